@@ -64,6 +64,7 @@ const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 const stages = [
   { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: true },
   { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", "--all", "--check"]], filtered: changed !== null },
+  { lane: "rust", group: "rust", name: "words (scripts/check/words.json)", run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
   { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
@@ -91,7 +92,7 @@ const stages = [
   { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
   { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
-  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
+  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs", "scripts/check/words.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
   { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },

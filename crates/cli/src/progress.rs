@@ -133,16 +133,16 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
         }
         Event::Budget { over: None, .. } => None,
         Event::Budget { over: Some(over), .. } => Some(match over {
-            gateway::Over::Budget { scope, of } => {
+            gateway::StopReason::Budget { scope, limit } => {
                 let scope = match scope {
                     gateway::Scope::Attempt => "an attempt",
                     gateway::Scope::Episode => "an episode",
                     gateway::Scope::Run => "the run",
                 };
-                format!("budget of {scope} is spent: {of}")
+                format!("budget of {scope} is spent: {limit}")
             }
-            gateway::Over::Endpoint { message } => format!("endpoint: {message}"),
-            gateway::Over::ContextOverflow { message } => format!("context: {message}"),
+            gateway::StopReason::Endpoint { message } => format!("endpoint: {message}"),
+            gateway::StopReason::ContextOverflow { message } => format!("context: {message}"),
         }),
         Event::Finished { how, episodes, average_score, spent, .. } => {
             let score =

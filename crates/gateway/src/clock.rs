@@ -1,4 +1,4 @@
-//! The time of day, as records have it.
+//! Timestamps of records.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,10 +7,10 @@ pub fn now() -> String {
     rfc3339(SystemTime::now())
 }
 
-/// A point in time, RFC 3339 in UTC with milliseconds; before 1970 counts as 1970.
+/// A point in time, RFC 3339 in UTC with milliseconds. Times before 1970 count as 1970.
 pub fn rfc3339(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    model::rfc3339(since.as_secs().cast_signed(), Some(since.subsec_millis()))
+    let elapsed = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    model::rfc3339(elapsed.as_secs().cast_signed(), Some(elapsed.subsec_millis()))
 }
 
 #[cfg(test)]
@@ -19,7 +19,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_399, "2000-02-28T23:59:59.000Z"),

@@ -1,12 +1,12 @@
-//! The fields of a JSON object in order, their values unread.
+//! The fields of a JSON object in order, with unparsed values.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Whether an endpoint may read a field as one that it knows: some (those in Go) do not care for capitals, nor for the long s and
-/// the Kelvin sign, which fold to letters.
+/// Whether an endpoint may read a field under a known name. Some (those in Go) ignore case, and fold the long s and the Kelvin
+/// sign to letters.
 pub(crate) fn may_be_read_as(field: &str, known: &str) -> bool {
     let fold = |letter| match letter {
         '\u{17f}' => 's',
@@ -16,13 +16,13 @@ pub(crate) fn may_be_read_as(field: &str, known: &str) -> bool {
     field.chars().map(fold).eq(known.chars().map(fold))
 }
 
-/// Fields as they come: also those that come twice.
+/// Fields in order, duplicates included.
 pub(crate) struct Fields<'a>(pub(crate) Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
+        struct ObjectVisitor;
+        impl<'de> Visitor<'de> for ObjectVisitor {
             type Value = Fields<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
                 Ok(Fields(fields))
             }
         }
-        from.deserialize_map(Read)
+        from.deserialize_map(ObjectVisitor)
     }
 }
 
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_folded_as_by_endpoints_that_do_not_care() {
+    fn names_are_folded_as_endpoints_without_case_do() {
         for field in ["tools", "Tools", "TOOLS", "tool\u{17f}"] {
             assert!(may_be_read_as(field, "tools"), "{field}");
         }

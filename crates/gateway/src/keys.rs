@@ -1,9 +1,9 @@
-//! Where keys of endpoints are: in the environment, or in the keychain of the operating system. Nowhere else: not in
-//! settings, files, logs or command lines.
+//! Keys of endpoints. They are in the environment or in the keychain of the operating system, and nowhere else: not in settings,
+//! files, logs or command lines.
 //!
-//! The keychain is the Secret Service on Linux (GNOME Keyring, `KWallet`, `KeePassXC`), Keychain on macOS, the Credential
-//! Manager on Windows. Entries are those of the service [`SERVICE`]. It may ask the person at the screen to unlock it, so
-//! everything here waits: call it where waiting is allowed.
+//! The keychain is the Secret Service on Linux (GNOME Keyring, `KWallet`, `KeePassXC`), Keychain on macOS, and the Credential
+//! Manager on Windows. Entries belong to the service [`SERVICE`]. A keychain may ask the user to unlock it, so every function here
+//! blocks.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -11,19 +11,19 @@ use std::time::Duration;
 use keyring::{Entry, Error};
 use serde::{Deserialize, Serialize};
 
-use crate::Secret;
+use crate::secret::Secret;
 
-/// What our entries in a keychain belong to.
+/// The service that entries in a keychain belong to.
 pub const SERVICE: &str = "Stamina Lab";
 
-/// How long a person may take to unlock a keychain.
+/// How long the user may take to unlock a keychain.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Where a key is; never the key itself.
+/// Where a key is. Never the key itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeySource {
-    /// The endpoint wants none.
+    /// The endpoint needs none.
     #[default]
     None,
     /// An environment variable.
@@ -35,9 +35,9 @@ pub enum KeySource {
 /// Why there is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// The variable is not set, empty, or no text.
+    /// The variable is not set, is empty, or is not text.
     #[error(
-        "The environment variable {name} holds no key; set it in the shell or the session that starts Stamina Lab"
+        "The environment variable {name} holds no key. Set it in the shell or session that starts Stamina Lab"
     )]
     NotSet {
         /// Its name.
@@ -45,27 +45,27 @@ pub enum KeyError {
     },
     /// The keychain has no such entry.
     #[error(
-        "The keychain has no key called {name}; store it first, or name an environment variable that holds it"
+        "The keychain has no key named {name}. Store it first, or name an environment variable that holds it"
     )]
     NotStored {
         /// Its name.
         name: String,
     },
-    /// There is no keychain, or it does not answer.
-    #[error("No keychain answers ({why}); put the key into an environment variable and name that instead")]
+    /// No keychain answers.
+    #[error("No keychain answers ({why}). Put the key into an environment variable and name that instead")]
     NoKeychain {
         /// Why.
         why: String,
     },
-    /// The key can not be one.
+    /// The key or its name is invalid.
     #[error("{why}")]
-    Unfit {
+    Invalid {
         /// Why.
         why: String,
     },
 }
 
-/// The key of a source; `None` if it needs none.
+/// The key of a source. `None` if it needs none.
 pub fn find(source: &KeySource) -> Result<Option<Secret>, KeyError> {
     match source {
         KeySource::None => Ok(None),
@@ -80,38 +80,38 @@ pub fn find(source: &KeySource) -> Result<Option<Secret>, KeyError> {
     }
 }
 
-/// Puts a key into the keychain, in place of one of the same name.
+/// Stores a key in the keychain. It replaces one of the same name.
 pub fn store(name: &str, key: &Secret) -> Result<(), KeyError> {
     let key = key.clone();
     if key.reveal().is_empty() || key.reveal().contains(char::is_control) {
-        return Err(KeyError::Unfit { why: "A key is one line of text, and not empty".to_owned() });
+        return Err(KeyError::Invalid { why: "A key is one line of text and not empty".to_owned() });
     }
     with_entry(name, move |entry| entry.set_password(key.reveal()))
 }
 
-/// Takes a key out of the keychain.
+/// Removes a key from the keychain.
 pub fn forget(name: &str) -> Result<(), KeyError> {
     with_entry(name, Entry::delete_credential)
 }
 
-/// Does something with an entry, on a thread of its own, which is left behind where the keychain never answers.
+/// Uses an entry on a separate thread, which is abandoned if the keychain never answers.
 fn with_entry<T: Send + 'static>(
     name: &str,
     act: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, KeyError> {
     if name.trim().is_empty() {
-        return Err(KeyError::Unfit { why: "A key in the keychain has a name".to_owned() });
+        return Err(KeyError::Invalid { why: "A key in the keychain has a name".to_owned() });
     }
     let (answer, answered) = sync_channel(1);
-    let of = name.to_owned();
+    let entry_name = name.to_owned();
     std::thread::Builder::new()
         .name("keychain".to_owned())
         .spawn(move || {
             let result = match Entry::store_status() {
-                Ok(()) => Entry::new(SERVICE, &of).and_then(|entry| act(&entry)),
+                Ok(()) => Entry::new(SERVICE, &entry_name).and_then(|entry| act(&entry)),
                 Err(error) => Err(Error::Invalid("keychain".to_owned(), error.to_string())),
             };
-            // Nobody may be waiting any more.
+            // The caller may have stopped waiting.
             let _ = answer.send(result);
         })
         .map_err(|error| KeyError::NoKeychain { why: error.to_string() })?;
@@ -119,13 +119,13 @@ fn with_entry<T: Send + 'static>(
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Error::NoEntry)) => Err(KeyError::NotStored { name: name.to_owned() }),
         Ok(Err(Error::Invalid(_, why))) => Err(KeyError::NoKeychain { why }),
-        // Some of these carry the secret: only what kind they are is told.
+        // Some of these errors contain the secret, so only their kind is reported.
         Ok(Err(error)) => Err(KeyError::NoKeychain { why: kind(&error).to_owned() }),
         Err(RecvTimeoutError::Timeout) => {
-            Err(KeyError::NoKeychain { why: format!("it said nothing for {} s", PATIENCE.as_secs()) })
+            Err(KeyError::NoKeychain { why: format!("it did not answer for {} s", PATIENCE.as_secs()) })
         }
         Err(RecvTimeoutError::Disconnected) => {
-            Err(KeyError::NoKeychain { why: "the part of the program that asks it failed".to_owned() })
+            Err(KeyError::NoKeychain { why: "the thread that asks it failed".to_owned() })
         }
     }
 }
@@ -134,10 +134,10 @@ fn kind(error: &Error) -> &'static str {
     match error {
         Error::NoStorageAccess(_) => "it is locked, or access was refused",
         Error::PlatformFailure(_) => "it reported an error",
-        Error::BadEncoding(_) | Error::BadDataFormat(..) => "what it holds is no text",
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => "its entry is not text",
         Error::TooLong(..) => "the name or the key is too long for it",
         Error::Ambiguous(_) => "it holds several keys of this name",
-        _ => "it can not be used",
+        _ => "it is not usable",
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_is_not_set_is_named() {
+    fn an_unset_variable_is_named() {
         assert_eq!(find(&KeySource::None).unwrap().map(|_| ()), None);
         let error = find(&KeySource::Env("STAMINA_NO_SUCH_KEY".to_owned())).unwrap_err();
         assert!(error.to_string().contains("STAMINA_NO_SUCH_KEY"));
@@ -155,16 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_not_stored() {
+    fn an_invalid_key_is_not_stored() {
         for text in ["", "  ", "a\nb"] {
-            assert!(matches!(store("x", &Secret::new(text.to_owned())), Err(KeyError::Unfit { .. })));
+            assert!(matches!(store("x", &Secret::new(text.to_owned())), Err(KeyError::Invalid { .. })));
         }
     }
 
-    /// Runs itself again where there is no session bus; a test may not change its own environment.
+    /// Runs itself again without a session bus, because a test may not change its own environment.
     #[cfg(target_os = "linux")]
     #[test]
-    fn without_a_keychain_the_other_way_is_named() {
+    fn without_a_keychain_the_error_names_the_variable() {
         if std::env::var_os("STAMINA_TEST_NO_BUS").is_some() {
             let error = find(&KeySource::Keychain("mine".to_owned())).unwrap_err();
             assert!(matches!(error, KeyError::NoKeychain { .. }), "{error:?}");
@@ -172,12 +172,12 @@ mod tests {
             return;
         }
         let again = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "keys::tests::without_a_keychain_the_other_way_is_named", "--nocapture"])
+            .args(["--exact", "keys::tests::without_a_keychain_the_error_names_the_variable", "--nocapture"])
             .env("STAMINA_TEST_NO_BUS", "1")
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&again.stdout);
-        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        let output = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && output.contains("1 passed"), "{output}");
     }
 }

@@ -1,9 +1,10 @@
-//! The log of requests: one record a line, appended as it ends; before it a short line when it begins, by which a request
-//! that a kill has cut off is known, and one for each try that came to nothing, so that a request which is being tried again
-//! is seen before its end.
+//! The log of requests, `gateway.jsonl`.
 //!
-//! A thread of its own writes, so that nothing that serves an agent waits for a disk. Lines are written whole and without a
-//! buffer in between: what is killed loses at most the line in flight.
+//! A request appends up to three kinds of lines: one when it begins, so that a request interrupted by a kill is known; one for
+//! each failed try, so that retries are visible before the request finishes; and its record when it finishes.
+//!
+//! A separate thread writes, so that nothing that serves an agent waits for a disk. Lines are written whole and unbuffered: a
+//! kill loses at most one line.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -15,81 +16,70 @@ use files::beneath;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::request::Kind;
-use crate::{AttemptKey, GatewayError, Guess, Record, Spent};
+use crate::error::GatewayError;
+use crate::record::{AttemptKey, Guess, Record, Spent};
+use crate::request::RequestKind;
 
 /// Lines that may wait for the disk.
-const WAITING: usize = 4096;
+const QUEUE: usize = 4096;
 
-/// Most bytes of lines that are no records: a kill leaves a part of one.
+/// Most bytes of invalid lines in a log. A kill leaves a part of one line.
 const MOST_BROKEN: u64 = 64 << 20;
-/// Most bytes of a log that are added up, and of one of its lines: those that we write have a few hundred.
+/// Most bytes of a log, and of one of its lines, that are read. The gateway writes lines of a few hundred bytes.
 const LARGEST: u64 = 4 << 30;
 const LONGEST_LINE: u64 = 1 << 20;
-/// Most requests without an end, and most episodes, of a log that is added up; and most bytes of an episode's name and of a time.
+/// Most unfinished requests and most episodes of a log.
 const MOST_KEPT: usize = 100_000;
+/// Longest name of an episode and longest time, in bytes.
 const LONGEST_WORD: usize = 100;
 
 /// An open log. Dropping it waits until everything is written.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct RequestLog {
     lines: Option<SyncSender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
 }
 
-impl Log {
-    /// Appends to a file, which is made if it is not there.
+impl RequestLog {
+    /// Opens a file for appending. It is created if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, GatewayError> {
-        let wrong = |error: std::io::Error| GatewayError::Settings {
+        let failed = |error: std::io::Error| GatewayError::Settings {
             what: format!("the gateway's log {}", path.display()),
             why: error.to_string(),
         };
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
-        let mut file = beneath::open_file(path, flags).map_err(wrong)?;
-        // A line that was cut off by a kill is not to swallow the next one.
-        if file.seek(SeekFrom::End(0)).map_err(wrong)? > 0 {
+        let mut file = beneath::open_file(path, flags).map_err(failed)?;
+        // A kill may have left a part of a line, which must not absorb the next one.
+        if file.seek(SeekFrom::End(0)).map_err(failed)? > 0 {
             let mut last = [0];
-            file.seek(SeekFrom::End(-1)).map_err(wrong)?;
-            file.read_exact(&mut last).map_err(wrong)?;
+            file.seek(SeekFrom::End(-1)).map_err(failed)?;
+            file.read_exact(&mut last).map_err(failed)?;
             if last != *b"\n" {
-                file.write_all(b"\n").map_err(wrong)?;
+                file.write_all(b"\n").map_err(failed)?;
             }
         }
-        let (lines, waiting) = sync_channel::<Vec<u8>>(WAITING);
+        let (lines, waiting) = sync_channel::<Vec<u8>>(QUEUE);
         let shown = path.display().to_string();
         let writer = std::thread::Builder::new()
             .name("gateway log".to_owned())
             .spawn(move || {
                 for line in waiting {
                     if let Err(error) = file.write_all(&line) {
-                        tracing::warn!(%error, path = shown, "a record of a request could not be written");
+                        tracing::warn!(%error, path = shown, "cannot write the record of a request");
                     }
                 }
             })
-            .map_err(wrong)?;
+            .map_err(failed)?;
         Ok(Self { lines: Some(lines), writer: Some(writer) })
     }
 
-    /// Appends a record. Where the disk is so slow that thousands wait, it is dropped, and that is said.
-    pub(crate) fn append(&self, record: &Record) {
-        self.line(record);
-    }
-
-    /// Appends that a request begins; dropped in the same case.
-    pub(crate) fn begin(&self, begun: &Begun) {
-        self.line(begun);
-    }
-
-    /// Appends that a try came to nothing; dropped in the same case.
-    pub(crate) fn fault(&self, faulted: &Faulted) {
-        self.line(faulted);
-    }
-
-    fn line(&self, what: &impl Serialize) {
-        let Ok(mut line) = serde_json::to_vec(what) else { return };
+    /// Appends a line: a [`Record`], [`RequestBegun`] or [`RequestFaulted`]. Where the disk is so slow that thousands of lines
+    /// wait, the line is dropped with a warning.
+    pub(crate) fn append(&self, entry: &impl Serialize) {
+        let Ok(mut line) = serde_json::to_vec(entry) else { return };
         line.push(b'\n');
         if let Some(Err(TrySendError::Full(_))) = self.lines.as_ref().map(|lines| lines.try_send(line)) {
-            tracing::warn!("the gateway's log can not keep up with the requests; a record is lost");
+            tracing::warn!("the log of the gateway is too slow for its requests; a record is lost");
         }
     }
 }
@@ -97,37 +87,37 @@ impl Log {
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum Line {
-    /// A request has ended.
-    Ended(Box<Record>),
-    /// A try of one came to nothing.
-    Faulted(Faulted),
-    /// One was about to be sent.
-    Begun(Begun),
+pub enum LogLine {
+    /// A request has finished.
+    Finished(Box<Record>),
+    /// A try of a request has failed.
+    Faulted(RequestFaulted),
+    /// A request is about to be sent.
+    Begun(RequestBegun),
 }
 
-/// A request that was about to be sent.
+/// A request that is about to be sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Begun {
+pub struct RequestBegun {
     /// As [`Record::number`].
     #[serde(rename = "begun")]
     pub number: u64,
-    /// Whose.
+    /// The attempt that sends it.
     #[serde(flatten)]
     pub key: AttemptKey,
     /// As [`Record::at`].
     pub at: String,
-    /// What budgets count for it if it never ends.
+    /// What budgets count if it never finishes.
     #[serde(default)]
     pub guess: Guess,
 }
 
-/// A try of a request that came to nothing at the endpoint.
+/// A try of a request that failed at the endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Faulted {
+pub struct RequestFaulted {
     /// As in [`Record::faults`].
     pub fault: u16,
-    /// Whose.
+    /// The attempt that sent it.
     #[serde(flatten)]
     pub key: AttemptKey,
     /// When, RFC 3339.
@@ -136,85 +126,86 @@ pub struct Faulted {
     pub number: u64,
 }
 
-/// What a log says was spent.
+/// What a log states as spent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Counted {
-    /// By all.
-    pub all: Spent,
+pub struct LogTotals {
+    /// By the whole run.
+    pub run: Spent,
     /// By each episode.
     pub episodes: BTreeMap<String, Spent>,
 }
 
-/// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded. A request that
-/// began and has no end was cut off by a kill: the endpoint may have taken it, so it counts as unmetered. Seconds are
-/// not in it: they are of attempts, not of requests. A log that is not there is empty; lines that are broken are left out, and
-/// a file with more than [`MOST_BROKEN`] bytes of them is an error. Blocks.
-pub fn count(path: &Path) -> std::io::Result<Counted> {
+/// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded.
+///
+/// A request that began and never finished was interrupted by a kill. The endpoint may have accepted it, so it counts as
+/// unmetered. Seconds are left out: they belong to attempts, not to requests. A log that does not exist is empty. Invalid
+/// lines are skipped; a file with more than [`MOST_BROKEN`] bytes of them is an error. Blocks.
+pub fn read_totals(path: &Path) -> std::io::Result<LogTotals> {
     let file = match beneath::open_file(path, OFlags::RDONLY) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Counted::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LogTotals::default()),
         Err(error) => return Err(error),
     };
-    let mut counted = Counted::default();
-    let mut begun: HashMap<(AttemptKey, String, u64), Guess> = HashMap::new();
+    let mut totals = LogTotals::default();
+    let mut unfinished: HashMap<(AttemptKey, String, u64), Guess> = HashMap::new();
     let mut reader = BufReader::new(file.take(LARGEST));
     let mut line = Vec::new();
     let mut broken = 0_u64;
     loop {
         line.clear();
-        // A longer line comes in pieces, none of which is a record.
+        // A longer line is read in pieces, none of which is a record.
         if (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        match serde_json::from_slice::<Line>(&line) {
-            Ok(Line::Ended(record)) if is_ours(&record.key, &record.at) => {
-                counted.each(&record.key.episode, |spent| add(spent, &record));
-                begun.remove(&(record.key, record.at, record.number));
+        match serde_json::from_slice::<LogLine>(&line) {
+            Ok(LogLine::Finished(record)) if has_short_names(&record.key, &record.at) => {
+                totals.change(&record.key.episode, |spent| add(spent, &record));
+                unfinished.remove(&(record.key, record.at, record.number));
             }
-            Ok(Line::Begun(one)) if is_ours(&one.key, &one.at) => {
-                begun.insert((one.key, one.at, one.number), one.guess);
+            Ok(LogLine::Begun(begun)) if has_short_names(&begun.key, &begun.at) => {
+                unfinished.insert((begun.key, begun.at, begun.number), begun.guess);
             }
-            // What it says stands in the record as well.
-            Ok(Line::Faulted(_)) => {}
+            // The record repeats it.
+            Ok(LogLine::Faulted(_)) => {}
             Ok(_) | Err(_) => {
                 broken += line.len() as u64;
                 if broken > MOST_BROKEN {
-                    return Err(no_log("tens of millions of bytes in it are no records"));
+                    return Err(not_a_log("tens of millions of its bytes are not records"));
                 }
             }
         }
-        if begun.len() > MOST_KEPT || counted.episodes.len() > MOST_KEPT {
-            return Err(no_log("it names more episodes, or requests without an end, than any run has"));
+        if unfinished.len() > MOST_KEPT || totals.episodes.len() > MOST_KEPT {
+            return Err(not_a_log("it names more episodes, or more unfinished requests, than any run has"));
         }
     }
-    for ((key, ..), guess) in begun {
-        counted.each(&key.episode, |spent| {
+    for ((key, ..), guess) in unfinished {
+        totals.change(&key.episode, |spent| {
             spent.cost_usd = None;
             spent.unmetered += 1;
             spent.guess = spent.guess.plus(guess);
         });
     }
-    Ok(counted)
+    Ok(totals)
 }
 
-/// Whether names are as short as those that we write.
-fn is_ours(key: &AttemptKey, at: &str) -> bool {
+/// Whether names are as short as those that the gateway writes.
+fn has_short_names(key: &AttemptKey, at: &str) -> bool {
     key.episode.len() <= LONGEST_WORD && at.len() <= LONGEST_WORD
 }
 
-fn no_log(why: &str) -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("it is no log of requests: {why}"))
+fn not_a_log(why: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("it is not a log of requests: {why}"))
 }
 
-impl Counted {
-    /// Does something with both accounts that an episode's request belongs to.
-    fn each(&mut self, episode: &str, change: impl Fn(&mut Spent)) {
-        change(&mut self.all);
+impl LogTotals {
+    /// Changes the totals of the run and of an episode.
+    fn change(&mut self, episode: &str, change: impl Fn(&mut Spent)) {
+        change(&mut self.run);
         if !self.episodes.contains_key(episode) {
             self.episodes.insert(episode.to_owned(), Spent::default());
         }
-        if let Some(of_episode) = self.episodes.get_mut(episode) {
-            change(of_episode);
+        if let Some(spent) = self.episodes.get_mut(episode) {
+            change(spent);
         }
     }
 }
@@ -222,15 +213,15 @@ impl Counted {
 fn add(spent: &mut Spent, record: &Record) {
     let route = record.route.split_once(' ').and_then(|(method, path)| {
         let method = axum::http::Method::from_bytes(method.as_bytes()).ok()?;
-        Kind::of(&method, path)
+        RequestKind::from_parts(&method, path)
     });
-    let answered = (200..300).contains(&record.status) && route.is_some_and(Kind::is_paid);
+    let answered = (200..300).contains(&record.status) && route.is_some_and(RequestKind::is_paid);
     if !answered && !record.unmetered {
         return;
     }
-    // The sum so far is unknown once one of its parts was; before the first it is nothing.
-    let known = spent.cost_usd.or((spent.requests == 0 && spent.unmetered == 0).then_some(0.0));
-    spent.cost_usd = known.zip(record.cost_usd).map(|(sum, cost)| sum + cost);
+    // A sum is unknown once one of its parts is. Before the first part it is zero.
+    let known_sum = spent.cost_usd.or((spent.requests == 0 && spent.unmetered == 0).then_some(0.0));
+    spent.cost_usd = known_sum.zip(record.cost_usd).map(|(sum, cost)| sum + cost);
     spent.known_usd += record.cost_usd.unwrap_or(0.0);
     spent.requests += u64::from(answered);
     spent.unmetered += u64::from(record.unmetered);
@@ -238,11 +229,11 @@ fn add(spent: &mut Spent, record: &Record) {
     spent.tokens = spent.tokens.plus(record.tokens);
 }
 
-impl Drop for Log {
+impl Drop for RequestLog {
     fn drop(&mut self) {
         self.lines = None;
         if let Some(writer) = self.writer.take() {
-            // It only fails if the writer panicked, which is reported where it happens.
+            // It fails only if the writer panicked, which is reported where it happens.
             let _ = writer.join();
         }
     }

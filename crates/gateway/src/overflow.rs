@@ -1,10 +1,10 @@
-//! How endpoints say that a context is too long.
+//! How endpoints report that a context is too long.
 //!
-//! There is no common code for it. The words below are those of the providers' documentation and of the servers that people
-//! run themselves; they are looked for in answers with status 400, 413 and 422 and in error events, in lower case.
+//! There is no common code for it. The phrases below come from the documentation of the providers and from common servers. They
+//! are searched in answers with status 400, 413 and 422 and in error events, in lower case.
 
-const WORDS: [&str; 24] = [
-    // OpenAI and what follows it: the code, chat completions, responses.
+const PHRASES: [&str; 24] = [
+    // OpenAI and compatible servers: the code, chat completions, responses.
     "context_length_exceeded",
     "maximum context length",
     "exceeds the context window",
@@ -43,10 +43,10 @@ const WORDS: [&str; 24] = [
     "`max_new_tokens` must be",
 ];
 
-/// Whether a text of an endpoint says so.
-pub(crate) fn is_meant(text: &str) -> bool {
+/// Whether a text of an endpoint reports a context that is too long.
+pub(crate) fn is_reported(text: &str) -> bool {
     let text = text.to_lowercase();
-    WORDS.iter().any(|words| text.contains(words))
+    PHRASES.iter().any(|phrase| text.contains(phrase))
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn providers_words_are_known() {
+    fn phrases_of_providers_are_recognized() {
         for text in [
             r#"{"error":{"message":"This model's maximum context length is 131072 tokens. However, you requested 140000","code":"context_length_exceeded"}}"#,
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
@@ -63,14 +63,14 @@ mod tests {
             r"Invalid request: Your request exceeded model token limit: 262144",
             r"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
         ] {
-            assert!(is_meant(text), "{text}");
+            assert!(is_reported(text), "{text}");
         }
         for text in [
             r#"{"error":{"message":"Unsupported parameter: 'max_tokens'"}}"#,
             "max_tokens is too large: 110003. This model supports at most 16384 completion tokens",
             "Invalid value for messages[3].content",
         ] {
-            assert!(!is_meant(text), "{text}");
+            assert!(!is_reported(text), "{text}");
         }
     }
 }

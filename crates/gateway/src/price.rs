@@ -1,15 +1,15 @@
-//! What models cost: an editable table, `data/prices.toml`, of which a copy in the user's configuration folder takes the place.
+//! Prices of models: an editable table, `data/prices.toml`. A copy in the configuration folder of the user replaces it.
 //!
 //! ```toml
 //! [models."some-model"]
 //! input = 1.0      # US dollars for a million tokens
-//! cached = 0.1     # read from the cache; without it as input
-//! cache_write = 1.25 # written to the cache, where the endpoint counts it; without it as input
+//! cached = 0.1     # read from the cache; default: input
+//! cache_write = 1.25 # written to the cache, where the endpoint counts it; default: input
 //! output = 2.0
 //! ```
 //!
-//! A model that is not in it has no known cost. Prices are looked up by the model's name, and then without the provider in
-//! front of it (`openrouter/openai/x` → `openai/x` → `x`), in any case of letters.
+//! The cost of a model that is not in the table is unknown. Prices are looked up by the name of the model, and then without the
+//! provider in front of it (`openrouter/openai/x` → `openai/x` → `x`), ignoring case.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -17,9 +17,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{GatewayError, Price};
+use crate::error::GatewayError;
+use crate::settings::Price;
 
-/// The table that comes with the program.
+/// The table that is shipped with the program.
 const SHIPPED: &str = include_str!("../../../data/prices.toml");
 
 /// Prices by model.
@@ -36,25 +37,25 @@ struct File {
 }
 
 impl PriceTable {
-    /// Reads a table; `place` is named in errors.
+    /// Parses a table. Errors name `place`.
     pub fn parse(text: &str, place: &str) -> Result<Self, GatewayError> {
-        let wrong = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
-        let File { models } = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let invalid = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
+        let File { models } = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
         for (model, price) in &models {
             let fields = [Some(price.input), price.cached, price.cache_write, Some(price.output)];
             if fields.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
-                return Err(wrong(format!("a price of {model} is not a number of dollars from 0 up")));
+                return Err(invalid(format!("a price of {model} is not a number of dollars of at least 0")));
             }
         }
         Ok(Self { models })
     }
 
-    /// The table that comes with the program.
+    /// The table that is shipped with the program.
     pub fn shipped() -> Result<Self, GatewayError> {
         Self::parse(SHIPPED, "data/prices.toml")
     }
 
-    /// The user's table, or the shipped one where the user has none.
+    /// The table of the user, or the shipped one if there is none.
     pub fn load(file: &Path) -> Result<Self, GatewayError> {
         match std::fs::read_to_string(file) {
             Ok(text) => Self::parse(&text, &file.display().to_string()),
@@ -66,7 +67,7 @@ impl PriceTable {
         }
     }
 
-    /// Writes the user's table, in place of the one before; atomically.
+    /// Writes the table of the user atomically.
     pub fn save(&self, file: &Path) -> Result<(), GatewayError> {
         let write = || -> std::io::Result<()> {
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -85,12 +86,12 @@ impl PriceTable {
         })
     }
 
-    /// As a file.
+    /// The text of the file.
     pub fn to_toml(&self) -> String {
         let mut text =
             "# US dollars for a million tokens. A model that is not here has no known cost.\n".to_owned();
         for (model, price) in &self.models {
-            // The escapes of JSON strings are among those of TOML's basic strings.
+            // TOML's basic strings allow all escapes of JSON strings.
             text.push_str(&format!("\n[models.{}]\n", serde_json::Value::from(model.as_str())));
             let fields = [
                 ("input", Some(price.input)),
@@ -107,8 +108,8 @@ impl PriceTable {
         text
     }
 
-    /// The price of a model; `None` = unknown.
-    pub fn of(&self, model: &str) -> Option<Price> {
+    /// The price of a model. `None` = unknown.
+    pub fn price(&self, model: &str) -> Option<Price> {
         let named = |name: &str| {
             self.models.get(name).copied().or_else(|| {
                 self.models
@@ -131,12 +132,12 @@ impl PriceTable {
         self.models.iter().map(|(model, price)| (model.as_str(), *price))
     }
 
-    /// Puts a price in.
+    /// Sets a price.
     pub fn put(&mut self, model: String, price: Price) {
         self.models.insert(model, price);
     }
 
-    /// Takes one out: unknown from now on. Whether it was there.
+    /// Removes a price, which is unknown from then on. Returns whether it existed.
     pub fn remove(&mut self, model: &str) -> bool {
         self.models.remove(model).is_some()
     }
@@ -161,12 +162,12 @@ mod tests {
             ("some-model-2", None),
             ("", None),
         ] {
-            assert_eq!(table.of(name).map(|price| price.input), input, "{name}");
+            assert_eq!(table.price(name).map(|price| price.input), input, "{name}");
         }
     }
 
     #[test]
-    fn a_table_is_written_as_it_is_read() {
+    fn a_written_table_reads_back() {
         let mut table = PriceTable::parse(TABLE, "test").unwrap();
         table.put("a \"quoted\"\\ \u{7} name".to_owned(), Price { output: 1e-7, ..Price::default() });
         assert_eq!(PriceTable::parse(&table.to_toml(), "test").unwrap(), table);
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_table_says_what_and_where() {
+    fn an_invalid_table_names_the_file() {
         for text in [
             "[models.a]\ninput = 1",
             "[models.a]\ninput = -1\noutput = 1",

@@ -1,48 +1,49 @@
-//! Answers that the gateway gives by itself, in the words of the API that was asked.
+//! Answers of the gateway itself, in the format of the API.
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Response, StatusCode};
 use serde_json::json;
 
-use crate::{Over, Route, Scope};
+use crate::record::{Scope, StopReason};
+use crate::route::Route;
 
-/// Why a request is not forwarded, or came to nothing.
+/// Why a request is not forwarded, or failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
-    /// What the agent gets.
+    /// The status that the agent receives.
     pub(crate) status: StatusCode,
-    /// A sentence.
+    /// One sentence.
     pub(crate) message: String,
 }
 
 impl Refusal {
-    /// A status and a sentence.
+    /// A refusal with this status.
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
-    /// The attempt is over. 403, because every client takes that for final: none of them tries again.
-    pub(crate) fn over(over: &Over) -> Self {
-        let message = match over {
-            Over::Budget { scope, of } => {
+    /// The attempt is stopped. Every client treats 403 as final: none of them retries.
+    pub(crate) fn stopped(reason: &StopReason) -> Self {
+        let message = match reason {
+            StopReason::Budget { scope, limit } => {
                 let scope = match scope {
                     Scope::Attempt => "attempt",
                     Scope::Episode => "episode",
                     Scope::Run => "run",
                 };
-                format!("The budget of this {scope} ({of}) is spent: no further request is answered.")
+                format!("The budget of this {scope} ({limit}) is spent: no further request is answered.")
             }
-            Over::Endpoint { message } => {
+            StopReason::Endpoint { message } => {
                 format!("The model's endpoint failed: {message}. No further request is answered.")
             }
-            Over::ContextOverflow { message } => format!("The context is too long: {message}"),
+            StopReason::ContextOverflow { message } => format!("The context is too long: {message}"),
         };
         Self::new(StatusCode::FORBIDDEN, message)
     }
 
-    /// As the API writes errors.
-    pub(crate) fn answer(&self, route: Option<Route>) -> Response<Body> {
+    /// The refusal as an error of the API.
+    pub(crate) fn response(&self, route: Option<Route>) -> Response<Body> {
         let kind = match self.status {
             StatusCode::UNAUTHORIZED => "authentication_error",
             StatusCode::FORBIDDEN => "permission_error",

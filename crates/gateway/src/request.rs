@@ -1,7 +1,7 @@
-//! A request of an agent: what may pass, and what is changed on the way.
+//! A request of an agent: what may pass, and what is changed.
 //!
-//! The real key stands behind what passes, and it opens more at an endpoint than a model: files of other people, batches
-//! that run after the attempt has ended. So only paths that ask a model, count tokens or list models pass.
+//! Requests are sent with the real key, which gives access to more than a model: files of other people, batches that run after the
+//! attempt has ended. So only paths that ask a model, count tokens or list models pass.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use bytes::Bytes;
 
 use crate::fields::{Fields, may_be_read_as};
-use crate::{Route, tools};
+use crate::route::Route;
+use crate::tools;
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     /// One of the three APIs.
     Model(Route),
     /// Another path that costs something.
@@ -27,13 +28,13 @@ pub(crate) enum Kind {
     Free,
 }
 
-impl Kind {
-    /// Whether budgets and prices have to do with it.
+impl RequestKind {
+    /// Whether it costs something.
     pub(crate) fn is_paid(self) -> bool {
         self != Self::Free
     }
 
-    /// The API whose words answers are in.
+    /// The API whose format the answer has.
     pub(crate) fn route(self) -> Option<Route> {
         match self {
             Self::Model(route) => Some(route),
@@ -41,14 +42,14 @@ impl Kind {
         }
     }
 
-    /// What a method and a path (`/v1/…`) are about; `None` = does not pass.
-    pub(crate) fn of(method: &Method, path: &str) -> Option<Self> {
+    /// What a method and a path (`/v1/…`) are about. `None` = it does not pass.
+    pub(crate) fn from_parts(method: &Method, path: &str) -> Option<Self> {
         let path = path.trim_end_matches('/');
         if method == Method::POST {
             return match path {
                 "/v1/completions" | "/v1/embeddings" | "/v1/responses/compact" => Some(Self::Paid),
                 "/v1/messages/count_tokens" | "/v1/responses/input_tokens" => Some(Self::Free),
-                _ => Route::of(path).map(Self::Model),
+                _ => Route::from_path(path).map(Self::Model),
             };
         }
         let name = match (method, path.strip_prefix("/v1/models")?) {
@@ -61,62 +62,72 @@ impl Kind {
     }
 }
 
-/// A request, ready to be sent, as often as needed.
+/// A request that can be sent, repeatedly.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
-    /// Its method.
+pub(crate) struct OutgoingRequest {
+    /// Method.
     pub(crate) method: Method,
     /// `/v1/messages?beta=true`.
     pub(crate) target: String,
-    /// What passes of its headers.
+    /// The headers that pass.
     pub(crate) headers: HeaderMap,
-    /// With the model's name put in.
+    /// The body, with the name of the model replaced.
     pub(crate) body: Bytes,
     /// What it is about.
-    pub(crate) kind: Kind,
+    pub(crate) kind: RequestKind,
 }
 
-/// What was read and changed in a body.
+/// What was read from a body.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
-    /// The model that was asked for, at most 200 characters.
+pub(crate) struct BodyFields {
+    /// The model that the agent asks for, at most 200 characters.
     pub(crate) model: Option<String>,
-    /// The agent did not ask for the usage of the stream, we did: its chunk is not for the agent.
+    /// The gateway asks for the usage of the stream, not the agent: its chunk is hidden from the agent.
     pub(crate) hides_usage: bool,
-    /// The most tokens that the answer may have, where it says so.
-    pub(crate) longest: Option<u64>,
+    /// Most tokens of the answer, where the request limits them.
+    pub(crate) longest_answer: Option<u64>,
 }
 
-/// Puts the model's name in, asks for the usage of a stream of chat completions, and takes back the wish that an answer be
-/// made in the background, where it would go on unmetered when the attempt is over. Unless `hosted`, tools that the endpoint
-/// would run go (`tools.rs`). Everything else stays as it was, byte for byte. `None` = the body is no JSON object. It must not
-/// pass: an endpoint may read what this program can not, and with it a model of the agent's choice.
-pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool) -> Option<(Bytes, Told)> {
+/// Prepares a body for the endpoint.
+///
+/// - The name of the model is replaced.
+/// - The usage of a stream of chat completions is requested.
+/// - `background` is cleared: such an answer would continue unmetered after the attempt.
+/// - Unless `hosted_tools`, tools that the endpoint would run are removed (`tools.rs`).
+///
+/// Everything else stays the same, byte for byte. `None` = the body is not a JSON object. It must not pass: an endpoint may read
+/// what this program cannot, and with it a model that the agent chose.
+pub(crate) fn prepare(
+    body: Bytes,
+    kind: RequestKind,
+    model: Option<&str>,
+    hosted_tools: bool,
+) -> Option<(Bytes, BodyFields)> {
     let Fields(fields) = serde_json::from_slice(&body).ok()?;
-    let left = if hosted { BTreeMap::new() } else { tools::without_hosted(&fields) };
-    let named = |name: &str| fields.iter().rev().find(|(field, _)| field == name).map(|(_, raw)| *raw);
-    let told_model = named("model")
+    let changed_tools = if hosted_tools { BTreeMap::new() } else { tools::without_hosted(&fields) };
+    let field_named = |name: &str| fields.iter().rev().find(|(field, _)| field == name).map(|(_, raw)| *raw);
+    let asked_model = field_named("model")
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
         .map(|name| name.chars().take(200).collect());
-    let streams = named("stream").is_some_and(|raw| raw.get() == "true");
-    let options = named("stream_options")
+    let streams = field_named("stream").is_some_and(|raw| raw.get() == "true");
+    let options = field_named("stream_options")
         .and_then(|raw| serde_json::from_str::<serde_json::Map<_, _>>(raw.get()).ok())
         .unwrap_or_default();
     let asks = options.get("include_usage").and_then(serde_json::Value::as_bool) == Some(true);
-    let hides_usage = kind == Kind::Model(Route::ChatCompletions) && streams && !asks;
-    let longest = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
+    let hides_usage = kind == RequestKind::Model(Route::ChatCompletions) && streams && !asks;
+    let longest_answer = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
         .iter()
-        .filter_map(|name| serde_json::from_str(named(name)?.get()).ok())
+        .filter_map(|name| serde_json::from_str(field_named(name)?.get()).ok())
         .max();
-    let told = Told { model: told_model, hides_usage, longest };
+    let read = BodyFields { model: asked_model, hides_usage, longest_answer };
 
-    let strays = model.is_some() && fields.iter().any(|(name, _)| is_other_model(name));
-    let disguised = fields.iter().filter(|(name, _)| is_model(name)).count() > 1;
-    let model = model.filter(|model| disguised || told.model.as_deref() != Some(model));
-    let lingers = kind == Kind::Model(Route::Responses)
+    let names_others = model.is_some() && fields.iter().any(|(name, _)| is_other_model(name));
+    let is_ambiguous = fields.iter().filter(|(name, _)| is_model(name)).count() > 1;
+    let model = model.filter(|model| is_ambiguous || read.model.as_deref() != Some(model));
+    let in_background = kind == RequestKind::Model(Route::Responses)
         && fields.iter().any(|(name, raw)| may_be_read_as(name, "background") && raw.get() != "false");
-    if model.is_none() && !hides_usage && !lingers && !strays && left.is_empty() {
-        return Some((body, told));
+    if model.is_none() && !hides_usage && !in_background && !names_others && changed_tools.is_empty() {
+        return Some((body, read));
     }
     let model = model.map(|model| serde_json::Value::from(model).to_string());
     let options = hides_usage.then(|| {
@@ -133,60 +144,60 @@ pub(crate) fn prepare(body: Bytes, kind: Kind, model: Option<&str>, hosted: bool
     };
     for (at, (name, raw)) in fields.iter().enumerate() {
         let raw = match (name.as_str(), &model) {
-            _ if left.contains_key(&at) => match &left[&at] {
+            _ if changed_tools.contains_key(&at) => match &changed_tools[&at] {
                 Some(own) => own,
                 None => continue,
             },
             (name, Some(model)) if is_model(name) => model,
             ("stream_options", _) if options.is_some() => continue,
-            (name, _) if strays && is_other_model(name) => continue,
-            (name, _) if lingers && may_be_read_as(name, "background") => "false",
+            (name, _) if names_others && is_other_model(name) => continue,
+            (name, _) if in_background && may_be_read_as(name, "background") => "false",
             _ => raw.get(),
         };
         field(name, raw);
     }
-    if let Some(model) = model.filter(|_| named("model").is_none()) {
+    if let Some(model) = model.filter(|_| field_named("model").is_none()) {
         field("model", &model);
     }
     if let Some(options) = options {
         field("stream_options", &options);
     }
     out.push(b'}');
-    Some((Bytes::from(out), told))
+    Some((Bytes::from(out), read))
 }
 
-/// Whether an endpoint may read a field as the model's name. Of several fields it is not known which one counts.
+/// Whether an endpoint may read a field as the name of the model. Which one of several counts is unknown.
 fn is_model(field: &str) -> bool {
     may_be_read_as(field, "model")
 }
 
-/// Whether a field names further models, for endpoints that choose among several. A run is one of one model.
+/// Whether a field names further models, for endpoints that choose among several. A run uses one model.
 fn is_other_model(field: &str) -> bool {
     ["models", "fallbacks"].iter().any(|name| may_be_read_as(field, name))
 }
 
-/// Whether a body comes as it is written, not packed: what is packed could not be looked at.
+/// Whether a body is not compressed. The gateway cannot inspect a compressed one.
 pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// What passes of a request's headers: not what belongs to the connection (RFC 9110, 7.6.1), to the agent's own key, or
-/// would make the answer unreadable here; nor whose account is meant, which is the key's matter: with a foreign one an
-/// agent could have the endpoint refuse it.
+/// The headers of a request that pass. Dropped are those of the connection (RFC 9110, 7.6.1), the key of the agent, and those that
+/// would make the answer unreadable here. The account is dropped, too: with a foreign one an agent could have the endpoint refuse
+/// it.
 pub(crate) fn headers(from: &HeaderMap) -> HeaderMap {
     let own = [&HOST, &CONTENT_LENGTH, &AUTHORIZATION, &ACCEPT_ENCODING, &COOKIE, &EXPECT];
-    // A key that is used twice for different requests is a conflict that an agent could make.
+    // An agent could cause a conflict with one idempotency key for two requests.
     let account = ["x-api-key", "openai-organization", "openai-project", "idempotency-key"];
     let mut headers = passing(from, |name| own.contains(&name) || account.contains(&name.as_str()));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    // As the body was read here, so it is to be read there: not as a form, nor in other letters.
+    // The endpoint must read the body as it was read here: not as a form, nor in another encoding.
     if headers.contains_key(CONTENT_TYPE) {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
     headers
 }
 
-/// What passes of an answer's headers: not what belongs to the connection, and not whose account it is.
+/// The headers of an answer that pass: not those of the connection, and not those that name the account.
 pub(crate) fn answer_headers(from: &HeaderMap) -> HeaderMap {
     passing(from, |name| {
         let text = name.as_str();
@@ -208,10 +219,10 @@ fn passing(from: &HeaderMap, dropped: impl Fn(&HeaderName) -> bool) -> HeaderMap
         .collect();
     let mut headers = HeaderMap::with_capacity(from.len());
     for (name, value) in from {
-        let stays = of_connection.contains(&name)
+        let is_of_connection = of_connection.contains(&name)
             || matches!(name.as_str(), "keep-alive" | "proxy-connection")
             || named.iter().any(|other| other == name.as_str());
-        if !stays && !dropped(name) {
+        if !is_of_connection && !dropped(name) {
             headers.append(name.clone(), value.clone());
         }
     }
@@ -223,27 +234,27 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    const CHAT: Kind = Kind::Model(Route::ChatCompletions);
+    const CHAT: RequestKind = RequestKind::Model(Route::ChatCompletions);
 
-    fn prepared(body: &str, kind: Kind, model: Option<&str>) -> (String, Told) {
-        let (body, told) = prepare(Bytes::from(body.to_owned()), kind, model, false).unwrap();
-        (String::from_utf8(body.to_vec()).unwrap(), told)
+    fn prepared(body: &str, kind: RequestKind, model: Option<&str>) -> (String, BodyFields) {
+        let (body, read) = prepare(Bytes::from(body.to_owned()), kind, model, false).unwrap();
+        (String::from_utf8(body.to_vec()).unwrap(), read)
     }
 
     #[test]
-    fn what_needs_no_change_stays_byte_for_byte() {
+    fn a_body_that_needs_no_change_stays_byte_for_byte() {
         for (body, kind, model) in [
             (r#"{ "model" : "m", "x":[1 ,2] }"#, CHAT, None),
             (r#"{ "model" : "m", "stream":false }"#, CHAT, Some("m")),
             (r#"{"stream":true, "stream_options":{"include_usage":true}}"#, CHAT, None),
-            (r#"{"stream":true}"#, Kind::Model(Route::Messages), None),
+            (r#"{"stream":true}"#, RequestKind::Model(Route::Messages), None),
         ] {
             assert_eq!(prepared(body, kind, model).0, body);
         }
     }
 
     #[test]
-    fn what_the_endpoint_would_run_itself_is_taken_out() {
+    fn tools_that_the_endpoint_would_run_are_removed() {
         let body = r#"{"model":"m","tools":[{"type":"web_search"}, {"type":"function" ,"name":"a"}],"web_search_options":{},"x":1}"#;
         let (sent, _) = prepared(body, CHAT, None);
         assert_eq!(sent, r#"{"model":"m","tools":[{"type":"function" ,"name":"a"}],"x":1}"#);
@@ -251,11 +262,11 @@ mod tests {
             prepared(r#"{"tools":[{"type":"mcp"}],"Tools":[{"type":"mcp"}],"model":"m"}"#, CHAT, None);
         assert_eq!(sent, r#"{"model":"m"}"#);
         let (open, _) = prepare(Bytes::from_static(body.as_bytes()), CHAT, None, true).unwrap();
-        assert_eq!(open, body, "where agents reach the internet anyway");
+        assert_eq!(open, body, "agents reach the internet anyway");
     }
 
     #[test]
-    fn what_can_not_be_read_here_is_not_passed_on() {
+    fn an_unreadable_body_does_not_pass() {
         for body in [
             &b"[1]"[..],
             b"no json",
@@ -272,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn no_second_name_of_the_model_gets_through() {
+    fn no_second_name_of_a_model_passes() {
         for body in
             [r#"{"model":"m","MODEL":"mine"}"#, r#"{"Model":"mine","model":"m"}"#, r#"{"mod\u0065l":"mine"}"#]
         {
@@ -285,38 +296,38 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_put_in_and_the_rest_keeps_its_bytes() {
-        let (body, told) =
+    fn the_model_is_replaced_and_the_rest_keeps_its_bytes() {
+        let (body, read) =
             prepared("{\"model\":\"a\",\"n\":1.50,\"t\":\"\\u00e9\",\"model\":\"b\"}", CHAT, Some("x\"y"));
         assert_eq!(body, "{\"model\":\"x\\\"y\",\"n\":1.50,\"t\":\"\\u00e9\",\"model\":\"x\\\"y\"}");
-        assert_eq!(told.model.as_deref(), Some("b"));
+        assert_eq!(read.model.as_deref(), Some("b"));
         assert_eq!(prepared("{}", CHAT, Some("m")).0, r#"{"model":"m"}"#);
     }
 
     #[test]
-    fn usage_is_asked_for_where_the_agent_does_not() {
+    fn usage_is_requested_where_the_agent_does_not() {
         for options in ["", r#","stream_options":null"#, r#","stream_options":{"include_usage":false,"a":1}"#]
         {
-            let (body, told) = prepared(&format!(r#"{{"stream":true{options}}}"#), CHAT, None);
+            let (body, read) = prepared(&format!(r#"{{"stream":true{options}}}"#), CHAT, None);
             let body: Value = serde_json::from_str(&body).unwrap();
             assert_eq!(body["stream_options"]["include_usage"], json!(true));
-            assert!(told.hides_usage);
+            assert!(read.hides_usage);
         }
-        assert!(!prepared(r#"{"stream":true}"#, Kind::Model(Route::Responses), None).1.hides_usage);
+        assert!(!prepared(r#"{"stream":true}"#, RequestKind::Model(Route::Responses), None).1.hides_usage);
     }
 
     #[test]
-    fn no_answer_is_made_behind_the_attempts_back() {
+    fn no_answer_is_made_in_the_background() {
         let asked = r#"{"model":"m","background":true,"input":"x"}"#;
-        let (body, _) = prepared(asked, Kind::Model(Route::Responses), None);
+        let (body, _) = prepared(asked, RequestKind::Model(Route::Responses), None);
         assert_eq!(body, r#"{"model":"m","background":false,"input":"x"}"#);
         assert_eq!(prepared(asked, CHAT, None).0, asked);
-        let (body, _) = prepared(r#"{"Bac\u212aground":1}"#, Kind::Model(Route::Responses), None);
+        let (body, _) = prepared(r#"{"Bac\u212aground":1}"#, RequestKind::Model(Route::Responses), None);
         assert!(body.ends_with(":false}"), "{body}");
     }
 
     #[test]
-    fn the_key_says_whose_account_it_is() {
+    fn only_the_key_names_the_account() {
         let mut given = HeaderMap::new();
         for name in ["openai-organization", "openai-project", "x-api-key", "authorization", "idempotency-key"]
         {
@@ -331,10 +342,10 @@ mod tests {
     fn only_paths_of_models_pass() {
         for (method, path, kind) in [
             (Method::POST, "/v1/chat/completions", Some(CHAT)),
-            (Method::POST, "/v1/messages", Some(Kind::Model(Route::Messages))),
-            (Method::POST, "/v1/messages/count_tokens", Some(Kind::Free)),
-            (Method::GET, "/v1/models", Some(Kind::Free)),
-            (Method::GET, "/v1/models/org/name:free", Some(Kind::Free)),
+            (Method::POST, "/v1/messages", Some(RequestKind::Model(Route::Messages))),
+            (Method::POST, "/v1/messages/count_tokens", Some(RequestKind::Free)),
+            (Method::GET, "/v1/models", Some(RequestKind::Free)),
+            (Method::GET, "/v1/models/org/name:free", Some(RequestKind::Free)),
             (Method::GET, "/v1/models/../files", None),
             (Method::GET, "/v1/models/%2e%2e/files", None),
             (Method::GET, "/v1/modelsx", None),
@@ -344,7 +355,7 @@ mod tests {
             (Method::GET, "/v1/chat/completions", None),
             (Method::POST, "/admin", None),
         ] {
-            assert_eq!(Kind::of(&method, path), kind, "{method} {path}");
+            assert_eq!(RequestKind::from_parts(&method, path), kind, "{method} {path}");
         }
     }
 
@@ -376,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_body_is_known_by_its_head() {
+    fn a_compressed_body_is_recognized_by_its_headers() {
         let given = |values: &[&'static str]| {
             let mut from = HeaderMap::new();
             for value in values {

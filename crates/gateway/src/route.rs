@@ -1,10 +1,10 @@
-//! What the gateway and the scripted model say to each other: one request in, one [`Answer`] out.
+//! The APIs, and what the simulated model answers: one request in, one [`Answer`] out.
 
 use bytes::Bytes;
 use model::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// Which API a request speaks.
+/// Which API a request uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
@@ -17,9 +17,8 @@ pub enum Route {
 }
 
 impl Route {
-    /// The route of a path such as `/v1/messages` (without its query); `None` for everything else, such as the list of
-    /// models.
-    pub fn of(path: &str) -> Option<Self> {
+    /// The route of a path such as `/v1/messages`, without a query. `None` for all others, such as the list of models.
+    pub fn from_path(path: &str) -> Option<Self> {
         match path.trim_end_matches('/') {
             "/v1/chat/completions" => Some(Self::ChatCompletions),
             "/v1/responses" => Some(Self::Responses),
@@ -38,19 +37,19 @@ impl Route {
     }
 }
 
-/// What the scripted model answers.
+/// What the simulated model answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
     /// `application/json` or `text/event-stream`.
     pub content_type: &'static str,
-    /// The body, in the pieces in which it is sent: one for a plain answer, one an event for a stream.
+    /// The body in the pieces in which it is sent: one for a plain answer, one per event for a stream.
     pub chunks: Vec<Bytes>,
-    /// Never ends: after the pieces nothing more is sent, until the agent hangs up or the attempt is closed. With no
-    /// pieces not even a head is sent.
+    /// It never ends: after the pieces nothing is sent until the agent hangs up or the attempt is closed. Without pieces, not
+    /// even a head is sent.
     pub stalls: bool,
-    /// What it counts, the same as in the body's `usage`. Unknown for errors.
+    /// Its tokens, as in the `usage` of the body. Unknown for errors.
     pub tokens: Tokens,
 }
 
@@ -71,7 +70,7 @@ impl Answer {
         Self { status: 200, content_type: "text/event-stream", chunks, stalls: false, tokens }
     }
 
-    /// Nothing, ever.
+    /// No answer at all.
     pub fn silence() -> Self {
         Self {
             status: 200,

@@ -1,22 +1,22 @@
 //! Keys in memory.
 
-/// A key that shows itself nowhere: not in `Debug`, not in errors.
+/// A key that appears nowhere: not in `Debug`, not in errors.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps it, without the white space around it that copying brings along.
+    /// Keeps it without surrounding white space, which copying often adds.
     pub fn new(text: String) -> Self {
         let trimmed = text.trim();
         Self(if trimmed.len() == text.len() { text } else { trimmed.to_owned() })
     }
 
-    /// The only way to it.
+    /// The key itself.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Takes it out of a text that came from outside.
+    /// Replaces it in a text from outside.
     pub(crate) fn scrub(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "…") }
     }

@@ -1,38 +1,35 @@
-//! Listening: a port on each address, or a socket of the file system, and the connections of agents.
+//! A gateway: where it listens, and how attempts are opened.
 
-use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
-use tokio::time::Instant;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
 
-use crate::attempt::{House, lock};
-use crate::blame::Blame;
-use crate::ledger::Books;
-use crate::log::Log;
+use crate::accounts::Accounts;
+use crate::attempt::Attempt;
+use crate::error::GatewayError;
+use crate::fault_attribution::FaultAttribution;
+use crate::in_flight::close_attempt;
+use crate::listener::Listener;
+use crate::log::RequestLog;
+use crate::record::{AttemptKey, Scope, Spent, StopReason};
+use crate::recorder::Recorder;
+use crate::settings::{Settings, Upstream};
+use crate::state::{AttemptRegistry, GatewayState};
 use crate::upstream::Backend;
-use crate::{
-    Attempt, AttemptKey, GatewayError, Over, Scope, Settings, Spent, Upstream, forward, oracle, socket,
-};
-
-/// Connections of one box at once; each costs a file of this process, and agents are not to use them up.
-const CONNECTIONS: u32 = 128;
+use crate::{forward, oracle, socket};
 
 /// A running gateway. Dropping it closes all attempts and ends it.
 #[derive(Debug)]
 pub struct Gateway {
-    house: Arc<House>,
+    state: Arc<GatewayState>,
     addresses: Vec<SocketAddr>,
     stop: watch::Sender<bool>,
 }
@@ -40,242 +37,140 @@ pub struct Gateway {
 impl Gateway {
     /// Listens on these addresses (port 0 takes a free one) and serves until it is dropped.
     pub async fn start(listen: &[SocketAddr], settings: Settings) -> Result<Self, GatewayError> {
-        let books = Books::new(settings.budgets, settings.price, settings.spent, settings.episodes.clone());
-        Self::with(listen, settings, (Arc::new(Mutex::new(books)), Arc::default())).await
+        let log = open_log(&settings)?;
+        let accounts =
+            Accounts::new(settings.budgets, settings.price, settings.spent, settings.episodes.clone());
+        Self::start_with(listen, settings, Recorder::new(accounts, log)).await
     }
 
-    /// Starts one that takes the place of this one, and goes on with its accounts: what requests that are still on their way
-    /// here come to counts there as well. What `settings` say was spent is not looked at.
+    /// Starts a gateway that replaces this one and continues its accounts: what requests in flight here cost counts there as
+    /// well. What `settings` state as spent is ignored.
     pub async fn successor(&self, listen: &[SocketAddr], settings: Settings) -> Result<Self, GatewayError> {
-        let accounts = (Arc::clone(&self.house.books), Arc::clone(&self.house.landed));
-        Self::with(listen, settings, accounts).await
+        let log = open_log(&settings)?;
+        let recorder = self.state.recorder.successor(log);
+        Self::start_with(listen, settings, recorder).await
     }
 
-    async fn with(
+    async fn start_with(
         listen: &[SocketAddr],
         settings: Settings,
-        accounts: (Arc<Mutex<Books>>, Arc<Notify>),
+        recorder: Recorder,
     ) -> Result<Self, GatewayError> {
-        let watched = [settings.budgets.attempt, settings.budgets.episode, settings.budgets.run];
-        let costs = matches!(settings.upstream, Upstream::Http { .. });
-        if costs && settings.price.is_none() && watched.iter().any(|budget| budget.usd.is_some()) {
-            return Err(GatewayError::Settings {
-                what: "budget in US dollars".to_owned(),
-                why: "the price of the model is not known, so it can not be watched; give the price, or a budget in tokens"
-                    .to_owned(),
-            });
-        }
-        let log = settings.log.as_deref().map(Log::open).transpose()?;
-        let backend = Backend::new(settings.upstream)?;
-        let house = Arc::new(House::new(
-            backend,
-            settings.retry,
-            Blame::new(settings.routes),
-            settings.hosted_tools,
-            settings.hidden,
-            accounts,
-            log,
-        ));
-
+        let state = Arc::new(GatewayState {
+            backend: Backend::new(settings.upstream)?,
+            retry: settings.retry,
+            faults: FaultAttribution::new(settings.routes),
+            hosted_tools: settings.hosted_tools,
+            hidden: settings.hidden,
+            recorder,
+            attempts: AttemptRegistry::default(),
+        });
         let stop = watch::Sender::new(false);
-        let mut gateway = Self { house, addresses: Vec::with_capacity(listen.len()), stop };
-        let mut doors = Vec::with_capacity(listen.len());
+        let mut gateway = Self { state, addresses: Vec::with_capacity(listen.len()), stop };
+        let mut listeners = Vec::with_capacity(listen.len());
         for address in listen {
-            let wrong =
+            let failed =
                 |error: io::Error| GatewayError::Listen { at: address.to_string(), why: error.to_string() };
-            let listener = TcpListener::bind(address).await.map_err(wrong)?;
-            gateway.addresses.push(listener.local_addr().map_err(wrong)?);
-            doors.push(Door { listener, guests: Arc::default() });
+            let listener = TcpListener::bind(address).await.map_err(failed)?;
+            gateway.addresses.push(listener.local_addr().map_err(failed)?);
+            listeners.push(Listener::new(listener));
         }
-        for door in doors {
-            gateway.serve(door);
+        for listener in listeners {
+            gateway.serve(listener);
         }
         Ok(gateway)
     }
 
-    /// Listens on a socket of the file system as well, in the place of what has this name. Boxes are let to it by a relay, and
-    /// see it at `seen`; the relay is trusted to bound their connections.
-    pub fn listen_at(&mut self, socket: &Path, seen: SocketAddr) -> Result<(), GatewayError> {
+    /// Also listens on a socket in the file system, and replaces a file of this name. A relay passes containers on to it, and
+    /// they see it at `seen_at`. The relay is trusted to bound their connections.
+    pub fn listen_at(&mut self, socket: &Path, seen_at: SocketAddr) -> Result<(), GatewayError> {
         let listener = socket::bind(socket).map_err(|error| GatewayError::Listen {
             at: socket.display().to_string(),
             why: error.to_string(),
         })?;
         self.serve(listener);
-        self.addresses.push(seen);
+        self.addresses.push(seen_at);
         Ok(())
     }
 
-    fn serve<L: axum::serve::Listener>(&self, door: L)
+    fn serve<L: axum::serve::Listener>(&self, listener: L)
     where
         L::Addr: std::fmt::Debug,
     {
-        let house = Arc::clone(&self.house);
+        let state = Arc::clone(&self.state);
         let router = Router::new().fallback(move |request: Request<Body>| {
-            let house = Arc::clone(&house);
-            async move { forward::serve(house, request).await }
+            let state = Arc::clone(&state);
+            async move { forward::serve(state, request).await }
         });
-        let mut stopped = self.stop.subscribe();
-        let serving = axum::serve(door, router).with_graceful_shutdown(async move {
-            // Either way it is over: told so, or the gateway is gone.
-            let _ = stopped.wait_for(|stop| *stop).await;
+        let mut stop = self.stop.subscribe();
+        let serving = axum::serve(listener, router).with_graceful_shutdown(async move {
+            // An error means that the gateway is gone, which also stops it.
+            let _ = stop.wait_for(|stop| *stop).await;
         });
         tokio::spawn(async move {
-            // It never ends with an error: accepting is tried again.
+            // It never ends with an error: accepting is retried.
             let _ = serving.await;
         });
     }
 
-    /// Where boxes see it, in the order of `listen`.
+    /// Where containers see it, in the order of `listen`.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Opens an attempt. `task` is what the oracle solves; other upstreams ignore it.
+    /// Opens an attempt. `task` is what the simulated model solves; other upstreams ignore it.
     pub fn open(&self, key: AttemptKey, task: Option<oracle::Task>) -> Attempt {
         self.open_for(key, task, None)
     }
 
-    /// The same, where budgets of time leave it so long; the scope is that of the first of them to be spent.
+    /// Opens an attempt that budgets of time limit: `time_left` is what the first of them leaves, and which one that is.
     pub fn open_for(
         &self,
         key: AttemptKey,
         task: Option<oracle::Task>,
-        left: Option<(Duration, Scope)>,
+        time_left: Option<(Duration, Scope)>,
     ) -> Attempt {
-        let room = self.house.open(key, task, left);
-        Attempt::new(Arc::clone(&self.house), room, &self.addresses)
+        let attempt = self.state.attempts.open(key, task, time_left);
+        Attempt::new(Arc::clone(&self.state), attempt, &self.addresses)
     }
 
     /// What the run has spent, earlier parts included.
     pub fn spent(&self) -> Spent {
-        lock(&self.house.books).spent(Instant::now())
+        self.state.recorder.run_spent()
     }
 
     /// What an episode has spent, earlier parts included.
-    pub fn spent_of(&self, episode: &str) -> Spent {
-        lock(&self.house.books).spent_of(episode, Instant::now())
+    pub fn episode_spent(&self, episode: &str) -> Spent {
+        self.state.recorder.episode_spent(episode)
     }
 
-    /// Whether the budget of the run or of this episode, in tokens or money, leaves nothing for another attempt.
-    pub fn over(&self, episode: &str) -> Option<Over> {
-        lock(&self.house.books).over(None, episode)
+    /// Which budget of the run or of this episode, in tokens or money, leaves nothing for another attempt.
+    pub fn spent_budget(&self, episode: &str) -> Option<StopReason> {
+        self.state.recorder.spent_budget(None, episode)
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        self.house.close_all();
+        for attempt in self.state.attempts.all_open() {
+            close_attempt(&self.state, &attempt);
+        }
         self.stop.send_replace(true);
-        // Waits for the last lines.
-        let log = lock(&self.house.log).take();
-        drop(log);
+        self.state.recorder.close_log();
     }
 }
 
-type Guests = Arc<Mutex<HashMap<IpAddr, u32>>>;
-
-/// A listener that lets every box in with a bounded number of connections.
-struct Door {
-    listener: TcpListener,
-    guests: Guests,
-}
-
-impl axum::serve::Listener for Door {
-    type Io = Guest;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Guest, SocketAddr) {
-        loop {
-            match self.listener.accept().await {
-                Ok((stream, from)) => {
-                    if let Some(guest) = Guest::admit(stream, from.ip(), &self.guests) {
-                        return (guest, from);
-                    }
-                }
-                Err(error) => {
-                    // Of the connection: the next one may be well. Of this process (no file left): wait for one.
-                    if !matches!(
-                        error.kind(),
-                        io::ErrorKind::ConnectionAborted
-                            | io::ErrorKind::ConnectionReset
-                            | io::ErrorKind::ConnectionRefused
-                    ) {
-                        tracing::warn!(%error, "the gateway can not accept a connection");
-                        tokio::time::sleep(Duration::from_millis(200)).await;
-                    }
-                }
-            }
-        }
+/// Opens the log, after a check that the budgets can be watched.
+fn open_log(settings: &Settings) -> Result<Option<RequestLog>, GatewayError> {
+    let budgets = [settings.budgets.attempt, settings.budgets.episode, settings.budgets.run];
+    let has_costs = matches!(settings.upstream, Upstream::Http { .. });
+    if has_costs && settings.price.is_none() && budgets.iter().any(|budget| budget.usd.is_some()) {
+        return Err(GatewayError::Settings {
+            what: "budget in US dollars".to_owned(),
+            why: "the price of the model is unknown, so the gateway cannot watch this budget; set the price, or a budget in \
+                  tokens"
+                .to_owned(),
+        });
     }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-}
-
-/// A connection that is counted while it lasts.
-struct Guest {
-    stream: TcpStream,
-    from: IpAddr,
-    guests: Guests,
-}
-
-impl Guest {
-    fn admit(stream: TcpStream, from: IpAddr, guests: &Guests) -> Option<Self> {
-        {
-            let mut counted = lock(guests);
-            let count = counted.entry(from).or_default();
-            if *count >= CONNECTIONS {
-                return None;
-            }
-            *count += 1;
-        }
-        // Pieces of a stream are small and each one is waited for.
-        let _ = stream.set_nodelay(true);
-        Some(Self { stream, from, guests: Arc::clone(guests) })
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let mut counted = lock(&self.guests);
-        if let Some(count) = counted.get_mut(&self.from) {
-            *count -= 1;
-            if *count == 0 {
-                counted.remove(&self.from);
-            }
-        }
-    }
-}
-
-impl AsyncRead for Guest {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for Guest {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
-    }
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
+    settings.log.as_deref().map(RequestLog::open).transpose()
 }

@@ -1,4 +1,4 @@
-//! A socket of the file system, also where its path is longer than the kernel takes in an address.
+//! A socket in the file system, also where its path is longer than the kernel accepts in an address.
 
 use std::fs::Permissions;
 use std::io;
@@ -8,11 +8,11 @@ use std::path::Path;
 
 use tokio::net::UnixListener;
 
-/// The longest path that every system takes (`sun_path` has 104 bytes on macOS and 108 on Linux, with a zero at the end).
+/// The longest path that every system accepts (`sun_path` has 104 bytes on macOS and 108 on Linux, with a zero at the end).
 const LONGEST: usize = 100;
 
-/// Listens on it, in the place of whatever socket has this name. Everybody who comes to the file may connect: boxes run as
-/// another user where this program is root.
+/// Listens on it and replaces a file of this name. Everybody who can reach the file may connect: containers run as another user
+/// where this program is root.
 pub(crate) fn bind(socket: &Path) -> io::Result<UnixListener> {
     match std::fs::remove_file(socket) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -20,7 +20,7 @@ pub(crate) fn bind(socket: &Path) -> io::Result<UnixListener> {
     }
     let listener = match (socket.parent(), socket.file_name()) {
         (Some(folder), Some(name)) if socket.as_os_str().len() > LONGEST && cfg!(target_os = "linux") => {
-            // By its open folder, whose path is short.
+            // Through its open folder, whose path is short.
             let folder = std::fs::File::open(folder)?;
             UnixListener::bind(Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name))?
         }

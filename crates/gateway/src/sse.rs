@@ -1,64 +1,64 @@
-//! Server-sent events, split as they come.
+//! Splits a stream into server-sent events.
 //!
-//! Bytes go in as the network gives them, whole events come out: the lines up to and with the empty line that ends them, byte
-//! for byte. An event that is longer than [`LONGEST`] comes out in parts that nobody reads, so that memory stays bounded.
+//! Bytes go in as the network delivers them. Whole events come out, byte for byte, up to the empty line that ends them. An event
+//! longer than [`LONGEST`] comes out in parts that nobody reads, so that memory stays bounded.
 
-/// Longest event that is kept whole, in bytes. The last event of the responses API repeats the whole answer.
+/// Longest event that is buffered, in bytes. The last event of the responses API repeats the whole answer.
 const LONGEST: usize = 16 << 20;
 
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
-    /// A whole event with its empty line.
+    /// A whole event, with its empty line.
     Event(&'a [u8]),
-    /// A part of an event that is too long to be kept.
+    /// A part of an event that is too long to buffer.
     Part(&'a [u8]),
 }
 
 /// Splits a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Splitter {
-    kept: Vec<u8>,
-    /// Where the line begins that is not ended yet.
+    buffer: Vec<u8>,
+    /// Where the unfinished line begins.
     line: usize,
-    /// Inside an event that is too long.
+    /// The current event is too long.
     too_long: bool,
 }
 
 impl Splitter {
-    /// Takes bytes, gives the pieces that they complete.
+    /// Reads bytes and returns the pieces that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Piece<'_>)) {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.kept.extend_from_slice(line);
+            self.buffer.extend_from_slice(line);
             if !line.ends_with(b"\n") {
-                if self.kept.len() > LONGEST {
-                    each(Piece::Part(&self.kept));
+                if self.buffer.len() > LONGEST {
+                    each(Piece::Part(&self.buffer));
                     self.too_long = true;
-                    // A line is empty or not by what follows; what is given away here was not empty.
-                    self.kept.clear();
+                    // This part of the line is not empty, so the line is not either.
+                    self.buffer.clear();
                     self.line = usize::MAX;
                 }
                 continue;
             }
             let empty =
-                self.line != usize::MAX && matches!(self.kept.get(self.line..), Some(b"\n" | b"\r\n"));
+                self.line != usize::MAX && matches!(self.buffer.get(self.line..), Some(b"\n" | b"\r\n"));
             if empty {
-                each(if self.too_long { Piece::Part(&self.kept) } else { Piece::Event(&self.kept) });
+                each(if self.too_long { Piece::Part(&self.buffer) } else { Piece::Event(&self.buffer) });
                 self.too_long = false;
-                self.kept.clear();
-            } else if self.too_long || self.kept.len() > LONGEST {
-                each(Piece::Part(&self.kept));
+                self.buffer.clear();
+            } else if self.too_long || self.buffer.len() > LONGEST {
+                each(Piece::Part(&self.buffer));
                 self.too_long = true;
-                self.kept.clear();
+                self.buffer.clear();
             }
-            self.line = self.kept.len();
+            self.line = self.buffer.len();
         }
     }
 
-    /// What is left at the end of the stream: an event without its empty line, or nothing.
+    /// The rest at the end of the stream: an event without its empty line, or nothing.
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         self.line = 0;
-        std::mem::take(&mut self.kept)
+        std::mem::take(&mut self.buffer)
     }
 }
 
@@ -95,9 +95,9 @@ mod tests {
     }
 
     proptest! {
-        /// Wherever the network cuts, the same events come out, and no byte is lost.
+        /// The same events come out wherever the network splits the bytes, and no byte is lost.
         #[test]
-        fn cuts_do_not_matter(
+        fn the_split_of_the_bytes_does_not_matter(
             lines in prop::collection::vec("(data: ?[a-z]{0,8}|: ping|event: x|)\r?\n", 0..24),
             cuts in prop::collection::vec(1_usize..9, 1..40),
         ) {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_event_is_given_away_in_parts_and_the_next_one_is_whole() {
+    fn a_long_event_comes_out_in_parts_and_the_next_one_is_whole() {
         let mut splitter = Splitter::default();
         let (mut parts, mut events) = (0, Vec::new());
         let block = vec![b'x'; 1 << 20];
@@ -137,7 +137,7 @@ mod tests {
         for _ in 0..40 {
             splitter.push(&block, &mut see);
         }
-        assert!(splitter.kept.len() <= LONGEST + (1 << 20));
+        assert!(splitter.buffer.len() <= LONGEST + (1 << 20));
         splitter.push(b"\n\ndata: a\n\n", &mut see);
         assert_eq!(parts, 6 + (40 << 20) + 2);
         assert_eq!(events, [b"data: a\n\n"]);

@@ -1,9 +1,8 @@
-//! The body of an answer on its way to the agent.
+//! The body of an answer, streamed to the agent.
 //!
-//! It is pulled by the agent's connection: the next piece is asked of the endpoint only when the last one was taken, so a
-//! slow agent slows the endpoint down and nothing piles up here. Endpoints close connections on which nobody reads, so one
-//! that breaks after the agent has not read for a while was broken by the agent: it must not be able to have its attempt
-//! censored by that.
+//! The connection of the agent pulls it: the next piece is read from the endpoint only after the agent accepted the last one.
+//! So a slow agent slows the endpoint down, and nothing accumulates here. Endpoints close connections on which nobody reads.
+//! A connection that breaks after the agent has stopped reading is therefore attributed to the agent.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,113 +11,119 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream;
 
-use crate::Cut;
-use crate::attempt::seconds;
-use crate::flight::Guard;
+use crate::fault_attribution::table::{Reader, broken_by};
+use crate::in_flight::RequestGuard;
+use crate::record::Termination;
+use crate::text::seconds;
 use crate::upstream::Source;
+use crate::usage::{BREAKS_OFF, Meter};
 
-/// What is said of a stream that ends before its last event.
-pub(crate) const BREAKS_OFF: &str = "the stream ended before its last event";
-
-/// An answer under way.
-struct Flow {
-    /// The piece that was read before the head was sent, ready for the agent.
+/// An answer that is being streamed.
+struct AnswerStream {
+    /// What was read before the head was sent.
     first: Option<Bytes>,
     source: Option<Source>,
-    guard: Guard,
+    guard: RequestGuard,
     silence: Duration,
-    /// The usage is not for the agent.
+    /// The agent did not ask for the usage.
     hides_usage: bool,
-    /// When the agent got the last piece.
-    given: Instant,
-    /// It has kept the endpoint waiting.
-    slow: bool,
+    /// When the agent received the last piece.
+    delivered: Instant,
+    reader: Reader,
 }
 
-/// Passes an answer on. `first` was metered already, what comes from `source` was not.
-pub(crate) fn body(first: Bytes, source: Source, guard: Guard, silence: Duration, hides_usage: bool) -> Body {
-    let flow = Flow {
+/// Passes an answer on. `first` is metered already; what comes from `source` is not.
+pub(crate) fn body(
+    first: Bytes,
+    source: Source,
+    guard: RequestGuard,
+    silence: Duration,
+    hides_usage: bool,
+) -> Body {
+    let answer = AnswerStream {
         first: Some(first),
         source: Some(source),
         guard,
         silence,
         hides_usage,
-        given: Instant::now(),
-        slow: false,
+        delivered: Instant::now(),
+        reader: Reader::Reading,
     };
-    Body::from_stream(stream::unfold(flow, |mut flow| async move {
-        flow.slow |= flow.given.elapsed() > flow.guard.flight.house.retry.reads;
-        let piece = flow.next().await?;
-        flow.given = Instant::now();
-        Some((piece, flow))
+    Body::from_stream(stream::unfold(answer, |mut answer| async move {
+        if answer.delivered.elapsed() > answer.guard.request.gateway.retry.reads {
+            answer.reader = Reader::Stalled;
+        }
+        let piece = answer.next().await?;
+        answer.delivered = Instant::now();
+        Some((piece, answer))
     }))
 }
 
-impl Flow {
-    /// The next piece for the agent; `None` at the end. An error breaks the agent's connection.
+impl AnswerStream {
+    /// The next piece for the agent. `None` at the end. An error breaks the connection of the agent.
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
         if let Some(first) = self.first.take().filter(|first| !first.is_empty()) {
             return Some(Ok(first));
         }
         loop {
             let source = self.source.as_mut()?;
-            let room = std::sync::Arc::clone(&self.guard.flight.room);
+            let attempt = std::sync::Arc::clone(&self.guard.request.attempt);
             let read = tokio::select! {
                 biased;
-                () = room.closed() => return Some(self.broken(Cut::Closed, "the attempt has ended".to_owned())),
+                () = attempt.closed() => {
+                    return Some(self.interrupt(Termination::Closed, "the attempt has ended".to_owned()));
+                }
                 read = tokio::time::timeout(self.silence, source.next()) => read,
             };
-            match read {
+            let broken = match read {
                 Ok(Ok(Some(bytes))) => {
-                    let bytes = self.metered(bytes);
-                    if !bytes.is_empty() {
-                        return Some(Ok(bytes));
+                    let bytes = self.meter(bytes);
+                    if bytes.is_empty() {
+                        continue;
                     }
+                    return Some(Ok(bytes));
                 }
-                Ok(Ok(None)) => return self.ended(),
-                Ok(Err(why)) => return Some(self.broken(Cut::Endpoint, why)),
-                Err(_) => {
-                    let why = format!("nothing came for {}", seconds(self.silence));
-                    return Some(self.broken(Cut::Endpoint, why));
-                }
-            }
+                Ok(Ok(None)) => return self.end(),
+                Ok(Err(why)) => why,
+                Err(_) => format!("the endpoint sent nothing for {}", seconds(self.silence)),
+            };
+            return Some(self.interrupt(broken_by(self.reader), broken));
         }
     }
 
-    fn metered(&mut self, bytes: Bytes) -> Bytes {
-        let mut progress = self.guard.flight.progress();
-        progress.hear();
+    fn meter(&mut self, bytes: Bytes) -> Bytes {
+        let mut progress = self.guard.request.progress();
+        progress.touch();
         let Some(meter) = progress.meter.as_mut() else { return bytes };
         if self.hides_usage {
-            let mut kept = Vec::with_capacity(bytes.len());
-            meter.push(&bytes, Some(&mut kept));
-            Bytes::from(kept)
+            let mut visible = Vec::with_capacity(bytes.len());
+            meter.push(&bytes, Some(&mut visible));
+            Bytes::from(visible)
         } else {
             meter.push(&bytes, None);
             bytes
         }
     }
 
-    fn ended(&mut self) -> Option<io::Result<Bytes>> {
+    fn end(&mut self) -> Option<io::Result<Bytes>> {
         self.source = None;
         let (rest, breaks_off) = {
-            let mut progress = self.guard.flight.progress();
-            let rest = progress.meter.as_mut().map(crate::usage::Meter::end).unwrap_or_default();
-            let breaks_off = progress.meter.as_ref().is_some_and(crate::usage::Meter::breaks_off);
+            let mut progress = self.guard.request.progress();
+            let rest = progress.meter.as_mut().map(Meter::end).unwrap_or_default();
+            let breaks_off = progress.meter.as_ref().is_some_and(Meter::breaks_off);
             (if self.hides_usage { rest } else { Vec::new() }, breaks_off)
         };
         if breaks_off {
-            // The agent is to see that something is missing, as well.
-            return Some(self.broken(Cut::Endpoint, BREAKS_OFF.to_owned()));
+            // The agent must see that something is missing, too.
+            return Some(self.interrupt(broken_by(self.reader), BREAKS_OFF.to_owned()));
         }
-        self.guard.flight.settle(None);
+        self.guard.request.finish(None);
         (!rest.is_empty()).then(|| Ok(Bytes::from(rest)))
     }
 
-    fn broken(&mut self, cut: Cut, why: String) -> io::Result<Bytes> {
+    fn interrupt(&mut self, termination: Termination, why: String) -> io::Result<Bytes> {
         self.source = None;
-        let cut = if self.slow && cut == Cut::Endpoint { Cut::Agent } else { cut };
-        self.guard.flight.settle(Some(cut));
+        self.guard.request.finish(Some(termination));
         Err(io::Error::other(why))
     }
 }

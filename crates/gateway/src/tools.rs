@@ -1,8 +1,8 @@
-//! Tools that an endpoint runs itself: web search, other people's servers, code in its own boxes. An agent that has only the
-//! gateway must not get to the internet by asking the model's endpoint to go there, and what such tools cost is in no count
-//! of tokens. So they are taken out of a request, whoever put them in: a harness that offers them by itself goes on without.
+//! Removes hosted tools from requests: tools that the endpoint runs, such as web search, remote servers, or code in containers of
+//! its own. An agent without internet access must not reach it through the endpoint, and no count of tokens includes what such
+//! tools cost. A harness that offers them continues without.
 //!
-//! Which tools are the agent's own is listed, not which are the endpoint's: those come new with every model.
+//! The list names the tools that the agent runs. Hosted tools change with every model.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 
 use crate::fields::{Fields, may_be_read_as};
 
-/// Fields beside `tools` by which endpoints are asked to look something up, or to use a server or box of theirs: of chat
-/// completions (`web_search_options`), messages (`mcp_servers`, `container`), and of endpoints that speak either.
-const FIELDS: [&str; 8] = [
+/// Fields beside `tools` that ask the endpoint to search, or to use a server or a container of its own: of chat completions
+/// (`web_search_options`), of messages (`mcp_servers`, `container`), and of compatible endpoints.
+const HOSTED_FIELDS: [&str; 8] = [
     "web_search_options",
     "mcp_servers",
     "container",
@@ -25,27 +25,27 @@ const FIELDS: [&str; 8] = [
     "web_search",
 ];
 
-/// Types of tools that the agent's side runs; those with a version are named by their beginning.
-const OWN: [&str; 5] = ["function", "custom", "local_shell", "apply_patch", "tool_search"];
-const OWN_VERSIONS: [&str; 5] = ["bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_"];
+/// Types of tools that the agent runs. Versioned ones are listed by prefix.
+const AGENT_TYPES: [&str; 5] = ["function", "custom", "local_shell", "apply_patch", "tool_search"];
+const AGENT_PREFIXES: [&str; 5] = ["bash_", "text_editor_", "computer_", "memory_", "tool_search_tool_"];
 
-/// What is read of a tool. Some endpoints do not care for capitals: one that has such a field in other letters, or has one
-/// twice, is not read.
+/// The fields of a tool that are read. Some endpoints ignore case, so a tool with such a field in another case, or twice, counts
+/// as hosted.
 const READ: [&str; 6] = ["type", "name", "tools", "environment", "function", "custom"];
 
-/// A tool of the agent's own.
+/// A tool that the agent runs.
 struct Tool<'a> {
-    /// As it stands in the request.
+    /// Its text in the request.
     raw: &'a str,
     kind: Option<String>,
     name: Option<String>,
-    /// Of a `namespace`: those in it.
+    /// The tools of a `namespace`.
     tools: Vec<Tool<'a>>,
 }
 
 impl<'a> Tool<'a> {
-    /// A tool, if the agent's side runs it. `nested` = it lies in a namespace; no namespace does.
-    fn own(raw: &'a RawValue, nested: bool) -> Option<Self> {
+    /// Parses a tool. `None` = the endpoint runs it. `nested` = it is in a namespace, which contains no further namespace.
+    fn parse(raw: &'a RawValue, nested: bool) -> Option<Self> {
         let Fields(fields) = serde_json::from_str(raw.get()).ok()?;
         let mut read: [Option<&RawValue>; READ.len()] = [None; READ.len()];
         for (name, value) in fields {
@@ -56,66 +56,68 @@ impl<'a> Tool<'a> {
         }
         let [kind, name, inner, environment, function, custom] = read;
         let kind = text(kind).ok()?;
-        // Those of chat completions have their name one level further down.
+        // Chat completions have the name one level deeper.
         let name = text(name).ok()?.or_else(|| [function, custom].into_iter().flatten().find_map(name_in));
         let mut tools = Vec::new();
-        let is_own = match kind.as_deref() {
-            // Those of the messages API have a name and no type.
+        let is_agents = match kind.as_deref() {
+            // Tools of the messages API have a name and no type.
             None => name.is_some() && function.is_none() && custom.is_none(),
             Some("namespace") if !nested => {
                 let inner: Vec<&RawValue> = match inner {
                     Some(inner) => serde_json::from_str(inner.get()).ok()?,
                     None => Vec::new(),
                 };
-                tools = inner.into_iter().map(|raw| Self::own(raw, true)).collect::<Option<_>>()?;
+                tools = inner.into_iter().map(|raw| Self::parse(raw, true)).collect::<Option<_>>()?;
                 true
             }
-            // Whose it is.
+            // The environment tells who runs a shell.
             Some("shell") => environment.is_none_or(|environment| environment.get() == "null"),
-            Some(kind) => OWN.contains(&kind) || OWN_VERSIONS.iter().any(|begin| kind.starts_with(begin)),
+            Some(kind) => {
+                AGENT_TYPES.contains(&kind) || AGENT_PREFIXES.iter().any(|begin| kind.starts_with(begin))
+            }
         };
-        is_own.then_some(Self { raw: raw.get(), kind, name, tools })
+        is_agents.then_some(Self { raw: raw.get(), kind, name, tools })
     }
 
-    fn is(&self, named: &Named) -> bool {
+    fn matches(&self, named: &NamedTool) -> bool {
         let kind = named.kind.as_deref();
-        let is_it = match named.name() {
-            // The messages API says `tool` of each.
+        let is_match = match named.name() {
+            // The messages API uses the type `tool` for all.
             Some(name) => {
                 self.name.as_deref() == Some(name)
                     && (kind == Some("tool") || self.kind.is_none() || kind == self.kind.as_deref())
             }
             None => kind == self.kind.as_deref(),
         };
-        is_it || self.tools.iter().any(|tool| tool.is(named))
+        is_match || self.tools.iter().any(|tool| tool.matches(named))
     }
 }
 
-/// A text that may be missing.
+/// An optional text.
 fn text(raw: Option<&RawValue>) -> serde_json::Result<Option<String>> {
     raw.map_or(Ok(None), |raw| serde_json::from_str(raw.get()))
 }
 
 fn name_in(raw: &RawValue) -> Option<String> {
-    serde_json::from_str::<Inner>(raw.get()).ok()?.name
+    serde_json::from_str::<InnerName>(raw.get()).ok()?.name
 }
 
-/// How a `tool_choice` names a tool: each API has a way of its own.
+/// How a `tool_choice` names a tool, in all three APIs.
 #[derive(Deserialize)]
-struct Named {
+struct NamedTool {
     #[serde(rename = "type")]
     kind: Option<String>,
     name: Option<String>,
-    function: Option<Inner>,
-    custom: Option<Inner>,
+    function: Option<InnerName>,
+    custom: Option<InnerName>,
 }
 
 #[derive(Deserialize)]
-struct Inner {
+struct InnerName {
     name: Option<String>,
 }
 
-impl Named {
+impl NamedTool {
     fn name(&self) -> Option<&str> {
         let inner =
             [&self.function, &self.custom].into_iter().flatten().find_map(|inner| inner.name.as_deref());
@@ -123,14 +125,14 @@ impl Named {
     }
 }
 
-/// Whether a field of a request asks for what only the endpoint runs.
+/// Whether a field of a request asks for something that the endpoint runs.
 fn is_hosted(field: &str) -> bool {
-    FIELDS.iter().any(|name| may_be_read_as(field, name))
+    HOSTED_FIELDS.iter().any(|name| may_be_read_as(field, name))
 }
 
-/// What has to change in the fields of a request so that its endpoint runs no tools: by their places what stands there
-/// instead, or nothing where a field goes as a whole. With the tools goes what is only right beside them, because an endpoint
-/// refuses a choice of a tool that is not there. What is the agent's own stays byte for byte.
+/// The changes to the fields of a request so that the endpoint runs no tools: by position, the new text, or `None` to remove the
+/// field. Fields that depend on removed tools change, too, because an endpoint refuses a choice of a missing tool. The tools of
+/// the agent stay byte for byte.
 pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, Option<String>> {
     let mut changed = BTreeMap::new();
     let mut left = Vec::new();
@@ -138,15 +140,15 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
         if is_hosted(name) {
             changed.insert(at, None);
         } else if may_be_read_as(name, "tools") {
-            // What is no list is no business of ours: the endpoint refuses it.
+            // The endpoint refuses anything but a list.
             let Ok(list) = serde_json::from_str::<Vec<&RawValue>>(raw.get()) else { continue };
-            let own: Vec<Tool<'_>> = list.iter().filter_map(|raw| Tool::own(raw, false)).collect();
-            if own.len() < list.len() {
-                let texts: Vec<&str> = own.iter().map(|tool| tool.raw).collect();
-                // Of an empty list some endpoints say that it is too short.
+            let kept: Vec<Tool<'_>> = list.iter().filter_map(|raw| Tool::parse(raw, false)).collect();
+            if kept.len() < list.len() {
+                let texts: Vec<&str> = kept.iter().map(|tool| tool.raw).collect();
+                // Some endpoints refuse an empty list.
                 changed.insert(at, (!texts.is_empty()).then(|| format!("[{}]", texts.join(","))));
             }
-            left.extend(own);
+            left.extend(kept);
         }
     }
     if changed.is_empty() {
@@ -154,10 +156,10 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
     }
     for (at, (name, raw)) in fields.iter().enumerate() {
         if may_be_read_as(name, "tool_choice") {
-            match choice(raw.get(), &left) {
-                Choice::Stays => {}
-                Choice::Less(text) => drop(changed.insert(at, Some(text))),
-                Choice::Goes => drop(changed.insert(at, None)),
+            match change_choice(raw.get(), &left) {
+                Choice::Unchanged => {}
+                Choice::Reduced(text) => drop(changed.insert(at, Some(text))),
+                Choice::Removed => drop(changed.insert(at, None)),
             }
         } else if left.is_empty() && may_be_read_as(name, "parallel_tool_calls") {
             changed.insert(at, None);
@@ -166,41 +168,41 @@ pub(crate) fn without_hosted(fields: &[(String, &RawValue)]) -> BTreeMap<usize, 
     changed
 }
 
-/// What becomes of a `tool_choice`.
+/// How a `tool_choice` changes.
 enum Choice {
-    Stays,
-    /// Of several tools that may be called some are gone.
-    Less(String),
-    Goes,
+    Unchanged,
+    /// Some of the allowed tools are removed.
+    Reduced(String),
+    Removed,
 }
 
-fn choice(raw: &str, left: &[Tool<'_>]) -> Choice {
+fn change_choice(raw: &str, left: &[Tool<'_>]) -> Choice {
     if left.is_empty() {
-        return Choice::Goes;
+        return Choice::Removed;
     }
-    let Ok(Value::Object(mut chosen)) = serde_json::from_str::<Value>(raw) else { return Choice::Stays };
+    let Ok(Value::Object(mut chosen)) = serde_json::from_str::<Value>(raw) else { return Choice::Unchanged };
     let names_one_left = |value: &Value| {
-        // What can not be read is left to the endpoint.
-        Named::deserialize(value).map_or(true, |named| left.iter().any(|tool| tool.is(&named)))
+        // The endpoint judges what is unreadable here.
+        NamedTool::deserialize(value).map_or(true, |named| left.iter().any(|tool| tool.matches(&named)))
     };
     match chosen.get("type").and_then(Value::as_str) {
-        Some("auto" | "any" | "none" | "required") => return Choice::Stays,
+        Some("auto" | "any" | "none" | "required") => return Choice::Unchanged,
         Some("allowed_tools") => {}
-        _ if names_one_left(&Value::Object(chosen.clone())) => return Choice::Stays,
-        _ => return Choice::Goes,
+        _ if names_one_left(&Value::Object(chosen.clone())) => return Choice::Unchanged,
+        _ => return Choice::Removed,
     }
-    // Chat completions have the list one level further down.
+    // Chat completions have the list one level deeper.
     let place = match chosen.get_mut("allowed_tools") {
         Some(inner) => inner.get_mut("tools"),
         None => chosen.get_mut("tools"),
     };
-    let Some(Value::Array(tools)) = place else { return Choice::Stays };
+    let Some(Value::Array(tools)) = place else { return Choice::Unchanged };
     let before = tools.len();
     tools.retain(names_one_left);
     match tools.len() {
-        now if now == before => Choice::Stays,
-        0 => Choice::Goes,
-        _ => Choice::Less(Value::Object(chosen).to_string()),
+        now if now == before => Choice::Unchanged,
+        0 => Choice::Removed,
+        _ => Choice::Reduced(Value::Object(chosen).to_string()),
     }
 }
 
@@ -208,15 +210,15 @@ fn choice(raw: &str, left: &[Tool<'_>]) -> Choice {
 mod tests {
     use super::*;
 
-    /// What is left of a list of tools; nothing where all of it is.
-    fn own(list: &str) -> Option<String> {
+    /// What is left of a list of tools. `None` where nothing is removed.
+    fn remaining(list: &str) -> Option<String> {
         let body = format!(r#"{{"tools":{list}}}"#);
         let Fields(fields) = serde_json::from_str(&body).unwrap();
         Some(without_hosted(&fields).remove(&0)?.unwrap_or_else(|| "[]".to_owned()))
     }
 
     #[test]
-    fn what_the_agent_runs_stays_and_what_the_endpoint_runs_goes() {
+    fn tools_of_the_agent_stay_and_hosted_tools_are_removed() {
         for (list, left) in [
             (r#"[{"type":"function", "name":"a"}]"#, None),
             (r#"[{"name":"Bash","input_schema":{}}, {"type":"bash_20250124","name":"bash"}]"#, None),
@@ -242,19 +244,19 @@ mod tests {
             (r#"[{"type":"namespace","tools":[{"Type":"web_search","name":"x"}]}]"#, Some("[]")),
             (r#"[{"google_search":{}},{"type":["function"]},"web_search"]"#, Some("[]")),
         ] {
-            assert_eq!(own(list).as_deref(), left, "{list}");
+            assert_eq!(remaining(list).as_deref(), left, "{list}");
         }
         assert!(is_hosted("web_search_options") && is_hosted("MCP_Servers") && !is_hosted("messages"));
     }
 
     #[test]
-    fn depth_is_no_way_out() {
+    fn nesting_hides_no_tool() {
         let deep = 200_000;
         let list = format!("[{}{}]", r#"{"type":"namespace","tools":["#.repeat(deep), "]}".repeat(deep));
-        assert_eq!(own(&list).as_deref(), Some("[]"));
+        assert_eq!(remaining(&list).as_deref(), Some("[]"));
     }
 
-    /// What is sent of a request with these fields, as far as it can be read.
+    /// The request that is sent for a body with these fields.
     fn sent(body: &str) -> Value {
         let Fields(fields) = serde_json::from_str(body).unwrap();
         let changed = without_hosted(&fields);
@@ -266,11 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_of_a_tool_that_is_gone_goes_too() {
+    fn a_choice_of_a_removed_tool_is_removed() {
         use serde_json::json;
         let chat = |name: &str| json!({"type": "function", "function": {"name": name}});
         let response = |name: &str| json!({"type": "function", "name": name});
-        // The three APIs: tools, the choice, and what is left of it.
+        // For the three APIs: tools, the choice, and what is left of it.
         for (tools, choice, left) in [
             (json!([chat("a"), {"type": "web_search"}]), json!("required"), Some(json!("required"))),
             (json!([chat("a"), {"type": "web_search"}]), chat("a"), Some(chat("a"))),
@@ -333,7 +335,7 @@ mod tests {
             let found = sent(&body.to_string());
             assert_eq!(found.get("tool_choice"), left.as_ref(), "{body}");
             assert_eq!(found["parallel_tool_calls"], json!(false));
-            // Where no tool is left, nothing may be said of tools.
+            // Without tools, no field may mention tools.
             body["tools"].as_array_mut().unwrap().retain(|tool| {
                 ["web_", "mcp", "file_"]
                     .iter()
@@ -342,7 +344,11 @@ mod tests {
             assert_eq!(sent(&body.to_string()), json!({}), "{body}");
         }
         let none_gone = json!({"tools": [chat("a")], "tool_choice": chat("b"), "parallel_tool_calls": true});
-        assert_eq!(sent(&none_gone.to_string()), none_gone, "what is odd of itself stays as it is");
+        assert_eq!(
+            sent(&none_gone.to_string()),
+            none_gone,
+            "a request that is odd by itself stays unchanged"
+        );
         let servers = json!({"mcp_servers": [], "tool_choice": {"type": "auto"}});
         assert_eq!(sent(&servers.to_string()), json!({}));
     }

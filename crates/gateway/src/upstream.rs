@@ -1,4 +1,4 @@
-//! What stands behind the gateway: an endpoint over HTTP, or the scripted model.
+//! What answers the requests: an endpoint over HTTP, or the simulated model.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,34 +10,36 @@ use bytes::Bytes;
 use model::Tokens;
 use serde_json::json;
 
+use crate::error::{EndpointProblem, GatewayError};
 use crate::oracle::{Oracle, Task};
-use crate::request::{Ask, Kind};
-use crate::usage::short;
-use crate::{GatewayError, Route, Secret, Trouble, Upstream};
+use crate::request::{OutgoingRequest, RequestKind};
+use crate::secret::Secret;
+use crate::settings::Upstream;
+use crate::text::one_line;
 
-/// How long a connection may take to come up.
-const CONNECT: Duration = Duration::from_secs(20);
-/// The version of the messages API that is asked for where the agent names none.
+/// How long it may take to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// Version of the messages API, where the agent names none.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// Something that answers requests.
+/// What answers requests.
 #[derive(Debug)]
 pub(crate) enum Backend {
     /// An endpoint.
     Http(Endpoint),
-    /// The scripted model.
-    Oracle(Arc<Oracle>),
+    /// The simulated model.
+    Simulated(Arc<Oracle>),
 }
 
 /// An endpoint over HTTP.
 pub(crate) struct Endpoint {
     client: reqwest::Client,
-    base: Base,
+    base: BaseUrl,
     bearer: Option<HeaderValue>,
-    plain: Option<HeaderValue>,
-    /// To take it out of whatever the endpoint says.
+    plain_key: Option<HeaderValue>,
+    /// To remove it from texts of the endpoint.
     pub(crate) key: Option<Secret>,
-    /// Put in place of what the agent asks for.
+    /// Replaces the model that the agent asks for.
     pub(crate) model: Option<String>,
 }
 
@@ -50,11 +52,11 @@ impl std::fmt::Debug for Endpoint {
     }
 }
 
-/// An address of an endpoint, split where `/v1` goes.
+/// The address of an endpoint, to which `/v1/…` is appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Base {
+pub(crate) struct BaseUrl {
     text: String,
-    /// It names a version itself, so `/v1` of the request is left out.
+    /// It names a version, so the `/v1` of requests is dropped.
     versioned: bool,
     /// Its host, for messages to people.
     pub(crate) host: String,
@@ -62,22 +64,22 @@ pub(crate) struct Base {
     local: bool,
 }
 
-impl Base {
-    /// Reads an address.
+impl BaseUrl {
+    /// Parses an address.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let trimmed = text.trim().trim_end_matches('/');
         let trimmed = trimmed.strip_suffix("/v1").unwrap_or(trimmed).trim_end_matches('/');
         let url = reqwest::Url::parse(trimmed)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"))
-            .ok_or("an endpoint's address begins with http:// or https:// and names a host")?;
+            .ok_or("the address of an endpoint starts with http:// or https:// and names a host")?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(
-                "an endpoint's address carries no user or password; give the key apart from it".to_owned()
+                "the address of an endpoint has no user and no password; set the key separately".to_owned()
             );
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err("an endpoint's address has no `?` and no `#`".to_owned());
+            return Err("the address of an endpoint has no `?` and no `#`".to_owned());
         }
         let host = url.host_str().unwrap_or_default().to_owned();
         let local = host == "localhost"
@@ -99,7 +101,7 @@ impl Base {
     }
 }
 
-/// An answer whose body is still to come.
+/// An answer whose body is still to be read.
 #[derive(Debug)]
 pub(crate) struct Reply {
     /// Its status.
@@ -108,20 +110,20 @@ pub(crate) struct Reply {
     pub(crate) headers: HeaderMap,
     /// Its body.
     pub(crate) body: Source,
-    /// What the scripted model counts, which knows it before it speaks.
-    pub(crate) told: Option<Tokens>,
+    /// The tokens that the simulated model counts in advance.
+    pub(crate) simulated_tokens: Option<Tokens>,
 }
 
-/// A body that comes in pieces.
+/// A body that arrives in pieces.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// Of an endpoint.
+    /// From an endpoint.
     Http(Box<reqwest::Response>),
-    /// Of the scripted model.
-    Scripted {
-        /// What is still to come.
+    /// From the simulated model.
+    Simulated {
+        /// What is left of it.
         chunks: VecDeque<Bytes>,
-        /// Nothing comes after, not even an end.
+        /// Nothing follows, not even an end.
         stalls: bool,
     },
 }
@@ -131,7 +133,7 @@ impl Source {
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, String> {
         match self {
             Self::Http(response) => response.chunk().await.map_err(|error| explain(&error).message),
-            Self::Scripted { chunks, stalls } => match chunks.pop_front() {
+            Self::Simulated { chunks, stalls } => match chunks.pop_front() {
                 None if *stalls => std::future::pending().await,
                 chunk => Ok(chunk),
             },
@@ -144,23 +146,23 @@ impl Backend {
     pub(crate) fn new(upstream: Upstream) -> Result<Self, GatewayError> {
         Ok(match upstream {
             Upstream::Http { base_url, key, model } => Self::Http(Endpoint::new(&base_url, key, model)?),
-            Upstream::Oracle(oracle) => Self::Oracle(oracle),
+            Upstream::Oracle(oracle) => Self::Simulated(oracle),
         })
     }
 
     /// Sends a request and waits for the head of its answer.
-    pub(crate) async fn ask(&self, ask: &Ask, task: Option<&Task>) -> Result<Reply, String> {
+    pub(crate) async fn send(&self, request: &OutgoingRequest, task: Option<&Task>) -> Result<Reply, String> {
         match self {
-            Self::Http(endpoint) => endpoint.ask(ask).await.map_err(|unreached| unreached.message),
-            Self::Oracle(oracle) => scripted(oracle, ask, task).await,
+            Self::Http(endpoint) => endpoint.send(request).await.map_err(|unreachable| unreachable.message),
+            Self::Simulated(oracle) => simulate(oracle, request, task).await,
         }
     }
 
-    /// The model's name to put in.
+    /// The model that replaces the one that the agent asks for.
     pub(crate) fn model(&self) -> Option<&str> {
         match self {
             Self::Http(endpoint) => endpoint.model.as_deref(),
-            Self::Oracle(_) => None,
+            Self::Simulated(_) => None,
         }
     }
 
@@ -174,17 +176,17 @@ impl Backend {
 }
 
 impl Endpoint {
-    /// Prepares a client. The key is checked to be fit for a header.
+    /// Prepares a client. Fails where the key is not fit for a header.
     pub(crate) fn new(
         base_url: &str,
         key: Option<Secret>,
         model: Option<String>,
     ) -> Result<Self, GatewayError> {
-        let wrong = |what: &str, why: String| GatewayError::Settings { what: what.to_owned(), why };
-        let base = Base::parse(base_url).map_err(|why| wrong("the endpoint's address", why))?;
+        let invalid = |what: &str, why: String| GatewayError::Settings { what: what.to_owned(), why };
+        let base = BaseUrl::parse(base_url).map_err(|why| invalid("the endpoint's address", why))?;
         let header = |text: String| {
             let mut value = HeaderValue::from_str(&text).map_err(|_| {
-                wrong(
+                invalid(
                     "the endpoint's key",
                     "it has characters that no key has, such as line breaks".to_owned(),
                 )
@@ -194,44 +196,44 @@ impl Endpoint {
         };
         let key = key.filter(|key| !key.reveal().is_empty());
         let bearer = key.as_ref().map(|key| header(format!("Bearer {}", key.reveal()))).transpose()?;
-        let plain = key.as_ref().map(|key| header(key.reveal().to_owned())).transpose()?;
-        // An error says that another part of the process was quicker; then theirs is used.
+        let plain_key = key.as_ref().map(|key| header(key.reveal().to_owned())).transpose()?;
+        // It fails where another part of the process has installed a provider, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
-            // Fewer seconds than endpoints keep an idle connection: a request is not to meet one that is closing.
+            // Shorter than endpoints keep an idle connection, so that no request meets one that is closing.
             .pool_idle_timeout(Duration::from_secs(20));
         if base.local {
             client = client.no_proxy();
         }
-        let client = client.build().map_err(|error| wrong("https", explain(&error).message))?;
-        Ok(Self { client, base, bearer, plain, key, model })
+        let client = client.build().map_err(|error| invalid("https", explain(&error).message))?;
+        Ok(Self { client, base, bearer, plain_key, key, model })
     }
 
     /// Sends a request and waits for the head of its answer.
-    pub(crate) async fn ask(&self, ask: &Ask) -> Result<Reply, Unreached> {
-        let mut headers = ask.headers.clone();
-        let messages = ask.target.starts_with("/v1/messages");
-        if messages {
+    pub(crate) async fn send(&self, request: &OutgoingRequest) -> Result<Reply, Unreachable> {
+        let mut headers = request.headers.clone();
+        let is_messages = request.target.starts_with("/v1/messages");
+        if is_messages {
             let version = HeaderName::from_static("anthropic-version");
             headers.entry(version).or_insert(HeaderValue::from_static(ANTHROPIC_VERSION));
-            if let Some(key) = &self.plain {
+            if let Some(key) = &self.plain_key {
                 headers.insert(HeaderName::from_static("x-api-key"), key.clone());
             }
         }
-        // Anthropic takes a bearer for a token of another kind than a key.
+        // Anthropic treats a bearer as another kind of token.
         if let Some(bearer) = &self.bearer
-            && !(messages && self.base.host.ends_with("anthropic.com"))
+            && !(is_messages && self.base.host.ends_with("anthropic.com"))
         {
             headers.insert(AUTHORIZATION, bearer.clone());
         }
         let response = self
             .client
-            .request(ask.method.clone(), self.base.join(&ask.target))
+            .request(request.method.clone(), self.base.join(&request.target))
             .headers(headers)
-            .body(ask.body.clone())
+            .body(request.body.clone())
             .send()
             .await
             .map_err(|error| explain(&error))?;
@@ -239,69 +241,73 @@ impl Endpoint {
             status: response.status(),
             headers: response.headers().clone(),
             body: Source::Http(Box::new(response)),
-            told: None,
+            simulated_tokens: None,
         })
     }
 }
 
-/// Asks the scripted model. It knows the three APIs, a list of one model, and how to count tokens roughly.
-async fn scripted(oracle: &Arc<Oracle>, ask: &Ask, task: Option<&Task>) -> Result<Reply, String> {
+/// Asks the simulated model. It knows the three APIs, a list of one model, and a rough count of tokens.
+async fn simulate(
+    oracle: &Arc<Oracle>,
+    request: &OutgoingRequest,
+    task: Option<&Task>,
+) -> Result<Reply, String> {
     let plain = |status: StatusCode, body: serde_json::Value| Reply {
         status,
         headers: json_headers("application/json"),
-        body: Source::Scripted { chunks: VecDeque::from([Bytes::from(body.to_string())]), stalls: false },
-        told: None,
+        body: Source::Simulated { chunks: VecDeque::from([Bytes::from(body.to_string())]), stalls: false },
+        simulated_tokens: None,
     };
-    let Kind::Model(route) = ask.kind else {
-        return Ok(match (ask.method.as_str(), ask.target.split('?').next()) {
+    let RequestKind::Model(route) = request.kind else {
+        return Ok(match (request.method.as_str(), request.target.split('?').next()) {
             ("GET" | "HEAD", Some("/v1/models")) => plain(
                 StatusCode::OK,
                 json!({ "object": "list", "data": [{ "id": "oracle", "object": "model", "owned_by": "stamina" }] }),
             ),
             ("POST", Some("/v1/messages/count_tokens" | "/v1/responses/input_tokens")) => {
-                plain(StatusCode::OK, json!({ "input_tokens": ask.body.len() / 4 }))
+                plain(StatusCode::OK, json!({ "input_tokens": request.body.len() / 4 }))
             }
             _ => plain(
                 StatusCode::NOT_FOUND,
-                json!({ "error": { "message": "The scripted model does not know this.", "type": "not_found_error" } }),
+                json!({ "error": { "message": "The simulated model does not support this path.", "type": "not_found_error" } }),
             ),
         });
     };
-    let Ok(body) = serde_json::from_slice::<serde_json::Value>(&ask.body) else {
+    let Ok(body) = serde_json::from_slice::<serde_json::Value>(&request.body) else {
         return Ok(plain(
             StatusCode::BAD_REQUEST,
-            json!({ "error": { "message": "The body is no JSON.", "type": "invalid_request_error" } }),
+            json!({ "error": { "message": "The body is not JSON.", "type": "invalid_request_error" } }),
         ));
     };
-    let task = task.cloned().ok_or("the attempt was opened without a task for the scripted model")?;
+    let task = task.cloned().ok_or("the attempt was opened without a task for the simulated model")?;
     let oracle = Arc::clone(oracle);
     let answer = tokio::task::spawn_blocking(move || oracle.answer(route, &body, &task))
         .await
-        .map_err(|_| "the scripted model failed; this is a fault of the program".to_owned())?;
+        .map_err(|_| "the simulated model failed; this is a defect of Stamina Lab".to_owned())?;
     Ok(Reply {
         status: StatusCode::from_u16(answer.status).map_err(|error| error.to_string())?,
         headers: json_headers(answer.content_type),
-        body: Source::Scripted { chunks: answer.chunks.into(), stalls: answer.stalls },
-        told: Some(answer.tokens).filter(|tokens| !tokens.is_unknown()),
+        body: Source::Simulated { chunks: answer.chunks.into(), stalls: answer.stalls },
+        simulated_tokens: Some(answer.tokens).filter(|tokens| !tokens.is_unknown()),
     })
 }
 
-fn json_headers(content_type: &'static str) -> HeaderMap {
+pub(crate) fn json_headers(content_type: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers
 }
 
-/// Why an endpoint could not be reached.
+/// Why an endpoint cannot be reached.
 #[derive(Debug)]
-pub(crate) struct Unreached {
-    pub(crate) trouble: Trouble,
-    /// In words of a person; without the address, which may be private.
+pub(crate) struct Unreachable {
+    pub(crate) problem: EndpointProblem,
+    /// One line, without the address, which may be private.
     pub(crate) message: String,
 }
 
 /// What a failed connection means.
-pub(crate) fn explain(error: &reqwest::Error) -> Unreached {
+pub(crate) fn explain(error: &reqwest::Error) -> Unreachable {
     let mut causes = Vec::new();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     let mut refused = false;
@@ -313,32 +319,21 @@ pub(crate) fn explain(error: &reqwest::Error) -> Unreached {
         cause = error.source();
     }
     let all = causes.join(": ").to_lowercase();
-    let deepest = short(causes.last().map_or("unknown cause", String::as_str));
-    let (trouble, message) = if refused {
-        (Trouble::Refused, "the connection was refused: nothing listens there".to_owned())
+    let deepest = one_line(causes.last().map_or("unknown cause", String::as_str));
+    let (problem, message) = if refused {
+        (EndpointProblem::Refused, "the connection was refused: nothing listens there".to_owned())
     } else if all.contains("dns error") {
-        (Trouble::Name, format!("the host's name is not known ({deepest})"))
+        (EndpointProblem::Name, format!("the host name does not resolve ({deepest})"))
     } else if ["certificate", "tls", "corrupt message", "handshake"].iter().any(|word| all.contains(word)) {
-        (Trouble::Secure, format!("no secure connection: {deepest}"))
+        (EndpointProblem::Secure, format!("no secure connection: {deepest}"))
     } else if error.is_timeout() {
-        (Trouble::Silent, "the connection took too long".to_owned())
+        (EndpointProblem::Silent, "the connection timed out".to_owned())
     } else if error.is_connect() {
-        (Trouble::Unreachable, format!("no connection: {deepest}"))
+        (EndpointProblem::Unreachable, format!("no connection: {deepest}"))
     } else {
-        (Trouble::Unreachable, format!("the connection broke off: {deepest}"))
+        (EndpointProblem::Unreachable, format!("the connection broke off: {deepest}"))
     };
-    Unreached { trouble, message }
-}
-
-/// The APIs by their paths, for a request of our own.
-pub(crate) fn own(route: Route, body: &serde_json::Value) -> Ask {
-    Ask {
-        method: axum::http::Method::POST,
-        target: route.path().to_owned(),
-        headers: json_headers("application/json"),
-        body: Bytes::from(body.to_string()),
-        kind: Kind::Model(route),
-    }
+    Unreachable { problem, message }
 }
 
 #[cfg(test)]
@@ -346,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_joined_where_the_version_is() {
+    fn paths_are_joined_at_the_version() {
         for (base, url) in [
             ("https://api.openai.com", "https://api.openai.com/v1/chat/completions"),
             ("https://api.openai.com/v1/", "https://api.openai.com/v1/chat/completions"),
@@ -355,11 +350,11 @@ mod tests {
             ("https://a.b/v1beta/openai", "https://a.b/v1beta/openai/chat/completions"),
             ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1/chat/completions"),
         ] {
-            assert_eq!(Base::parse(base).unwrap().join("/v1/chat/completions"), url);
+            assert_eq!(BaseUrl::parse(base).unwrap().join("/v1/chat/completions"), url);
         }
         for base in ["", "api.openai.com", "ftp://a", "https://u:p@a.b", "https://a.b?x=1"] {
-            assert!(Base::parse(base).is_err(), "{base}");
+            assert!(BaseUrl::parse(base).is_err(), "{base}");
         }
-        assert!(Base::parse("http://[::1]:80").unwrap().local);
+        assert!(BaseUrl::parse("http://[::1]:80").unwrap().local);
     }
 }

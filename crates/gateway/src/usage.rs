@@ -1,4 +1,4 @@
-//! Reads what an answer says about its own cost, while it passes through.
+//! Reads what an answer reports about its own usage, while it passes through.
 //!
 //! | API | plain answer | stream |
 //! |---|---|---|
@@ -6,35 +6,38 @@
 //! | responses | `usage` | `response.usage` of `response.completed`, `.incomplete`, `.failed` |
 //! | messages | `usage` | `message.usage` of `message_start`, overridden by `usage` of `message_delta` |
 //!
-//! A stream ends with `[DONE]` (or, where a server leaves that out, once a choice has its `finish_reason`), with one of these
-//! events of `response`, or with `message_stop`. One that ends before has been broken off, however cleanly it was closed.
+//! A stream ends with `[DONE]`, with one of these events of `response`, or with `message_stop`. Where a server omits `[DONE]`,
+//! the `finish_reason` of a choice ends it. A stream that ends earlier is broken off, however cleanly it was closed.
 //!
-//! `OpenAI` counts cached tokens inside the input. Anthropic counts what was read from the cache and what was written to it
-//! beside the input; here they are put together, so that `input` means the same everywhere.
+//! `OpenAI` counts cached tokens inside the input. Anthropic counts tokens read from the cache and written to it beside the
+//! input. Here they are added, so that `input` means the same everywhere.
 
 use model::Tokens;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::Route;
-use crate::blame;
+use crate::fault_attribution::error_codes::is_request_error;
+use crate::route::Route;
 use crate::sse::{Piece, Splitter, data};
+use crate::text::error_line;
 
 /// Longest plain answer that is read for its usage, in bytes.
 const LONGEST_PLAIN: usize = 32 << 20;
+/// Describes a stream that ends before its last event.
+pub(crate) const BREAKS_OFF: &str = "the stream ended before its last event";
 
-/// What is known of an answer's tokens.
+/// What is known of the tokens of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// As everywhere.
+    /// Input, cached and output tokens.
     pub(crate) tokens: Tokens,
-    /// Of the input, what was written to the cache.
+    /// The part of the input that was written to the cache.
     pub(crate) written: Option<u64>,
 }
 
 impl Tally {
-    /// Whether what has to be known for a cost is known.
-    pub(crate) fn is_whole(&self) -> bool {
+    /// Whether everything is known that a cost needs.
+    pub(crate) fn is_complete(&self) -> bool {
         self.tokens.input.is_some() && self.tokens.output.is_some()
     }
 }
@@ -42,21 +45,21 @@ impl Tally {
 /// Reads one answer.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    /// `None` = another path; read like chat completions.
+    /// `None` = another path, which is read like chat completions.
     route: Option<Route>,
     body: Body,
-    seen: Counts,
-    /// The last event that belongs to an answer was seen, or the plain answer was read to its end.
-    whole: bool,
-    /// The model said why it stopped: what may follow are counts and the mark of the end, which some servers leave out.
-    stopped: bool,
-    /// A part of the answer could not be read.
-    unread: bool,
-    /// The first error that the answer itself reported.
+    counts: Counts,
+    /// The last event of the answer was read, or the plain answer to its end.
+    is_complete: bool,
+    /// The model reported why it stopped. Only counts and the end mark may follow, which some servers omit.
+    has_finish_reason: bool,
+    /// A part of the answer is unreadable.
+    is_unreadable: bool,
+    /// The first error that the answer itself reports.
     error: Option<String>,
-    /// That error says that the request was no good.
-    own_error: bool,
-    /// Events seen, or bytes of a plain answer: what a guess at the output goes by.
+    /// That error states that the request was invalid.
+    is_request_error: bool,
+    /// Number of events, or bytes of a plain answer. An estimate of the output uses it.
     size: u64,
 }
 
@@ -67,27 +70,27 @@ enum Body {
 }
 
 impl Meter {
-    /// For an answer to a request on `route`; `events`: a stream of server-sent events.
-    pub(crate) fn new(route: Option<Route>, events: bool) -> Self {
+    /// For an answer to a request on `route`. `is_stream`: server-sent events.
+    pub(crate) fn new(route: Option<Route>, is_stream: bool) -> Self {
         Self {
             route,
-            body: if events {
+            body: if is_stream {
                 Body::Events(Splitter::default())
             } else {
                 Body::Plain { bytes: Vec::new(), too_long: false }
             },
-            seen: Counts::default(),
-            whole: false,
-            stopped: false,
-            unread: false,
+            counts: Counts::default(),
+            is_complete: false,
+            has_finish_reason: false,
+            is_unreadable: false,
             error: None,
-            own_error: false,
+            is_request_error: false,
             size: 0,
         }
     }
 
-    /// Takes the next bytes of the answer. `keep`, if given, gets what is to be passed on in place of them: everything
-    /// but the usage chunk that the agent did not ask for.
+    /// Reads the next bytes of the answer. `keep` receives what is passed on in place of them: everything except the usage chunk
+    /// that the agent did not ask for.
     pub(crate) fn push(&mut self, bytes: &[u8], mut keep: Option<&mut Vec<u8>>) {
         match &mut self.body {
             Body::Plain { bytes: all, too_long } => {
@@ -109,7 +112,7 @@ impl Meter {
                     let (bytes, pass) = match piece {
                         Piece::Event(event) => (event, !self.event(event)),
                         Piece::Part(part) => {
-                            self.unread = true;
+                            self.is_unreadable = true;
                             (part, true)
                         }
                     };
@@ -122,7 +125,7 @@ impl Meter {
         }
     }
 
-    /// The answer has come to its end. Gives what was held back of it.
+    /// Reads the end of the answer. Returns what was held back of it.
     pub(crate) fn end(&mut self) -> Vec<u8> {
         match &mut self.body {
             Body::Plain { bytes, .. } => {
@@ -133,7 +136,7 @@ impl Meter {
             Body::Events(splitter) => {
                 let rest = splitter.rest();
                 if !rest.is_empty() {
-                    // Some servers forget the empty line after the last event.
+                    // Some servers omit the empty line after the last event.
                     self.event(&rest);
                 }
                 rest
@@ -141,9 +144,9 @@ impl Meter {
         }
     }
 
-    /// What is known by now.
+    /// The usage that is known by now.
     pub(crate) fn tally(&self) -> Tally {
-        let counts = &self.seen;
+        let counts = &self.counts;
         if self.route == Some(Route::Messages) {
             let beside = [counts.read, counts.written];
             let tokens = Tokens {
@@ -162,34 +165,34 @@ impl Meter {
         }
     }
 
-    /// Whether a whole event was seen by now.
+    /// Whether an event was read by now.
     pub(crate) fn has_events(&self) -> bool {
         matches!(self.body, Body::Events(_)) && self.size > 0
     }
 
     /// Whether nothing is missing from the answer.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.whole
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
-    /// The answer comes in a form that can not be read.
-    pub(crate) fn can_not_read(&mut self) {
-        self.unread = true;
+    /// The answer has a format that this meter cannot read.
+    pub(crate) fn set_unreadable(&mut self) {
+        self.is_unreadable = true;
     }
 
-    /// Whether a stream has come to an end although its API says that more belongs to it.
+    /// Whether a stream has ended although its API requires more.
     pub(crate) fn breaks_off(&self) -> bool {
-        let ends = self.whole || self.stopped || self.unread || self.error.is_some();
+        let ends = self.is_complete || self.has_finish_reason || self.is_unreadable || self.error.is_some();
         matches!(self.body, Body::Events(_)) && self.route.is_some() && !ends
     }
 
-    /// What the answer reported as an error, although its status was good.
+    /// The error that the answer reports in spite of its status.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// A guess at the output tokens of an answer that does not tell them: an event of a stream is about a token, four
-    /// bytes of a plain answer are. Never shown; budgets go by it so that they hold without usage.
+    /// Estimated output tokens, for an answer without usage: one per event of a stream, or per four bytes of a plain answer.
+    /// Never shown. Budgets count it, so that they hold without usage.
     pub(crate) fn guess(&self) -> u64 {
         match self.body {
             Body::Plain { .. } => self.size / 4,
@@ -197,28 +200,28 @@ impl Meter {
         }
     }
 
-    /// Whether that error says that the request was no good, so that it is the agent's own.
-    pub(crate) fn is_own_error(&self) -> bool {
-        self.own_error
+    /// Whether that error states that the request was invalid, so that it is attributed to the agent.
+    pub(crate) fn is_request_error(&self) -> bool {
+        self.is_request_error
     }
 
-    fn failed(&mut self, error: &Value) {
+    fn set_error(&mut self, error: &Value) {
         if self.error.is_none() {
-            self.error = Some(one_line(error));
-            self.own_error = blame::is_the_agents(error);
+            self.error = Some(error_line(error));
+            self.is_request_error = is_request_error(error);
         }
     }
 
     fn plain(&mut self, bytes: &[u8]) {
         let Ok(answer) = serde_json::from_slice::<Plain>(bytes) else { return };
-        self.seen.take(answer.usage);
-        self.whole = true;
+        self.counts.update(answer.usage);
+        self.is_complete = true;
         if let Some(error) = answer.error.filter(|error| !error.is_null()) {
-            self.failed(&error);
+            self.set_error(&error);
         }
     }
 
-    /// Reads an event. Whether it carries usage and nothing else.
+    /// Reads an event. Returns whether it carries usage and nothing else.
     fn event(&mut self, event: &[u8]) -> bool {
         let data = data(event);
         match self.route {
@@ -231,33 +234,33 @@ impl Meter {
 
     fn chat(&mut self, data: &[u8]) -> bool {
         if data.trim_ascii() == b"[DONE]" {
-            self.whole = true;
+            self.is_complete = true;
             return false;
         }
         let Ok(chunk) = serde_json::from_slice::<ChatChunk>(data) else { return false };
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            self.failed(&error);
+            self.set_error(&error);
         }
-        let told = chunk.usage.is_some();
-        self.seen.take(chunk.usage);
+        let has_usage = chunk.usage.is_some();
+        self.counts.update(chunk.usage);
         let reason = |choice: &Value| choice.get("finish_reason").and_then(Value::as_str).map(str::is_empty);
-        self.stopped |= chunk.choices.iter().flatten().any(|choice| reason(choice) == Some(false));
-        told && chunk.choices.is_some_and(|choices| choices.is_empty())
+        self.has_finish_reason |= chunk.choices.iter().flatten().any(|choice| reason(choice) == Some(false));
+        has_usage && chunk.choices.is_some_and(|choices| choices.is_empty())
     }
 
     fn responses(&mut self, data: &[u8]) {
         let Ok(event) = serde_json::from_slice::<ResponsesEvent>(data) else { return };
         if let Some(response) = event.response {
-            self.seen.take(response.usage);
+            self.counts.update(response.usage);
             if let Some(error) = response.error.filter(|error| !error.is_null()) {
-                self.failed(&error);
+                self.set_error(&error);
             }
         }
         match event.kind.as_str() {
-            "response.completed" | "response.incomplete" | "response.failed" => self.whole = true,
+            "response.completed" | "response.incomplete" | "response.failed" => self.is_complete = true,
             "error" => {
                 let error = event.error.or(event.message).unwrap_or(Value::Null);
-                self.failed(&error);
+                self.set_error(&error);
             }
             _ => {}
         }
@@ -268,52 +271,23 @@ impl Meter {
         match event.kind.as_str() {
             "message_start" => {
                 if let Some(message) = event.message {
-                    self.seen.take(message.usage);
-                    // What stands there is where the counting begins, not what it comes to.
-                    self.seen.output = None;
+                    self.counts.update(message.usage);
+                    // The start reports where counting begins, not the total.
+                    self.counts.output = None;
                 }
             }
-            "message_delta" => self.seen.take(event.usage),
-            "message_stop" => self.whole = true,
+            "message_delta" => self.counts.update(event.usage),
+            "message_stop" => self.is_complete = true,
             "error" => {
                 let error = event.error.unwrap_or(Value::Null);
-                self.failed(&error);
+                self.set_error(&error);
             }
             _ => {}
         }
     }
 }
 
-/// What an error says, on one line of at most 300 characters, control characters escaped.
-pub(crate) fn one_line(error: &Value) -> String {
-    let message = error.pointer("/message").and_then(Value::as_str);
-    let kind = ["/code", "/type"].iter().find_map(|at| error.pointer(at).and_then(Value::as_str));
-    match (message, kind, error) {
-        (Some(message), Some(kind), _) if !message.contains(kind) => short(&format!("{message} ({kind})")),
-        (Some(message), ..) => short(message),
-        (None, _, Value::String(text)) => short(text),
-        (None, _, other) => short(&other.to_string()),
-    }
-}
-
-/// A text from outside on one line of at most 300 characters.
-pub(crate) fn short(text: &str) -> String {
-    let mut line = String::new();
-    for (count, character) in text.trim().chars().enumerate() {
-        if count == 300 {
-            line.push('…');
-            break;
-        }
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
-}
-
-/// Counts in the endpoint's own way.
+/// Counts as the endpoint reports them.
 #[derive(Debug, Default, Clone, Copy)]
 struct Counts {
     input: Option<u64>,
@@ -326,22 +300,22 @@ struct Counts {
 }
 
 impl Counts {
-    /// Later counts override earlier ones: they are sums up to their event.
-    fn take(&mut self, usage: Option<Usage>) {
+    /// Later counts replace earlier ones: they are sums up to their event.
+    fn update(&mut self, usage: Option<Usage>) {
         let Some(usage) = usage else { return };
         let details = usage.prompt_tokens_details.or(usage.input_tokens_details);
         let cached = details
             .and_then(|details| details.cached_tokens)
             .or(usage.prompt_cache_hit_tokens)
             .or(usage.cached_tokens);
-        for (held, told) in [
+        for (count, reported) in [
             (&mut self.input, usage.prompt_tokens.or(usage.input_tokens)),
             (&mut self.output, usage.completion_tokens.or(usage.output_tokens)),
             (&mut self.cached, cached),
             (&mut self.read, usage.cache_read_input_tokens),
             (&mut self.written, usage.cache_creation_input_tokens),
         ] {
-            *held = told.or(*held);
+            *count = reported.or(*count);
         }
     }
 }
@@ -388,7 +362,7 @@ struct MessagesEvent {
     error: Option<Value>,
 }
 
-/// The counts of all three APIs; beside the documented ones, `DeepSeek`'s and Moonshot's words for cached tokens.
+/// The counts of all three APIs, with the fields of `DeepSeek` and Moonshot for cached tokens.
 #[derive(Deserialize)]
 struct Usage {
     #[serde(default, deserialize_with = "count")]
@@ -419,13 +393,13 @@ struct Details {
     cached_tokens: Option<u64>,
 }
 
-/// A usage that can not be read is no usage; the rest of the answer still counts.
+/// An unreadable usage counts as none. The rest of the answer still counts.
 fn usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Usage>, D::Error> {
     let value = Value::deserialize(from)?;
     Ok(value.is_object().then(|| serde_json::from_value(value).ok()).flatten())
 }
 
-/// A count, also if a server writes it as `12.0`; everything else is unknown.
+/// A count, also as `12.0`. Everything else is unknown.
 fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let value = Value::deserialize(from)?;
     let float = || value.as_f64().filter(|float| *float >= 0.0 && *float < 9e15).map(|float| float as u64);

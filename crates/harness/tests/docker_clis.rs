@@ -15,8 +15,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Task};
-use gateway::{AttemptKey, Budgets, Gateway, Retry, Seen, Settings, Spent, Upstream};
+use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Task};
+use gateway::{AttemptKey, AttemptSummary, Budgets, Gateway, Retry, Settings, Spent, Upstream};
 use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
 use model::EndReason as R;
 use scenario::Seed;
@@ -97,7 +97,7 @@ struct Episode {
 
 struct Played {
     outcome: Outcome,
-    seen: Seen,
+    seen: AttemptSummary,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
@@ -224,8 +224,8 @@ fn own(folder: &Path) {
     assert!(Command::new("chown").args(["-R", &owner]).arg(folder).status().unwrap().success());
 }
 
-async fn oracle(listen: SocketAddr, mischief: Mischief) -> Gateway {
-    let ability = Ability { mischief, ..Ability::default() };
+async fn oracle(listen: SocketAddr, faults: FaultInjection) -> Gateway {
+    let ability = Ability { fault_injection: faults, ..Ability::default() };
     let settings = Settings {
         upstream: Upstream::Oracle(Arc::new(Oracle::new(ability))),
         routes: Vec::new(),
@@ -258,7 +258,7 @@ async fn five_turns_of_one_session() {
     let turns = turns(5);
     for harness in chosen() {
         let name = harness.name();
-        let gateway = oracle(listen, Mischief::default()).await;
+        let gateway = oracle(listen, FaultInjection::default()).await;
         let mut episode = Episode::new(harness, &network, &turns);
         let mut longest = 0;
         for turn in 1..=5_u32 {
@@ -323,13 +323,13 @@ async fn goes_wrong_in_each_way(name: &str) {
     };
     let (network, listen) = Network::new();
     let turns = turns(8);
-    let none = Mischief::default();
-    let table: [(Mischief, u64, &[R]); 5] = [
-        (Mischief { overflow: 1.0, ..none }, PATIENCE, &[R::ContextOverflow]),
-        (Mischief { malformed: 1.0, ..none }, PATIENCE, &[R::ToolCallFormat, R::LoopDetected]),
-        (Mischief { give_up: 1.0, ..none }, PATIENCE, &[R::GaveUp]),
-        (Mischief { stall: 1.0, ..none }, 30, &[R::AgentTimeout]),
-        (Mischief { kill: 1.0, ..none }, PATIENCE, &[R::KilledItself]),
+    let none = FaultInjection::default();
+    let table: [(FaultInjection, u64, &[R]); 5] = [
+        (FaultInjection { overflow: 1.0, ..none }, PATIENCE, &[R::ContextOverflow]),
+        (FaultInjection { malformed: 1.0, ..none }, PATIENCE, &[R::ToolCallFormat, R::LoopDetected]),
+        (FaultInjection { give_up: 1.0, ..none }, PATIENCE, &[R::GaveUp]),
+        (FaultInjection { stall: 1.0, ..none }, 30, &[R::AgentTimeout]),
+        (FaultInjection { kill: 1.0, ..none }, PATIENCE, &[R::KilledItself]),
     ];
     let mut wrong = Vec::new();
     let mut episode = Episode::new(harness, &network, &turns);
@@ -343,21 +343,21 @@ async fn goes_wrong_in_each_way(name: &str) {
         wrong.push(format!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message));
     }
     let mut turn = 1;
-    for (mischief, seconds, expected) in &table {
+    for (faults, seconds, expected) in &table {
         turn += 1;
         // The mock agent has no shell to end anything with.
-        if mischief.kill > 0.0 && name == "mock" {
+        if faults.kill > 0.0 && name == "mock" {
             continue;
         }
-        let gateway = oracle(listen, *mischief).await;
+        let gateway = oracle(listen, *faults).await;
         let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
-        eprintln!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
+        eprintln!("{name} {faults:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
         // What these two do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
         let refused = played.outcome.end == Some(R::NoChange)
-            && ((mischief.kill > 0.0 && matches!(name, "claude_code" | "qwen_code"))
-                || (mischief.malformed > 0.0 && name == "qwen_code"));
+            && ((faults.kill > 0.0 && matches!(name, "claude_code" | "qwen_code"))
+                || (faults.malformed > 0.0 && name == "qwen_code"));
         if !refused && !played.outcome.end.is_some_and(|end| expected.contains(&end)) {
-            wrong.push(format!("{name} {mischief:?}: {:?} {:?}", played.outcome.end, played.outcome.message));
+            wrong.push(format!("{name} {faults:?}: {:?} {:?}", played.outcome.end, played.outcome.message));
         }
     }
     // After all that the session still goes on.

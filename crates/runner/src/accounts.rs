@@ -11,11 +11,11 @@ use crate::state::{Journal, Place, RunFile};
 /// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
 /// have been paid for. Blocks.
 pub(crate) fn so_far(place: &Place, run: &RunFile) -> Accounts {
-    let counted = gateway::count(&place.gateway_log()).unwrap_or_else(|error| {
+    let counted = gateway::read_totals(&place.gateway_log()).unwrap_or_else(|error| {
         tracing::warn!(
-            "the gateway's log can not be read, so what killed attempts have spent is not counted: {error}"
+            "the gateway's log cannot be read, so what killed attempts have spent is not counted: {error}"
         );
-        gateway::Counted::default()
+        gateway::LogTotals::default()
     });
     let mut episodes = BTreeMap::new();
     for planned in &run.episodes {
@@ -25,7 +25,7 @@ pub(crate) fn so_far(place: &Place, run: &RunFile) -> Accounts {
         let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();
         episodes.insert(planned.name.clone(), larger(known, logged));
     }
-    Accounts { run: larger(run.spent, counted.all), episodes }
+    Accounts { run: larger(run.spent, counted.run), episodes }
 }
 
 /// The account that knows of more; seconds are only in the written one.

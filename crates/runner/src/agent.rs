@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{Over, Scope, Seen, Waiting};
+use gateway::{AttemptSummary, Scope, StopReason, Waiting};
 use harness::{Call, Custom, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
@@ -86,9 +86,9 @@ pub(crate) struct Called {
     pub(crate) end: BoxEnd,
     pub(crate) outcome: Outcome,
     /// `None` in direct mode.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<AttemptSummary>,
     /// A budget, or the endpoint, that ended it.
-    pub(crate) over: Option<Over>,
+    pub(crate) over: Option<StopReason>,
     /// Why the endpoint is to blame for its end, although the gateway has not ended it.
     pub(crate) blamed: Option<String>,
 }
@@ -107,7 +107,7 @@ impl Called {
 
     /// Whether the time that one attempt may take is spent.
     fn spent_its_time(&self) -> bool {
-        matches!(&self.over, Some(Over::Budget { scope: Scope::Attempt, of }) if of == "seconds")
+        matches!(&self.over, Some(StopReason::Budget { scope: Scope::Attempt, limit }) if limit == "seconds")
     }
 }
 
@@ -219,7 +219,7 @@ pub(crate) async fn call(
         // The last answers, while its tests run.
         tell(status, plus(known.spent, seen.spent)).await;
     }
-    let over = seen.as_ref().map_or(late, |seen| seen.over.clone());
+    let over = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
     // What a budget of the run cuts off is recorded.
     let is_dropped = || stop.is_cancelled() && play.spent_budget().is_none();
     if seen.is_none() && (end.is_err() || is_dropped()) {
@@ -259,13 +259,13 @@ pub(crate) async fn call(
     let budget = play.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
     // What any other budget cut off is nobody's fault.
-    let is_cut_off = matches!(called.over, Some(Over::Budget { .. })) && !called.spent_its_time();
+    let is_cut_off = matches!(called.over, Some(StopReason::Budget { .. })) && !called.spent_its_time();
     if let Some(attempt) = &attempt
         && !is_cut_off
         && (is_late || called.outcome.end == Some(EndReason::Endpoint))
     {
         called.blamed = tokio::select! {
-            blamed = attempt.blame(limit, is_late) => blamed,
+            blamed = attempt.endpoint_fault(limit, is_late) => blamed,
             () = stop.cancelled() => {
                 if is_dropped() {
                     return Err(NotCalled::Stopped);
@@ -314,7 +314,7 @@ async fn run(
     time: Option<(Duration, Scope)>,
     stop: &CancellationToken,
     status: &Arc<Status>,
-) -> (Result<BoxEnd, sandbox::SandboxError>, Option<Over>) {
+) -> (Result<BoxEnd, sandbox::SandboxError>, Option<StopReason>) {
     let box_stop = stop.child_token();
     let (send, mut output) = tokio::sync::mpsc::channel::<bytes::Bytes>(64);
     let shown = status.clone();
@@ -329,12 +329,12 @@ async fn run(
     let mut running = std::pin::pin!(link.boxes.agent(what, box_stop.clone(), Some(send)));
     let mut over = std::pin::pin!(async {
         match (attempt, time) {
-            (Some(attempt), _) => attempt.over().await,
+            (Some(attempt), _) => attempt.stopped().await,
             (None, Some((left, scope))) => {
                 tokio::time::sleep(left).await;
-                Over::Budget { scope, of: "seconds".to_owned() }
+                StopReason::Budget { scope, limit: "seconds".to_owned() }
             }
-            (None, None) => std::future::pending::<Over>().await,
+            (None, None) => std::future::pending::<StopReason>().await,
         }
     });
     let mut waiting = attempt.map(gateway::Attempt::waiting);
@@ -368,9 +368,9 @@ async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Opti
 }
 
 /// What is shown of it.
-fn waits(Waiting { status, tries, of }: Waiting) -> String {
+fn waits(Waiting { status, next_try, most_tries }: Waiting) -> String {
     let what = if status == 0 { "no answer".to_owned() } else { status.to_string() };
-    format!("{what} from the endpoint, try {tries} of {of}")
+    format!("{what} from the endpoint, try {next_try} of {most_tries}")
 }
 
 /// Runs something that blocks on a thread for it.

@@ -11,7 +11,7 @@ mod recorded;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gateway::{AttemptKey, Over, Scope, oracle};
+use gateway::{AttemptKey, Scope, StopReason, oracle};
 use model::EndReason;
 use sandbox::{Owner, ServerBox};
 use scenario::client::Verdicts;
@@ -55,7 +55,7 @@ pub(crate) struct Played {
     /// What holds once it is recorded.
     pub(crate) after: Known,
     /// A budget of the attempt or of the episode that is spent.
-    pub(crate) over: Option<Over>,
+    pub(crate) over: Option<StopReason>,
     /// Everything but the agent, its server and the tests.
     pub(crate) own_seconds: f64,
 }
@@ -133,7 +133,7 @@ pub(crate) struct Left {
     prompt: Prompt,
     bill: Bill,
     /// A budget of the attempt or the episode that ended it.
-    over: Option<Over>,
+    over: Option<StopReason>,
     code: Option<String>,
 }
 
@@ -213,7 +213,7 @@ impl Attempt<'_> {
 
     /// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
     /// budget of the run.
-    fn judge(&self, called: &Called) -> Result<(Option<Over>, AgentEnd, bool), Fault> {
+    fn judge(&self, called: &Called) -> Result<(Option<StopReason>, AgentEnd, bool), Fault> {
         let over = self.budget(called)?;
         match self.play.spent_budget() {
             Some(of_run) => Ok((over, budget_spent(&of_run), true)),
@@ -282,16 +282,16 @@ impl Attempt<'_> {
 
     /// A budget of the attempt or the episode that ended it. One of the run ends the run; a fault of the endpoint is none of
     /// the agent's.
-    fn budget(&self, called: &Called) -> Result<Option<Over>, Fault> {
+    fn budget(&self, called: &Called) -> Result<Option<StopReason>, Fault> {
         match called.over.clone() {
-            Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
+            Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
                 // Whoever stopped the run before was quicker.
                 self.play.spent_budget().map(|_| None).ok_or(Fault::Stopped)
             }
-            Some(Over::Endpoint { message }) => Err(Fault::Endpoint(message)),
-            over @ Some(Over::Budget { .. }) => Ok(over),
-            Some(Over::ContextOverflow { .. }) | None => Ok(None),
+            Some(StopReason::Endpoint { message }) => Err(Fault::Endpoint(message)),
+            over @ Some(StopReason::Budget { .. }) => Ok(over),
+            Some(StopReason::ContextOverflow { .. }) | None => Ok(None),
         }
     }
 

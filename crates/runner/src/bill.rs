@@ -1,6 +1,6 @@
 //! What an attempt cost: by the gateway where there is one, else by what the harness tells.
 
-use gateway::{Budgets, Over, Price, Scope, Spent};
+use gateway::{Budgets, Price, Scope, Spent, StopReason};
 use model::Tokens;
 
 use crate::agent::Called;
@@ -60,7 +60,7 @@ fn direct((tokens, told): (Tokens, Option<f64>), price: Option<Price>, seconds: 
 
 /// A budget of tokens or money that is spent, by what harnesses told; the widest first, because it decides what else stops.
 /// What nobody told counts as nothing: preflight says so.
-pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<Over> {
+pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<StopReason> {
     [(Scope::Run, budgets.run, run), (Scope::Episode, budgets.episode, episode)].into_iter().find_map(
         |(scope, budget, spent)| {
             let tokens = spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
@@ -71,7 +71,7 @@ pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<Ov
             } else {
                 return None;
             };
-            Some(Over::Budget { scope, of: of.to_owned() })
+            Some(StopReason::Budget { scope, limit: of.to_owned() })
         },
     )
 }
@@ -123,7 +123,7 @@ mod tests {
             ..Budgets::default()
         };
         let of = |run, episode| over(&budgets, &run, &episode);
-        let said = |scope, of: &str| Some(Over::Budget { scope, of: of.to_owned() });
+        let said = |scope, of: &str| Some(StopReason::Budget { scope, limit: of.to_owned() });
         assert_eq!(of(spent(900, 1.9), spent(80, 0.9)), None);
         assert_eq!(of(spent(900, 1.9), spent(90, 0.9)), said(Scope::Episode, "tokens"));
         assert_eq!(of(spent(900, 1.9), spent(80, 1.0)), said(Scope::Episode, "usd"));

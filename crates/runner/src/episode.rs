@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{Over, Scope, oracle};
+use gateway::{Scope, StopReason, oracle};
 use model::{EndReason, Verdict};
 use sandbox::Owner;
 use scenario::change::Change;
@@ -57,7 +57,7 @@ enum Held {
     /// Nothing of the run goes on.
     RunEnds,
     /// The episode's budget is spent.
-    Budget(Over),
+    Budget(StopReason),
 }
 
 /// What comes after an attempt.
@@ -325,7 +325,7 @@ impl Episode<'_> {
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
         match self.play.over(&self.status, &self.planned.name).await {
             None => Ok(()),
-            Some(over @ Over::Budget { scope: Scope::Run, .. }) => {
+            Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
                 self.play.end(Ending::Budget(over));
                 Err(Held::RunEnds)
             }
@@ -379,7 +379,7 @@ impl Episode<'_> {
         let next = self.after_last().unwrap_or(Next::Retry);
         // Where the last turn is passed, nothing is left that a budget could cut off.
         let is_done = matches!(next, Next::Over(EndReason::PassedAll));
-        if !is_done && matches!(over, Some(Over::Budget { scope: Scope::Episode, .. })) {
+        if !is_done && matches!(over, Some(StopReason::Budget { scope: Scope::Episode, .. })) {
             return Ok(Next::Over(EndReason::Budget));
         }
         Ok(next)

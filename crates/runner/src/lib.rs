@@ -137,7 +137,7 @@ pub enum Event {
         /// The budget of the run.
         budget: gateway::Budget,
         /// Set when one is reached.
-        over: Option<gateway::Over>,
+        over: Option<gateway::StopReason>,
     },
     /// The run is over, or has stopped.
     Finished {

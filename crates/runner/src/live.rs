@@ -409,18 +409,18 @@ fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
 fn requests(
     place: &Place,
     part: &str,
-) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::Faulted>) {
+) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::RequestFaulted>) {
     let (mut ended, mut faulted) = (Vec::new(), Vec::new());
     let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
-    for line in tail::<gateway::Line>(&place.gateway_log()) {
+    for line in tail::<gateway::LogLine>(&place.gateway_log()) {
         match line {
             // Times of ours compare as texts.
-            gateway::Line::Begun(one) if one.at.as_str() < part => {}
-            gateway::Line::Begun(one) => {
+            gateway::LogLine::Begun(one) if one.at.as_str() < part => {}
+            gateway::LogLine::Begun(one) => {
                 begun.insert((one.key, one.number), one.at);
             }
-            gateway::Line::Faulted(one) => faulted.push(one),
-            gateway::Line::Ended(record) => {
+            gateway::LogLine::Faulted(one) => faulted.push(one),
+            gateway::LogLine::Finished(record) => {
                 begun.remove(&(record.key.clone(), record.number));
                 ended.push(*record);
             }
@@ -435,7 +435,7 @@ fn requests(
 }
 
 /// Faults of the last minutes by status: each when it happened, also of a request that is still being tried.
-fn faults(requests: &[gateway::Record], faulted: &[gateway::Faulted]) -> Vec<(u16, u32)> {
+fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFaulted]) -> Vec<(u16, u32)> {
     let is_lately = |at: &str| clock::since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
     let told: HashSet<(&gateway::AttemptKey, u64)> =
         faulted.iter().map(|fault| (&fault.key, fault.number)).collect();

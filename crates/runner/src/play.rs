@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use gateway::{Gateway, Over, Scope, Spent};
+use gateway::{Gateway, Scope, Spent, StopReason};
 use sandbox::{Boxes, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -81,7 +81,7 @@ pub(crate) enum Ending {
     /// A person's wish.
     Stopped,
     /// A budget of the run.
-    Budget(Over),
+    Budget(StopReason),
     /// Something outside is broken.
     Broken(String),
 }
@@ -113,7 +113,7 @@ impl Play {
     }
 
     /// The budget of the run that has ended it.
-    pub(crate) fn spent_budget(&self) -> Option<Over> {
+    pub(crate) fn spent_budget(&self) -> Option<StopReason> {
         match &*lock(&self.ending) {
             Some(Ending::Budget(over)) => Some(over.clone()),
             _ => None,
@@ -136,7 +136,7 @@ impl Play {
     /// What an episode has spent, attempts that were dropped included.
     pub(crate) async fn spent_of(&self, status: &Status, episode: &str) -> Spent {
         let spent = match &self.link().await.gateway {
-            Some(gateway) => gateway.spent_of(episode),
+            Some(gateway) => gateway.episode_spent(episode),
             None => lock(&self.direct).episodes.get(episode).copied().unwrap_or_default(),
         };
         Spent { seconds: status.seconds(), ..spent }
@@ -149,17 +149,17 @@ impl Play {
 
     /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, tokens and money are watched
     /// here, between attempts, as far as the harness tells them.
-    pub(crate) async fn over(&self, status: &Status, episode: &str) -> Option<Over> {
+    pub(crate) async fn over(&self, status: &Status, episode: &str) -> Option<StopReason> {
         let (left, scope) = self.time_left(status.seconds()).unzip();
         let is_late = left.is_some_and(|left| left.is_zero());
         // Of the attempt's own nothing is gone before it begins.
         let scope = scope.filter(|scope| is_late && *scope != Scope::Attempt);
-        let late = scope.map(|scope| Over::Budget { scope, of: "seconds".to_owned() });
-        if let Some(over @ Over::Budget { scope: Scope::Run, .. }) = late {
+        let late = scope.map(|scope| StopReason::Budget { scope, limit: "seconds".to_owned() });
+        if let Some(over @ StopReason::Budget { scope: Scope::Run, .. }) = late {
             return Some(over);
         }
         let over = match &self.link().await.gateway {
-            Some(gateway) => gateway.over(episode),
+            Some(gateway) => gateway.spent_budget(episode),
             None => {
                 let spent = lock(&self.direct);
                 let of_episode = spent.episodes.get(episode).copied().unwrap_or_default();
@@ -186,7 +186,7 @@ impl Play {
     }
 
     /// After an attempt: what was spent is written down and told.
-    pub(crate) async fn tell_spent(&self, over: Option<Over>) {
+    pub(crate) async fn tell_spent(&self, over: Option<StopReason>) {
         let spent = self.spent().await;
         let budget = self.settings.budgets.run;
         {

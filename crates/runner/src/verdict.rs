@@ -1,6 +1,6 @@
 //! Why the agent's side of an attempt ended: the first of a budget, the box's limits, what the harness says.
 
-use gateway::{Over, Scope};
+use gateway::{Scope, StopReason};
 use model::EndReason;
 
 use crate::agent::Called;
@@ -19,7 +19,7 @@ pub(crate) struct AgentEnd {
 /// Why the agent's call ended, by what ended it and what the harness says. A fault is none of the agent's.
 pub(crate) fn agent_end(
     called: &Called,
-    budget: Option<&Over>,
+    budget: Option<&StopReason>,
     wall_seconds: u64,
 ) -> Result<AgentEnd, Fault> {
     let exit = called.end.exit;
@@ -32,7 +32,7 @@ pub(crate) fn agent_end(
     if let Some(why) = &called.blamed {
         return Err(Fault::Endpoint(why.clone()));
     }
-    if let Some(over @ Over::Budget { .. }) = budget {
+    if let Some(over @ StopReason::Budget { .. }) = budget {
         return Ok(budget_spent(over));
     }
     if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.seen.is_none() {
@@ -55,8 +55,8 @@ pub(crate) fn agent_end(
     if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
         return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the box ended it"));
     }
-    let overflow = called.seen.as_ref().and_then(|seen| match &seen.over {
-        Some(Over::ContextOverflow { message }) => Some(message),
+    let overflow = called.seen.as_ref().and_then(|seen| match &seen.stop_reason {
+        Some(StopReason::ContextOverflow { message }) => Some(message),
         _ => None,
     });
     if let (Some(message), Some(_)) = (overflow, outcome.end) {
@@ -77,17 +77,17 @@ pub(crate) fn agent_end(
 
 /// The end by a budget. What one attempt may spend is part of the task, so an agent that used it up has failed at it; what an
 /// episode or the run may spend says how long anybody looks on, and counts for nothing against the agent.
-pub(crate) fn budget_spent(over: &Over) -> AgentEnd {
+pub(crate) fn budget_spent(over: &StopReason) -> AgentEnd {
     let (reason, message) = match over {
-        Over::Budget { scope, of } => {
+        StopReason::Budget { scope, limit } => {
             let (reason, whose) = match scope {
                 Scope::Attempt => (EndReason::AttemptBudget, "attempt"),
                 Scope::Episode => (EndReason::Budget, "episode"),
                 Scope::Run => (EndReason::Budget, "run"),
             };
-            (reason, format!("the {whose}'s budget of {of} is spent"))
+            (reason, format!("the {whose}'s budget of {limit} is spent"))
         }
-        Over::Endpoint { message } | Over::ContextOverflow { message } => {
+        StopReason::Endpoint { message } | StopReason::ContextOverflow { message } => {
             (EndReason::Budget, message.clone())
         }
     };
@@ -122,8 +122,8 @@ mod tests {
 
     use super::*;
 
-    fn budget(scope: Scope, of: &str) -> Over {
-        Over::Budget { scope, of: of.to_owned() }
+    fn budget(scope: Scope, of: &str) -> StopReason {
+        StopReason::Budget { scope, limit: of.to_owned() }
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
     fn a_gateway_that_was_never_reached_is_not_the_agents() {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
         assert!(reached(&unreached).is_ok(), "it was asked");
-        unreached.seen = Some(gateway::Seen::default());
+        unreached.seen = Some(gateway::AttemptSummary::default());
         assert!(matches!(reached(&unreached), Err(Fault::Boxes { gone: false, .. })));
         unreached.outcome.end = Some(EndReason::GaveUp);
         assert!(reached(&unreached).is_ok(), "it gave up by itself");
@@ -178,7 +178,8 @@ mod tests {
             "cost_usd": null, "seconds": 1.0, "status": 200, "retries": 0, "faults": [], "cut": null, "unmetered": false,
             "probe": false, "number": 1
         }));
-        let seen = gateway::Seen { records: vec![asked.unwrap()], ..gateway::Seen::default() };
+        let seen =
+            gateway::AttemptSummary { records: vec![asked.unwrap()], ..gateway::AttemptSummary::default() };
         let mut called = Called {
             end: sandbox::BoxEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },

@@ -319,7 +319,7 @@ async fn time_that_the_endpoint_took_is_not_the_agents() {
 async fn time_in_which_the_endpoint_was_silent_is_not_the_agents() {
     // To the agent's request, and to the gateway's own question behind it.
     let (now, _) = waited(&[Act::Silence, Act::Silence], |_| true).await;
-    assert!(now.contains("a question of ours was not answered"), "{now}");
+    assert!(now.contains("it did not answer a probe"), "{now}");
 }
 
 /// Plays an attempt whose endpoint does so, until it was played again and has ended: what was shown, and which faults, when it

@@ -296,7 +296,7 @@ async fn a_budget_of_time_is_wall_time() {
         Event::Budget { over, .. } => over.clone(),
         _ => None,
     });
-    let spent = gateway::Over::Budget { scope: gateway::Scope::Episode, of: "seconds".to_owned() };
+    let spent = gateway::StopReason::Budget { scope: gateway::Scope::Episode, limit: "seconds".to_owned() };
     assert_eq!(over, Some(spent), "a budget that is reached is told, of whatever it is");
 }
 

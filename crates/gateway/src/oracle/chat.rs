@@ -1,4 +1,4 @@
-//! Answers in the shape of `OpenAI`'s chat completions.
+//! Answers in the format of `OpenAI`'s chat completions.
 
 use bytes::Bytes;
 use model::Tokens;
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::reply::{Reply, in_pieces};
-use crate::Answer;
+use crate::route::Answer;
 
-/// The answer as this API gives it.
-pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
-    let tokens = reply.tokens(asked);
-    if asked.stream { stream(reply, asked, tokens) } else { whole(reply, asked, tokens) }
+/// The answer in the format of this API.
+pub(super) fn answer(reply: &Reply, conversation: &Conversation) -> Answer {
+    let tokens = reply.tokens(conversation);
+    if conversation.stream { stream(reply, conversation, tokens) } else { whole(reply, conversation, tokens) }
 }
 
-/// What an endpoint says when a conversation is too long for its model.
+/// The error of an endpoint when the context is too long for its model.
 pub(super) fn overflow(tokens: u64) -> Value {
     json!({ "error": {
         "message": format!(
@@ -27,7 +27,7 @@ pub(super) fn overflow(tokens: u64) -> Value {
     } })
 }
 
-fn whole(reply: &Reply, asked: &Conversation, tokens: Tokens) -> Answer {
+fn whole(reply: &Reply, conversation: &Conversation, tokens: Tokens) -> Answer {
     let mut message = json!({ "role": "assistant", "content": reply.text });
     if let Some(call) = &reply.call {
         message["tool_calls"] = json!([{
@@ -41,23 +41,23 @@ fn whole(reply: &Reply, asked: &Conversation, tokens: Tokens) -> Answer {
         "id": format!("chatcmpl-{}", reply.id),
         "object": "chat.completion",
         "created": super::CREATED,
-        "model": asked.model,
+        "model": conversation.model,
         "choices": [choice],
         "usage": usage(tokens),
     });
     Answer::json(200, &body, tokens)
 }
 
-fn stream(reply: &Reply, asked: &Conversation, tokens: Tokens) -> Answer {
+fn stream(reply: &Reply, conversation: &Conversation, tokens: Tokens) -> Answer {
     let event = |choices: Value, usage: Value| {
         let mut body = json!({
             "id": format!("chatcmpl-{}", reply.id),
             "object": "chat.completion.chunk",
             "created": super::CREATED,
-            "model": asked.model,
+            "model": conversation.model,
             "choices": choices,
         });
-        if asked.usage_asked {
+        if conversation.wants_usage {
             body["usage"] = usage;
         }
         Bytes::from(format!("data: {body}\n\n"))
@@ -70,20 +70,20 @@ fn stream(reply: &Reply, asked: &Conversation, tokens: Tokens) -> Answer {
         chunks.push(delta(json!({ "content": piece }), Value::Null));
     }
     if let Some(call) = &reply.call {
-        let begin = json!([{
+        let start = json!([{
             "index": 0,
             "id": format!("call_{}", call.id),
             "type": "function",
             "function": { "name": call.name, "arguments": "" },
         }]);
-        chunks.push(delta(json!({ "tool_calls": begin }), Value::Null));
+        chunks.push(delta(json!({ "tool_calls": start }), Value::Null));
         for piece in in_pieces(&call.arguments, 4096) {
             let more = json!([{ "index": 0, "function": { "arguments": piece } }]);
             chunks.push(delta(json!({ "tool_calls": more }), Value::Null));
         }
     }
     chunks.push(delta(json!({}), json!(reason(reply))));
-    if asked.usage_asked {
+    if conversation.wants_usage {
         chunks.push(event(json!([]), usage(tokens)));
     }
     chunks.push(Bytes::from_static(b"data: [DONE]\n\n"));

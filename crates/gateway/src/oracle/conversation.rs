@@ -1,42 +1,42 @@
-//! A request as the scripted model sees it, whichever API it came by.
+//! A request as the simulated model reads it, whichever API it uses.
 //!
-//! The three APIs say the same things in different shapes: what was said and by whom, which tools were called, which
-//! calls were answered, which tools there are. [`Conversation::read`] brings them into one order of [`Entry`]s. Whatever
-//! a harness sends that is not understood is passed over: the model has to answer anyway.
+//! The three APIs express the same in different formats: messages, tool calls, their results, and the offered tools.
+//! [`Conversation::parse`] turns them into one list of [`Entry`]s. Unknown parts are skipped, because the model has to answer
+//! anyway.
 
 use serde_json::Value;
 
-use super::tools::Tool;
-use crate::Route;
+use super::offered_tools::Tool;
+use crate::route::Route;
 
-/// One thing that happened, in order.
+/// One event of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// Somebody said something.
-    Said {
-        /// Who.
-        by: By,
-        /// All its texts, joined by line ends.
+    /// A message.
+    Message {
+        /// Who wrote it.
+        speaker: Speaker,
+        /// All its texts, joined by line breaks.
         text: String,
     },
     /// The model called a tool.
     Call {
-        /// The call's id as the harness tells it.
+        /// The id of the call as the harness sends it.
         id: String,
     },
-    /// A tool answered.
+    /// The result of a call.
     Result {
         /// Id of the call.
         id: String,
     },
 }
 
-/// Who says something.
+/// Who writes a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum Speaker {
     /// System and developer messages.
     System,
-    /// The runner, or the harness in its place.
+    /// The runner, or the harness on its behalf.
     User,
     /// The model.
     Model,
@@ -45,75 +45,75 @@ pub(super) enum By {
 /// A request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversation {
-    /// The model's name, as it is to be told back.
+    /// The name of the model, repeated in the answer.
     pub model: String,
-    /// Whether the answer is to come in pieces.
+    /// Whether the answer is streamed.
     pub stream: bool,
-    /// Whether a stream of chat completions is to end with what was used.
-    pub usage_asked: bool,
+    /// Whether a stream of chat completions ends with the usage.
+    pub wants_usage: bool,
     /// Most tokens of the answer.
-    pub most: Option<u64>,
-    /// Schema that the answer has to follow, where one is asked for.
-    pub form: Option<Value>,
-    /// What can be called.
+    pub most_tokens: Option<u64>,
+    /// Schema of the answer, where the request sets one.
+    pub answer_schema: Option<Value>,
+    /// The offered tools.
     pub tools: Vec<Tool>,
-    /// What happened so far.
+    /// What has happened so far.
     pub entries: Vec<Entry>,
-    /// Bytes of what was sent.
+    /// Bytes of the request.
     pub bytes: u64,
-    /// Bytes of the part that an earlier request had sent already: all before the model's last word.
+    /// Bytes of the part that an earlier request has sent: all before the last message of the model.
     pub bytes_before: u64,
 }
 
 impl Conversation {
-    /// Reads the body of a request.
-    pub(super) fn read(route: Route, body: &Value) -> Self {
+    /// Parses the body of a request.
+    pub(super) fn parse(route: Route, body: &Value) -> Self {
         let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |name: &str| body.get(name).and_then(Value::as_u64);
-        let mut read = Self {
+        let mut parsed = Self {
             model: text("model"),
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(false),
-            usage_asked: body.pointer("/stream_options/include_usage").and_then(Value::as_bool) == Some(true),
-            most: number("max_tokens")
+            wants_usage: body.pointer("/stream_options/include_usage").and_then(Value::as_bool) == Some(true),
+            most_tokens: number("max_tokens")
                 .or_else(|| number("max_completion_tokens"))
                 .or_else(|| number("max_output_tokens")),
-            form: form(body).cloned(),
-            tools: list(body, "tools").iter().filter_map(Tool::read).collect(),
+            answer_schema: answer_schema(body).cloned(),
+            tools: list(body, "tools").iter().filter_map(Tool::parse).collect(),
             ..Self::default()
         };
-        read.bytes = weigh(body.get("tools"));
+        parsed.bytes = weigh(body.get("tools"));
         for name in ["instructions", "system"] {
             if let Some(value) = body.get(name) {
-                read.bytes += weigh(Some(value));
-                read.say(By::System, words(value));
+                parsed.bytes += weigh(Some(value));
+                parsed.add_message(Speaker::System, joined_text(value));
             }
         }
         match route {
             Route::ChatCompletions | Route::Messages => {
                 for message in list(body, "messages") {
-                    read.message(message);
+                    parsed.read_message(message);
                 }
             }
             Route::Responses => match body.get("input") {
                 Some(Value::String(text)) => {
-                    read.bytes += text.len() as u64;
-                    read.say(By::User, text.clone());
+                    parsed.bytes += text.len() as u64;
+                    parsed.add_message(Speaker::User, text.clone());
                 }
                 _ => {
                     for item in list(body, "input") {
-                        read.item(item);
+                        parsed.read_item(item);
                     }
                 }
             },
         }
-        read
+        parsed
     }
 
     /// A message of chat completions or of the messages API.
-    fn message(&mut self, message: &Value) {
+    fn read_message(&mut self, message: &Value) {
         let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
-        self.weigh(message, role == "assistant");
-        let id = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
+        self.add_bytes(message, role == "assistant");
+        let id = |part: &Value, name: &str| part.get(name).and_then(Value::as_str).map(str::to_owned);
         if role == "tool" {
             self.entries.extend(id(message, "tool_call_id").map(|id| Entry::Result { id }));
             return;
@@ -124,7 +124,7 @@ impl Conversation {
                 self.entries.extend(id(part, "tool_use_id").map(|id| Entry::Result { id }));
             }
         }
-        self.say(by(role), words(content));
+        self.add_message(speaker(role), joined_text(content));
         for part in content.as_array().into_iter().flatten() {
             if part.get("type").and_then(Value::as_str) == Some("tool_use") {
                 self.entries.extend(id(part, "id").map(|id| Entry::Call { id }));
@@ -136,14 +136,14 @@ impl Conversation {
     }
 
     /// An item of the responses API.
-    fn item(&mut self, item: &Value) {
+    fn read_item(&mut self, item: &Value) {
         let text = |name: &str| item.get(name).and_then(Value::as_str);
         let call = || text("call_id").or_else(|| text("id")).map(str::to_owned);
         let role = text("role").unwrap_or_default();
         let kind = text("type").unwrap_or("message");
-        self.weigh(item, role == "assistant" || kind.ends_with("_call"));
+        self.add_bytes(item, role == "assistant" || kind.ends_with("_call"));
         if kind == "message" {
-            self.say(by(role), words(item.get("content").unwrap_or(&Value::Null)));
+            self.add_message(speaker(role), joined_text(item.get("content").unwrap_or(&Value::Null)));
         } else if kind.ends_with("_call_output") {
             self.entries.extend(call().map(|id| Entry::Result { id }));
         } else if kind.ends_with("_call") {
@@ -151,30 +151,30 @@ impl Conversation {
         }
     }
 
-    fn say(&mut self, by: By, text: String) {
+    fn add_message(&mut self, speaker: Speaker, text: String) {
         if !text.is_empty() {
-            self.entries.push(Entry::Said { by, text });
+            self.entries.push(Entry::Message { speaker, text });
         }
     }
 
-    fn weigh(&mut self, part: &Value, of_model: bool) {
-        if of_model {
+    fn add_bytes(&mut self, part: &Value, is_of_model: bool) {
+        if is_of_model {
             self.bytes_before = self.bytes;
         }
         self.bytes += weigh(Some(part));
     }
 
-    /// Whether a system message or one of a user has this text.
-    pub(super) fn was_told(&self, part: &str) -> bool {
+    /// Whether a message of the system or the user contains this text.
+    pub(super) fn instructs(&self, part: &str) -> bool {
         self.entries.iter().any(
-            |entry| matches!(entry, Entry::Said { by: By::System | By::User, text } if text.contains(part)),
+            |entry| matches!(entry, Entry::Message { speaker: Speaker::System | Speaker::User, text } if text.contains(part)),
         )
     }
 
-    /// What a user said last, if nothing happened since.
-    pub(super) fn asked(&self) -> Option<&str> {
+    /// The last message, if it is of the user.
+    pub(super) fn last_request(&self) -> Option<&str> {
         match self.entries.last() {
-            Some(Entry::Said { by: By::User, text }) => Some(text),
+            Some(Entry::Message { speaker: Speaker::User, text }) => Some(text),
             _ => None,
         }
     }
@@ -184,7 +184,7 @@ impl Conversation {
         self.entries.iter().any(|entry| matches!(entry, Entry::Result { id } if id == call))
     }
 
-    /// Ids of the model's calls, in order.
+    /// Ids of the calls, in order.
     pub(super) fn calls(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Call { id } => Some(id.as_str()),
@@ -192,18 +192,18 @@ impl Conversation {
         })
     }
 
-    /// Calls that were answered since a user's last word. What harnesses put in a user's mouth is none of his.
-    pub(super) fn answered_since_asked(&self) -> usize {
-        let asked = self.entries.iter().rposition(|entry| match entry {
-            Entry::Said { by: By::User, text } => !is_note(text),
+    /// Number of calls that were answered since the last message of the user. Notes of harnesses do not count as such.
+    pub(super) fn answered_since_request(&self) -> usize {
+        let request = self.entries.iter().rposition(|entry| match entry {
+            Entry::Message { speaker: Speaker::User, text } => !is_note(text),
             _ => false,
         });
-        let since = self.entries.get(asked.map_or(0, |at| at + 1)..).unwrap_or_default();
-        since.iter().filter(|entry| matches!(entry, Entry::Result { .. })).count()
+        let later = self.entries.get(request.map_or(0, |at| at + 1)..).unwrap_or_default();
+        later.iter().filter(|entry| matches!(entry, Entry::Result { .. })).count()
     }
 }
 
-/// What a harness says in the user's name: reminders and facts in tags.
+/// Whether a harness wrote it on behalf of the user: reminders and facts in tags.
 fn is_note(text: &str) -> bool {
     let text = text.trim();
     ["system-reminder", "environment_context"].iter().any(|tag| {
@@ -211,28 +211,28 @@ fn is_note(text: &str) -> bool {
     })
 }
 
-fn by(role: &str) -> By {
+fn speaker(role: &str) -> Speaker {
     match role {
-        "assistant" => By::Model,
-        "system" | "developer" => By::System,
-        _ => By::User,
+        "assistant" => Speaker::Model,
+        "system" | "developer" => Speaker::System,
+        _ => Speaker::User,
     }
 }
 
-fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
-    of.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The schema of an answer in JSON, where each API asks for it.
-fn form(body: &Value) -> Option<&Value> {
+/// The schema of the answer, in the place of each API.
+fn answer_schema(body: &Value) -> Option<&Value> {
     let format = ["/response_format", "/text/format", "/output_config/format", "/output_format"]
         .iter()
         .find_map(|at| body.pointer(at))?;
     format.pointer("/json_schema/schema").or_else(|| format.get("schema"))
 }
 
-/// The texts of a content: one text, or parts of which some have a `text`.
-fn words(content: &Value) -> String {
+/// The texts of a content: one text, or parts with a `text`.
+fn joined_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
@@ -244,7 +244,7 @@ fn words(content: &Value) -> String {
     }
 }
 
-/// Bytes of all texts and names in it, and four for everything else: what a tokenizer would see, more or less.
+/// Bytes of all texts and names, and four for everything else: roughly what a tokenizer reads.
 fn weigh(value: Option<&Value>) -> u64 {
     match value {
         None => 0,

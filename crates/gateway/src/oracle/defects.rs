@@ -1,20 +1,19 @@
-//! What is wrong with the server of an attempt.
+//! The defects of the server of an attempt.
 //!
-//! A turn brings defects with chance [`Ability::defect_rate`]: mutants ([`scenario::mutants`]) whose fault can be written
-//! down as code, so none that only the reference's own flaws show; suites notice more than 99 of 100 of them.
+//! A turn adds defects with chance [`Ability::defect_rate`]. They are mutants ([`scenario::mutants`]) that code can express, so
+//! none that only flaws of the reference show. Suites detect more than 99 of 100 of them.
 //!
-//! **Feedback repairs.** From the second attempt at a turn on, each defect that an earlier attempt has written, so that
-//! tests could tell of it, is repaired with chance [`Ability::repair`], less where the [feedback](super::Feedback) says
-//! less. The draws are the same for every kind of feedback: what little of it repairs, more of it repairs as well. What is
-//! not repaired stays, also in later turns where the model is one that [carries over](Ability::carries_over). An attempt
-//! that [misbehaves](super::mischief) writes no server: it repairs nothing, and nothing is learnt from it.
+//! **Feedback repairs.** From the second attempt at a turn on, each defect of an earlier attempt is repaired with chance
+//! [`Ability::repair`], or less where the [feedback](super::Feedback) tells less. All kinds of feedback use the same random
+//! numbers: what little feedback repairs, more feedback repairs as well. Unrepaired defects stay, also in later turns where the
+//! model [carries them over](Ability::carries_over). An attempt with an [injected fault](super::fault_injection) writes no server,
+//! so it repairs nothing and shows no defect.
 //!
-//! The chain is worked out from turn 1 for every attempt, from the seed, the schemas and the number of attempts that the
-//! turns before took: what was asked before does not matter.
+//! The defects are computed from turn 1 for every attempt, from the seed, the schemas and the number of earlier attempts. Earlier
+//! requests do not matter.
 //!
-//! **A defect outlives the schema that it was made for.** It is kept as what is wrong and where, in keys, and looked for
-//! again in each later schema; where it can no longer be found, it is gone. A change that was left out stays left out: the
-//! changes after it are done without it, as far as they can be.
+//! **A defect outlives its schema.** It is stored as an operator and a place, in keys, and looked up in each later schema. Where it
+//! is not found, it is gone. An omitted change stays omitted, and later changes are applied without it where possible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,26 +24,26 @@ use scenario::draw::Draw;
 use scenario::ir::Schema;
 use scenario::mutants::{Operator, Site, sites};
 
-use super::{Ability, PARTS, Task, mischief};
+use super::{Ability, PARTS, Task, fault_injection};
 
-/// Share in percent of defects that are about what the turn changed, where there are such.
+/// Percentage of defects that concern the changes of the turn, where such defects exist.
 const OF_THE_CHANGE: u32 = 40;
-/// Sites that are tried for a defect before it is let go.
+/// Sites that are tried for a defect.
 const TRIES: usize = 40;
 
-/// Something wrong with a server.
+/// A defect of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Defect {
-    /// The turn that it came with.
+    /// The turn that added it.
     pub turn: u32,
-    /// In which way.
+    /// What is wrong.
     pub operator: Operator,
     /// Where, in keys.
     pub at: String,
 }
 
 impl Defect {
-    /// The change that was not done: its place among those of its turn.
+    /// The position of an omitted change in its turn.
     fn left_out(&self) -> Option<usize> {
         if self.operator != Operator::ChangeLeftOut {
             return None;
@@ -52,29 +51,29 @@ impl Defect {
         self.at.strip_prefix("changes.")?.split('.').next()?.parse().ok()
     }
 
-    /// What it is called in draws.
+    /// Its name in random draws.
     fn name(&self) -> String {
         format!("{} {} {}", self.turn, self.operator.name(), self.at)
     }
 }
 
-/// The schema that an attempt's server is written from; nothing for a task without schemas.
+/// The schema of the server of an attempt. `None` for a task without schemas.
 pub(super) fn schema(ability: &Ability, task: &Task) -> Option<Arc<Schema>> {
-    with(task, &defects(ability, task))
+    with_defects(task, &defects(ability, task))
 }
 
-/// What is wrong in an attempt, oldest first.
+/// The defects of an attempt, oldest first.
 pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
-    let repair = ability.repair * task.feedback.part();
-    // Each with whether it has been in a server that was tested.
+    let repair = ability.repair * task.feedback.share();
+    // Each with whether a tested server had it.
     let mut defects: Vec<(Defect, bool)> = Vec::new();
     for turn in 1..=task.turn {
         if !ability.carries_over {
             defects.clear();
         }
-        for defect in new(ability, task, turn) {
+        for defect in added(ability, task, turn) {
             let known = |(old, _): &(Defect, bool)| (old.operator, &old.at) == (defect.operator, &defect.at);
-            // Changes are told by their place in a turn: another turn's is another one.
+            // An omitted change is identified by its position in its turn.
             if defect.operator == Operator::ChangeLeftOut || !defects.iter().any(known) {
                 defects.push((defect, false));
             }
@@ -82,13 +81,13 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
         let attempts = if turn == task.turn {
             task.attempt
         } else {
-            task.attempts_before.get(at(turn)).copied().unwrap_or(1)
+            task.attempts_before.get(index(turn)).copied().unwrap_or(1)
         };
         for attempt in 1..=attempts {
-            if mischief::of(ability, task.scenario, turn, attempt).is_some() {
+            if fault_injection::choose(ability, task.scenario, turn, attempt).is_some() {
                 continue;
             }
-            // The first attempt at a turn follows a request, not feedback.
+            // The first attempt at a turn has no feedback.
             defects.retain(|(defect, tested)| {
                 let purpose = format!("oracle repair {attempt} {}", defect.name());
                 attempt == 1 || !tested || !happens(&mut draw(ability, task, turn, &purpose), repair)
@@ -101,15 +100,15 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
     defects.into_iter().map(|(defect, _)| defect).collect()
 }
 
-/// What a turn brings.
-fn new(ability: &Ability, task: &Task, turn: u32) -> Vec<Defect> {
+/// The defects that a turn adds.
+fn added(ability: &Ability, task: &Task, turn: u32) -> Vec<Defect> {
     let mut draw = draw(ability, task, turn, "oracle defects");
-    let Some((schema, changes)) = task.turns.get(at(turn)) else { return Vec::new() };
+    let Some((schema, changes)) = task.turns.get(index(turn)) else { return Vec::new() };
     if !happens(&mut draw, ability.defect_rate) {
         return Vec::new();
     }
     let count = 1 + draw.below(ability.most_defects.max(1) as usize);
-    let before = (turn > 1).then(|| task.turns.get(at(turn - 1))).flatten();
+    let before = (turn > 1).then(|| task.turns.get(index(turn - 1))).flatten();
     let before = before.map(|(before, _)| (before.as_ref(), changes.as_slice()));
     let sites = sites(before, schema);
     let (of_change, rest): (Vec<&Site<'_>>, Vec<&Site<'_>>) =
@@ -121,7 +120,7 @@ fn new(ability: &Ability, task: &Task, turn: u32) -> Vec<Defect> {
         }
         let from = if !of_change.is_empty() && draw.chance(OF_THE_CHANGE) { &of_change } else { &rest };
         let Some(site) = draw.pick(from) else { continue };
-        // One change less can be told from the reference by what it lacks, two may be no schema at all.
+        // A schema without one change is detectable. Without two it may be invalid.
         let twice = site.operator == Operator::ChangeLeftOut
             && found.iter().any(|defect| defect.operator == Operator::ChangeLeftOut);
         let defect = Defect { turn, operator: site.operator, at: site.at.clone() };
@@ -139,15 +138,15 @@ fn is_of_change(site: &Site<'_>) -> bool {
     matches!(site.operator, Operator::ChangeLeftOut | Operator::StaleNameKept)
 }
 
-/// The schema of the task's turn with these defects, as far as they can still be found.
-fn with(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
+/// The schema of the turn with those of these defects that are found in it.
+fn with_defects(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
     let mut left_out: Vec<(u32, usize)> =
         defects.iter().filter_map(|defect| Some((defect.turn, defect.left_out()?))).collect();
     let mut schema = loop {
         match without(task, &left_out) {
             Some(schema) => break schema,
             None if left_out.is_empty() => return None,
-            // Later changes need the oldest: it was made up for.
+            // Later changes need the oldest omitted change, so it is applied.
             None => drop(left_out.remove(0)),
         }
     };
@@ -155,7 +154,7 @@ fn with(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
         if defect.operator == Operator::ChangeLeftOut {
             continue;
         }
-        // An old name is that of the turn before the defect's own.
+        // A stale name is from the turn before the defect.
         let before = defect.turn.checked_sub(2).and_then(|at| task.turns.get(at as usize));
         let before = before
             .filter(|_| defect.operator == Operator::StaleNameKept)
@@ -171,17 +170,16 @@ fn with(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
     Some(schema)
 }
 
-/// The schema of the task's turn, come to without some changes (turn, place in the turn); nothing if a later change does
-/// not fit then. With none left out it is the task's own.
+/// The schema of the turn without some changes (turn, position in the turn). `None` if a later change does not apply then.
 fn without(task: &Task, left_out: &[(u32, usize)]) -> Option<Arc<Schema>> {
     let left: BTreeSet<_> = left_out.iter().copied().collect();
     let Some((first, _)) = left.first().copied() else {
-        return task.turns.get(at(task.turn)).map(|(schema, _)| Arc::clone(schema));
+        return task.turns.get(index(task.turn)).map(|(schema, _)| Arc::clone(schema));
     };
-    let mut schema = Schema::clone(&task.turns.get(at(first.checked_sub(1)?))?.0);
+    let mut schema = Schema::clone(&task.turns.get(index(first.checked_sub(1)?))?.0);
     for turn in first..=task.turn {
         schema = next_turn(&schema);
-        for (place, change) in task.turns.get(at(turn))?.1.iter().enumerate() {
+        for (place, change) in task.turns.get(index(turn))?.1.iter().enumerate() {
             if !left.contains(&(turn, place)) {
                 schema = apply(&schema, change).ok()?;
             }
@@ -191,7 +189,7 @@ fn without(task: &Task, left_out: &[(u32, usize)]) -> Option<Arc<Schema>> {
 }
 
 /// Index of a turn.
-fn at(turn: u32) -> usize {
+fn index(turn: u32) -> usize {
     (turn as usize).wrapping_sub(1)
 }
 

@@ -1,4 +1,4 @@
-//! Answers in the shape of Anthropic's messages.
+//! Answers in the format of Anthropic's messages.
 
 use bytes::Bytes;
 use model::Tokens;
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::reply::{Call, Reply, in_pieces};
-use crate::Answer;
+use crate::route::Answer;
 
-/// The answer as this API gives it.
-pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
-    let tokens = reply.tokens(asked);
+/// The answer in the format of this API.
+pub(super) fn answer(reply: &Reply, conversation: &Conversation) -> Answer {
+    let tokens = reply.tokens(conversation);
     let mut content = Vec::new();
     if !reply.text.is_empty() || reply.call.is_none() {
         content.push(json!({ "type": "text", "text": reply.text }));
@@ -21,7 +21,7 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
             "id": format!("msg_{}", reply.id),
             "type": "message",
             "role": "assistant",
-            "model": asked.model,
+            "model": conversation.model,
             "content": content,
             "stop_reason": reason,
             "stop_sequence": null,
@@ -30,7 +30,7 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
     };
     let reason = if reply.call.is_some() { "tool_use" } else { "end_turn" };
     let output = tokens.output.unwrap_or(0);
-    if !asked.stream {
+    if !conversation.stream {
         return Answer::json(200, &body(json!(content), json!(reason), output), tokens);
     }
 
@@ -42,8 +42,8 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
     send("message_start", json!({ "message": body(json!([]), Value::Null, 1) }));
     let mut index = 0;
     if !reply.text.is_empty() || reply.call.is_none() {
-        let begin = json!({ "type": "text", "text": "" });
-        send("content_block_start", json!({ "index": index, "content_block": begin }));
+        let start = json!({ "type": "text", "text": "" });
+        send("content_block_start", json!({ "index": index, "content_block": start }));
         for piece in in_pieces(&reply.text, 40) {
             let delta = json!({ "type": "text_delta", "text": piece });
             send("content_block_delta", json!({ "index": index, "delta": delta }));
@@ -65,7 +65,7 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
     Answer::events(chunks, tokens)
 }
 
-/// What an endpoint says when a conversation is too long for its model.
+/// The error of an endpoint when the context is too long for its model.
 pub(super) fn overflow(tokens: u64) -> Value {
     json!({
         "type": "error",
@@ -80,7 +80,7 @@ fn tool_use(call: &Call, input: &Value) -> Value {
     json!({ "type": "tool_use", "id": format!("toolu_{}", call.id), "name": call.name, "input": input })
 }
 
-/// Cached tokens are told apart here, not as a part of the input.
+/// This API reports cached tokens beside the input.
 fn usage(tokens: Tokens, output: u64) -> Value {
     let (input, cached) = (tokens.input.unwrap_or(0), tokens.cached.unwrap_or(0));
     json!({

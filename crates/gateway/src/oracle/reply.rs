@@ -1,23 +1,23 @@
-//! What the model says to a request, before it is put into the shape of an API.
+//! The answer of the model, before it is formatted for an API.
 
 use model::Tokens;
 use serde_json::Value;
 
 use super::conversation::Conversation;
-use super::tools::Use;
+use super::offered_tools::ToolCall;
 
-/// Bytes of English and code that make a token, roughly. Tokens of the scripted model are simulated: they are counted
-/// from bytes by this rule, so that the same run has the same tokens.
+/// Bytes of English and code per token, roughly. Tokens of the simulated model are computed from bytes, so that the same run has
+/// the same tokens.
 pub(super) const BYTES_PER_TOKEN: u64 = 4;
 
 /// An answer of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
-    /// The response's own part of ids: letters and digits, another one for every request.
+    /// The unique part of ids: letters and digits.
     pub id: String,
-    /// What it says; may be empty beside a call.
+    /// Text. May be empty beside a call.
     pub text: String,
-    /// What it calls.
+    /// The tool call.
     pub call: Option<Call>,
 }
 
@@ -33,31 +33,31 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A call that can be understood.
-    pub(super) fn new(id: String, uses: Use) -> Self {
-        Self { id, name: uses.name, arguments: uses.arguments.to_string() }
+    /// A well-formed call.
+    pub(super) fn new(id: String, call: ToolCall) -> Self {
+        Self { id, name: call.name, arguments: call.arguments.to_string() }
     }
 
-    /// The arguments as a value; as a text if they are malformed.
+    /// The arguments as a value, or as text if they are malformed.
     pub(super) fn value(&self) -> Value {
         serde_json::from_str(&self.arguments).unwrap_or_else(|_| Value::String(self.arguments.clone()))
     }
 }
 
 impl Reply {
-    /// Tokens of the request and of this answer. An earlier part of the conversation counts as cached.
-    pub(super) fn tokens(&self, asked: &Conversation) -> Tokens {
+    /// Tokens of the request and of this answer. The earlier part of the conversation counts as cached.
+    pub(super) fn tokens(&self, conversation: &Conversation) -> Tokens {
         let call = self.call.as_ref().map_or(0, |call| call.name.len() + call.arguments.len());
         let tokens = |bytes: u64| bytes.div_ceil(BYTES_PER_TOKEN).max(1);
         Tokens {
-            input: Some(tokens(asked.bytes)),
-            cached: Some(asked.bytes_before / BYTES_PER_TOKEN),
+            input: Some(tokens(conversation.bytes)),
+            cached: Some(conversation.bytes_before / BYTES_PER_TOKEN),
             output: Some(tokens((self.text.len() + call) as u64)),
         }
     }
 }
 
-/// A text in pieces of about this many bytes, as a model sends it.
+/// A text in pieces of about `size` bytes, as a model streams it.
 pub(super) fn in_pieces(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Answers in the shape of `OpenAI`'s responses.
+//! Answers in the format of `OpenAI`'s responses.
 
 use bytes::Bytes;
 use model::Tokens;
@@ -6,17 +6,21 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::reply::{Call, Reply, in_pieces};
-use crate::Answer;
+use crate::route::Answer;
 
-/// The answer as this API gives it.
-pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
-    let tokens = reply.tokens(asked);
-    if !asked.stream {
-        return Answer::json(200, &response(reply, asked, "completed", Some(tokens)), tokens);
+/// The answer in the format of this API.
+pub(super) fn answer(reply: &Reply, conversation: &Conversation) -> Answer {
+    let tokens = reply.tokens(conversation);
+    if !conversation.stream {
+        return Answer::json(200, &response(reply, conversation, "completed", Some(tokens)), tokens);
     }
     let mut events = Events::default();
-    events.send("response.created", json!({ "response": response(reply, asked, "in_progress", None) }));
-    events.send("response.in_progress", json!({ "response": response(reply, asked, "in_progress", None) }));
+    events
+        .send("response.created", json!({ "response": response(reply, conversation, "in_progress", None) }));
+    events.send(
+        "response.in_progress",
+        json!({ "response": response(reply, conversation, "in_progress", None) }),
+    );
     let mut index = 0;
     if has_message(reply) {
         message_events(reply, index, &mut events);
@@ -25,12 +29,14 @@ pub(super) fn answer(reply: &Reply, asked: &Conversation) -> Answer {
     if let Some(call) = &reply.call {
         call_events(call, index, &mut events);
     }
-    events
-        .send("response.completed", json!({ "response": response(reply, asked, "completed", Some(tokens)) }));
+    events.send(
+        "response.completed",
+        json!({ "response": response(reply, conversation, "completed", Some(tokens)) }),
+    );
     Answer::events(events.sent, tokens)
 }
 
-/// What an endpoint says when a conversation is too long for its model.
+/// The error of an endpoint when the context is too long for its model.
 pub(super) fn overflow() -> Value {
     json!({ "error": {
         "message": "Your input exceeds the context window of this model. Please adjust your input and try again.",
@@ -40,7 +46,7 @@ pub(super) fn overflow() -> Value {
     } })
 }
 
-/// Events so far. Each says its own name and number.
+/// The events so far, each with its name and number.
 #[derive(Default)]
 struct Events {
     sent: Vec<Bytes>,
@@ -56,22 +62,22 @@ impl Events {
 
 fn message_events(reply: &Reply, index: usize, events: &mut Events) {
     let item = format!("msg_{}", reply.id);
-    let of = |more: Value| {
+    let content_event = |more: Value| {
         let mut data = json!({ "item_id": item, "output_index": index, "content_index": 0 });
         if let (Some(data), Value::Object(more)) = (data.as_object_mut(), more) {
             data.extend(more);
         }
         data
     };
-    let begun =
+    let started =
         json!({ "id": item, "type": "message", "status": "in_progress", "role": "assistant", "content": [] });
-    events.send("response.output_item.added", json!({ "output_index": index, "item": begun }));
-    events.send("response.content_part.added", of(json!({ "part": part("") })));
+    events.send("response.output_item.added", json!({ "output_index": index, "item": started }));
+    events.send("response.content_part.added", content_event(json!({ "part": part("") })));
     for piece in in_pieces(&reply.text, 40) {
-        events.send("response.output_text.delta", of(json!({ "delta": piece, "logprobs": [] })));
+        events.send("response.output_text.delta", content_event(json!({ "delta": piece, "logprobs": [] })));
     }
-    events.send("response.output_text.done", of(json!({ "text": reply.text, "logprobs": [] })));
-    events.send("response.content_part.done", of(json!({ "part": part(&reply.text) })));
+    events.send("response.output_text.done", content_event(json!({ "text": reply.text, "logprobs": [] })));
+    events.send("response.content_part.done", content_event(json!({ "part": part(&reply.text) })));
     events.send("response.output_item.done", json!({ "output_index": index, "item": message(reply) }));
 }
 
@@ -97,8 +103,8 @@ fn call_events(call: &Call, index: usize, events: &mut Events) {
     );
 }
 
-/// The response as it is at its begin (without tokens) and at its end.
-fn response(reply: &Reply, asked: &Conversation, status: &str, tokens: Option<Tokens>) -> Value {
+/// The response at its start (without tokens) or at its end.
+fn response(reply: &Reply, conversation: &Conversation, status: &str, tokens: Option<Tokens>) -> Value {
     let mut output = Vec::new();
     if tokens.is_some() {
         if has_message(reply) {
@@ -116,7 +122,7 @@ fn response(reply: &Reply, asked: &Conversation, status: &str, tokens: Option<To
         "instructions": null,
         "max_output_tokens": null,
         "metadata": {},
-        "model": asked.model,
+        "model": conversation.model,
         "output": output,
         "parallel_tool_calls": true,
         "previous_response_id": null,
@@ -129,7 +135,7 @@ fn response(reply: &Reply, asked: &Conversation, status: &str, tokens: Option<To
     })
 }
 
-/// Whether the answer has a message: there is a text, or nothing else.
+/// Whether the answer has a message: it has text, or no call.
 fn has_message(reply: &Reply) -> bool {
     !reply.text.is_empty() || reply.call.is_none()
 }

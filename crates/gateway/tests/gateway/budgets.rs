@@ -1,45 +1,47 @@
-//! Budgets, and what goes on over a resume.
+//! Budgets, also across a resume.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use gateway::{Attempt, AttemptKey, Budget, Budgets, Gateway, GatewayError, Over, Scope, Settings, Spent};
+use gateway::{
+    Attempt, AttemptKey, Budget, Budgets, Gateway, GatewayError, Scope, Settings, Spent, StopReason,
+};
 use model::Tokens;
 
-use crate::endpoint::{Act, Endpoint, attempt, gateway, post};
+use crate::endpoint::{Act, Endpoint, attempt, post, start_gateway};
 use crate::passing::CHAT;
 
 const PATH: &str = "/v1/chat/completions";
 
-/// A gateway whose endpoint tells 1,050 tokens and 0.00056 dollars for each request.
-async fn house(budgets: Budgets, change: impl FnOnce(&mut Settings)) -> (Gateway, Endpoint) {
+/// A gateway whose endpoint reports 1,050 tokens and 0.00056 dollars for each request.
+async fn start_with_budgets(budgets: Budgets, change: impl FnOnce(&mut Settings)) -> (Gateway, Endpoint) {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     settings.budgets = budgets;
     change(&mut settings);
-    (gateway(settings).await, endpoint)
+    (start_gateway(settings).await, endpoint)
 }
 
 fn tokens(most: u64) -> Budget {
     Budget { tokens: Some(most), ..Budget::default() }
 }
 
-/// Asks until it is refused; how often it was answered, and by which budget it was refused.
-async fn drained(attempt: &Attempt) -> (u32, Over) {
+/// Sends requests until one is refused. Returns how many were answered, and the spent budget.
+async fn drained(attempt: &Attempt) -> (u32, StopReason) {
     for answered in 0..50 {
         let answer = post(attempt, PATH, "{}").await;
         if answer.status() == 403 {
             let text = answer.text().await.unwrap();
             assert!(text.contains("budget"), "{text}");
-            return (answered, attempt.over().await);
+            return (answered, attempt.stopped().await);
         }
         assert_eq!(answer.status(), 200);
     }
     panic!("no budget holds");
 }
 
-fn spent_on(scope: Scope, of: &str) -> Over {
-    Over::Budget { scope, of: of.to_owned() }
+fn spent_on(scope: Scope, limit: &str) -> StopReason {
+    StopReason::Budget { scope, limit: limit.to_owned() }
 }
 
 fn key(episode: &str, turn: u32) -> AttemptKey {
@@ -47,49 +49,49 @@ fn key(episode: &str, turn: u32) -> AttemptKey {
 }
 
 #[tokio::test]
-async fn at_most_one_request_goes_over() {
+async fn at_most_one_request_exceeds_a_budget() {
     let budgets = Budgets { attempt: tokens(2000), ..Budgets::default() };
-    let (gateway, endpoint) = house(budgets, |_| ()).await;
+    let (gateway, endpoint) = start_with_budgets(budgets, |_| ()).await;
     let first = gateway.open(attempt(1), None);
     assert_eq!(drained(&first).await, (2, spent_on(Scope::Attempt, "tokens")));
-    let seen = first.close();
-    assert_eq!((seen.over, seen.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
+    let summary = first.close();
+    assert_eq!((summary.stop_reason, summary.spent.requests), (Some(spent_on(Scope::Attempt, "tokens")), 2));
     assert_eq!(endpoint.got().len(), 2);
     // The next attempt has a budget of its own.
-    assert_eq!(gateway.over("scenario_1"), None);
+    assert_eq!(gateway.spent_budget("scenario_1"), None);
     assert_eq!(drained(&gateway.open(attempt(2), None)).await.0, 2);
 }
 
 #[tokio::test]
-async fn budgets_of_episode_and_run_hold_over_attempts() {
+async fn budgets_of_episode_and_run_hold_across_attempts() {
     let budgets = Budgets { episode: tokens(3000), run: tokens(5000), ..Budgets::default() };
-    let (gateway, _endpoint) = house(budgets, |_| ()).await;
+    let (gateway, _endpoint) = start_with_budgets(budgets, |_| ()).await;
     let first = gateway.open(key("scenario_1", 1), None);
     post(&first, PATH, "{}").await;
     first.close();
     let second = gateway.open(key("scenario_1", 2), None);
     assert_eq!(drained(&second).await, (2, spent_on(Scope::Episode, "tokens")));
     second.close();
-    assert_eq!(gateway.over("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
-    assert_eq!(gateway.over("scenario_2"), None);
+    assert_eq!(gateway.spent_budget("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
+    assert_eq!(gateway.spent_budget("scenario_2"), None);
     let other = gateway.open(key("scenario_2", 1), None);
     assert_eq!(drained(&other).await, (2, spent_on(Scope::Run, "tokens")));
-    assert_eq!(gateway.over("scenario_3"), Some(spent_on(Scope::Run, "tokens")));
+    assert_eq!(gateway.spent_budget("scenario_3"), Some(spent_on(Scope::Run, "tokens")));
     assert_eq!(gateway.spent().requests, 5);
-    assert_eq!(gateway.spent_of("scenario_2").requests, 2);
+    assert_eq!(gateway.episode_spent("scenario_2").requests, 2);
 }
 
 #[tokio::test]
 async fn money_is_watched() {
     let budgets = Budgets { run: Budget { usd: Some(0.001), ..Budget::default() }, ..Budgets::default() };
-    let (gateway, _endpoint) = house(budgets, |_| ()).await;
+    let (gateway, _endpoint) = start_with_budgets(budgets, |_| ()).await;
     assert_eq!(drained(&gateway.open(attempt(1), None)).await, (2, spent_on(Scope::Run, "usd")));
     let cost = gateway.spent().cost_usd.unwrap();
     assert!((cost - 2.0 * 0.00056).abs() < 1e-12, "{cost}");
 }
 
 #[tokio::test]
-async fn money_can_not_be_watched_without_a_price() {
+async fn a_budget_of_money_needs_a_price() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     settings.price = None;
@@ -100,26 +102,26 @@ async fn money_can_not_be_watched_without_a_price() {
 }
 
 #[tokio::test]
-async fn time_is_over_when_its_time_has_come_also_without_a_request() {
-    let (gateway, _endpoint) = house(Budgets::default(), |_| ()).await;
-    // Before it is opened, which is when its time begins.
+async fn a_budget_of_time_ends_at_its_deadline_without_a_request() {
+    let (gateway, _endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
+    // Before the attempt is opened, which starts its clock.
     let started = Instant::now();
     let attempt = gateway.open_for(attempt(1), None, Some((Duration::from_secs(1), Scope::Run)));
-    assert_eq!(attempt.over().await, spent_on(Scope::Run, "seconds"));
+    assert_eq!(attempt.stopped().await, spent_on(Scope::Run, "seconds"));
     assert!((1.0..60.0).contains(&started.elapsed().as_secs_f64()), "{:?}", started.elapsed());
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 403);
 }
 
-/// Twenty episodes side by side ask at once: not all of them find the same rest of a budget. What a request may come to is held
-/// while it is on its way, so one of them goes over.
+/// Twenty episodes send requests at once. They do not all find the same rest of a budget: the most that a request may cost is
+/// reserved while it is in flight, so only one exceeds the budget.
 #[tokio::test]
-async fn requests_at_the_same_time_do_not_overshoot_a_budget_together() {
+async fn concurrent_requests_do_not_exceed_a_budget_together() {
     let money = Budget { usd: Some(0.0016), ..Budget::default() };
     for run in [tokens(3000), money] {
-        let (gateway, endpoint) = house(Budgets { run, ..Budgets::default() }, |_| ()).await;
+        let (gateway, endpoint) = start_with_budgets(Budgets { run, ..Budgets::default() }, |_| ()).await;
         let attempts: Vec<Attempt> =
             (1..=20).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
-        // About the 1,050 tokens that each comes to.
+        // About the 1,050 tokens that each of them costs.
         let body = format!(r#"{{"max_tokens":50,"x":"{}"}}"#, "y".repeat(4000));
         let asked = attempts.iter().map(|attempt| post(attempt, PATH, body.clone()));
         let answers = futures_util::future::join_all(asked).await;
@@ -128,10 +130,11 @@ async fn requests_at_the_same_time_do_not_overshoot_a_budget_together() {
     }
 }
 
-/// A gateway is made anew when the engine has been away, while requests are on their way through the old one.
+/// A gateway is replaced after an outage of the engine, while requests are in flight in the old one.
 #[tokio::test]
-async fn a_gateway_in_anothers_place_counts_what_ends_there_later() {
-    let (old, endpoint) = house(Budgets { run: tokens(2000), ..Budgets::default() }, |_| ()).await;
+async fn a_successor_counts_requests_that_finish_in_its_predecessor() {
+    let (old, endpoint) =
+        start_with_budgets(Budgets { run: tokens(2000), ..Budgets::default() }, |_| ()).await;
     let open = old.open(key("scenario_1", 1), None);
     post(&open, PATH, "{}").await;
     let mut settings = endpoint.settings();
@@ -139,12 +142,12 @@ async fn a_gateway_in_anothers_place_counts_what_ends_there_later() {
     let new = old.successor(&["127.0.0.1:0".parse().unwrap()], settings).await.unwrap();
     post(&open, PATH, "{}").await;
     drop((open, old));
-    assert_eq!((new.spent().requests, new.spent_of("scenario_1").requests), (2, 2));
-    assert_eq!(new.over("scenario_2"), Some(spent_on(Scope::Run, "tokens")));
+    assert_eq!((new.spent().requests, new.episode_spent("scenario_1").requests), (2, 2));
+    assert_eq!(new.spent_budget("scenario_2"), Some(spent_on(Scope::Run, "tokens")));
 }
 
 #[tokio::test]
-async fn a_resumed_run_goes_on_with_what_was_spent() {
+async fn a_resumed_run_continues_its_accounts() {
     let earlier = Spent {
         requests: 4,
         tokens: Tokens { input: Some(3000), cached: None, output: Some(900) },
@@ -153,12 +156,12 @@ async fn a_resumed_run_goes_on_with_what_was_spent() {
         ..Spent::default()
     };
     let budgets = Budgets { episode: tokens(3500), run: tokens(5000), ..Budgets::default() };
-    let (gateway, _endpoint) = house(budgets, |settings| {
+    let (gateway, _endpoint) = start_with_budgets(budgets, |settings| {
         settings.spent = earlier;
         settings.episodes = BTreeMap::from([("scenario_1".to_owned(), earlier)]);
     })
     .await;
-    assert_eq!(gateway.over("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
+    assert_eq!(gateway.spent_budget("scenario_1"), Some(spent_on(Scope::Episode, "tokens")));
     assert_eq!(drained(&gateway.open(key("scenario_1", 9), None)).await.0, 0);
     assert_eq!(drained(&gateway.open(key("scenario_2", 1), None)).await, (2, spent_on(Scope::Run, "tokens")));
     let spent = gateway.spent();
@@ -167,15 +170,15 @@ async fn a_resumed_run_goes_on_with_what_was_spent() {
     assert!((spent.seconds - 100.0).abs() < 1e-9, "{spent:?}");
 }
 
-/// A budget holds also where the endpoint tells no usage, or the agent hangs up before it does.
+/// A budget also holds where the endpoint reports no usage, or the agent hangs up first.
 #[tokio::test]
-async fn answers_without_usage_do_not_make_a_budget_void() {
+async fn a_budget_holds_without_usage() {
     let endpoint =
         Endpoint::start(vec![Act::json(200, &format!(r#"{{"choices":[],"x":"{}"}}"#, "y".repeat(4000)))])
             .await;
     let mut settings = endpoint.settings();
     settings.budgets.attempt.tokens = Some(3000);
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let (answered, over) = drained(&attempt).await;
     assert_eq!((answered, over), (3, spent_on(Scope::Attempt, "tokens")));
@@ -184,8 +187,8 @@ async fn answers_without_usage_do_not_make_a_budget_void() {
 }
 
 #[tokio::test]
-async fn requests_at_the_same_time_are_all_counted() {
-    let (gateway, endpoint) = house(Budgets::default(), |_| ()).await;
+async fn concurrent_requests_are_all_counted() {
+    let (gateway, endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let attempts: Vec<Attempt> =
         (1..=4).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
     let asked = attempts.iter().flat_map(|attempt| (0..25).map(move |_| post(attempt, PATH, "{}")));
@@ -194,9 +197,9 @@ async fn requests_at_the_same_time_are_all_counted() {
     }
     assert_eq!(endpoint.got().len(), 100);
     for attempt in attempts {
-        let seen = attempt.close();
+        let summary = attempt.close();
         assert_eq!(
-            (seen.spent.requests, seen.spent.tokens.input, seen.records.len()),
+            (summary.spent.requests, summary.spent.tokens.input, summary.records.len()),
             (25, Some(25_000), 25)
         );
     }
@@ -205,10 +208,10 @@ async fn requests_at_the_same_time_are_all_counted() {
     assert!((spent.cost_usd.unwrap() - 0.056).abs() < 1e-9);
 }
 
-/// Whoever plays keeps the clocks of episode and run; of an attempt it is the time in which it was open.
+/// The caller keeps the clocks of episode and run. The clock of an attempt runs while it is open.
 #[tokio::test]
-async fn seconds_are_those_in_which_an_attempt_was_open() {
-    let (gateway, _endpoint) = house(Budgets::default(), |_| ()).await;
+async fn the_clock_of_an_attempt_runs_while_it_is_open() {
+    let (gateway, _endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let open = gateway.open(attempt(1), None);
     tokio::time::sleep(Duration::from_millis(50)).await;
     let seconds = open.close().spent.seconds;

@@ -16,8 +16,8 @@ use gateway::{Attempt, AttemptKey, Budgets, Gateway, Price, Retry, Secret, Setti
 /// The real key: it must be found nowhere but in the headers that the endpoint gets.
 pub(crate) const REAL_KEY: &str = "sk-real-7f3a-not-for-agents";
 
-/// The patience of a gateway whose endpoint falls silent: the test waits as long, and what is answered must come within it on
-/// a busy machine, too.
+/// The longest silence of a gateway whose endpoint falls silent. The test waits as long, and answers must arrive within it, also
+/// on a busy machine.
 pub(crate) const SILENCE: Duration = Duration::from_secs(2);
 
 /// What the endpoint does with a request.
@@ -115,8 +115,8 @@ impl Endpoint {
         format!("http://{}", self.address)
     }
 
-    /// Settings of a gateway before this endpoint, quick to try again. Its patience is longer than any answer takes on a busy
-    /// machine; who has the endpoint fall silent sets [`SILENCE`].
+    /// Settings of a gateway for this endpoint, with short waits. Its longest silence exceeds any answer on a busy machine. Tests
+    /// of a silent endpoint set [`SILENCE`].
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             upstream: Upstream::Http {
@@ -145,7 +145,7 @@ impl Endpoint {
 
 async fn answer(script: Arc<Mutex<Script>>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    // Who asks may hang up while it does: that was no request, and has no act of the script.
+    // A client may hang up while it sends. That is no request and takes no act of the script.
     let Ok(body) = to_bytes(body, usize::MAX).await else { return Response::new(Body::empty()) };
     let act = {
         let mut script = script.lock().unwrap();
@@ -184,7 +184,7 @@ async fn answer(script: Arc<Mutex<Script>>, request: Request) -> Response<Body> 
 }
 
 /// A gateway on a free port of the loopback address.
-pub(crate) async fn gateway(settings: Settings) -> Gateway {
+pub(crate) async fn start_gateway(settings: Settings) -> Gateway {
     Gateway::start(&["127.0.0.1:0".parse().unwrap()], settings).await.expect("the gateway starts")
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn attempt(turn: u32) -> AttemptKey {
     AttemptKey { episode: "scenario_1".to_owned(), turn, attempt: 1 }
 }
 
-/// What an agent's client is. One for all tests, because it reads the machine's certificates; it keeps no connection, because
+/// The client of an agent. One for all tests, because it reads the certificates of the machine. It keeps no connection, because
 /// each test has a runtime of its own.
 pub(crate) fn client() -> &'static reqwest::Client {
     static CLIENT: std::sync::LazyLock<reqwest::Client> = std::sync::LazyLock::new(|| {

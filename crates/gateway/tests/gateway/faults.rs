@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use gateway::{Attempt, Cut, Over, Seen};
+use gateway::{Attempt, AttemptSummary, StopReason, Termination};
 
-use crate::endpoint::{Act, End, Endpoint, REAL_KEY, SILENCE, attempt, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, SILENCE, attempt, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, RESPONSE_EVENTS, tokens};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
@@ -14,15 +14,15 @@ fn error(status: u16, text: &str) -> Act {
     Act::json(status, &format!(r#"{{"error":{{"message":"{text}"}}}}"#))
 }
 
-/// A gateway before these acts, one request: the agent's status and text, and what was seen.
-async fn asked(acts: Vec<Act>) -> (u16, String, Seen, Endpoint) {
+/// A gateway before these acts, one request: the agent's status and text, and what was summary.
+async fn asked(acts: Vec<Act>) -> (u16, String, AttemptSummary, Endpoint) {
     let falls_silent = acts.iter().any(Act::falls_silent);
     let endpoint = Endpoint::start(acts).await;
     let mut settings = endpoint.settings();
     if falls_silent {
         settings.retry.silence = SILENCE;
     }
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let answer = post(&attempt, CHAT_PATH, "{}").await;
     let status = answer.status().as_u16();
@@ -30,12 +30,12 @@ async fn asked(acts: Vec<Act>) -> (u16, String, Seen, Endpoint) {
     (status, text, attempt.close(), endpoint)
 }
 
-fn is_endpoint(seen: &Seen, word: &str) -> bool {
-    matches!(&seen.over, Some(Over::Endpoint { message }) if message.contains(word))
+fn is_endpoint(summary: &AttemptSummary, word: &str) -> bool {
+    matches!(&summary.stop_reason, Some(StopReason::Endpoint { message }) if message.contains(word))
 }
 
 #[tokio::test]
-async fn faults_that_pass_are_not_seen_by_the_agent() {
+async fn the_agent_does_not_see_transient_faults() {
     let broken_plain = Act::Pieces {
         kind: "application/json",
         pieces: vec![CHAT.as_bytes()[..40].to_vec().into()],
@@ -60,62 +60,66 @@ async fn faults_that_pass_are_not_seen_by_the_agent() {
         (Act::events("data: {\"error\":{\"message\":\"upstream is gone\",\"code\":502}}\n\n"), 0),
         (Act::json(200, r#"{"error":{"message":"upstream is gone","code":502}}"#), 0),
     ];
-    // Side by side, because some of them wait.
+    // In parallel, because some of them wait.
     join_all(faults.map(|(fault, status)| async move {
         let shown = format!("{fault:?}");
         let says_nothing = fault.falls_silent();
         let mut acts = vec![fault.clone(), fault, Act::json(200, CHAT)];
-        // Where the endpoint says nothing we ask it, too.
+        // A silent endpoint receives a probe, too.
         if says_nothing {
             acts.insert(1, error(503, "overloaded"));
             acts.insert(3, error(503, "overloaded"));
         }
         let asked_for = acts.len();
-        let (got, text, seen, endpoint) = asked(acts).await;
+        let (got, text, summary, endpoint) = asked(acts).await;
         assert_eq!((got, text.as_str()), (200, CHAT), "{shown}");
         assert_eq!(endpoint.got().len(), asked_for, "{shown}");
-        let record = &seen.records[0];
+        let record = &summary.records[0];
         assert_eq!((record.retries, record.faults.as_slice()), (2, [status, status].as_slice()), "{shown}");
-        assert_eq!(seen.spent.tokens, tokens(1000, 600, 50), "{shown}");
-        assert_eq!((seen.spent.unmetered, &seen.over), (0, &None), "{shown}");
+        assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{shown}");
+        assert_eq!((summary.spent.unmetered, &summary.stop_reason), (0, &None), "{shown}");
     }))
     .await;
 }
 
 #[tokio::test]
-async fn an_agent_can_not_have_its_attempt_ended_by_asking_for_what_is_not_there() {
+async fn an_agent_cannot_end_its_attempt_with_bad_requests() {
     let endpoint = Endpoint::start(vec![error(404, "Not Found"), Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, "/v1/embeddings", "{}").await.status().as_u16(), 404);
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status().as_u16(), 200);
-    assert_eq!(attempt.close().over, None);
+    assert_eq!(attempt.close().stop_reason, None);
 }
 
 #[tokio::test]
-async fn faults_that_persist_end_the_attempt_as_the_endpoints() {
-    let (status, text, seen, endpoint) = asked(vec![error(503, "no capacity")]).await;
-    assert_eq!(status, 403, "an agent does not try a 403 again");
+async fn persistent_faults_end_the_attempt_as_the_endpoints() {
+    let (status, text, summary, endpoint) = asked(vec![error(503, "no capacity")]).await;
+    assert_eq!(status, 403, "agents do not retry a 403");
     assert!(text.contains("no capacity"), "{text}");
-    assert!(is_endpoint(&seen, "503 Service Unavailable: no capacity (3 tries)"), "{:?}", seen.over);
+    assert!(
+        is_endpoint(&summary, "503 Service Unavailable: no capacity (3 tries)"),
+        "{:?}",
+        summary.stop_reason
+    );
     assert_eq!(endpoint.got().len(), 3);
-    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (0, 0, Some(0.0)));
-    assert_eq!((seen.records[0].status, seen.records[0].faults.len()), (403, 3));
+    assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.spent.cost_usd), (0, 0, Some(0.0)));
+    assert_eq!((summary.records[0].status, summary.records[0].faults.len()), (403, 3));
 }
 
 #[tokio::test]
-async fn faults_that_persist_are_the_endpoints_though_a_small_request_gets_through() {
+async fn persistent_faults_are_the_endpoints_although_probes_are_answered() {
     for fault in [error(429, "tokens per minute"), error(500, "internal"), error(529, "overloaded")] {
         let shown = format!("{fault:?}");
         let acts = vec![fault.clone(), fault.clone(), fault, Act::json(200, CHAT)];
-        let (status, _, seen, endpoint) = asked(acts).await;
+        let (status, _, summary, endpoint) = asked(acts).await;
         assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
-        assert!(is_endpoint(&seen, "3 tries"), "{shown}: {:?}", seen.over);
+        assert!(is_endpoint(&summary, "3 tries"), "{shown}: {:?}", summary.stop_reason);
     }
 }
 
 #[tokio::test]
-async fn nobody_listening_is_a_fault_of_the_endpoint() {
+async fn an_address_without_a_listener_is_a_fault_of_the_endpoint() {
     let endpoint = Endpoint::start(vec![Act::Silence]).await;
     let mut settings = endpoint.settings();
     // A port that was free a moment ago.
@@ -123,22 +127,22 @@ async fn nobody_listening_is_a_fault_of_the_endpoint() {
     if let gateway::Upstream::Http { base_url, .. } = &mut settings.upstream {
         *base_url = format!("http://{free}");
     }
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let waiting = async {
-        let over = attempt.over().await;
-        matches!(over, Over::Endpoint { message } if message.contains("refused"))
+        let over = attempt.stopped().await;
+        matches!(over, StopReason::Endpoint { message } if message.contains("refused"))
     };
     let (answer, over) = tokio::join!(post(&attempt, CHAT_PATH, "{}"), waiting);
     assert_eq!(answer.status(), 403);
     assert!(over);
-    // What comes after is refused without asking, and so has no record.
+    // Later requests are refused without asking, and have no record.
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
     assert_eq!(attempt.close().records.len(), 1);
 }
 
 #[tokio::test]
-async fn what_no_agent_can_help_ends_the_attempt_at_once() {
+async fn a_confirmed_refusal_ends_the_attempt_at_once() {
     for act in [
         error(401, "Incorrect API key"),
         error(402, "Insufficient Balance"),
@@ -160,16 +164,16 @@ async fn what_no_agent_can_help_ends_the_attempt_at_once() {
         },
     ] {
         let shown = format!("{act:?}");
-        let (status, _, seen, endpoint) = asked(vec![act]).await;
+        let (status, _, summary, endpoint) = asked(vec![act]).await;
         assert_eq!(status, 403, "{shown}");
-        assert!(is_endpoint(&seen, ""), "{shown}");
+        assert!(is_endpoint(&summary, ""), "{shown}");
         let got = endpoint.got();
-        assert_eq!(got.len(), 2, "the agent's request, and ours: {shown}");
+        assert_eq!(got.len(), 2, "the agent's request and the probe: {shown}");
         assert!(got[1].headers["authorization"].to_str().unwrap().contains(REAL_KEY), "{shown}");
     }
 }
 
-/// What an agent sends that has it refused, and what the endpoint says to that.
+/// Requests that an agent can have refused, and the refusals.
 fn tricks() -> Vec<(&'static str, &'static str, Act)> {
     let refused = |status, code: &str| {
         Act::json(status, &format!(r#"{{"error":{{"message":"no","code":"{code}","type":"{code}"}}}}"#))
@@ -185,33 +189,33 @@ fn tricks() -> Vec<(&'static str, &'static str, Act)> {
 }
 
 #[tokio::test]
-async fn an_agent_that_has_itself_refused_does_not_have_its_attempt_censored() {
+async fn a_refusal_that_the_agent_causes_censors_nothing() {
     for (path, body, refused) in tricks() {
         let Act::Answer { status, .. } = refused else { unreachable!() };
-        // Its request, ours, its request once more; then what it asks as it should.
+        // Its request, the probe, its request again; then a valid request.
         let acts =
             vec![refused.clone(), Act::json(200, CHAT), refused.clone(), refused, Act::json(200, CHAT)];
         let endpoint = Endpoint::start(acts).await;
-        let gateway = gateway(endpoint.settings()).await;
+        let gateway = start_gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
         assert_eq!(post(&attempt, path, body).await.status().as_u16(), status, "{path} {body}");
         assert_eq!(endpoint.got().len(), 3, "{path} {body}");
         let ours = String::from_utf8_lossy(&endpoint.got()[1].body).into_owned();
         assert!(!ours.contains("there-is-none") && ours.contains("\"default\""), "{ours}");
-        // Having it asked again and again costs nothing.
+        // Repeating it costs no further probe.
         let again = post(&attempt, path, body).await;
         assert_eq!(again.status().as_u16(), 200, "the refusal was passing: {path} {body}");
-        assert_eq!(endpoint.got().len(), 5, "no second request of ours: {path} {body}");
-        let seen = attempt.close();
-        assert_eq!(seen.over, None, "{path} {body}");
-        assert_eq!(seen.records[0].status, status);
+        assert_eq!(endpoint.got().len(), 5, "no second probe: {path} {body}");
+        let summary = attempt.close();
+        assert_eq!(summary.stop_reason, None, "{path} {body}");
+        assert_eq!(summary.records[0].status, status);
     }
 }
 
 #[tokio::test]
-async fn a_key_that_is_withdrawn_in_the_middle_is_the_owners() {
+async fn a_key_that_is_revoked_in_between_ends_the_attempt() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), error(401, "revoked")]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 200);
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
@@ -219,14 +223,14 @@ async fn a_key_that_is_withdrawn_in_the_middle_is_the_owners() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_withdrawn_after_an_agents_own_refusal_is_the_owners() {
+async fn a_key_that_is_revoked_after_a_refusal_of_the_agent_ends_the_attempt() {
     let (path, body, refused) = tricks().remove(0);
     let acts = vec![refused.clone(), Act::json(200, CHAT), refused, error(401, "revoked")];
     let endpoint = Endpoint::start(acts).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, path, body).await.status(), 404, "its own");
-    // The endpoint has answered us a moment ago, and refuses everybody now.
+    // The endpoint has just answered a probe, and now refuses everything.
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 403);
     assert!(is_endpoint(&attempt.close(), "revoked"));
 }
@@ -244,26 +248,26 @@ async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
         let endpoint = Endpoint::start(vec![act]).await;
         let mut settings = endpoint.settings();
         settings.routes = vec![gateway::Route::ChatCompletions];
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         for path in ["/v1/responses", "/v1/messages", "/v1/embeddings", "/v1/responses/compact"] {
             let answer = post(&attempt, path, r#"{"stream":true}"#).await;
             assert!(!answer.status().is_success(), "{shown} {path}");
         }
-        assert_eq!(attempt.close().over, None, "{shown}");
+        assert_eq!(attempt.close().stop_reason, None, "{shown}");
     }
 }
 
 #[tokio::test]
-async fn the_agents_own_mistakes_pass_through() {
+async fn request_errors_pass_through() {
     let body = r#"{"error":{"message":"messages[3]: tool_call_id is missing","code":null}}"#;
-    let (status, text, seen, endpoint) = asked(vec![Act::json(400, body)]).await;
+    let (status, text, summary, endpoint) = asked(vec![Act::json(400, body)]).await;
     assert_eq!((status, text.as_str()), (400, body));
-    assert_eq!((endpoint.got().len(), seen.over.is_none(), seen.spent.unmetered), (1, true, 0));
+    assert_eq!((endpoint.got().len(), summary.stop_reason.is_none(), summary.spent.unmetered), (1, true, 0));
 }
 
 #[tokio::test]
-async fn a_context_that_is_too_long_is_the_agents_and_may_be_compacted() {
+async fn a_context_overflow_is_the_agents_and_ends_nothing() {
     let too_long = || {
         Act::json(
             400,
@@ -271,37 +275,41 @@ async fn a_context_that_is_too_long_is_the_agents_and_may_be_compacted() {
         )
     };
     let endpoint = Endpoint::start(vec![too_long(), Act::json(200, CHAT), too_long()]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
-    let overflown = |attempt: &Attempt| matches!(attempt.seen().over, Some(Over::ContextOverflow { message }) if message.contains("maximum context"));
+    let overflown = |attempt: &Attempt| matches!(attempt.summary().stop_reason, Some(StopReason::ContextOverflow { message }) if message.contains("maximum context"));
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 400);
     assert!(overflown(&attempt));
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 200);
-    assert!(!overflown(&attempt), "it went on");
+    assert!(!overflown(&attempt), "it continued");
     assert_eq!(post(&attempt, CHAT_PATH, "{}").await.status(), 400);
     assert!(overflown(&attempt));
-    let waited = tokio::time::timeout(Duration::from_millis(50), attempt.over()).await;
-    assert!(waited.is_err(), "it cuts nothing off");
+    let waited = tokio::time::timeout(Duration::from_millis(50), attempt.stopped()).await;
+    assert!(waited.is_err(), "it stops nothing");
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_broken_for_the_agent_and_counts_as_the_endpoints() {
+async fn a_broken_stream_breaks_for_the_agent_and_is_the_endpoints() {
     for (end, act) in [(End::Broken, CHAT_EVENTS), (End::Silent, CHAT_EVENTS)] {
         let Act::Pieces { kind, mut pieces, .. } = Act::pieces(act, 1, end) else { unreachable!() };
         pieces.truncate(2);
         let gap = Duration::from_millis(20);
-        let (status, text, seen, endpoint) = asked(vec![Act::Pieces { kind, pieces, gap, end }]).await;
+        let (status, text, summary, endpoint) = asked(vec![Act::Pieces { kind, pieces, gap, end }]).await;
         assert_eq!((status, text.as_str()), (200, "(broken)"), "{end:?}");
-        assert_eq!(endpoint.got().len(), 1, "the agent has seen a part of it: not asked again");
-        let record = &seen.records[0];
-        assert_eq!((record.cut, record.faults.as_slice()), (Some(Cut::Endpoint), [0].as_slice()), "{end:?}");
-        assert_eq!((seen.spent.unmetered, seen.spent.cost_usd, &seen.over), (1, None, &None));
+        assert_eq!(endpoint.got().len(), 1, "the agent has received a part of it: no retry");
+        let record = &summary.records[0];
+        assert_eq!(
+            (record.termination, record.faults.as_slice()),
+            (Some(Termination::Endpoint), [0].as_slice()),
+            "{end:?}"
+        );
+        assert_eq!((summary.spent.unmetered, summary.spent.cost_usd, &summary.stop_reason), (1, None, &None));
     }
 }
 
-/// The connection is closed as it should be, and the answer is not whole: its API says what the last event is.
+/// The connection closes cleanly, but the answer is incomplete: its API defines the last event.
 #[tokio::test]
-async fn a_stream_that_ends_before_its_last_event_is_the_endpoints() {
+async fn a_stream_without_its_last_event_is_the_endpoints() {
     let events = |text: &str, kept: usize| -> String { text.split_inclusive("\n\n").take(kept).collect() };
     for (path, whole, kept) in [
         (CHAT_PATH, CHAT_EVENTS, 2),
@@ -309,44 +317,45 @@ async fn a_stream_that_ends_before_its_last_event_is_the_endpoints() {
         ("/v1/messages", MESSAGE_EVENTS, 4),
     ] {
         let endpoint = Endpoint::start(vec![Act::events(&events(whole, kept)), Act::events(whole)]).await;
-        let gateway = gateway(endpoint.settings()).await;
+        let gateway = start_gateway(endpoint.settings()).await;
         let attempt = gateway.open(attempt(1), None);
         let body = r#"{"stream":true,"stream_options":{"include_usage":true}}"#;
-        assert!(post(&attempt, path, body).await.text().await.is_err(), "{path}: the agent is told, too");
+        assert!(post(&attempt, path, body).await.text().await.is_err(), "{path}: the agent sees it, too");
         let good = post(&attempt, path, body).await.text().await.unwrap();
         assert_eq!(good, whole, "{path}");
-        let seen = attempt.close();
-        let cuts: Vec<_> = seen.records.iter().map(|record| (record.cut, record.faults.as_slice())).collect();
-        assert_eq!(cuts, [(Some(Cut::Endpoint), [0].as_slice()), (None, &[])], "{path}");
+        let summary = attempt.close();
+        let cuts: Vec<_> =
+            summary.records.iter().map(|record| (record.termination, record.faults.as_slice())).collect();
+        assert_eq!(cuts, [(Some(Termination::Endpoint), [0].as_slice()), (None, &[])], "{path}");
     }
-    // Nothing of it was passed on: the endpoint is asked again.
+    // Nothing of it was passed on, so the request is retried.
     let cut = &CHAT_EVENTS[..40];
-    let (status, text, seen, endpoint) = asked(vec![Act::events(cut), Act::events(CHAT_EVENTS)]).await;
+    let (status, text, summary, endpoint) = asked(vec![Act::events(cut), Act::events(CHAT_EVENTS)]).await;
     assert_eq!((status, text.as_str(), endpoint.got().len()), (200, CHAT_EVENTS, 2));
-    assert_eq!(seen.records[0].faults, [0]);
+    assert_eq!(summary.records[0].faults, [0]);
 }
 
-/// Some servers leave `[DONE]` and the counts out: what the model had to say is there.
+/// Some servers omit `[DONE]` and the counts. The answer is there.
 #[tokio::test]
-async fn a_stream_is_whole_once_the_model_has_said_why_it_stops() {
+async fn a_stream_is_complete_after_its_finish_reason() {
     let stopped: String = CHAT_EVENTS.split_inclusive("\n\n").take(3).collect();
-    let (status, text, seen, _endpoint) = asked(vec![Act::events(&stopped)]).await;
+    let (status, text, summary, _endpoint) = asked(vec![Act::events(&stopped)]).await;
     assert_eq!((status, text), (200, stopped));
-    assert_eq!((seen.records[0].cut, seen.spent.unmetered), (None, 1));
+    assert_eq!((summary.records[0].termination, summary.spent.unmetered), (None, 1));
 }
 
 #[tokio::test]
-async fn streams_that_break_again_and_again_end_the_attempt() {
+async fn repeatedly_broken_streams_end_the_attempt() {
     let pieces = vec![CHAT_EVENTS[..80].to_owned().into()];
     let act =
         Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::from_millis(10), end: End::Broken };
     let endpoint = Endpoint::start(vec![act]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut asked = 0;
-    while attempt.seen().over.is_none() {
+    while attempt.summary().stop_reason.is_none() {
         assert!(asked < 3, "three tries are allowed");
-        // The first event never ends, so the break is met before the agent gets anything: these are retried, too.
+        // The first event never ends, so the stream breaks before the agent receives anything. These are retried, too.
         let _ = post(&attempt, CHAT_PATH, "{}").await.text().await;
         asked += 1;
     }
@@ -362,16 +371,16 @@ async fn an_error_in_the_middle_of_a_stream_reaches_the_agent_and_is_the_endpoin
     let Act::Pieces { kind, pieces, end, .. } = Act::events(&failing) else { unreachable!() };
     let gap = Duration::from_millis(30);
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for asked in 1..=3 {
         let answer = post(&attempt, "/v1/messages", r#"{"stream":true}"#).await;
         assert_eq!(answer.text().await.unwrap(), failing);
-        assert_eq!(attempt.seen().over.is_some(), asked == 3);
+        assert_eq!(attempt.summary().stop_reason.is_some(), asked == 3);
     }
-    let seen = attempt.close();
-    assert!(is_endpoint(&seen, "Overloaded"), "{:?}", seen.over);
-    assert!(seen.records.iter().all(|record| record.cut == Some(Cut::Endpoint)));
+    let summary = attempt.close();
+    assert!(is_endpoint(&summary, "Overloaded"), "{:?}", summary.stop_reason);
+    assert!(summary.records.iter().all(|record| record.termination == Some(Termination::Endpoint)));
 }
 
 #[tokio::test]
@@ -386,7 +395,7 @@ async fn retry_after_is_honoured() {
     assert_eq!(status, 200);
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 
-    let (status, _, seen, endpoint) = asked(vec![busy("3600")]).await;
+    let (status, _, summary, endpoint) = asked(vec![busy("3600")]).await;
     assert_eq!((status, endpoint.got().len()), (403, 1));
-    assert!(is_endpoint(&seen, "ten minutes"), "{:?}", seen.over);
+    assert!(is_endpoint(&summary, "ten minutes"), "{:?}", summary.stop_reason);
 }

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use gateway::{Attempt, Cut, Gateway, Record, Spent, Upstream};
+use gateway::{Attempt, Gateway, Record, Spent, Termination, Upstream};
 use serde_json::Value;
 
-use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
-/// Only keeps a test from hanging.
+/// Keeps a test from hanging.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn status(url: String, key: &str) -> u16 {
@@ -19,7 +19,7 @@ async fn status(url: String, key: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn an_address_and_a_key_are_worth_nothing_outside_their_attempt() {
+async fn an_address_and_a_key_are_worthless_outside_their_attempt() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let gateway = Gateway::start(
         &["127.0.0.1:0".parse().unwrap(), "127.0.0.1:0".parse().unwrap()],
@@ -51,11 +51,11 @@ async fn an_address_and_a_key_are_worth_nothing_outside_their_attempt() {
 }
 
 #[tokio::test]
-async fn closing_cuts_off_what_is_on_its_way_and_counts_it() {
+async fn closing_interrupts_requests_in_flight_and_counts_them() {
     let pieces = vec![CHAT_EVENTS.split_inclusive("\n\n").next().unwrap().to_owned().into()];
     let act = Act::Pieces { kind: "text/event-stream", pieces, gap: Duration::ZERO, end: End::Silent };
     let endpoint = Endpoint::start(vec![act, Act::Silence]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut streaming = post(&attempt, PATH, r#"{"stream":true}"#).await;
     streaming.chunk().await.unwrap();
@@ -65,19 +65,19 @@ async fn closing_cuts_off_what_is_on_its_way_and_counts_it() {
     while endpoint.got().len() < 2 {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    let seen = attempt.close();
+    let summary = attempt.close();
     assert_eq!(waiting.await.unwrap(), 410);
-    assert!(streaming.chunk().await.is_err(), "the stream does not look as if it had come to its end");
-    let mut ends: Vec<_> = seen.records.iter().map(|record| (record.status, record.cut)).collect();
+    assert!(streaming.chunk().await.is_err(), "the stream does not look as if it had finish");
+    let mut ends: Vec<_> = summary.records.iter().map(|record| (record.status, record.termination)).collect();
     ends.sort_unstable_by_key(|(status, _)| *status);
-    assert_eq!(ends, [(200, Some(Cut::Closed)), (410, Some(Cut::Closed))]);
-    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (1, 2, None));
+    assert_eq!(ends, [(200, Some(Termination::Closed)), (410, Some(Termination::Closed))]);
+    assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.spent.cost_usd), (1, 2, None));
 }
 
 #[tokio::test]
-async fn a_dropped_gateway_is_gone() {
+async fn a_dropped_gateway_stops() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let open = gateway.open(attempt(1), None);
     let url = format!("{}{PATH}", open.base_url(0));
     drop(gateway);
@@ -93,9 +93,9 @@ async fn a_dropped_gateway_is_gone() {
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
-    // Said beforehand, and never sent: it is refused at once.
+    // Announced and never sent: it is refused at once.
     let url = format!("{}{PATH}", attempt.base_url(0));
     let request =
         client().post(url).bearer_auth(attempt.key()).header("content-length", (65_u64 << 20).to_string());
@@ -109,13 +109,13 @@ async fn a_body_that_is_too_long_is_refused() {
     assert_eq!(post(&attempt, PATH, format!("{{{}}}", " ".repeat(3 << 20))).await.status(), 200);
 }
 
-/// A client that is still sending when it is refused gets the refusal, not a broken connection that it would try again.
+/// A client that is still sending receives the refusal, not a broken connection, which it would retry.
 #[tokio::test]
-async fn refusals_reach_whoever_sends_much() {
+async fn refusals_reach_clients_that_are_still_sending() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     settings.budgets.attempt.tokens = Some(0);
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     let base = attempt.base_url(0);
     for (url, key, expected) in [
@@ -130,9 +130,9 @@ async fn refusals_reach_whoever_sends_much() {
     assert_eq!(endpoint.got().len(), 0);
 }
 
-/// Whatever goes wrong, and whatever the endpoint repeats: the key is in no answer, record, log, debug text or error.
+/// The key is in no answer, record, log, debug text or error, whatever the endpoint repeats.
 #[tokio::test]
-async fn the_key_shows_itself_nowhere() {
+async fn the_key_appears_nowhere() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");
     let echo =
@@ -151,12 +151,12 @@ async fn the_key_shows_itself_nowhere() {
         settings.log = Some(log.clone());
         shown.push_str(&format!("{settings:?}"));
         let upstream = settings.upstream.clone();
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         let answer = post(&attempt, PATH, r#"{"model":"m"}"#).await;
         shown.push_str(&format!("{answer:?}"));
         shown.push_str(&answer.text().await.unwrap());
-        shown.push_str(&format!("{attempt:?}{gateway:?}{:?}", attempt.seen()));
+        shown.push_str(&format!("{attempt:?}{gateway:?}{:?}", attempt.summary()));
         shown.push_str(&format!(
             "{:?}",
             gateway::preflight(&upstream, gateway::Route::ChatCompletions, "m").await
@@ -166,18 +166,18 @@ async fn the_key_shows_itself_nowhere() {
             endpoint.got().iter().all(|got| got.headers["authorization"] == format!("Bearer {REAL_KEY}"))
         );
     }
-    // In the middle of an answer that began well.
+    // In the middle of a valid answer.
     let broken =
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}}}}]}}\n\n{events}");
     let endpoint = Endpoint::start(vec![Act::events(&broken); 9]).await;
     let mut settings = endpoint.settings();
     settings.retry.tries = 1;
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
     post(&attempt, PATH, r#"{"model":"m","stream":true}"#).await.text().await.unwrap();
-    let seen = format!("{:?}", attempt.seen());
-    assert!(seen.contains("bad key …"), "{seen}");
-    shown.push_str(&seen);
+    let summary = format!("{:?}", attempt.summary());
+    assert!(summary.contains("bad key …"), "{summary}");
+    shown.push_str(&summary);
     for base_url in ["ftp://x", "http://a:b@c", "::"] {
         let endpoint = Endpoint::start(vec![Act::Silence]).await;
         let mut settings = endpoint.settings();
@@ -193,7 +193,7 @@ async fn the_key_shows_itself_nowhere() {
 }
 
 #[tokio::test]
-async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
+async fn the_log_has_a_line_for_each_request_and_survives_a_partial_one() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");
     std::fs::write(&log, "{\"torn").unwrap();
@@ -201,7 +201,7 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
         let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
         let mut settings = endpoint.settings();
         settings.log = Some(log.clone());
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(7), None);
         for _ in 0..3 {
             post(&attempt, PATH, r#"{"model":"m","messages":[{"content":"private"}]}"#).await;
@@ -222,32 +222,32 @@ async fn the_log_has_a_line_for_each_request_and_survives_a_torn_one() {
 }
 
 #[tokio::test]
-async fn what_was_spent_can_be_counted_again_from_the_log() {
+async fn spending_can_be_computed_from_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");
-    assert_eq!(gateway::count(&log).unwrap(), gateway::Counted::default());
+    assert_eq!(gateway::read_totals(&log).unwrap(), gateway::LogTotals::default());
     let refused = Act::json(400, "{}");
     let silent = Act::json(200, r#"{"choices":[{"message":{"content":"no usage"}}]}"#);
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), refused, Act::json(200, CHAT), silent]).await;
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
-    let house = gateway(settings).await;
-    let first = house.open(attempt(1), None);
+    let gateway = start_gateway(settings).await;
+    let first = gateway.open(attempt(1), None);
     let second =
-        house.open(gateway::AttemptKey { episode: "scenario_7".to_owned(), turn: 1, attempt: 1 }, None);
+        gateway.open(gateway::AttemptKey { episode: "scenario_7".to_owned(), turn: 1, attempt: 1 }, None);
     post(&first, PATH, "{}").await;
     post(&first, PATH, "{}").await;
     post(&second, PATH, "{}").await;
     post(&second, PATH, "{}").await;
-    // Nobody closes them: so it is where the program is killed.
-    let spent = |episode: &str| Spent { seconds: 0.0, ..house.spent_of(episode) };
+    // Nobody closes them, as when the program is killed.
+    let spent = |episode: &str| Spent { seconds: 0.0, ..gateway.episode_spent(episode) };
     let (one, other, all) =
-        (spent("scenario_1"), spent("scenario_7"), Spent { seconds: 0.0, ..house.spent() });
+        (spent("scenario_1"), spent("scenario_7"), Spent { seconds: 0.0, ..gateway.spent() });
     assert_eq!((one.requests, one.cost_usd.is_some(), other.unmetered, all.cost_usd), (1, true, 1, None));
     drop((first, second));
-    drop(house);
-    let counted = gateway::count(&log).unwrap();
-    assert_eq!(counted.all, all);
+    drop(gateway);
+    let counted = gateway::read_totals(&log).unwrap();
+    assert_eq!(counted.run, all);
     assert_eq!(counted.episodes["scenario_1"], one);
     assert_eq!(counted.episodes["scenario_7"], other);
     assert!(
@@ -256,7 +256,7 @@ async fn what_was_spent_can_be_counted_again_from_the_log() {
     );
 }
 
-/// What boxes are given can come back in what an agent asks for, and in what an endpoint says to that.
+/// Secrets of containers can appear in requests of an agent and in answers of an endpoint.
 #[tokio::test]
 async fn hidden_values_are_in_no_record() {
     const HIDDEN: &str = "hf_9d1c7e5a-of-the-owner";
@@ -275,40 +275,40 @@ async fn hidden_values_are_in_no_record() {
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
     settings.hidden = vec![gateway::Secret::new(HIDDEN.to_owned())];
-    let house = gateway(settings).await;
-    let open = house.open(attempt(1), None);
+    let gateway = start_gateway(settings).await;
+    let open = gateway.open(attempt(1), None);
     post(&open, PATH, format!(r#"{{"model":"{HIDDEN}"}}"#)).await;
     let models = format!("{}/v1/models/{HIDDEN}", open.base_url(0));
     client().get(models).bearer_auth(open.key()).send().await.unwrap();
     post(&open, PATH, "{}").await;
-    let overflow = format!("{:?}", open.seen());
+    let overflow = format!("{:?}", open.summary());
     post(&open, PATH, "{}").await;
-    let seen = format!("{:?}", open.close());
-    drop(house);
+    let summary = format!("{:?}", open.close());
+    drop(gateway);
     let log = std::fs::read_to_string(log).unwrap();
-    // Four requests begin and end, and three tries of one come to nothing; lists of models do not begin.
+    // Four requests begin and finish, and three tries of one fail. Lists of models have no begin line.
     assert_eq!(log.lines().count(), 10, "{log}");
-    for text in [log, overflow, seen] {
+    for text in [log, overflow, summary] {
         assert!(text.contains("no …") || text.contains("models/…"), "{text}");
         assert!(!text.contains(HIDDEN), "{text}");
     }
 }
 
-/// A kill comes while the endpoint works on an answer: it may cost something, and budgets do not forget it.
+/// A kill during an answer: the request may cost something, and budgets count it.
 #[tokio::test]
-async fn a_request_that_a_kill_cuts_off_is_counted() {
+async fn a_request_that_a_kill_interrupts_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT), Act::Silence]).await;
     let mut settings = endpoint.settings();
     settings.log = Some(log.clone());
-    let house = gateway(settings.clone()).await;
-    let open = house.open(attempt(1), None);
+    let gateway = start_gateway(settings.clone()).await;
+    let open = gateway.open(attempt(1), None);
     assert_eq!(post(&open, PATH, "{}").await.status(), 200);
     let body = format!("{{\"x\":\"{}\"}}", "y".repeat(4000));
     let (url, key) = (format!("{}{PATH}", open.base_url(0)), open.key().to_owned());
     let asking = tokio::spawn(async move { client().post(url).bearer_auth(key).body(body).send().await });
-    // What a kill leaves of the log: the moment in which the endpoint has the request.
+    // The log at the moment in which the endpoint has the request.
     let killed = folder.path().join("killed.jsonl");
     loop {
         let text = std::fs::read_to_string(&log).unwrap();
@@ -318,37 +318,37 @@ async fn a_request_that_a_kill_cuts_off_is_counted() {
         }
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    let counted = gateway::count(&killed).unwrap();
-    assert_eq!((counted.all.requests, counted.all.unmetered, counted.all.cost_usd), (1, 1, None));
-    assert!(counted.all.guess.tokens >= 1000 && counted.all.guess.usd > 0.0, "{counted:?}");
-    assert_eq!(counted.episodes["scenario_1"], counted.all);
-    // The run goes on with it: 1,050 tokens that were told, and 1,000 that may have been taken.
+    let counted = gateway::read_totals(&killed).unwrap();
+    assert_eq!((counted.run.requests, counted.run.unmetered, counted.run.cost_usd), (1, 1, None));
+    assert!(counted.run.guess.tokens >= 1000 && counted.run.guess.usd > 0.0, "{counted:?}");
+    assert_eq!(counted.episodes["scenario_1"], counted.run);
+    // The run continues with it: 1,050 reported tokens, and 1,000 that the endpoint may have accepted.
     settings.log = None;
-    settings.spent = counted.all;
+    settings.spent = counted.run;
     settings.budgets.run.tokens = Some(2000);
-    let again = gateway(settings).await;
-    assert!(again.over("scenario_1").is_some());
+    let again = start_gateway(settings).await;
+    assert!(again.spent_budget("scenario_1").is_some());
     drop(open);
     assert!(asking.await.unwrap().is_ok_and(|answer| answer.status() == 410));
-    drop(house);
+    drop(gateway);
     assert_eq!(
-        gateway::count(&log).unwrap().all.unmetered,
+        gateway::read_totals(&log).unwrap().run.unmetered,
         1,
         "its end is written down as well, and it counts once"
     );
 }
 
-/// Attempts come and go by the thousand; connections of a box are bounded, and one box does not shut out another.
+/// Connections of a container are bounded, and one container does not block another.
 #[tokio::test]
-async fn an_agent_that_opens_connections_without_end_gets_no_further() {
+async fn connections_of_a_container_are_bounded() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let address = gateway.addresses()[0];
     let mut held = Vec::new();
     for _ in 0..300 {
         held.push(tokio::net::TcpStream::connect(address).await.unwrap());
     }
-    // Those that were not let in are closed; nothing comes on the others, however long one waits.
+    // Rejected connections are closed. Nothing arrives on the others.
     let mut ends: FuturesUnordered<_> =
         held.iter().map(|stream| async move { stream.peek(&mut [0]).await }).collect();
     let (mut open, most) = (held.len(), 128);
@@ -376,11 +376,11 @@ async fn an_agent_that_opens_connections_without_end_gets_no_further() {
     assert_eq!(patience.await.unwrap(), 200);
 }
 
-/// By a socket of the file system, in a folder whose path is longer than an address of a socket can be, and in the place of
-/// one that a killed gateway has left.
+/// Through a socket in the file system, whose path is longer than an address may be, and which replaces one that a killed gateway
+/// has left.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_socket_of_the_file_system_leads_to_it_too() {
+async fn the_gateway_also_listens_on_a_socket_in_the_file_system() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let folder = tempfile::tempdir().unwrap();
@@ -391,7 +391,7 @@ async fn a_socket_of_the_file_system_leads_to_it_too() {
     gateway.listen_at(&deep.join("gateway.sock"), "127.0.0.1:47110".parse().unwrap()).unwrap();
     let attempt = gateway.open(attempt(1), None);
     assert_eq!(attempt.base_url(0), format!("http://127.0.0.1:47110{}", attempt.path()));
-    // The short way there, as this test's process sees it.
+    // The short path, as the process of this test sees it.
     std::os::unix::fs::symlink(&deep, folder.path().join("short")).unwrap();
     let mut socket = tokio::net::UnixStream::connect(folder.path().join("short/gateway.sock")).await.unwrap();
     let (path, key) = (attempt.path(), attempt.key());

@@ -1,10 +1,10 @@
 //! The gateway over real sockets, between an agent's client and a scripted endpoint.
-#![allow(clippy::unwrap_used, reason = "a scripted endpoint that does not do as it is told is a failure")]
+#![allow(clippy::unwrap_used, reason = "a scripted endpoint that leaves its script is a failure")]
 
-mod asking;
-mod blame;
+mod attribution;
 mod budgets;
 mod endpoint;
 mod faults;
 mod lives;
 mod passing;
+mod preflight;

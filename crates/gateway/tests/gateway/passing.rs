@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Task};
-use gateway::{Cut, Over, Route, Seen, Upstream};
+use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Task};
+use gateway::{AttemptSummary, Route, StopReason, Termination, Upstream};
 use model::Tokens;
 use serde_json::{Value, json};
 
-use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, REAL_KEY, attempt, client, post, start_gateway};
 
 pub(crate) const CHAT: &str = r#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":50,"total_tokens":1050,"prompt_tokens_details":{"cached_tokens":600}}}"#;
 pub(crate) const CHAT_EVENTS: &str = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"h\\u00e9\"}}],\"usage\":null}\n\n: ping\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":null}\n\ndata: {\"id\":\"c\",\"choices\":[],\"usage\":{\"prompt_tokens\":1000,\"completion_tokens\":50,\"prompt_tokens_details\":{\"cached_tokens\":600}}}\n\ndata: [DONE]\n\n";
@@ -20,10 +20,10 @@ pub(crate) fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
     Tokens { input: Some(input), cached: Some(cached), output: Some(output) }
 }
 
-/// Sends one request to an endpoint with one answer; what the agent got, what was seen.
-async fn once(act: Act, route: Route, body: &'static str) -> (String, Seen, Endpoint) {
+/// Sends one request to an endpoint with one answer; what the agent got, what was summary.
+async fn once(act: Act, route: Route, body: &'static str) -> (String, AttemptSummary, Endpoint) {
     let endpoint = Endpoint::start(vec![act]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let answer = post(&attempt, route.path(), body).await;
     assert_eq!(answer.status(), 200);
@@ -49,17 +49,17 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
         ];
         for (act, expected) in acts {
             let shown = format!("{route:?} {act:?}");
-            let (text, seen, endpoint) = once(act, route, streamed).await;
+            let (text, summary, endpoint) = once(act, route, streamed).await;
             assert_eq!(text, expected, "{shown}");
-            assert_eq!(seen.spent.tokens, tokens(1000, 600, 50), "{shown}");
-            assert_eq!((seen.spent.requests, seen.spent.unmetered), (1, 0), "{shown}");
-            assert!((seen.spent.cost_usd.unwrap() - cost).abs() < 1e-12, "{shown}");
-            let record = &seen.records[0];
+            assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{shown}");
+            assert_eq!((summary.spent.requests, summary.spent.unmetered), (1, 0), "{shown}");
+            assert!((summary.spent.cost_usd.unwrap() - cost).abs() < 1e-12, "{shown}");
+            let record = &summary.records[0];
             assert_eq!(record.route, format!("POST {}", route.path()));
             assert_eq!(record.model.as_deref(), Some("m"));
-            assert_eq!((record.status, record.retries, record.cut), (200, 0, None), "{shown}");
+            assert_eq!((record.status, record.retries, record.termination), (200, 0, None), "{shown}");
             assert_eq!(endpoint.got()[0].body, streamed.as_bytes(), "{shown}");
-            assert_eq!(seen.over, None);
+            assert_eq!(summary.stop_reason, None);
         }
     }
 }
@@ -67,7 +67,7 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
 #[tokio::test]
 async fn the_real_key_is_put_in_and_the_agents_is_not_passed_on() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for route in [Route::ChatCompletions, Route::Messages] {
         let answer = client()
@@ -101,7 +101,7 @@ async fn recorded_requests_of_harnesses_pass() {
     for file in files {
         let recorded: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         let target = recorded["path"].as_str().unwrap();
-        let route = Route::of(target.split('?').next().unwrap()).unwrap();
+        let route = Route::from_path(target.split('?').next().unwrap()).unwrap();
         let streams = recorded["body"]["stream"] == json!(true);
         let (plain, events) = match route {
             Route::ChatCompletions => (CHAT, CHAT_EVENTS),
@@ -114,19 +114,19 @@ async fn recorded_requests_of_harnesses_pass() {
         if let Upstream::Http { model, .. } = &mut settings.upstream {
             *model = Some("real/model".to_owned());
         }
-        let gateway = gateway(settings).await;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         let answer = post(&attempt, target, recorded["body"].to_string()).await;
         assert_eq!(answer.text().await.unwrap(), if streams { events } else { plain }, "{}", file.display());
-        let seen = attempt.close();
-        assert_eq!(seen.spent.tokens, tokens(1000, 600, 50), "{}", file.display());
-        assert_eq!(seen.records[0].model, recorded["body"]["model"].as_str().map(str::to_owned));
+        let summary = attempt.close();
+        assert_eq!(summary.spent.tokens, tokens(1000, 600, 50), "{}", file.display());
+        assert_eq!(summary.records[0].model, recorded["body"]["model"].as_str().map(str::to_owned));
         let got = &endpoint.got()[0];
         assert_eq!(got.target, target);
         let mut expected = recorded["body"].clone();
         expected["model"] = json!("real/model");
         if let Some(tools) = expected.get_mut("tools").and_then(Value::as_array_mut) {
-            // Codex offers the web search of its endpoint in every request; nothing else is taken out of any.
+            // Codex offers hosted web search in every request. Nothing else is removed.
             tools.retain(|tool| tool["type"] != json!("web_search"));
         }
         assert_eq!(serde_json::from_slice::<Value>(&got.body).unwrap(), expected, "{}", file.display());
@@ -137,11 +137,11 @@ async fn recorded_requests_of_harnesses_pass() {
 async fn usage_that_the_agent_did_not_ask_for_is_counted_and_kept_from_it() {
     for size in [1, 5, 1 << 20] {
         let act = Act::pieces(CHAT_EVENTS, size, End::Whole);
-        let (text, seen, endpoint) = once(act, Route::ChatCompletions, r#"{"stream":true}"#).await;
+        let (text, summary, endpoint) = once(act, Route::ChatCompletions, r#"{"stream":true}"#).await;
         let usage = CHAT_EVENTS.find("data: {\"id\":\"c\",\"choices\":[],").unwrap();
         let end = CHAT_EVENTS.find("data: [DONE]").unwrap();
         assert_eq!(text, format!("{}{}", &CHAT_EVENTS[..usage], &CHAT_EVENTS[end..]));
-        assert_eq!(seen.spent.tokens, tokens(1000, 600, 50));
+        assert_eq!(summary.spent.tokens, tokens(1000, 600, 50));
         let asked: Value = serde_json::from_slice(&endpoint.got()[0].body).unwrap();
         assert_eq!(asked, json!({ "stream": true, "stream_options": { "include_usage": true } }));
     }
@@ -152,33 +152,33 @@ async fn an_answer_without_usage_is_unmetered_and_its_cost_unknown() {
     let plain = r#"{"choices":[{"message":{"content":"hi"}}]}"#;
     let events = "data: {\"choices\":[{\"delta\":{}}]}\n\ndata: [DONE]\n\n";
     for act in [Act::json(200, plain), Act::events(events), Act::json(200, "no json")] {
-        let (_, seen, _) = once(act, Route::ChatCompletions, "{}").await;
-        assert!(seen.spent.tokens.is_unknown());
-        assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (1, 1, None));
-        assert_eq!(seen.records[0].cost_usd, None);
+        let (_, summary, _) = once(act, Route::ChatCompletions, "{}").await;
+        assert!(summary.spent.tokens.is_unknown());
+        assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.spent.cost_usd), (1, 1, None));
+        assert_eq!(summary.records[0].cost_usd, None);
     }
 }
 
 #[tokio::test]
 async fn a_list_of_models_passes_and_costs_nothing() {
     let endpoint = Endpoint::start(vec![Act::json(200, r#"{"data":[]}"#), Act::json(404, "{}")]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for status in [200, 404] {
         let url = format!("{}/v1/models", attempt.base_url(0));
         let answer = client().get(url).bearer_auth(attempt.key()).send().await.unwrap();
         assert_eq!(answer.status(), status);
     }
-    let seen = attempt.close();
-    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.spent.cost_usd), (0, 0, Some(0.0)));
-    assert_eq!(seen.records.len(), 2);
-    assert_eq!(seen.over, None);
+    let summary = attempt.close();
+    assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.spent.cost_usd), (0, 0, Some(0.0)));
+    assert_eq!(summary.records.len(), 2);
+    assert_eq!(summary.stop_reason, None);
 }
 
 #[tokio::test]
-async fn what_is_no_business_of_an_agent_does_not_pass() {
+async fn other_paths_do_not_pass() {
     let endpoint = Endpoint::start(vec![Act::json(200, "{}")]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for path in
         ["/v1/files", "/v1/batches", "/v1/fine_tuning/jobs", "/", "/v1/models/%2e%2e/files", "/v2/messages"]
@@ -189,17 +189,17 @@ async fn what_is_no_business_of_an_agent_does_not_pass() {
     assert_eq!(endpoint.got().len(), 0);
 }
 
-/// What the gateway can not read may say anything at all, such as the name of another model.
+/// An unreadable body may contain anything, such as the name of another model.
 #[tokio::test]
-async fn a_body_that_can_not_be_read_is_refused_in_the_words_of_its_api() {
+async fn an_unreadable_body_is_refused_in_the_format_of_its_api() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     let mut settings = endpoint.settings();
     if let Upstream::Http { model, .. } = &mut settings.upstream {
         *model = Some("real/model".to_owned());
     }
-    let gateway = gateway(settings).await;
+    let gateway = start_gateway(settings).await;
     let attempt = gateway.open(attempt(1), None);
-    // `{"model":"mine"}`, packed.
+    // `{"model":"mine"}`, compressed.
     let packed = [
         31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 205, 79, 73, 205, 81, 178, 82, 202, 205, 204, 75, 85,
         170, 5, 0, 153, 140, 94, 43, 16, 0, 0, 0,
@@ -221,20 +221,20 @@ async fn a_body_that_can_not_be_read_is_refused_in_the_words_of_its_api() {
         }
         let answer = asked.send().await.unwrap();
         assert_eq!(answer.status(), 400, "{path}");
-        let told: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
-        assert_eq!(told["error"]["type"], "invalid_request_error", "{path}");
-        assert_eq!(told["type"] == "error", path == "/v1/messages", "{path}");
+        let error: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        assert_eq!(error["error"]["type"], "invalid_request_error", "{path}");
+        assert_eq!(error["type"] == "error", path == "/v1/messages", "{path}");
     }
     assert_eq!(endpoint.got().len(), 0);
-    let seen = attempt.close();
-    assert_eq!((seen.spent.requests, seen.spent.unmetered, seen.over), (0, 0, None));
+    let summary = attempt.close();
+    assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.stop_reason), (0, 0, None));
 }
 
 /// The first piece arrives while the endpoint still holds the second one back.
 #[tokio::test]
-async fn a_stream_is_a_stream() {
+async fn a_stream_is_passed_on_piece_by_piece() {
     let endpoint = Endpoint::start(vec![Act::pieces(CHAT_EVENTS, 1, End::Silent)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer =
         post(&attempt, "/v1/chat/completions", r#"{"stream":true,"stream_options":{"include_usage":true}}"#)
@@ -246,21 +246,21 @@ async fn a_stream_is_a_stream() {
     assert_eq!(text, CHAT_EVENTS);
     // The endpoint has not ended the stream, and it counts all the same.
     drop(answer);
-    let seen = attempt.close();
-    assert_eq!((seen.spent.tokens, seen.records[0].cut), (tokens(1000, 600, 50), None));
+    let summary = attempt.close();
+    assert_eq!((summary.spent.tokens, summary.records[0].termination), (tokens(1000, 600, 50), None));
 }
 
-/// An agent that does not read does not make the gateway read: what lies between them is what sockets hold.
+/// Where the agent does not read, the gateway does not read either. Only sockets buffer in between.
 #[tokio::test]
-async fn a_slow_agent_holds_the_endpoint_back() {
+async fn a_slow_agent_slows_the_endpoint_down() {
     let piece = format!("data: {{\"choices\":[],\"x\":\"{}\"}}\n\n", "y".repeat(128 << 10));
     let events = piece.repeat(300);
     let endpoint = Endpoint::start(vec![Act::pieces(&events, 1, End::Whole)]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer = post(&attempt, "/v1/chat/completions", "{}").await;
     let mut before = usize::MAX;
-    // Until nothing moves any more: sockets on this machine hold a few MiB each.
+    // Until nothing moves: sockets on this machine buffer a few MiB each.
     loop {
         tokio::time::sleep(std::time::Duration::from_millis(150)).await;
         if endpoint.sent() == before {
@@ -280,27 +280,27 @@ async fn an_agent_that_hangs_up_is_recorded() {
     let Act::Pieces { kind, mut pieces, gap, end } = act else { unreachable!() };
     pieces.truncate(1);
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
-    let gateway = gateway(endpoint.settings()).await;
+    let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     let mut answer = post(&attempt, "/v1/messages", r#"{"stream":true}"#).await;
     answer.chunk().await.unwrap();
     drop(answer);
-    let seen = loop {
-        let seen = attempt.seen();
-        if !seen.records.is_empty() {
-            break seen;
+    let summary = loop {
+        let summary = attempt.summary();
+        if !summary.records.is_empty() {
+            break summary;
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     };
-    let record = &seen.records[0];
-    assert_eq!((record.status, record.cut), (200, Some(Cut::Agent)));
+    let record = &summary.records[0];
+    assert_eq!((record.status, record.termination), (200, Some(Termination::Agent)));
     assert_eq!(record.tokens.output, None);
-    assert_eq!((seen.spent.unmetered, seen.spent.cost_usd), (1, None));
+    assert_eq!((summary.spent.unmetered, summary.spent.cost_usd), (1, None));
 }
 
-/// The scripted model stands behind the same gateway, and its answers are counted in the same way.
+/// The simulated model uses the same gateway, which counts its answers in the same way.
 #[tokio::test]
-async fn the_scripted_model_answers_through_the_gateway() {
+async fn the_simulated_model_answers_through_the_gateway() {
     let task = Task {
         scenario: 0,
         turn: 1,
@@ -309,30 +309,30 @@ async fn the_scripted_model_answers_through_the_gateway() {
         attempts_before: Vec::new(),
         feedback: Feedback::default(),
     };
-    let house = async |mischief| {
+    let start_with = async |faults| {
         let mut settings = Endpoint::start(vec![Act::Silence]).await.settings();
-        let oracle = Oracle::new(Ability { mischief, ..Ability::default() });
+        let oracle = Oracle::new(Ability { fault_injection: faults, ..Ability::default() });
         settings.upstream = Upstream::Oracle(Arc::new(oracle));
-        gateway(settings).await
+        start_gateway(settings).await
     };
     let ask =
         json!({ "model": "m", "messages": [{ "role": "user", "content": "build a server" }] }).to_string();
 
-    let gateway = house(Mischief { give_up: 1.0, ..Mischief::default() }).await;
+    let gateway = start_with(FaultInjection { give_up: 1.0, ..FaultInjection::default() }).await;
     let attempt = gateway.open(attempt(1), Some(task.clone()));
     let answer = post(&attempt, "/v1/chat/completions", ask.clone()).await;
     assert_eq!(answer.status(), 200);
     let usage: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
-    let seen = attempt.close();
-    assert_eq!(seen.spent.tokens.input, usage["usage"]["prompt_tokens"].as_u64());
-    assert!(seen.spent.tokens.input.is_some() && seen.spent.unmetered == 0);
+    let summary = attempt.close();
+    assert_eq!(summary.spent.tokens.input, usage["usage"]["prompt_tokens"].as_u64());
+    assert!(summary.spent.tokens.input.is_some() && summary.spent.unmetered == 0);
 
-    let gateway = house(Mischief { overflow: 1.0, ..Mischief::default() }).await;
+    let gateway = start_with(FaultInjection { overflow: 1.0, ..FaultInjection::default() }).await;
     let attempt = gateway.open(crate::endpoint::attempt(1), Some(task.clone()));
     assert_eq!(post(&attempt, "/v1/chat/completions", ask.clone()).await.status(), 400);
-    assert!(matches!(attempt.close().over, Some(Over::ContextOverflow { .. })));
+    assert!(matches!(attempt.close().stop_reason, Some(StopReason::ContextOverflow { .. })));
 
-    let gateway = house(Mischief { stall: 1.0, ..Mischief::default() }).await;
+    let gateway = start_with(FaultInjection { stall: 1.0, ..FaultInjection::default() }).await;
     let attempt = gateway.open(crate::endpoint::attempt(1), Some(task));
     let patience = std::time::Duration::from_millis(300);
     let waited = tokio::time::timeout(patience, post(&attempt, "/v1/chat/completions", ask)).await;
@@ -340,5 +340,5 @@ async fn the_scripted_model_answers_through_the_gateway() {
 
     let attempt = gateway.open(crate::endpoint::attempt(2), None);
     assert_eq!(post(&attempt, "/v1/chat/completions", "{}").await.status(), 403);
-    assert!(matches!(attempt.close().over, Some(Over::Endpoint { .. })));
+    assert!(matches!(attempt.close().stop_reason, Some(StopReason::Endpoint { .. })));
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// What an answer says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct ParsedAnswer {
     /// Of the response.
     pub(crate) id: String,
     /// Its text.
@@ -18,12 +18,12 @@ pub(crate) struct Said {
 }
 
 /// Reads an answer to a request.
-pub(crate) fn read(route: Route, asked: &Value, answer: &Answer) -> Said {
+pub(crate) fn read(route: Route, asked: &Value, answer: &Answer) -> ParsedAnswer {
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(!answer.stalls);
     let streamed = asked["stream"] == json!(true);
     assert_eq!(answer.content_type, if streamed { "text/event-stream" } else { "application/json" });
-    let said = if streamed {
+    let parsed = if streamed {
         let events: Vec<&str> =
             answer.chunks.iter().map(|chunk| std::str::from_utf8(chunk).expect("UTF-8")).collect();
         match route {
@@ -42,11 +42,11 @@ pub(crate) fn read(route: Route, asked: &Value, answer: &Answer) -> Said {
         }
     };
     let counted = (answer.tokens.input, answer.tokens.cached, answer.tokens.output);
-    if let Some((input, cached, output)) = said.usage {
+    if let Some((input, cached, output)) = parsed.usage {
         assert_eq!(counted, (Some(input), Some(cached), Some(output)));
         assert!(cached <= input && output > 0, "{counted:?}");
     }
-    said
+    parsed
 }
 
 fn text(value: &Value) -> String {
@@ -79,7 +79,7 @@ fn chat_usage(usage: &Value) -> (u64, u64, u64) {
     (input, number(&usage["prompt_tokens_details"]["cached_tokens"]), output)
 }
 
-fn chat(body: &Value) -> Said {
+fn chat(body: &Value) -> ParsedAnswer {
     assert_eq!(body["object"], "chat.completion");
     assert_eq!(body["choices"].as_array().map(Vec::len), Some(1));
     let choice = &body["choices"][0];
@@ -96,7 +96,7 @@ fn chat(body: &Value) -> Said {
         })
         .collect();
     assert_eq!(choice["finish_reason"], if calls.is_empty() { "stop" } else { "tool_calls" });
-    Said {
+    ParsedAnswer {
         id: text(&body["id"]),
         text: text(&message["content"]),
         calls,
@@ -104,56 +104,57 @@ fn chat(body: &Value) -> Said {
     }
 }
 
-fn chat_stream(asked: &Value, events: &[&str]) -> Said {
+fn chat_stream(asked: &Value, events: &[&str]) -> ParsedAnswer {
     let (last, events) = events.split_last().expect("events");
     assert_eq!(*last, "data: [DONE]\n\n");
     let with_usage = asked["stream_options"]["include_usage"] == json!(true);
-    let mut said = Said { id: String::new(), text: String::new(), calls: Vec::new(), usage: None };
+    let mut parsed = ParsedAnswer { id: String::new(), text: String::new(), calls: Vec::new(), usage: None };
     let mut reason: Option<String> = None;
     for (index, event) in events.iter().enumerate() {
         let data = event.strip_prefix("data: ").and_then(|rest| rest.strip_suffix("\n\n")).expect("an event");
         let chunk: Value = serde_json::from_str(data).expect("JSON on one line");
         assert_eq!((&chunk["object"], &chunk["model"]), (&json!("chat.completion.chunk"), &asked["model"]));
         if index == 0 {
-            said.id = text(&chunk["id"]);
+            parsed.id = text(&chunk["id"]);
             assert_eq!(chunk["choices"][0]["delta"]["role"], "assistant");
         }
-        assert_eq!(chunk["id"], json!(said.id));
+        assert_eq!(chunk["id"], json!(parsed.id));
         let choices = chunk["choices"].as_array().expect("choices");
         if choices.is_empty() {
-            assert!(with_usage && reason.is_some() && said.usage.is_none());
-            said.usage = Some(chat_usage(&chunk["usage"]));
+            assert!(with_usage && reason.is_some() && parsed.usage.is_none());
+            parsed.usage = Some(chat_usage(&chunk["usage"]));
             continue;
         }
         assert_eq!(chunk.get("usage").is_some(), with_usage);
-        assert!(chunk["usage"].is_null() && said.usage.is_none() && reason.is_none());
+        assert!(chunk["usage"].is_null() && parsed.usage.is_none() && reason.is_none());
         let delta = &choices[0]["delta"];
         if let Some(more) = delta["content"].as_str() {
-            assert!(said.calls.is_empty(), "text after a call");
-            said.text.push_str(more);
+            assert!(parsed.calls.is_empty(), "text after a call");
+            parsed.text.push_str(more);
         }
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             let at = number(&call["index"]) as usize;
-            if at == said.calls.len() {
+            if at == parsed.calls.len() {
                 assert_eq!(call["type"], "function");
-                said.calls.push((text(&call["id"]), text(&call["function"]["name"]), String::new()));
+                parsed.calls.push((text(&call["id"]), text(&call["function"]["name"]), String::new()));
             } else {
                 assert!(call.get("id").is_none() && call["function"].get("name").is_none());
             }
-            said.calls[at].2.push_str(call["function"]["arguments"].as_str().expect("a part"));
+            parsed.calls[at].2.push_str(call["function"]["arguments"].as_str().expect("a part"));
         }
         reason = choices[0]["finish_reason"].as_str().map(str::to_owned);
     }
-    let expected = if said.calls.is_empty() { "stop" } else { "tool_calls" };
+    let expected = if parsed.calls.is_empty() { "stop" } else { "tool_calls" };
     assert_eq!(reason.as_deref(), Some(expected));
-    assert_eq!(said.usage.is_some(), with_usage);
-    said
+    assert_eq!(parsed.usage.is_some(), with_usage);
+    parsed
 }
 
 /// A whole response, or the last event of a stream of it.
-fn response(body: &Value) -> Said {
+fn response(body: &Value) -> ParsedAnswer {
     assert_eq!((&body["object"], &body["status"]), (&json!("response"), &json!("completed")));
-    let mut said = Said { id: text(&body["id"]), text: String::new(), calls: Vec::new(), usage: None };
+    let mut parsed =
+        ParsedAnswer { id: text(&body["id"]), text: String::new(), calls: Vec::new(), usage: None };
     for item in body["output"].as_array().expect("output") {
         assert_eq!(item["status"], "completed");
         match item["type"].as_str() {
@@ -162,12 +163,12 @@ fn response(body: &Value) -> Said {
                 for part in item["content"].as_array().expect("parts") {
                     assert_eq!(part["type"], "output_text");
                     assert!(part["annotations"].is_array());
-                    said.text.push_str(part["text"].as_str().expect("a text"));
+                    parsed.text.push_str(part["text"].as_str().expect("a text"));
                 }
             }
             Some("function_call") => {
                 assert_ne!(item["id"], item["call_id"]);
-                said.calls.push((text(&item["call_id"]), text(&item["name"]), text(&item["arguments"])));
+                parsed.calls.push((text(&item["call_id"]), text(&item["name"]), text(&item["arguments"])));
             }
             other => panic!("an item of type {other:?}"),
         }
@@ -176,11 +177,11 @@ fn response(body: &Value) -> Said {
     let (input, output) = (number(&usage["input_tokens"]), number(&usage["output_tokens"]));
     assert_eq!(number(&usage["total_tokens"]), input + output);
     assert!(usage["output_tokens_details"]["reasoning_tokens"].is_u64());
-    said.usage = Some((input, number(&usage["input_tokens_details"]["cached_tokens"]), output));
-    said
+    parsed.usage = Some((input, number(&usage["input_tokens_details"]["cached_tokens"]), output));
+    parsed
 }
 
-fn responses_stream(events: &[(String, Value)]) -> Said {
+fn responses_stream(events: &[(String, Value)]) -> ParsedAnswer {
     for (number, (_, data)) in events.iter().enumerate() {
         assert_eq!(data["sequence_number"], json!(number));
     }
@@ -200,18 +201,18 @@ fn responses_stream(events: &[(String, Value)]) -> Said {
         let (index, begun) = (&data["output_index"], &data["item"]);
         assert_eq!(*index, json!(items.len()));
         assert_eq!(begun["status"], "in_progress");
-        let of = |data: &Value| {
+        let check_place = |data: &Value| {
             assert_eq!((&data["item_id"], &data["output_index"]), (&begun["id"], index));
         };
         let mut collected = String::new();
         let done = if begun["type"] == "message" {
             assert_eq!(begun["content"], json!([]));
             let (name, part) = next();
-            of(part);
+            check_place(part);
             assert_eq!((name, &part["part"]["text"]), ("response.content_part.added", &json!("")));
             let text = loop {
                 let (name, data) = next();
-                of(data);
+                check_place(data);
                 assert_eq!(data["content_index"], json!(0));
                 if name == "response.output_text.done" {
                     break data;
@@ -221,14 +222,14 @@ fn responses_stream(events: &[(String, Value)]) -> Said {
             };
             assert_eq!(text["text"], json!(collected));
             let (name, part) = next();
-            of(part);
+            check_place(part);
             assert_eq!((name, &part["part"]["text"]), ("response.content_part.done", &json!(collected)));
             next()
         } else {
             assert_eq!((&begun["type"], &begun["arguments"]), (&json!("function_call"), &json!("")));
             loop {
                 let (name, data) = next();
-                of(data);
+                check_place(data);
                 if name == "response.function_call_arguments.done" {
                     assert_eq!(data["arguments"], json!(collected));
                     break;
@@ -257,26 +258,27 @@ fn messages_usage(usage: &Value) -> (u64, u64) {
     (number(&usage["input_tokens"]) + number(&usage["cache_creation_input_tokens"]) + cached, cached)
 }
 
-fn message(body: &Value) -> Said {
+fn message(body: &Value) -> ParsedAnswer {
     assert_eq!((&body["type"], &body["role"]), (&json!("message"), &json!("assistant")));
-    let mut said = Said { id: text(&body["id"]), text: String::new(), calls: Vec::new(), usage: None };
+    let mut parsed =
+        ParsedAnswer { id: text(&body["id"]), text: String::new(), calls: Vec::new(), usage: None };
     for block in body["content"].as_array().expect("blocks") {
         match block["type"].as_str() {
-            Some("text") => said.text.push_str(block["text"].as_str().expect("a text")),
+            Some("text") => parsed.text.push_str(block["text"].as_str().expect("a text")),
             Some("tool_use") => {
-                said.calls.push((text(&block["id"]), text(&block["name"]), block["input"].to_string()));
+                parsed.calls.push((text(&block["id"]), text(&block["name"]), block["input"].to_string()));
             }
             other => panic!("a block of type {other:?}"),
         }
     }
-    assert_eq!(body["stop_reason"], if said.calls.is_empty() { "end_turn" } else { "tool_use" });
+    assert_eq!(body["stop_reason"], if parsed.calls.is_empty() { "end_turn" } else { "tool_use" });
     assert!(body["stop_sequence"].is_null());
     let (input, cached) = messages_usage(&body["usage"]);
-    said.usage = Some((input, cached, number(&body["usage"]["output_tokens"])));
-    said
+    parsed.usage = Some((input, cached, number(&body["usage"]["output_tokens"])));
+    parsed
 }
 
-fn messages_stream(events: &[(String, Value)]) -> Said {
+fn messages_stream(events: &[(String, Value)]) -> ParsedAnswer {
     let mut events = events.iter().map(|(name, data)| (name.as_str(), data));
     let mut next = || events.next().expect("another event");
     let (name, start) = next();
@@ -322,9 +324,9 @@ fn messages_stream(events: &[(String, Value)]) -> Said {
     body["content"] = json!(blocks);
     body["stop_reason"] = end["delta"]["stop_reason"].clone();
     body["usage"]["output_tokens"] = end["usage"]["output_tokens"].clone();
-    let mut said = message(&body);
-    for (call, arguments) in said.calls.iter_mut().zip(arguments) {
+    let mut parsed = message(&body);
+    for (call, arguments) in parsed.calls.iter_mut().zip(arguments) {
         call.2 = arguments;
     }
-    said
+    parsed
 }

@@ -8,7 +8,7 @@ use gateway::oracle::{Oracle, Task};
 use gateway::{Answer, Route};
 use serde_json::{Value, json};
 
-use super::api::{self, Said};
+use super::api::{self, ParsedAnswer};
 
 /// A harness with its conversation and its workspace.
 pub(crate) struct Harness {
@@ -36,7 +36,7 @@ impl Harness {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/requests").join(format!("{name}.json"));
         let recorded: Value =
             serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("a recorded request");
-        let route = Route::of(recorded["path"].as_str().expect("a path")).expect("a route");
+        let route = Route::from_path(recorded["path"].as_str().expect("a path")).expect("a route");
         Self::new(route, recorded["body"].clone())
     }
 
@@ -56,23 +56,23 @@ impl Harness {
     /// Plays a turn to its end.
     pub(crate) fn play(&mut self, oracle: &Oracle, task: &Task) -> End {
         for _ in 0..20 {
-            let said = api::read(self.route, &self.body, &self.ask(oracle, task));
-            let Some((id, tool, arguments)) = said.calls.first().cloned() else {
-                self.hear(&said);
-                return End::Text(said.text);
+            let parsed = api::read(self.route, &self.body, &self.ask(oracle, task));
+            let Some((id, tool, arguments)) = parsed.calls.first().cloned() else {
+                self.hear(&parsed);
+                return End::Text(parsed.text);
             };
-            assert_eq!(said.calls.len(), 1);
+            assert_eq!(parsed.calls.len(), 1);
             let arguments: Value = serde_json::from_str(&arguments).expect("arguments are JSON");
             let schema = self.schema(&tool);
             check(&tool, &schema, &arguments);
-            self.hear(&said);
+            self.hear(&parsed);
             let output = self.perform(&tool, &arguments);
             self.tell(&id, output.as_deref().unwrap_or(""));
             if output.is_none() {
                 return End::Handed;
             }
         }
-        panic!("the model comes to no end: {:?}", self.done);
+        panic!("the model never finishes: {:?}", self.done);
     }
 
     /// The schema of a tool.
@@ -137,12 +137,12 @@ impl Harness {
     }
 
     /// Takes an answer of the model into the conversation.
-    pub(crate) fn hear(&mut self, said: &Said) {
+    pub(crate) fn hear(&mut self, parsed: &ParsedAnswer) {
         let renames = self.renames;
-        let call = said.calls.first().map(|(id, tool, arguments)| {
+        let call = parsed.calls.first().map(|(id, tool, arguments)| {
             (if renames { rename(id) } else { id.clone() }, tool.clone(), arguments.clone())
         });
-        let text = said.text.clone();
+        let text = parsed.text.clone();
         match (self.route, call) {
             (Route::ChatCompletions, None) => {
                 self.items().push(json!({ "role": "assistant", "content": text }));

@@ -1,12 +1,12 @@
-//! The scripted model against conversations of real harnesses: the commands that it asks for are run, and the server
-//! that comes out is the one it should have written.
+//! The simulated model against conversations of real harnesses: the commands that it asks for are run, and the server
+//! that results is the expected one.
 
 mod api;
 mod harness;
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, Feedback, Mischief, Oracle, Stack, Task};
+use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Stack, Task};
 use gateway::{Answer, Route};
 use harness::{End, Harness};
 use scenario::Seed;
@@ -114,7 +114,7 @@ fn gets_it(name: &str, harness: &mut Harness, oracle: &Oracle, task: &Task) {
 }
 
 #[test]
-fn a_tool_is_known_by_its_schema() {
+fn a_tool_is_recognized_by_its_schema() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
     let oracle = Oracle::new(Ability::default());
@@ -207,7 +207,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
 }
 
 #[test]
-fn the_same_request_has_the_same_answer_whatever_was_asked_before() {
+fn the_same_request_has_the_same_answer() {
     let turns = turns(6);
     let ability = Ability { seed: 5, defect_rate: 0.7, repair: 0.4, ..Ability::default() };
     let busy = Oracle::new(ability.clone());
@@ -225,9 +225,9 @@ fn the_same_request_has_the_same_answer_whatever_was_asked_before() {
     }
 }
 
-/// Every part of what a harness sends afresh may be lost or come twice: the model goes by what was answered.
+/// A harness may lose or repeat any part. Only answered calls count.
 #[test]
-fn an_interrupted_step_is_done_again() {
+fn an_interrupted_step_is_repeated() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
     let oracle = Oracle::new(Ability::default());
@@ -249,7 +249,7 @@ fn an_interrupted_step_is_done_again() {
 }
 
 #[test]
-fn a_harness_may_give_calls_ids_of_its_own() {
+fn a_harness_may_replace_the_ids_of_calls() {
     let turns = turns(2);
     let oracle = Oracle::new(Ability::default());
     for name in ["kimi-code", "codex", "claude-code"] {
@@ -265,14 +265,14 @@ fn a_harness_may_give_calls_ids_of_its_own() {
 }
 
 #[test]
-fn what_is_not_the_agent_at_work_gets_a_plain_answer() {
+fn side_requests_get_a_plain_answer() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
     let oracle = Oracle::new(Ability::default());
     let ask = |route: Route, body: Value| {
-        let said = api::read(route, &body, &oracle.answer(route, &body, &task));
-        assert_eq!(said.calls, [], "{body}");
-        said.text
+        let parsed = api::read(route, &body, &oracle.answer(route, &body, &task));
+        assert_eq!(parsed.calls, [], "{body}");
+        parsed.text
     };
     let title = json!({ "model": "m", "stream": true, "messages": [
         { "role": "system", "content": "You are a title generator." }, { "role": "user", "content": "Make a server" },
@@ -310,9 +310,9 @@ fn what_is_not_the_agent_at_work_gets_a_plain_answer() {
     }
 }
 
-/// The calls are gone then, and what was done must not be done over and over.
+/// The calls are missing then, and finished steps must not be repeated.
 #[test]
-fn a_summary_says_how_far_the_attempt_is() {
+fn a_summary_names_the_finished_steps() {
     let turns = turns(2);
     let task = task(&turns, 2, 1);
     let oracle = Oracle::new(Ability::default());
@@ -320,12 +320,12 @@ fn a_summary_says_how_far_the_attempt_is() {
         let mut harness = Harness::recorded(name);
         let list = if harness.route == Route::Responses { "input" } else { "messages" };
         let begin = harness.body[list].clone();
-        let mut told = 0;
+        let mut counted = 0;
         for step in 1..=2 {
-            let said = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
-            assert!(said.text.ends_with(&format!("(turn 2, attempt 1, step {step})")), "{}", said.text);
-            harness.hear(&said);
-            harness.tell(&said.calls[0].0, "");
+            let parsed = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+            assert!(parsed.text.ends_with(&format!("(turn 2, attempt 1, step {step})")), "{}", parsed.text);
+            harness.hear(&parsed);
+            harness.tell(&parsed.calls[0].0, "");
             // With all of the conversation, or with a text of it and no tools.
             let mut with_tools = harness.body.clone();
             let words = "Create a detailed summary of the conversation.";
@@ -333,7 +333,7 @@ fn a_summary_says_how_far_the_attempt_is() {
                 .as_array_mut()
                 .expect("a list")
                 .push(json!({ "role": "user", "content": words }));
-            let text = format!("<conversation>[Assistant]: {}</conversation> Sum it up.", said.text);
+            let text = format!("<conversation>[Assistant]: {}</conversation> Sum it up.", parsed.text);
             let alone = json!({ "model": "m", list: [{ "role": "user", "content": text }] });
             for body in [with_tools, alone] {
                 let summary = api::read(harness.route, &body, &oracle.answer(harness.route, &body, &task));
@@ -341,10 +341,10 @@ fn a_summary_says_how_far_the_attempt_is() {
                 assert!(summary.text.ends_with(&format!("Done so far: turn 2, attempt 1, step {step}.")));
                 harness.body[list] = begin.clone();
                 harness.request(&format!("What was before: {}", summary.text));
-                told += 1;
+                counted += 1;
             }
         }
-        assert_eq!(told, 4);
+        assert_eq!(counted, 4);
         let last = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
         assert!(last.text.starts_with("Done") || name == "mini-swe-agent", "{name}: {}", last.text);
         // Of another attempt it says nothing.
@@ -354,19 +354,19 @@ fn a_summary_says_how_far_the_attempt_is() {
     }
 }
 
-fn with(mischief: Mischief) -> Oracle {
-    Oracle::new(Ability { mischief, ..Ability::default() })
+fn model_with(fault_injection: FaultInjection) -> Oracle {
+    Oracle::new(Ability { fault_injection, ..Ability::default() })
 }
 
 #[test]
-fn it_can_misbehave() {
+fn it_injects_faults() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
-    let stall = with(Mischief { stall: 1.0, ..Mischief::default() });
-    let overflow = with(Mischief { overflow: 1.0, ..Mischief::default() });
-    let malformed = with(Mischief { malformed: 1.0, ..Mischief::default() });
-    let kill = with(Mischief { kill: 1.0, ..Mischief::default() });
-    let give_up = with(Mischief { give_up: 1.0, ..Mischief::default() });
+    let stall = model_with(FaultInjection { stall: 1.0, ..FaultInjection::default() });
+    let overflow = model_with(FaultInjection { overflow: 1.0, ..FaultInjection::default() });
+    let malformed = model_with(FaultInjection { malformed: 1.0, ..FaultInjection::default() });
+    let kill = model_with(FaultInjection { kill: 1.0, ..FaultInjection::default() });
+    let give_up = model_with(FaultInjection { give_up: 1.0, ..FaultInjection::default() });
     for name in HARNESSES {
         let mut harness = Harness::recorded(name);
         assert_eq!(harness.ask(&stall, &task), Answer::silence());
@@ -391,10 +391,10 @@ fn it_can_misbehave() {
 
         // If the harness lives on, its shell's parent is next, and that was all.
         for part in ["pkill -9 -f", "kill -9 $PPID"] {
-            let said = api::read(harness.route, &harness.body, &harness.ask(&kill, &task));
-            assert!(said.calls[0].2.contains(part), "{name}");
-            harness.hear(&said);
-            harness.tell(&said.calls[0].0, "");
+            let parsed = api::read(harness.route, &harness.body, &harness.ask(&kill, &task));
+            assert!(parsed.calls[0].2.contains(part), "{name}");
+            harness.hear(&parsed);
+            harness.tell(&parsed.calls[0].0, "");
         }
         let ended = harness.play(&kill, &task);
         assert!(matches!(ended, End::Handed) || ended == End::Text("This is done.".to_owned()), "{name}");
@@ -406,9 +406,9 @@ fn it_can_misbehave() {
         let mut harness = Harness::recorded(name);
         let mut broken = 0;
         for _ in 0..30 {
-            let said = api::read(harness.route, &harness.body, &harness.ask(&malformed, &task));
-            harness.hear(&said);
-            let Some((id, _, arguments)) = said.calls.first() else { break };
+            let parsed = api::read(harness.route, &harness.body, &harness.ask(&malformed, &task));
+            harness.hear(&parsed);
+            let Some((id, _, arguments)) = parsed.calls.first() else { break };
             if serde_json::from_str::<Value>(arguments).is_ok() {
                 break;
             }
@@ -420,12 +420,12 @@ fn it_can_misbehave() {
 }
 
 #[test]
-fn misbehaviour_comes_by_its_share() {
+fn injected_faults_follow_their_shares() {
     let turns = turns(1);
-    let mischief = Mischief { stall: 0.2, overflow: 0.1, malformed: 0.0, kill: 0.0, give_up: 0.3 };
-    let oracle = with(mischief);
+    let faults = FaultInjection { stall: 0.2, overflow: 0.1, malformed: 0.0, kill: 0.0, give_up: 0.3 };
+    let oracle = model_with(faults);
     let harness = Harness::recorded("mini-swe-agent");
-    let mut seen = [0; 4];
+    let mut summary = [0; 4];
     let many = 2000;
     for scenario in 0..many {
         let task = Task { scenario, ..task(&turns, 1, 1) };
@@ -436,12 +436,12 @@ fn misbehaviour_comes_by_its_share() {
             _ if api::read(harness.route, &harness.body, &answer).text == "This is done." => 2,
             _ => 3,
         };
-        seen[kind] += 1;
+        summary[kind] += 1;
     }
-    for (seen, share) in seen.iter().zip([0.2, 0.1, 0.3, 0.4]) {
+    for (summary, share) in summary.iter().zip([0.2, 0.1, 0.3, 0.4]) {
         let expected = f64::from(many) * share;
         // Five standard deviations.
         let far = 5.0 * (expected * (1.0 - share)).sqrt();
-        assert!((f64::from(*seen) - expected).abs() < far, "{seen} of {expected}");
+        assert!((f64::from(*summary) - expected).abs() < far, "{summary} of {expected}");
     }
 }

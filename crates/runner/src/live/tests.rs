@@ -33,7 +33,7 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         status: 200,
         retries: 0,
         faults,
-        cut: None,
+        termination: None,
         unmetered: false,
         probe: false,
         number: 1,
@@ -137,7 +137,8 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     std::fs::create_dir_all(place.own()).unwrap();
     let begun = |episode: &str, number: u64, at: String| {
         let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
-        serde_json::to_string(&gateway::Begun { number, key, at, guess: gateway::Guess::default() }).unwrap()
+        serde_json::to_string(&gateway::RequestBegun { number, key, at, guess: gateway::Guess::default() })
+            .unwrap()
             + "\n"
     };
     let mut log = begun("scenario_9", 1, ago(700)) + &begun("scenario_0", 1, ago(500));
@@ -205,11 +206,11 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let line = |what: serde_json::Value| what.to_string() + "\n";
     let fault = |fault: u16, number: u64, at: String| {
-        let faulted = gateway::Faulted { fault, key: key.clone(), at, number };
+        let faulted = gateway::RequestFaulted { fault, key: key.clone(), at, number };
         line(serde_json::to_value(faulted).unwrap())
     };
     let begun =
-        gateway::Begun { number: 2, key: key.clone(), at: ago(900), guess: gateway::Guess::default() };
+        gateway::RequestBegun { number: 2, key: key.clone(), at: ago(900), guess: gateway::Guess::default() };
     let log = [
         // The first has ended: its fault stands in both lines.
         fault(503, 1, ago(950)),
@@ -231,7 +232,7 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
     std::fs::create_dir_all(place.own()).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let begun = |number: u64, at: String| {
-        let begun = gateway::Begun { number, key: key.clone(), at, guess: gateway::Guess::default() };
+        let begun = gateway::RequestBegun { number, key: key.clone(), at, guess: gateway::Guess::default() };
         serde_json::to_string(&begun).unwrap() + "\n"
     };
     let (part, now) = (ago(100), ago(50));

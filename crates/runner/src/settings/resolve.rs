@@ -458,7 +458,7 @@ fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
 }
 
 fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
-    use gateway::oracle::{Ability, Mischief, Stack};
+    use gateway::oracle::{Ability, FaultInjection, Stack};
     let standard = Ability::default();
     let share = |name: &str| keys.number(&format!("oracle.mischief.{name}")).unwrap_or(0.0);
     Ability {
@@ -467,7 +467,7 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
         most_defects: keys.count("oracle.most_defects").unwrap_or(standard.most_defects),
         repair: keys.number("oracle.repair").unwrap_or(standard.repair),
         carries_over: keys.truth("oracle.carries_over").unwrap_or(standard.carries_over),
-        mischief: Mischief {
+        fault_injection: FaultInjection {
             stall: share("stall"),
             overflow: share("overflow"),
             malformed: share("malformed"),

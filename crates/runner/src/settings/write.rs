@@ -140,12 +140,12 @@ impl File {
             gateway::oracle::Stack::Native => "native",
         };
         self.put("oracle.stack", stack);
-        let mischief = &oracle.mischief;
-        self.put("oracle.mischief.stall", mischief.stall);
-        self.put("oracle.mischief.overflow", mischief.overflow);
-        self.put("oracle.mischief.malformed", mischief.malformed);
-        self.put("oracle.mischief.kill", mischief.kill);
-        self.put("oracle.mischief.give_up", mischief.give_up);
+        let faults = &oracle.fault_injection;
+        self.put("oracle.mischief.stall", faults.stall);
+        self.put("oracle.mischief.overflow", faults.overflow);
+        self.put("oracle.mischief.malformed", faults.malformed);
+        self.put("oracle.mischief.kill", faults.kill);
+        self.put("oracle.mischief.give_up", faults.give_up);
     }
 }
 

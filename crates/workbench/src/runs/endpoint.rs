@@ -110,7 +110,7 @@ async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySou
                 KeyError::NotSet { name } => format!("{name} not set"),
                 KeyError::NotStored { name } => format!("no key {name}"),
                 KeyError::NoKeychain { .. } => "no keychain".to_owned(),
-                KeyError::Unfit { .. } => "no key".to_owned(),
+                KeyError::Invalid { .. } => "no key".to_owned(),
             };
             let mut failed = check(CheckState::Fail, value, Some(error.to_string()));
             if let KeyError::NotStored { name } = error {
@@ -139,13 +139,13 @@ async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySou
     judged(gateway::preflight(&upstream, route, &model).await)
 }
 
-/// The check that an endpoint's answer, or its trouble, makes.
-fn judged(answer: Result<gateway::Answered, gateway::PreflightError>) -> Check {
-    use gateway::Trouble as T;
+/// The check that an endpoint's answer, or its problem, makes.
+fn judged(answer: Result<gateway::PreflightAnswer, gateway::PreflightError>) -> Check {
+    use gateway::EndpointProblem as T;
     match answer {
         Ok(answer) => {
-            let value = format!("1 call, {:.1} s", answer.after.as_secs_f64());
-            if answer.tells_usage {
+            let value = format!("1 call, {:.1} s", answer.latency.as_secs_f64());
+            if answer.reports_usage {
                 check(CheckState::Ok, value, None)
             } else {
                 let told = "The endpoint answers, and does not say how many tokens it used: tokens and cost will be unknown.";
@@ -153,7 +153,7 @@ fn judged(answer: Result<gateway::Answered, gateway::PreflightError>) -> Check {
             }
         }
         Err(error) => {
-            let (state, value) = match error.trouble {
+            let (state, value) = match error.problem {
                 T::Address => (CheckState::Fail, "no such address"),
                 T::Name => (CheckState::Fail, "unknown host"),
                 T::Refused => (CheckState::Fail, "nothing listens"),

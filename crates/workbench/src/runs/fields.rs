@@ -323,11 +323,11 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
             gateway::oracle::Stack::Flask => FormStack::Flask,
             gateway::oracle::Stack::Native => FormStack::Native,
         },
-        oracle_stall: Some(s.oracle.mischief.stall),
-        oracle_overflow: Some(s.oracle.mischief.overflow),
-        oracle_malformed: Some(s.oracle.mischief.malformed),
-        oracle_kill: Some(s.oracle.mischief.kill),
-        oracle_give_up: Some(s.oracle.mischief.give_up),
+        oracle_stall: Some(s.oracle.fault_injection.stall),
+        oracle_overflow: Some(s.oracle.fault_injection.overflow),
+        oracle_malformed: Some(s.oracle.fault_injection.malformed),
+        oracle_kill: Some(s.oracle.fault_injection.kill),
+        oracle_give_up: Some(s.oracle.fault_injection.give_up),
         other: others(s),
     }
 }

@@ -30,14 +30,14 @@ fn table() -> Result<Table, ApiError> {
 
 /// The price of a model; `None` = unknown, also where the table can not be read, which [`priced`] tells.
 pub(super) fn of(model: Option<&str>) -> Option<Price> {
-    table().ok()?.of(model?)
+    table().ok()?.price(model?)
 }
 
 /// Puts the price of the table into settings that have none, so that a run keeps the price it began with.
 pub fn priced(settings: &mut RunSettings) -> Result<(), ApiError> {
     if settings.price.is_none() && !settings.is_simulated() {
         let table = table()?;
-        settings.price = settings.model.as_deref().and_then(|model| table.of(model));
+        settings.price = settings.model.as_deref().and_then(|model| table.price(model));
     }
     Ok(())
 }
@@ -49,7 +49,8 @@ pub fn priced_changes(folder: &Path, mut changes: Vec<String>) -> Result<Vec<Str
     if run.price.is_some() || run.simulated || told {
         return Ok(changes);
     }
-    let Some(price) = run.model.as_deref().and_then(|model| table().map(|table| table.of(model)).transpose())
+    let Some(price) =
+        run.model.as_deref().and_then(|model| table().map(|table| table.price(model)).transpose())
     else {
         return Ok(changes);
     };

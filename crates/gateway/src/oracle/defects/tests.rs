@@ -5,7 +5,7 @@ use scenario::client::{CaseStatus, run_in_process};
 use scenario::reference::World;
 use scenario::sample::{Programmatic, Sampler as _};
 
-use super::super::{Feedback, Mischief};
+use super::super::{FaultInjection, Feedback};
 use super::*;
 
 /// (schema, changes) of the first turns of a scenario.
@@ -35,13 +35,13 @@ fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32, b
 }
 
 /// Whether a share of so many trials is far from a chance: more than five standard deviations.
-fn is_far(count: usize, of: usize, chance: f64) -> bool {
-    let expected = of as f64 * chance;
+fn is_far(count: usize, trials: usize, chance: f64) -> bool {
+    let expected = trials as f64 * chance;
     (count as f64 - expected).abs() > 5.0 * (expected * (1.0 - chance)).sqrt()
 }
 
 #[test]
-fn without_defects_it_is_the_reference() {
+fn a_server_without_defects_is_the_reference() {
     let turns = turns(0, 3);
     for turn in 1..=3 {
         let schema = schema(&Ability::default(), &task(&turns, turn, 1, &[])).expect("there is one");
@@ -51,18 +51,18 @@ fn without_defects_it_is_the_reference() {
 }
 
 #[test]
-fn defects_come_at_their_rate_and_go_by_repair() {
+fn defects_follow_their_rates() {
     let turns = turns(0, 1);
     let ability = Ability { defect_rate: 0.3, most_defects: 3, repair: 0.6, ..Ability::default() };
     let (mut with, mut counts, mut all, mut left) = (0, [0; 4], 0, [0, 0]);
     let scenarios = 1000;
     for scenario in 0..scenarios {
-        let of = |attempt| defects(&ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) });
-        let first = of(1);
+        let defects_at = |attempt| defects(&ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) });
+        let first = defects_at(1);
         with += usize::from(!first.is_empty());
         counts[first.len()] += 1;
         all += first.len();
-        let (second, third) = (of(2), of(3));
+        let (second, third) = (defects_at(2), defects_at(3));
         assert!(second.iter().all(|defect| first.contains(defect)));
         assert!(third.iter().all(|defect| second.contains(defect)));
         left[0] += second.len();
@@ -74,32 +74,32 @@ fn defects_come_at_their_rate_and_go_by_repair() {
 }
 
 #[test]
-fn who_never_repairs_keeps_every_defect_and_who_always_does_keeps_none() {
+fn repair_keeps_every_defect_at_0_and_none_at_1() {
     let turns = turns(0, 1);
     for scenario in 0..50 {
-        let of = |repair, attempt| {
+        let defects_at = |repair, attempt| {
             let ability = Ability { defect_rate: 1.0, repair, ..Ability::default() };
             defects(&ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) })
         };
-        assert!(!of(0.0, 1).is_empty());
-        assert_eq!(of(0.0, 1), of(0.0, 9));
-        assert_eq!(of(1.0, 2), []);
+        assert!(!defects_at(0.0, 1).is_empty());
+        assert_eq!(defects_at(0.0, 1), defects_at(0.0, 9));
+        assert_eq!(defects_at(1.0, 2), []);
     }
 }
 
 /// Feedback that says nothing repairs nothing, and what says more repairs more, the same and further defects.
 #[test]
-fn a_repair_goes_by_what_the_feedback_says() {
+fn more_feedback_repairs_more() {
     let turns = turns(0, 1);
     let ability = Ability { defect_rate: 1.0, repair: 0.9, ..Ability::default() };
     let kinds = [Feedback::None, Feedback::Minimal, Feedback::Medium, Feedback::Detailed];
     let (mut all, mut left) = (0, [0; 4]);
     for scenario in 0..300 {
-        let of = |attempt, feedback| {
+        let defects_at = |attempt, feedback| {
             defects(&ability, &Task { scenario, feedback, ..task(&turns, 1, attempt, &[]) })
         };
-        let found = kinds.map(|kind| of(2, kind));
-        assert_eq!(of(9, Feedback::None), of(1, Feedback::None));
+        let found = kinds.map(|kind| defects_at(2, kind));
+        assert_eq!(defects_at(9, Feedback::None), defects_at(1, Feedback::None));
         all += found[0].len();
         for (place, defects) in found.iter().enumerate() {
             left[place] += defects.len();
@@ -114,26 +114,29 @@ fn a_repair_goes_by_what_the_feedback_says() {
 
 /// An attempt that wrote no server shows no defect, so that there is nothing to repair after it.
 #[test]
-fn what_was_never_written_is_not_repaired() {
+fn an_attempt_without_a_server_repairs_nothing() {
     let turns = turns(0, 1);
     let good = Ability { defect_rate: 1.0, repair: 1.0, ..Ability::default() };
-    let bad = Ability { mischief: Mischief { give_up: 0.5, ..Mischief::default() }, ..good.clone() };
+    let bad = Ability {
+        fault_injection: FaultInjection { give_up: 0.5, ..FaultInjection::default() },
+        ..good.clone()
+    };
     let mut counts = [0; 2];
     for scenario in 0..100 {
-        let of = |ability: &Ability, attempt| {
+        let defects_at = |ability: &Ability, attempt| {
             defects(ability, &Task { scenario, ..task(&turns, 1, attempt, &[]) })
         };
-        let gave_up = mischief::of(&bad, scenario, 1, 1).is_some();
-        let again = mischief::of(&bad, scenario, 1, 2).is_some();
-        assert_eq!(of(&good, 2), []);
-        assert_eq!(of(&bad, 2).is_empty(), !gave_up && !again, "{scenario}");
+        let gave_up = fault_injection::choose(&bad, scenario, 1, 1).is_some();
+        let again = fault_injection::choose(&bad, scenario, 1, 2).is_some();
+        assert_eq!(defects_at(&good, 2), []);
+        assert_eq!(defects_at(&bad, 2).is_empty(), !gave_up && !again, "{scenario}");
         counts[usize::from(gave_up)] += 1;
     }
     assert!(counts.iter().all(|&count| count > 30), "{counts:?}");
 }
 
 #[test]
-fn what_is_not_repaired_is_carried_over() {
+fn unrepaired_defects_carry_over() {
     let turns = turns(0, 8);
     let mut ability = Ability { defect_rate: 0.6, repair: 0.5, ..Ability::default() };
     let (mut old, mut seen) = (0, 0);
@@ -163,7 +166,7 @@ fn what_is_not_repaired_is_carried_over() {
 
 /// Each defect is one that the suite notices and that the code shows, alone and with others, when it comes and later.
 #[test]
-fn defects_are_seen_by_the_suite_and_in_the_code() {
+fn suites_and_code_show_each_defect() {
     let ability = Ability { defect_rate: 0.5, most_defects: 3, repair: 0.0, ..Ability::default() };
     let (mut servers, mut noticed, mut shown, mut single, mut late) = (0, 0, 0, 0, 0);
     for scenario in 0..3 {
@@ -174,7 +177,7 @@ fn defects_are_seen_by_the_suite_and_in_the_code() {
             let mut found = defects(&ability, &task);
             let suite = scenario::suite::suite(Seed { base: 11, scenario }, right, None);
             let mut look = |task: &Task, these: &[Defect]| {
-                let wrong = with(task, these).expect("there is one");
+                let wrong = with_defects(task, these).expect("there is one");
                 if wrong == *right {
                     return;
                 }

@@ -1,6 +1,6 @@
-//! The question to an endpoint before a run.
+//! The check of an endpoint before a run.
 
-use gateway::{Answered, PreflightError, Route, Secret, Trouble, Upstream, preflight};
+use gateway::{EndpointProblem, PreflightAnswer, PreflightError, Route, Secret, Upstream, preflight};
 
 use crate::endpoint::{Act, Endpoint, REAL_KEY};
 use crate::passing::CHAT;
@@ -9,13 +9,13 @@ fn upstream(base_url: String) -> Upstream {
     Upstream::Http { base_url, key: Some(Secret::new(REAL_KEY.to_owned())), model: None }
 }
 
-async fn asked(acts: Vec<Act>, route: Route) -> (Result<Answered, PreflightError>, Endpoint) {
+async fn asked(acts: Vec<Act>, route: Route) -> (Result<PreflightAnswer, PreflightError>, Endpoint) {
     let endpoint = Endpoint::start(acts).await;
     (preflight(&upstream(endpoint.base_url()), route, "some-model").await, endpoint)
 }
 
 #[tokio::test]
-async fn an_endpoint_that_answers_will_do() {
+async fn an_endpoint_that_answers_is_accepted() {
     let response = r#"{"output":[],"usage":{"input_tokens":3,"output_tokens":2}}"#;
     let message = r#"{"type":"message","content":[]}"#;
     for (route, body, usage) in [
@@ -24,7 +24,7 @@ async fn an_endpoint_that_answers_will_do() {
         (Route::Messages, message, false),
     ] {
         let (result, endpoint) = asked(vec![Act::json(200, body)], route).await;
-        assert_eq!(result.unwrap().tells_usage, usage);
+        assert_eq!(result.unwrap().reports_usage, usage);
         let got = &endpoint.got()[0];
         assert_eq!(got.target, route.path());
         let body: serde_json::Value = serde_json::from_slice(&got.body).unwrap();
@@ -37,42 +37,42 @@ async fn an_endpoint_that_answers_will_do() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_apart() {
+async fn problems_are_told_apart() {
     let error =
         |status: u16, text: &str| Act::json(status, &format!(r#"{{"error":{{"message":"{text}"}}}}"#));
     for (act, trouble) in [
-        (error(401, "Incorrect API key"), Trouble::Key),
-        (error(402, "Insufficient balance"), Trouble::Account),
-        (error(429, "You exceeded your current quota"), Trouble::Account),
-        (error(429, "Rate limit reached"), Trouble::Busy),
-        (error(404, "The model `some-model` does not exist"), Trouble::Model),
-        (error(400, "Model Not Exist"), Trouble::Model),
-        (error(404, "Not Found"), Trouble::Api),
-        (error(503, "no capacity"), Trouble::Fault),
-        (error(418, "tea"), Trouble::Request),
-        (Act::json(200, "<html>welcome</html>"), Trouble::Api),
-        (Act::json(302, ""), Trouble::Address),
+        (error(401, "Incorrect API key"), EndpointProblem::Key),
+        (error(402, "Insufficient balance"), EndpointProblem::Account),
+        (error(429, "You exceeded your current quota"), EndpointProblem::Account),
+        (error(429, "Rate limit reached"), EndpointProblem::Busy),
+        (error(404, "The model `some-model` does not exist"), EndpointProblem::Model),
+        (error(400, "Model Not Exist"), EndpointProblem::Model),
+        (error(404, "Not Found"), EndpointProblem::Api),
+        (error(503, "no capacity"), EndpointProblem::Fault),
+        (error(418, "tea"), EndpointProblem::Request),
+        (Act::json(200, "<html>welcome</html>"), EndpointProblem::Api),
+        (Act::json(302, ""), EndpointProblem::Address),
     ] {
         let shown = format!("{act:?}");
         let (result, _endpoint) = asked(vec![act], Route::ChatCompletions).await;
         let error = result.unwrap_err();
-        assert_eq!(error.trouble, trouble, "{shown} {error}");
+        assert_eq!(error.problem, trouble, "{shown} {error}");
         assert!(error.message.contains("127.0.0.1") && !error.hint.is_empty(), "{error}");
     }
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_not_there_is_described() {
+async fn a_missing_endpoint_is_described() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let plain = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     for (base_url, trouble, words) in [
-        (format!("http://{free}"), Trouble::Refused, "refused"),
-        (format!("https://{}", plain.address), Trouble::Secure, "secure"),
-        ("http://no-such-host.invalid".to_owned(), Trouble::Name, "no-such-host.invalid"),
-        ("api.example".to_owned(), Trouble::Address, "http://"),
+        (format!("http://{free}"), EndpointProblem::Refused, "refused"),
+        (format!("https://{}", plain.address), EndpointProblem::Secure, "secure"),
+        ("http://no-such-host.invalid".to_owned(), EndpointProblem::Name, "no-such-host.invalid"),
+        ("api.example".to_owned(), EndpointProblem::Address, "http://"),
     ] {
         let error = preflight(&upstream(base_url.clone()), Route::Messages, "m").await.unwrap_err();
-        assert_eq!(error.trouble, trouble, "{base_url}: {error}");
+        assert_eq!(error.problem, trouble, "{base_url}: {error}");
         assert!(error.to_string().contains(words), "{base_url}: {error}");
     }
 }

@@ -1,26 +1,26 @@
-//! Which of a harness's tools does the work, and how it is called.
+//! The tools that a harness offers, and how the model calls them.
 //!
-//! Tools are known by their schema, not by their name: a tool with a required parameter `command` (or `cmd`, `script`)
-//! that takes any text runs commands; one with a path and a content writes files. Names only decide between several.
-//! Other required parameters are filled by their type.
+//! Their schema decides, not their name. A tool with a required text parameter `command` (or `cmd`, `script`) runs commands. A tool
+//! with a path and a content writes files. Names only decide between several candidates. Other required parameters are filled by
+//! type.
 
 use serde_json::{Map, Value, json};
 
-/// The folder that the work is done in, inside a box.
+/// The folder of the workspace inside a container.
 const WORKSPACE: &str = "/workspace";
 
-/// A tool as it is offered.
+/// An offered tool.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tool {
     name: String,
-    about: String,
+    description: String,
     properties: Map<String, Value>,
     required: Vec<String>,
 }
 
-/// What the model can do with the tools it has.
+/// What the model can do with the offered tools.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hands<'a> {
+pub(super) struct OfferedTools<'a> {
     shell: Option<(&'a Tool, &'a str)>,
     writer: Option<Writer<'a>>,
     finish: Option<&'a Tool>,
@@ -35,7 +35,7 @@ struct Writer<'a> {
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Use {
+pub(super) struct ToolCall {
     /// The tool.
     pub name: String,
     /// Its arguments.
@@ -43,18 +43,20 @@ pub(super) struct Use {
 }
 
 impl Tool {
-    /// From a list of tools of any API. Nothing for what is no function, such as a search that the endpoint does itself.
-    pub(super) fn read(tool: &Value) -> Option<Self> {
+    /// Parses a tool of any API. `None` for hosted tools, such as a search.
+    pub(super) fn parse(tool: &Value) -> Option<Self> {
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or("function");
-        let of = tool.get("function").unwrap_or(tool);
-        let name = of.get("name")?.as_str()?.to_owned();
-        let about = of.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let schema =
-            of.get("parameters").or_else(|| of.get("input_schema")).or_else(|| of.get("inputSchema"));
+        let function = tool.get("function").unwrap_or(tool);
+        let name = function.get("name")?.as_str()?.to_owned();
+        let description = function.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let schema = function
+            .get("parameters")
+            .or_else(|| function.get("input_schema"))
+            .or_else(|| function.get("inputSchema"));
         if schema.is_none() && kind.starts_with("bash_") {
-            // A tool of the messages API that every model knows.
+            // A predefined tool of the messages API.
             let properties = Map::from_iter([("command".to_owned(), json!({ "type": "string" }))]);
-            return Some(Self { name, about, properties, required: vec!["command".to_owned()] });
+            return Some(Self { name, description, properties, required: vec!["command".to_owned()] });
         }
         if !matches!(kind, "function" | "custom") || (kind == "custom" && schema.is_none()) {
             return None;
@@ -63,15 +65,15 @@ impl Tool {
         let properties = object("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         let required = object("required").and_then(Value::as_array).into_iter().flatten();
         let required = required.filter_map(Value::as_str).map(str::to_owned).collect();
-        Some(Self { name, about, properties, required })
+        Some(Self { name, description, properties, required })
     }
 
     fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
 
-    /// The first of these that is a parameter which takes any text, or a list of texts.
-    fn free<'a>(&self, names: &[&'a str]) -> Option<&'a str> {
+    /// The first of these names that is a parameter for any text, or for a list of texts.
+    fn text_parameter<'a>(&self, names: &[&'a str]) -> Option<&'a str> {
         names.iter().copied().find(|name| {
             self.properties.get(*name).is_some_and(|schema| {
                 schema.get("enum").is_none() && matches!(kind(schema), Some("string" | "array") | None)
@@ -79,8 +81,8 @@ impl Tool {
         })
     }
 
-    /// Arguments with these values, everything else that is required filled in.
-    fn call(&self, given: &[(&str, Value)], about: &str) -> Use {
+    /// A call with these arguments. Other required arguments are filled in.
+    fn call(&self, given: &[(&str, Value)], about: &str) -> ToolCall {
         let mut arguments = Map::new();
         for (name, value) in given {
             arguments.insert((*name).to_owned(), value.clone());
@@ -88,15 +90,15 @@ impl Tool {
         for name in &self.required {
             if !arguments.contains_key(name) {
                 let schema = self.properties.get(name).unwrap_or(&Value::Null);
-                arguments.insert(name.clone(), filled(name, schema, about));
+                arguments.insert(name.clone(), fill_value(name, schema, about));
             }
         }
-        Use { name: self.name.clone(), arguments: Value::Object(arguments) }
+        ToolCall { name: self.name.clone(), arguments: Value::Object(arguments) }
     }
 }
 
-impl<'a> Hands<'a> {
-    /// Looks through the tools.
+impl<'a> OfferedTools<'a> {
+    /// Finds the useful tools.
     pub(super) fn find(tools: &'a [Tool]) -> Self {
         let shell = tools.iter().filter_map(|tool| Some((as_shell(tool)?, tool)));
         let writer = tools.iter().filter_map(|tool| Some((as_writer(tool)?, tool)));
@@ -107,7 +109,7 @@ impl<'a> Hands<'a> {
             )
         });
         Self {
-            // The first of the best.
+            // The first one of the best rank.
             shell: shell.min_by_key(|((rank, _), _)| *rank).map(|((_, name), tool)| (tool, name)),
             writer: writer.min_by_key(|((rank, _), _)| *rank).map(|((_, writer), _)| writer),
             finish,
@@ -119,34 +121,34 @@ impl<'a> Hands<'a> {
         self.shell.is_some()
     }
 
-    /// Whether anything can be done at all.
-    pub(super) fn are_tied(&self) -> bool {
+    /// Whether neither commands nor files are possible.
+    pub(super) fn is_empty(&self) -> bool {
         self.shell.is_none() && self.writer.is_none()
     }
 
     /// Runs a command.
-    pub(super) fn run(&self, command: &str, about: &str) -> Option<Use> {
+    pub(super) fn run(&self, command: &str, about: &str) -> Option<ToolCall> {
         let (tool, name) = self.shell?;
         let is_list = tool.properties.get(name).and_then(kind) == Some("array");
         let command = if is_list { json!(["bash", "-lc", command]) } else { json!(command) };
         let mut given = vec![(name, command)];
-        // Not required, and useful to whoever reads along.
-        if let Some(name) = tool.free(&["description"]) {
+        // Optional, and useful in transcripts.
+        if let Some(name) = tool.text_parameter(&["description"]) {
             given.push((name, json!(about)));
         }
         Some(tool.call(&given, about))
     }
 
     /// Writes a file of the workspace.
-    pub(super) fn write(&self, file: &str, content: &str, about: &str) -> Option<Use> {
+    pub(super) fn write(&self, file: &str, content: &str, about: &str) -> Option<ToolCall> {
         let Writer { tool, path, content: name } = self.writer?;
-        let said = |schema: Option<&Value>| {
+        let description = |schema: Option<&Value>| {
             let text = schema.and_then(|schema| schema.get("description")).and_then(Value::as_str);
             text.unwrap_or_default().to_lowercase()
         };
-        let (here, there) = (said(tool.properties.get(path)), tool.about.to_lowercase());
-        let told = |word: &str| here.contains(word) || (here.is_empty() && there.contains(word));
-        let absolute = told("absolute") && !told("relative to the work");
+        let (here, there) = (description(tool.properties.get(path)), tool.description.to_lowercase());
+        let mentions = |word: &str| here.contains(word) || (here.is_empty() && there.contains(word));
+        let absolute = mentions("absolute") && !mentions("relative to the work");
         let at = if absolute { format!("{WORKSPACE}/{file}") } else { file.to_owned() };
         let mut given = vec![(path, json!(at)), (name, json!(content))];
         let creates = |schema: &Value| {
@@ -159,10 +161,10 @@ impl<'a> Hands<'a> {
     }
 
     /// Ends the turn, where that takes a tool.
-    pub(super) fn finish(&self, text: &str) -> Option<Use> {
+    pub(super) fn finish(&self, text: &str) -> Option<ToolCall> {
         let tool = self.finish?;
         let given: Vec<(&str, Value)> = tool
-            .free(&["message", "result", "summary", "answer"])
+            .text_parameter(&["message", "result", "summary", "answer"])
             .map(|name| (name, json!(text)))
             .into_iter()
             .collect();
@@ -170,29 +172,36 @@ impl<'a> Hands<'a> {
     }
 }
 
-/// Whether a tool runs commands: how good a choice it is (less is better), and the parameter.
+/// Whether a tool runs commands: its rank (less is better), and the parameter.
 fn as_shell(tool: &Tool) -> Option<(usize, &'static str)> {
-    let name = tool.free(&["command", "cmd", "script", "commands"])?;
-    if !tool.requires(name) || tool.free(&["prompt"]).is_some() {
+    let name = tool.text_parameter(&["command", "cmd", "script", "commands"])?;
+    if !tool.requires(name) || tool.text_parameter(&["prompt"]).is_some() {
         return None;
     }
-    let (called, about) = (tool.name.to_lowercase(), tool.about.to_lowercase());
+    let (called, about) = (tool.name.to_lowercase(), tool.description.to_lowercase());
     let known = ["bash", "shell", "terminal", "exec"];
     if known.iter().any(|word| called.contains(word)) {
         return Some((0, name));
     }
-    let told = ["shell", "bash", "terminal", "command line", "run a command", "execute a command"];
-    (called.contains("command") || called.contains("run") || told.iter().any(|word| about.contains(word)))
+    let phrases = ["shell", "bash", "terminal", "command line", "run a command", "execute a command"];
+    (called.contains("command") || called.contains("run") || phrases.iter().any(|word| about.contains(word)))
         .then_some((1, name))
 }
 
 /// Whether a tool writes whole files.
 fn as_writer(tool: &Tool) -> Option<(usize, Writer<'_>)> {
-    let path =
-        tool.free(&["path", "file_path", "filePath", "filename", "file_name", "target_file", "file"])?;
+    let path = tool.text_parameter(&[
+        "path",
+        "file_path",
+        "filePath",
+        "filename",
+        "file_name",
+        "target_file",
+        "file",
+    ])?;
     let names = ["content", "contents", "file_text", "fileText", "text", "new_content", "code", "data"];
-    let content = tool.free(&names)?;
-    if !tool.requires(path) || tool.free(&["old_string", "oldString", "url"]).is_some() {
+    let content = tool.text_parameter(&names)?;
+    if !tool.requires(path) || tool.text_parameter(&["old_string", "oldString", "url"]).is_some() {
         return None;
     }
     let editor = tool.properties.get("command").is_some_and(|schema| schema.get("enum").is_some());
@@ -208,7 +217,7 @@ fn as_writer(tool: &Tool) -> Option<(usize, Writer<'_>)> {
     Some((rank, Writer { tool, path, content }))
 }
 
-/// The type that a schema asks for; the first that is not null.
+/// The type of a schema: the first one that is not null.
 fn kind(schema: &Value) -> Option<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => Some(kind),
@@ -222,15 +231,15 @@ fn kind(schema: &Value) -> Option<&str> {
     }
 }
 
-/// A value that a schema takes, for a parameter of this name. `about` stands where a text is wanted.
-pub(super) fn filled(name: &str, schema: &Value, about: &str) -> Value {
+/// A value that fits a schema, for a parameter of this name. `about` is used for texts.
+pub(super) fn fill_value(name: &str, schema: &Value, about: &str) -> Value {
     if let Some(value) =
         schema.get("const").or_else(|| schema.get("default").filter(|value| !value.is_null()))
     {
         return value.clone();
     }
     if let Some(all) = schema.get("enum").and_then(Value::as_array) {
-        // Of risks and efforts the least.
+        // The lowest of risks and efforts.
         let least =
             all.iter().find(|value| value.as_str().is_some_and(|text| text.eq_ignore_ascii_case("low")));
         return least.or_else(|| all.first()).cloned().unwrap_or(Value::Null);
@@ -249,7 +258,7 @@ pub(super) fn filled(name: &str, schema: &Value, about: &str) -> Value {
             let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
             let filled = required.filter_map(Value::as_str).map(|name| {
                 let schema = properties.and_then(|all| all.get(name)).unwrap_or(&Value::Null);
-                (name.to_owned(), filled(name, schema, about))
+                (name.to_owned(), fill_value(name, schema, about))
             });
             Value::Object(filled.collect())
         }

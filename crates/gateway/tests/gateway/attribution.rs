@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use gateway::{Attempt, Cut};
+use gateway::{Attempt, Termination};
 
-use crate::endpoint::{Act, End, Endpoint, SILENCE, attempt, client, gateway, post};
+use crate::endpoint::{Act, End, Endpoint, SILENCE, attempt, client, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
-/// What an attempt had: a tenth of it is a hundredth of a second.
+/// The limit of an attempt: a tenth of it is a hundredth of a second.
 const LIMIT: Duration = Duration::from_millis(100);
 
-/// Asks and hangs up after a while, as a box does whose time has run out.
+/// Sends a request and hangs up after a while, as a container does whose time is spent.
 async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
     let asking =
         client().post(format!("{}{PATH}", attempt.base_url(0))).bearer_auth(attempt.key()).body(body);
@@ -25,7 +25,7 @@ async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
     let _ = tokio::time::timeout(after, reading).await;
 }
 
-/// Asks and hangs up once it is so.
+/// Sends a request and hangs up once a condition holds.
 async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Output = ()>) {
     tokio::select! {
         () = hang_up(attempt, body, Duration::from_mins(1)) => panic!("it was answered"),
@@ -33,7 +33,7 @@ async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Out
     }
 }
 
-/// Waits until the endpoint has got so many requests.
+/// Waits until the endpoint has received this many requests.
 async fn got(endpoint: &Endpoint, requests: usize) {
     while endpoint.got().len() < requests {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -45,44 +45,44 @@ fn busy(seconds: &str) -> Act {
 }
 
 #[tokio::test]
-async fn an_attempt_that_waits_out_a_limit_of_the_endpoint_is_not_the_agents() {
+async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
     let endpoint = Endpoint::start(vec![busy("60")]).await;
-    let house = gateway(endpoint.settings()).await;
-    let attempt = house.open(attempt(1), None);
+    let gateway = start_gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
     let mut waiting = attempt.waiting();
     hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
-    let seen = *waiting.borrow_and_update();
-    assert_eq!(seen, Some(gateway::Waiting { status: 429, tries: 2, of: 3 }), "whoever watches is told");
-    assert_eq!(attempt.close().over, None, "it is not given up yet");
+    let shown = *waiting.borrow_and_update();
+    assert_eq!(shown, Some(gateway::Waiting { status: 429, next_try: 2, most_tries: 3 }), "observers see it");
+    assert_eq!(attempt.close().stop_reason, None, "the request is still being retried");
     assert_eq!(*attempt.waiting().borrow(), None);
-    // Of an hour it would have been little, but it was the end.
+    // It is little of an hour, but it was the end.
     for limit in [LIMIT, Duration::from_hours(1)] {
-        let why = attempt.blame(limit, true).await.expect("it is the endpoint's");
+        let why = attempt.endpoint_fault(limit, true).await.expect("it is the endpoint's");
         assert!(why.contains("429"), "{why}");
     }
-    assert!(attempt.blame(LIMIT, false).await.is_some(), "nor where its client gives up");
-    assert_eq!(endpoint.got().len(), 1, "nobody had to be asked");
+    assert!(attempt.endpoint_fault(LIMIT, false).await.is_some(), "also where its client gives up");
+    assert_eq!(endpoint.got().len(), 1, "no probe was needed");
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_silent_to_the_end_is_asked() {
+async fn a_silent_endpoint_is_probed() {
     for (acts, blamed) in
         [(vec![Act::Silence, Act::json(200, CHAT)], false), (vec![Act::Silence, busy("1")], true)]
     {
         let endpoint = Endpoint::start(acts).await;
-        let house = gateway(endpoint.settings()).await;
-        let attempt = house.open(attempt(1), None);
+        let gateway = start_gateway(endpoint.settings()).await;
+        let attempt = gateway.open(attempt(1), None);
         hang_up_when(&attempt, "{}", async {
             got(&endpoint, 1).await;
             tokio::time::sleep(LIMIT / 2).await;
         })
         .await;
         attempt.close();
-        let why = attempt.blame(LIMIT, true).await;
+        let why = attempt.endpoint_fault(LIMIT, true).await;
         assert_eq!(why.is_some(), blamed, "{why:?}");
-        assert_eq!(endpoint.got().len(), 2, "the agent's request, and ours");
+        assert_eq!(endpoint.got().len(), 2, "the agent's request and the probe");
         assert_eq!(
-            attempt.blame(Duration::from_hours(1), true).await,
+            attempt.endpoint_fault(Duration::from_hours(1), true).await,
             None,
             "so short a silence says nothing"
         );
@@ -90,134 +90,141 @@ async fn an_endpoint_that_is_silent_to_the_end_is_asked() {
 }
 
 #[tokio::test]
-async fn what_was_answered_is_no_excuse() {
+async fn an_answered_request_is_no_excuse() {
     let endpoint = Endpoint::start(vec![busy("0"), Act::json(200, CHAT)]).await;
-    let house = gateway(endpoint.settings()).await;
-    let attempt = house.open(attempt(1), None);
+    let gateway = start_gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
     assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
     attempt.close();
-    assert_eq!(attempt.blame(Duration::from_hours(1), true).await, None);
-    assert_eq!(attempt.blame(Duration::from_hours(1), false).await, None);
+    assert_eq!(attempt.endpoint_fault(Duration::from_hours(1), true).await, None);
+    assert_eq!(attempt.endpoint_fault(Duration::from_hours(1), false).await, None);
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_at_the_end_is_not_the_agents() {
+async fn a_last_answer_that_breaks_off_is_attributed_to_the_endpoint() {
     let Act::Pieces { kind, mut pieces, .. } = Act::pieces(CHAT_EVENTS, 1, End::Broken) else {
         unreachable!()
     };
     pieces.truncate(2);
     let act = Act::Pieces { kind, pieces, gap: Duration::from_millis(20), end: End::Broken };
     let endpoint = Endpoint::start(vec![act]).await;
-    let house = gateway(endpoint.settings()).await;
-    let attempt = house.open(attempt(1), None);
+    let gateway = start_gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
     let _ = post(&attempt, PATH, "{}").await.text().await;
-    assert_eq!(attempt.close().over, None, "one is no end");
-    // A harness that does not try again says that its endpoint failed.
-    assert!(attempt.blame(Duration::from_hours(1), false).await.is_some_and(|why| why.contains("broke off")));
+    assert_eq!(attempt.close().stop_reason, None, "one broken answer ends nothing");
+    // A harness that does not retry reports that its endpoint failed.
+    assert!(
+        attempt
+            .endpoint_fault(Duration::from_hours(1), false)
+            .await
+            .is_some_and(|why| why.contains("broke off"))
+    );
 }
 
 #[tokio::test]
-async fn an_agent_that_hangs_up_on_an_answer_that_comes_is_not_excused() {
+async fn hanging_up_on_an_answer_is_no_excuse() {
     let Act::Pieces { kind, pieces, end, .. } = Act::pieces(CHAT_EVENTS, 40, End::Silent) else {
         unreachable!()
     };
     let gap = Duration::from_millis(20);
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
-    let house = gateway(endpoint.settings()).await;
-    let attempt = house.open(attempt(1), None);
+    let gateway = start_gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
     hang_up_when(&attempt, r#"{"stream":true}"#, async {
-        // It has begun to come.
+        // The answer has started.
         while endpoint.sent() < 5 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })
     .await;
     attempt.close();
-    assert_eq!(attempt.blame(Duration::from_mins(5), true).await, None);
+    assert_eq!(attempt.endpoint_fault(Duration::from_mins(5), true).await, None);
     assert_eq!(endpoint.got().len(), 1);
 }
 
-/// An agent can ask for what the endpoint refuses; that it hangs up before that is looked into excuses nothing.
+/// An agent can cause a refusal. Hanging up before the probe is answered excuses nothing.
 #[tokio::test]
-async fn hanging_up_on_a_refusal_of_the_agents_own_making_is_no_excuse() {
+async fn hanging_up_on_a_refusal_is_no_excuse() {
     let hour = Duration::from_hours(1);
     for (ours, limits) in [(Act::json(200, CHAT), vec![LIMIT, hour]), (Act::Silence, vec![hour])] {
         let endpoint = Endpoint::start(vec![Act::json(404, "{}"), ours]).await;
         let mut settings = endpoint.settings();
-        // It hangs up before it is tried once more.
+        // It hangs up before the next try.
         settings.retry.first_wait = Duration::from_mins(1);
         settings.retry.longest_wait = Duration::from_mins(1);
-        let house = gateway(settings).await;
-        let attempt = house.open(attempt(1), None);
+        let gateway = start_gateway(settings).await;
+        let attempt = gateway.open(attempt(1), None);
         hang_up_when(&attempt, "{}", got(&endpoint, 2)).await;
-        assert_eq!(attempt.close().over, None);
+        assert_eq!(attempt.close().stop_reason, None);
         for limit in limits {
-            assert_eq!(attempt.blame(limit, true).await, None, "{limit:?}");
+            assert_eq!(attempt.endpoint_fault(limit, true).await, None, "{limit:?}");
         }
     }
 }
 
-/// Nor does a request beside others that are answered.
+/// Neither does a request beside others that are answered.
 #[tokio::test]
-async fn a_limit_that_holds_up_one_request_beside_others_is_no_excuse() {
+async fn a_waiting_request_beside_answered_ones_is_no_excuse() {
     let endpoint = Endpoint::start(vec![busy("60"), Act::json(200, CHAT)]).await;
-    let house = gateway(endpoint.settings()).await;
-    let attempt = house.open(attempt(1), None);
+    let gateway = start_gateway(endpoint.settings()).await;
+    let attempt = gateway.open(attempt(1), None);
     hang_up_when(&attempt, "{}", async {
         got(&endpoint, 1).await;
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
     })
     .await;
     attempt.close();
-    assert_eq!(attempt.blame(Duration::from_hours(1), true).await, None);
+    assert_eq!(attempt.endpoint_fault(Duration::from_hours(1), true).await, None);
 }
 
-/// What takes longer than we wait is the endpoint's only if it does not answer us, either.
+/// A longer silence than the gateway waits is attributed to the endpoint only if the probe fails, too.
 #[tokio::test]
-async fn an_answer_that_takes_too_long_is_looked_into() {
-    // Side by side, because both wait.
+async fn a_long_silence_is_probed() {
+    // In parallel, because both wait.
     let looked_into = [(Act::json(200, CHAT), false), (busy("0"), true)].map(|(ours, over)| async move {
-        // The agent's request, ours, and so on.
+        // The agent's request, the probe, and so on.
         let acts = [Act::Silence, ours].into_iter().cycle().take(6).collect();
         let endpoint = Endpoint::start(acts).await;
         let mut settings = endpoint.settings();
         settings.retry.silence = SILENCE;
-        let house = gateway(settings).await;
-        let attempt = house.open(attempt(1), None);
+        let gateway = start_gateway(settings).await;
+        let attempt = gateway.open(attempt(1), None);
         let status = post(&attempt, PATH, "{}").await.status();
-        let seen = attempt.close();
-        assert_eq!(seen.over.is_some(), over, "{status}: {:?}", seen.over);
-        assert_eq!(attempt.blame(LIMIT, true).await.is_some(), over);
+        let summary = attempt.close();
+        assert_eq!(summary.stop_reason.is_some(), over, "{status}: {:?}", summary.stop_reason);
+        assert_eq!(attempt.endpoint_fault(LIMIT, true).await.is_some(), over);
     });
     join_all(looked_into).await;
 }
 
-/// A prompt that the endpoint refuses within a stream is the agent's own, as often as it sends it.
+/// A prompt that the endpoint refuses within a stream is attributed to the agent, however often it sends it.
 #[tokio::test]
-async fn an_error_of_the_agents_own_making_within_an_answer_ends_nothing() {
+async fn a_request_error_within_an_answer_ends_nothing() {
     let own = "data: {\"error\":{\"message\":\"no\",\"code\":\"invalid_prompt\"}}\n\n";
     let late = format!("{}{own}", CHAT_EVENTS.split_inclusive("\n\n").next().unwrap());
     for text in [own.to_owned(), late] {
         let endpoint = Endpoint::start(vec![Act::events(&text)]).await;
-        let house = gateway(endpoint.settings()).await;
-        let attempt = house.open(attempt(1), None);
+        let gateway = start_gateway(endpoint.settings()).await;
+        let attempt = gateway.open(attempt(1), None);
         for _ in 0..4 {
             let answer =
                 post(&attempt, PATH, r#"{"stream":true,"stream_options":{"include_usage":true}}"#).await;
             assert_eq!(answer.text().await.unwrap(), text);
         }
-        let seen = attempt.close();
-        assert_eq!((endpoint.got().len(), &seen.over), (4, &None), "{text}");
-        assert!(seen.records.iter().all(|record| record.faults.is_empty() && record.cut.is_none()));
-        assert_eq!(attempt.blame(Duration::from_hours(1), false).await, None);
+        let summary = attempt.close();
+        assert_eq!((endpoint.got().len(), &summary.stop_reason), (4, &None), "{text}");
+        assert!(
+            summary.records.iter().all(|record| record.faults.is_empty() && record.termination.is_none())
+        );
+        assert_eq!(attempt.endpoint_fault(Duration::from_hours(1), false).await, None);
     }
 }
 
 /// Endpoints close connections on which nobody reads.
 #[tokio::test]
-async fn an_agent_that_does_not_read_is_not_excused_by_what_breaks_then() {
+async fn a_connection_that_breaks_on_a_stalled_reader_is_the_agents() {
     let reads = Duration::from_millis(200);
-    for (pauses, cut) in [(true, Cut::Agent), (false, Cut::Endpoint)] {
+    for (pauses, cut) in [(true, Termination::Agent), (false, Termination::Endpoint)] {
         // More than the buffers of two connections hold.
         let piece = format!("data: {}\n\n", "x".repeat(256 << 10));
         let pieces = vec![piece.into(); 128];
@@ -225,12 +232,12 @@ async fn an_agent_that_does_not_read_is_not_excused_by_what_breaks_then() {
         let endpoint = Endpoint::start(vec![act]).await;
         let mut settings = endpoint.settings();
         settings.retry.reads = if pauses { reads } else { Duration::from_hours(1) };
-        let house = gateway(settings).await;
-        let attempt = house.open(attempt(1), None);
+        let gateway = start_gateway(settings).await;
+        let attempt = gateway.open(attempt(1), None);
         let mut answer = post(&attempt, PATH, r#"{"stream":true}"#).await;
         assert!(answer.chunk().await.unwrap().is_some());
         if pauses {
-            // Until nothing moves any more.
+            // Until nothing moves.
             let mut sent = 0;
             while endpoint.sent() != sent {
                 sent = endpoint.sent();
@@ -239,6 +246,6 @@ async fn an_agent_that_does_not_read_is_not_excused_by_what_breaks_then() {
             tokio::time::sleep(2 * reads).await;
         }
         while let Ok(Some(_)) = answer.chunk().await {}
-        assert_eq!(attempt.close().records[0].cut, Some(cut), "with a pause: {pauses}");
+        assert_eq!(attempt.close().records[0].termination, Some(cut), "with a pause: {pauses}");
     }
 }

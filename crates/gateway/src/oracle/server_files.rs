@@ -1,11 +1,11 @@
-//! What an attempt takes: the files of a server, and the calls that write them.
+//! The files of a server, and the tool calls that write them.
 //!
-//! **Through a shell** a file goes as gzip in base64, in lines, in a here-document: no quoting of any shell touches it, no
-//! line is too long for a terminal, and 140 kB of Python become about 20. A command stays below [`MOST`] bytes, since some
-//! harnesses pass it as one argument of a process, which holds 128 KiB; what is longer goes into parts that are put
-//! together by the last. Every command can be run twice without harm.
+//! **Through a shell** a file is sent as gzip in base64, in lines of a here-document: no quoting of a shell changes it, no line is
+//! too long for a terminal, and 140 kB of Python shrink to about 20. A command stays below [`MOST`] bytes, because some harnesses
+//! pass it as one argument of a process, which is limited to 128 KiB. A longer file is sent in parts, which the last command
+//! assembles. Every command is repeatable.
 //!
-//! **Without a shell** files are written as they are, one call each.
+//! **Without a shell** each file is written by one call.
 
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ use flate2::{Compression, GzBuilder};
 use scenario::ir::Schema;
 
 use super::Stack;
-use super::tools::{Hands, Use};
+use super::offered_tools::{OfferedTools, ToolCall};
 
 /// Most bytes of base64 in a command.
 const MOST: usize = 60_000;
@@ -23,13 +23,13 @@ const MOST: usize = 60_000;
 const LINE: usize = 100;
 /// Ends a here-document. Not in the alphabet of base64.
 const END: &str = "END_OF_FILE";
-/// What mini-swe-agent's instructions ask for at the end, as a command of its own.
+/// The command that the instructions of mini-swe-agent require at the end.
 pub(super) const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 
 /// A file of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct File {
-    /// In the workspace.
+    /// Path in the workspace.
     pub path: &'static str,
     /// Its content.
     pub text: String,
@@ -41,7 +41,7 @@ pub(super) fn files(schema: &Schema, stack: Stack) -> [File; 2] {
         Stack::Flask => ("server.py", scenario::code::flask(schema), "exec python3 server.py"),
         Stack::Native => (
             "schema.yaml",
-            // A schema that was read has no numbers that can not be written.
+            // A parsed schema has only numbers that can be written.
             schema.to_yaml().unwrap_or_default(),
             r#"exec "$STAMINA" serve-reference --schema schema.yaml --port "$PORT""#,
         ),
@@ -50,25 +50,25 @@ pub(super) fn files(schema: &Schema, stack: Stack) -> [File; 2] {
     [File { path, text }, File { path: "run.sh", text: run }]
 }
 
-/// A step of an attempt: what the model says, and the call that goes with it.
+/// A step of an attempt: a text and a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     /// One sentence.
-    pub says: String,
-    /// What it calls.
-    pub uses: Use,
+    pub text: String,
+    /// The tool call.
+    pub call: ToolCall,
 }
 
-/// The steps that write these files with the tools at hand; none where there are no hands.
-pub(super) fn steps(files: &[File; 2], hands: &Hands<'_>) -> Vec<Step> {
+/// The steps that write these files with the offered tools. Empty without useful tools.
+pub(super) fn steps(files: &[File; 2], offered: &OfferedTools<'_>) -> Vec<Step> {
     let [server, run] = files;
     let mut steps = Vec::new();
-    if hands.has_shell() {
-        let mut step = |says: String, command: &str| {
-            steps.extend(hands.run(command, &says).map(|uses| Step { says, uses }));
+    if offered.has_shell() {
+        let mut step = |text: String, command: &str| {
+            steps.extend(offered.run(command, &text).map(|call| Step { text, call }));
         };
-        for (says, command) in unpack(server) {
-            step(says, &command);
+        for (text, command) in write_commands(server) {
+            step(text, &command);
         }
         let check = match server.path {
             "server.py" => "python3 -m py_compile server.py",
@@ -84,15 +84,15 @@ pub(super) fn steps(files: &[File; 2], hands: &Hands<'_>) -> Vec<Step> {
         step(format!("I write run.sh and look whether {} is in order.", server.path), &command);
     } else {
         for file in files {
-            let says = format!("I write {}.", file.path);
-            steps.extend(hands.write(file.path, &file.text, &says).map(|uses| Step { says, uses }));
+            let text = format!("I write {}.", file.path);
+            steps.extend(offered.write(file.path, &file.text, &text).map(|call| Step { text, call }));
         }
     }
     steps
 }
 
-/// The commands that write a file, each with what it does.
-fn unpack(file: &File) -> Vec<(String, String)> {
+/// The commands that write a file, each with a description.
+fn write_commands(file: &File) -> Vec<(String, String)> {
     let path = file.path;
     let packed = lines(&STANDARD.encode(gzip(file.text.as_bytes())));
     let pieces = pieces(&packed);
@@ -106,7 +106,7 @@ fn unpack(file: &File) -> Vec<(String, String)> {
         .enumerate()
         .map(|(index, piece)| {
             let part = format!("{path}.part{index:02}");
-            // What an interrupted attempt left would be taken for a part of this one.
+            // An interrupted attempt may have left parts.
             let clean = if index == 0 { format!("rm -f {path}.part* && ") } else { String::new() };
             let command = format!("cd /workspace && {clean}cat > {part} <<'{END}'\n{piece}{END}\n");
             (format!("I write {path}, part {} of {count}.", index + 1), command)
@@ -120,15 +120,15 @@ fn unpack(file: &File) -> Vec<(String, String)> {
     commands
 }
 
-/// The same bytes for the same text: no time, no name.
+/// Compressed bytes without time and name, so that the same text gives the same bytes.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
     written.unwrap_or_default()
 }
 
-/// Breaks a text into lines.
+/// Splits a text into lines.
 fn lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / LINE + 1);
     for (index, c) in text.chars().enumerate() {
@@ -141,7 +141,7 @@ fn lines(text: &str) -> String {
     out
 }
 
-/// Cuts lines into pieces of at most [`MOST`] bytes.
+/// Splits lines into pieces of at most [`MOST`] bytes.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for line in text.split_inclusive('\n') {
@@ -159,15 +159,15 @@ mod tests {
 
     use super::*;
 
-    /// What can not be packed small goes in parts, whatever bytes it has; done twice it is the same.
+    /// An incompressible file is sent in parts, whatever bytes it has, and every command is repeatable.
     #[test]
-    fn a_file_of_any_size_comes_out_as_it_went_in() {
+    fn a_file_of_any_size_is_written_unchanged() {
         let mut random = scenario::draw::Draw::new(1, 0, 0, "bytes");
         let text: String =
             (0..150_000).map(|_| char::from_u32(random.below(0x2000) as u32 + 1).unwrap_or('\n')).collect();
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("server.py.part99"), "left over").expect("it is written");
-        let commands = unpack(&File { path: "server.py", text: text.clone() });
+        let commands = write_commands(&File { path: "server.py", text: text.clone() });
         assert!(commands.len() > 3, "{}", commands.len());
         for (_, command) in commands.iter().flat_map(|command| [command, command]).skip(1) {
             assert!(command.len() < MOST + 1000);

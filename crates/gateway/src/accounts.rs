@@ -1,0 +1,220 @@
+//! The accounts of attempts, episodes and the run, and whether a budget allows more.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tokio::time::Instant;
+
+use crate::cost::RequestCost;
+use crate::record::{Guess, Scope, Spent, StopReason};
+use crate::settings::{Budget, Budgets, Price};
+
+/// The account of an attempt, an episode or the run.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    spent: Spent,
+    /// The cost of some request is unknown.
+    unknown: bool,
+    /// The most that requests in flight may cost.
+    reserved: Guess,
+    in_flight: u32,
+    /// When it was opened, for an open attempt.
+    opened: Option<Instant>,
+}
+
+impl Account {
+    /// The account of an attempt that starts now.
+    pub(crate) fn opened_at(now: Instant) -> Self {
+        Self { opened: Some(now), ..Self::default() }
+    }
+
+    /// Continues from what an earlier part has spent.
+    fn resumed(spent: Spent) -> Self {
+        let unknown = spent.cost_usd.is_none() && (spent.requests > 0 || spent.unmetered > 0);
+        let known_usd = spent.known_usd.max(spent.cost_usd.unwrap_or(0.0));
+        Self { spent: Spent { known_usd, ..spent }, unknown, ..Self::default() }
+    }
+
+    /// Stops the clock of an attempt.
+    pub(crate) fn close(&mut self, now: Instant) {
+        if let Some(opened) = self.opened.take() {
+            self.spent.seconds += (now - opened).as_secs_f64();
+        }
+    }
+
+    /// What was spent by now.
+    pub(crate) fn spent(&self, now: Instant, price: Option<&Price>) -> Spent {
+        let known = !self.unknown && (price.is_some() || self.spent.cost_usd.is_some());
+        let open_seconds = self.opened.map_or(0.0, |opened| (now - opened).as_secs_f64());
+        Spent {
+            cost_usd: known.then_some(self.spent.known_usd),
+            seconds: self.spent.seconds + open_seconds,
+            ..self.spent
+        }
+    }
+
+    fn add(&mut self, cost: &RequestCost, price: Option<&Price>) {
+        let usd = cost.usd(price);
+        self.spent.requests += u64::from(cost.answered);
+        self.spent.tokens = self.spent.tokens.plus(cost.tally.tokens);
+        self.spent.known_usd += usd.unwrap_or(0.0);
+        self.unknown |= cost.accepted && usd.is_none();
+        if cost.is_unmetered() {
+            self.spent.unmetered += 1;
+            self.spent.guess = self.spent.guess.plus(cost.guess(price));
+        }
+    }
+
+    /// Tokens and US dollars that budgets count.
+    fn counted(&self) -> Guess {
+        let tokens = self.spent.tokens;
+        Guess {
+            tokens: tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.spent.guess.tokens,
+            usd: self.spent.known_usd + self.spent.guess.usd,
+        }
+    }
+
+    /// Whether requests in flight may spend what is left.
+    fn is_reserved(&self, budget: &Budget) -> bool {
+        self.in_flight > 0 && reached_limit(budget, self.counted().plus(self.reserved)).is_some()
+    }
+
+    fn reserve(&mut self, most: Guess) {
+        self.in_flight += 1;
+        self.reserved = self.reserved.plus(most);
+    }
+
+    fn release(&mut self, most: Guess) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        // Sums of fractions do not return to zero by themselves.
+        self.reserved = if self.in_flight == 0 { Guess::default() } else { self.reserved.minus(most) };
+    }
+}
+
+fn reached_limit(budget: &Budget, counted: Guess) -> Option<&'static str> {
+    if budget.tokens.is_some_and(|most| counted.tokens >= most) {
+        return Some("tokens");
+    }
+    if budget.usd.is_some_and(|most| counted.usd >= most) {
+        return Some("usd");
+    }
+    None
+}
+
+/// All accounts of a run. The account of an attempt belongs to its attempt and is passed in.
+#[derive(Debug)]
+pub(crate) struct Accounts {
+    run: Account,
+    episodes: HashMap<String, Account>,
+    budgets: Budgets,
+    price: Option<Price>,
+}
+
+impl Accounts {
+    /// Continues from what earlier parts have spent.
+    pub(crate) fn new(
+        budgets: Budgets,
+        price: Option<Price>,
+        run: Spent,
+        episodes: BTreeMap<String, Spent>,
+    ) -> Self {
+        let episodes = episodes.into_iter().map(|(name, spent)| (name, Account::resumed(spent))).collect();
+        Self { run: Account::resumed(run), episodes, budgets, price }
+    }
+
+    /// The price that costs are computed by.
+    pub(crate) fn price(&self) -> Option<&Price> {
+        self.price.as_ref()
+    }
+
+    fn episode(&mut self, name: &str) -> &mut Account {
+        if !self.episodes.contains_key(name) {
+            self.episodes.insert(name.to_owned(), Account::default());
+        }
+        self.episodes.entry(name.to_owned()).or_default()
+    }
+
+    /// Reserves the most that a request may cost. False where requests in flight may spend what is left of a budget: the
+    /// request then waits for them. With `force`, and where none is in flight, it always succeeds.
+    pub(crate) fn reserve(&mut self, attempt: &mut Account, episode: &str, most: Guess, force: bool) -> bool {
+        let budgets = self.budgets;
+        let waits = attempt.is_reserved(&budgets.attempt)
+            || self.episode(episode).is_reserved(&budgets.episode)
+            || self.run.is_reserved(&budgets.run);
+        if waits && !force {
+            return false;
+        }
+        attempt.reserve(most);
+        self.run.reserve(most);
+        self.episode(episode).reserve(most);
+        true
+    }
+
+    /// Returns what was reserved.
+    pub(crate) fn release(&mut self, attempt: &mut Account, episode: &str, most: Guess) {
+        attempt.release(most);
+        self.run.release(most);
+        self.episode(episode).release(most);
+    }
+
+    /// Adds a finished request. `attempt` is `None` for a probe, which the agent did not send.
+    pub(crate) fn add(&mut self, attempt: Option<&mut Account>, episode: &str, cost: &RequestCost) {
+        let price = self.price;
+        for account in [attempt, Some(&mut self.run)].into_iter().flatten() {
+            account.add(cost, price.as_ref());
+        }
+        self.episode(episode).add(cost, price.as_ref());
+    }
+
+    /// Which budget is spent. The widest comes first, because it decides what else stops. `attempt` is `None` where no
+    /// attempt is open.
+    pub(crate) fn spent_budget(&self, attempt: Option<&Account>, episode: &str) -> Option<StopReason> {
+        let reached = |account: Option<&Account>, budget: &Budget, scope: Scope| {
+            let limit = reached_limit(budget, account?.counted())?;
+            Some(StopReason::Budget { scope, limit: limit.to_owned() })
+        };
+        // An episode without an account has spent nothing. Its budget may still be 0.
+        let empty = Account::default();
+        reached(Some(&self.run), &self.budgets.run, Scope::Run)
+            .or_else(|| {
+                let account = self.episodes.get(episode).unwrap_or(&empty);
+                reached(Some(account), &self.budgets.episode, Scope::Episode)
+            })
+            .or_else(|| reached(attempt, &self.budgets.attempt, Scope::Attempt))
+    }
+
+    /// What the run has spent.
+    pub(crate) fn run_spent(&self, now: Instant) -> Spent {
+        self.run.spent(now, self.price.as_ref())
+    }
+
+    /// What an episode has spent.
+    pub(crate) fn episode_spent(&self, episode: &str, now: Instant) -> Spent {
+        let empty = Account::default();
+        self.episodes.get(episode).unwrap_or(&empty).spent(now, self.price.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two requests in flight must not both find the same rest of a budget.
+    #[test]
+    fn requests_in_flight_are_counted_before_they_finish() {
+        let tokens = |tokens| Budget { tokens: Some(tokens), ..Budget::default() };
+        let budgets = Budgets { run: tokens(1000), ..Budgets::default() };
+        let mut accounts = Accounts::new(budgets, None, Spent::default(), BTreeMap::new());
+        let most = Guess { tokens: 600, usd: 0.0 };
+        let (mut one, mut two, mut three) = (Account::default(), Account::default(), Account::default());
+        assert!(accounts.reserve(&mut one, "scenario_0", most, false));
+        assert!(accounts.reserve(&mut two, "scenario_1", most, false));
+        assert!(!accounts.reserve(&mut three, "scenario_2", most, false), "1,200 may be spent already");
+        assert_eq!(accounts.spent_budget(None, "scenario_2"), None, "and are not");
+        accounts.release(&mut one, "scenario_0", most);
+        let large = Guess { tokens: 5000, usd: 0.0 };
+        assert!(accounts.reserve(&mut three, "scenario_2", large, false), "one may exceed the budget");
+        accounts.release(&mut two, "scenario_1", most);
+        assert!(!accounts.reserve(&mut one, "scenario_0", most, false));
+        assert!(accounts.reserve(&mut one, "scenario_0", most, true), "no request waits forever");
+    }
+}

@@ -1,0 +1,98 @@
+//! What one request cost.
+
+use model::Tokens;
+
+use crate::record::Guess;
+use crate::settings::Price;
+use crate::usage::Tally;
+
+/// What one request came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RequestCost {
+    /// The endpoint answered it (2xx).
+    pub(crate) answered: bool,
+    /// The endpoint accepted it, so it may have cost something.
+    pub(crate) accepted: bool,
+    /// The usage that the endpoint reported.
+    pub(crate) tally: Tally,
+    /// What budgets count where the endpoint reported nothing.
+    pub(crate) fallback: Tokens,
+}
+
+impl RequestCost {
+    /// A request that the endpoint may have accepted, with estimated tokens.
+    pub(crate) fn estimated(input: u64, output: u64) -> Self {
+        let fallback = Tokens { input: Some(input), cached: None, output: Some(output) };
+        Self { accepted: true, fallback, ..Self::default() }
+    }
+
+    /// US dollars. `None` = unknown, or not accepted.
+    pub(crate) fn usd(&self, price: Option<&Price>) -> Option<f64> {
+        cost_usd(price, &self.tally).filter(|_| self.accepted)
+    }
+
+    /// Whether the endpoint accepted it without reporting its usage.
+    pub(crate) fn is_unmetered(&self) -> bool {
+        self.accepted && !self.tally.is_complete()
+    }
+
+    /// What budgets count beside the reported usage.
+    pub(crate) fn guess(&self, price: Option<&Price>) -> Guess {
+        if !self.is_unmetered() {
+            return Guess::default();
+        }
+        let reported = self.tally.tokens;
+        let filled = Tally {
+            tokens: Tokens {
+                input: reported.input.or(self.fallback.input),
+                cached: reported.cached,
+                output: reported.output.or(self.fallback.output),
+            },
+            written: self.tally.written,
+        };
+        let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
+        Guess {
+            tokens: sum(filled.tokens).saturating_sub(sum(reported)),
+            usd: cost_usd(price, &filled).unwrap_or(0.0),
+        }
+    }
+}
+
+/// US dollars of an answer. `None` = unknown.
+pub(crate) fn cost_usd(price: Option<&Price>, tally: &Tally) -> Option<f64> {
+    let price = price?;
+    let (input, output) = (tally.tokens.input?, tally.tokens.output?);
+    // An endpoint may report more cached tokens than tokens: the cost must not become negative.
+    let cached = tally.tokens.cached.unwrap_or(0).min(input);
+    let written = tally.written.unwrap_or(0).min(input - cached);
+    let plain = input - cached - written;
+    Some(
+        (plain as f64 * price.input
+            + cached as f64 * price.cached.unwrap_or(price.input)
+            + written as f64 * price.cache_write.unwrap_or(price.input)
+            + output as f64 * price.output)
+            / 1e6,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_follow_the_price() {
+        let tokens = |input, cached, output| Tokens { input, cached, output };
+        let price = Price { input: 3.0, cached: Some(0.3), cache_write: None, output: 15.0 };
+        let cost = |price: Option<&Price>, tokens, written| cost_usd(price, &Tally { tokens, written });
+        let million = Some(1_000_000);
+        assert_eq!(cost(Some(&price), tokens(million, None, million), None), Some(18.0));
+        assert_eq!(cost(Some(&price), tokens(million, million, Some(0)), None), Some(0.3));
+        assert_eq!(cost(Some(&price), tokens(million, None, Some(0)), million), Some(3.0));
+        let writing = Price { cache_write: Some(3.75), ..price };
+        assert_eq!(cost(Some(&writing), tokens(million, None, Some(0)), million), Some(3.75));
+        assert_eq!(cost(Some(&price), tokens(Some(10), million, Some(0)), million), Some(3e-6));
+        assert_eq!(cost(Some(&price), tokens(None, None, million), None), None);
+        assert_eq!(cost(Some(&price), tokens(million, None, None), None), None);
+        assert_eq!(cost(None, tokens(million, None, million), None), None);
+    }
+}

@@ -1,0 +1,312 @@
+//! Where the time of an attempt went: to its agent, or to an endpoint that it waited for.
+//!
+//! The time limit of an attempt holds in its container and knows nothing of the endpoint. So an attempt that the limit ended
+//! need not have failed: its agent may have waited. The tracker collects the facts. The rules are in `table.rs`.
+//!
+//! Time counts as lost only while no other request of the attempt is being answered. The time before a request that was
+//! answered in the end counts only up to its last fault.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::table::{EndedBy, LastRequest, LostTime};
+use crate::record::Waiting;
+use crate::route::Route;
+use crate::text::seconds;
+
+/// The share of its limit that an attempt may lose: one part of this many. An agent that has not finished with nine tenths of
+/// its time was slow.
+const SHARE: u32 = 10;
+/// Silence of an endpoint that is probed, where a tenth of the limit is longer.
+const SILENCE: Duration = Duration::from_mins(1);
+/// A last request may finish this much before its attempt. An agent that receives SIGTERM hangs up, and then has fifteen
+/// seconds.
+const LAG: Duration = Duration::from_secs(30);
+/// Most unanswered requests that are remembered.
+const MOST_UNANSWERED: usize = 64;
+/// Shortest and longest time that a probe may take.
+const PROBE_PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
+
+/// What faults of the endpoint took of an attempt.
+#[derive(Debug, Default)]
+pub(crate) struct StallTracker {
+    /// Times in which a request waited because of faults: disjoint and in order.
+    lost: Vec<(Instant, Instant)>,
+    /// Times in which requests were answered: disjoint and in order.
+    answered: Vec<(Instant, Instant)>,
+    last_fault: Option<String>,
+    /// The last requests of the harness's API that stayed unanswered.
+    unanswered: Vec<Unanswered>,
+    /// Requests that wait now.
+    waiting: BTreeMap<u64, Waiting>,
+    closed: Option<Instant>,
+}
+
+/// A request that stayed unanswered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unanswered {
+    pub(crate) route: Route,
+    /// When the endpoint last sent something.
+    pub(crate) silent_since: Instant,
+    /// When the request was given up.
+    pub(crate) until: Instant,
+    /// The last sign of the endpoint, if that was a fault.
+    pub(crate) fault: Option<String>,
+}
+
+/// The facts about the end of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EndFacts {
+    pub(crate) ended_by: EndedBy,
+    pub(crate) lost: LostTime,
+    pub(crate) last: LastRequest,
+    /// The probe that would tell, where the endpoint was silent.
+    pub(crate) probe: Option<PlannedProbe>,
+    /// Why it is the endpoint's, if it is.
+    pub(crate) reason: String,
+}
+
+/// A probe that is not sent yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlannedProbe {
+    pub(crate) route: Route,
+    /// How long it may take.
+    pub(crate) patience: Duration,
+}
+
+impl StallTracker {
+    /// A request waited because of faults.
+    pub(crate) fn add_lost(&mut self, begin: Instant, until: Instant, fault: Option<String>) {
+        insert_span(&mut self.lost, begin, until);
+        self.last_fault = fault.or(self.last_fault.take());
+    }
+
+    /// The endpoint answered a request, from its last try until now.
+    pub(crate) fn add_answered(&mut self, begin: Instant, until: Instant) {
+        insert_span(&mut self.answered, begin, until);
+    }
+
+    /// A request ended without an answer.
+    pub(crate) fn add_unanswered(&mut self, request: Unanswered) {
+        let until = request.until;
+        self.unanswered.retain(|other| other.until + LAG >= until);
+        if self.unanswered.len() < MOST_UNANSWERED {
+            self.unanswered.push(request);
+        }
+    }
+
+    /// The attempt ends now.
+    pub(crate) fn close(&mut self) {
+        self.closed.get_or_insert(Instant::now());
+    }
+
+    /// A request starts or stops waiting. Returns what to show: the request with the most tries.
+    pub(crate) fn set_waiting(&mut self, request: u64, waiting: Option<Waiting>) -> Option<Waiting> {
+        match waiting {
+            Some(waiting) => self.waiting.insert(request, waiting),
+            None => self.waiting.remove(&request),
+        };
+        self.waiting.values().max_by_key(|waiting| waiting.next_try).copied()
+    }
+
+    /// The facts about the end of an attempt with this time limit.
+    pub(crate) fn end_facts(&self, limit: Duration, ended_by: EndedBy) -> EndFacts {
+        let share = limit / SHARE;
+        let lost = total_outside(&self.lost, &self.answered);
+        let last = self.last_unanswered(ended_by);
+        let mut facts = EndFacts {
+            ended_by,
+            lost: if lost >= share && !lost.is_zero() { LostTime::TenthOrMore } else { LostTime::Less },
+            last: LastRequest::Answered,
+            probe: None,
+            reason: String::new(),
+        };
+        if let Some(last) = last {
+            let silence = last.until.saturating_duration_since(last.silent_since);
+            facts.last = match &last.fault {
+                Some(_) => LastRequest::Faulted,
+                None if silence >= share.min(SILENCE) => LastRequest::Silent,
+                None => LastRequest::BrieflySilent,
+            };
+            let patience = share.clamp(PROBE_PATIENCE.0, PROBE_PATIENCE.1);
+            facts.probe = Some(PlannedProbe { route: last.route, patience });
+            facts.reason = match &last.fault {
+                Some(fault) => format!("{fault}; no answer had come when the attempt ended"),
+                None => format!(
+                    "the endpoint had sent nothing for {} when the attempt ended, and it did not answer a probe",
+                    seconds(silence)
+                ),
+            };
+        }
+        if facts.lost == LostTime::TenthOrMore && ended_by == EndedBy::TimeLimit {
+            let fault = self.last_fault.as_deref().unwrap_or("it did not answer");
+            let (lost, limit) = (seconds(lost), seconds(limit));
+            facts.reason =
+                format!("{lost} of {limit} were spent waiting for the endpoint; its last fault: {fault}");
+        }
+        facts
+    }
+
+    /// The unanswered request that says most about the end of the attempt.
+    fn last_unanswered(&self, ended_by: EndedBy) -> Option<&Unanswered> {
+        let closed = self.closed.unwrap_or_else(Instant::now);
+        let answered = self.answered.last().map(|(_, until)| *until);
+        self.unanswered
+            .iter()
+            .filter(|request| {
+                ended_by == EndedBy::HarnessReport || closed.saturating_duration_since(request.until) <= LAG
+            })
+            // Another request was answered while it waited, or after it.
+            .filter(|request| answered.is_none_or(|answered| answered <= request.silent_since))
+            .max_by_key(|request| (request.fault.is_some(), request.until - request.silent_since))
+    }
+}
+
+/// Adds a span to disjoint spans in order, merging those that touch.
+fn insert_span(spans: &mut Vec<(Instant, Instant)>, begin: Instant, until: Instant) {
+    let (mut begin, mut until) = (begin, until);
+    spans.retain(|&(start, end)| {
+        let apart = end < begin || start > until;
+        if !apart {
+            (begin, until) = (begin.min(start), until.max(end));
+        }
+        apart
+    });
+    let at = spans.partition_point(|&(start, _)| start < begin);
+    spans.insert(at, (begin, until));
+}
+
+/// How long the first spans are outside the second. Both are disjoint and in order.
+fn total_outside(spans: &[(Instant, Instant)], excluded: &[(Instant, Instant)]) -> Duration {
+    let overlap = |(begin, until): (Instant, Instant)| -> Duration {
+        let within =
+            |(start, end): &(Instant, Instant)| until.min(*end).saturating_duration_since(begin.max(*start));
+        excluded.iter().map(within).sum()
+    };
+    spans.iter().map(|&(begin, until)| (until - begin).saturating_sub(overlap((begin, until)))).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault_attribution::table::{Decision, ProbeAnswer, after_end};
+
+    const LIMIT: Duration = Duration::from_mins(20);
+
+    fn at(start: Instant, seconds: u64) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    fn unanswered(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> Unanswered {
+        Unanswered {
+            route: Route::Messages,
+            silent_since: at(start, begin),
+            until: at(start, until),
+            fault: fault.map(str::to_owned),
+        }
+    }
+
+    /// The decision before any probe, and the reason.
+    fn decided(tracker: &StallTracker, ended_by: EndedBy) -> (Decision, String) {
+        let facts = tracker.end_facts(LIMIT, ended_by);
+        (after_end(facts.ended_by, facts.lost, facts.last, ProbeAnswer::NotSent), facts.reason)
+    }
+
+    fn decision(tracker: &StallTracker, ended_by: EndedBy) -> Decision {
+        decided(tracker, ended_by).0
+    }
+
+    #[test]
+    fn overlapping_times_count_once() {
+        let t = Instant::now();
+        let mut tracker = StallTracker::default();
+        for (begin, until) in [(0, 10), (5, 20), (30, 40), (18, 50), (60, 70)] {
+            tracker.add_lost(at(t, begin), at(t, until), None);
+        }
+        assert_eq!(tracker.lost, [(at(t, 0), at(t, 50)), (at(t, 60), at(t, 70))]);
+    }
+
+    #[test]
+    fn a_tenth_of_the_time_is_attributed_to_the_endpoint() {
+        let t = Instant::now();
+        let mut tracker = StallTracker::default();
+        tracker.add_lost(at(t, 0), at(t, 119), Some("429".to_owned()));
+        tracker.closed = Some(at(t, 1200));
+        let rest = "the agent had the rest, and the request was answered";
+        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{rest}");
+        tracker.add_lost(at(t, 300), at(t, 301), None);
+        let (decision, reason) = decided(&tracker, EndedBy::TimeLimit);
+        assert_eq!(decision, Decision::EndAsEndpoint);
+        assert_eq!(reason, "120 s of 1200 s were spent waiting for the endpoint; its last fault: 429");
+        let answered = "the harness had an answer in the end";
+        assert_eq!(decided(&tracker, EndedBy::HarnessReport).0, Decision::EndAsAgent, "{answered}");
+        let empty = StallTracker::default().end_facts(Duration::ZERO, EndedBy::TimeLimit);
+        assert_eq!((empty.lost, empty.last), (LostTime::Less, LastRequest::Answered));
+    }
+
+    #[test]
+    fn an_unanswered_last_request_is_probed() {
+        let t = Instant::now();
+        let mut tracker = StallTracker { closed: Some(at(t, 1210)), ..StallTracker::default() };
+        tracker.add_unanswered(unanswered(t, 1150, 1200, None));
+        let thinking = "a model may think for fifty seconds";
+        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{thinking}");
+        tracker.add_unanswered(unanswered(t, 1140, 1200, None));
+        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::Probe);
+        let planned = PlannedProbe { route: Route::Messages, patience: Duration::from_mins(1) };
+        assert_eq!(tracker.end_facts(LIMIT, EndedBy::TimeLimit).probe, Some(planned));
+        tracker.add_unanswered(unanswered(t, 1199, 1200, Some("503")));
+        let (decision_after_fault, reason) = decided(&tracker, EndedBy::TimeLimit);
+        assert_eq!(decision_after_fault, Decision::EndAsEndpoint);
+        assert!(reason.starts_with("503"), "{reason}");
+
+        let mut tracker = StallTracker { closed: Some(at(t, 1210)), ..StallTracker::default() };
+        tracker.add_unanswered(unanswered(t, 100, 1100, Some("503")));
+        let own = "the agent used the last minutes itself";
+        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{own}");
+        let gave_up = "the harness gave up because of it";
+        assert_eq!(decision(&tracker, EndedBy::HarnessReport), Decision::EndAsEndpoint, "{gave_up}");
+        tracker.add_answered(at(t, 1190), at(t, 1195));
+        let later = "a later request was answered";
+        assert_eq!(decision(&tracker, EndedBy::HarnessReport), Decision::EndAsAgent, "{later}");
+    }
+
+    #[test]
+    fn requests_beside_answered_ones_do_not_count() {
+        let t = Instant::now();
+        // In whichever order they were interrupted.
+        for reversed in [false, true] {
+            let mut tracker = StallTracker::default();
+            let mut interrupted = [unanswered(t, 1000, 1200, None), unanswered(t, 1190, 1200, Some("429"))];
+            if reversed {
+                interrupted.reverse();
+            }
+            for request in interrupted {
+                tracker.add_unanswered(request);
+            }
+            tracker.closed = Some(at(t, 1200));
+            assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsEndpoint);
+            tracker.add_answered(at(t, 1180), at(t, 1199));
+            assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent);
+        }
+        let mut tracker = StallTracker::default();
+        tracker.add_answered(at(t, 0), at(t, 100));
+        tracker.add_lost(at(t, 50), at(t, 250), Some("429".to_owned()));
+        tracker.add_answered(at(t, 140), at(t, 200));
+        tracker.closed = Some(at(t, 1200));
+        assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "90 s of 200 s are lost");
+    }
+
+    #[test]
+    fn the_request_with_the_most_tries_is_shown() {
+        let mut tracker = StallTracker::default();
+        let waiting = |next_try| Waiting { status: 429, next_try, most_tries: 6 };
+        assert_eq!(tracker.set_waiting(1, Some(waiting(3))), Some(waiting(3)));
+        assert_eq!(tracker.set_waiting(2, Some(waiting(2))), Some(waiting(3)));
+        assert_eq!(tracker.set_waiting(1, None), Some(waiting(2)));
+        assert_eq!(tracker.set_waiting(2, None), None);
+        assert_eq!(tracker.set_waiting(2, None), None);
+    }
+}

@@ -1,0 +1,322 @@
+//! A request in flight, together with its attempt and the gateway.
+//!
+//! A request is finished exactly once, by whoever ends it: the end of the answer, the agent that hangs up (its
+//! [`RequestGuard`] is dropped), or the close of the attempt. So nothing is missing from an attempt, and nothing is counted
+//! twice.
+//!
+//! Locks are taken in the order request, attempt, accounts.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+
+use crate::attempt_state::{AttemptLog, AttemptState};
+use crate::clock;
+use crate::cost::RequestCost;
+use crate::fault_attribution::stall_tracker::Unanswered;
+use crate::fault_attribution::table::{self, AnswerState, Decision};
+use crate::hash;
+use crate::lock::lock;
+use crate::log::{RequestBegun, RequestFaulted};
+use crate::record::{AttemptKey, Guess, Record, StopReason, Termination, Waiting};
+use crate::request::RequestKind;
+use crate::request_state::{Progress, RequestState};
+use crate::state::GatewayState;
+use crate::usage::{Meter, Tally};
+
+/// Tokens of an answer that are reserved where the request sets no limit, and at most where it does.
+const USUAL_ANSWER: u64 = 4096;
+const LONGEST_ANSWER: u64 = 65_536;
+/// How long a request waits for others that may spend what is left of a budget. An agent that reads its answer slowly must not
+/// block those of other episodes forever.
+const RESERVATION_PATIENCE: Duration = Duration::from_mins(1);
+/// Describes an answer that ends too early.
+const BROKEN: &str = "the connection broke off";
+
+/// A request in flight.
+#[derive(Debug, Clone)]
+pub(crate) struct InFlightRequest {
+    state: Arc<RequestState>,
+    pub(crate) attempt: Arc<AttemptState>,
+    pub(crate) gateway: Arc<GatewayState>,
+}
+
+impl Deref for InFlightRequest {
+    type Target = RequestState;
+
+    fn deref(&self) -> &RequestState {
+        &self.state
+    }
+}
+
+/// Closes an attempt: later requests receive 410, those in flight are interrupted and counted. Repeatable.
+pub(crate) fn close_attempt(gateway: &Arc<GatewayState>, attempt: &Arc<AttemptState>) {
+    gateway.attempts.remove(&attempt.token);
+    for state in attempt.close() {
+        let request = InFlightRequest { state, attempt: Arc::clone(attempt), gateway: Arc::clone(gateway) };
+        request.finish(Some(Termination::Closed));
+    }
+}
+
+/// Begins a request. `None` = the attempt is closed.
+pub(crate) fn begin_request(
+    gateway: &Arc<GatewayState>,
+    attempt: &Arc<AttemptState>,
+    kind: RequestKind,
+    route: String,
+    request_bytes: usize,
+) -> Option<RequestGuard> {
+    let state = attempt.begin_request(kind, route, request_bytes)?;
+    let request = InFlightRequest { state, attempt: Arc::clone(attempt), gateway: Arc::clone(gateway) };
+    Some(RequestGuard { request, permits: Vec::new() })
+}
+
+impl InFlightRequest {
+    /// Whether a fault of it counts for its attempt.
+    fn concerns_endpoint(&self) -> bool {
+        self.gateway.faults.concerns(self.kind)
+    }
+
+    /// The seed of its waits.
+    pub(crate) fn seed(&self) -> u64 {
+        let AttemptKey { episode, turn, attempt } = &self.attempt.key;
+        hash::fnv1a(&format!("{episode}/{turn}/{attempt}/{}", self.id))
+    }
+
+    /// Reserves what it may cost, for an answer of at most `longest_answer` tokens. Waits while requests in flight may spend
+    /// what is left of a budget. Fails where a budget is spent by then.
+    pub(crate) async fn reserve(&self, longest_answer: Option<u64>) -> Result<(), StopReason> {
+        let output = longest_answer.map_or(USUAL_ANSWER, |longest| longest.min(LONGEST_ANSWER));
+        let recorder = &self.gateway.recorder;
+        let most = recorder.guess(&RequestCost::estimated(self.estimated_input(), output));
+        let until = Instant::now() + RESERVATION_PATIENCE;
+        loop {
+            let mut finished = std::pin::pin!(recorder.next_finished());
+            // Enabled before the check: a request that finishes in between must not be missed.
+            finished.as_mut().enable();
+            if let Some(reason) = self.attempt.check_stop(recorder) {
+                return Err(reason);
+            }
+            if self.try_reserve(most, Instant::now() >= until) {
+                return Ok(());
+            }
+            let _ = tokio::time::timeout_at(until, finished).await;
+        }
+    }
+
+    fn try_reserve(&self, most: Guess, force: bool) -> bool {
+        let mut progress = self.progress();
+        if progress.is_finished {
+            return true;
+        }
+        let mut log = lock(&self.attempt.log);
+        let episode = &self.attempt.key.episode;
+        let is_reserved = self.gateway.recorder.reserve(&mut log.account, episode, most, force);
+        progress.reserved = is_reserved.then_some(most);
+        is_reserved
+    }
+
+    /// Logs that it is about to be sent.
+    pub(crate) fn log_begin(&self) {
+        if !self.kind.is_paid() {
+            return;
+        }
+        let recorder = &self.gateway.recorder;
+        recorder.request_begun(&RequestBegun {
+            number: self.number(),
+            key: self.attempt.key.clone(),
+            at: self.at.clone(),
+            guess: recorder.guess(&RequestCost::estimated(self.estimated_input(), 0)),
+        });
+    }
+
+    /// Attributes a failed try to the endpoint.
+    pub(crate) fn add_fault(&self, status: u16, message: &str) {
+        self.progress().add_fault(message);
+        self.log_fault(status);
+    }
+
+    /// Attributes nothing to the endpoint, or not yet: the agent may hang up before a probe is answered.
+    pub(crate) fn clear_fault(&self) {
+        self.progress().clear_fault();
+        if self.concerns_endpoint() {
+            self.attempt.set_waiting(self.id, None);
+        }
+    }
+
+    /// Shows observers of the attempt that it waits for its next try.
+    pub(crate) fn show_waiting(&self, status: u16, next_try: u32) {
+        if self.concerns_endpoint() {
+            let most_tries = self.gateway.retry.tries;
+            self.attempt.set_waiting(self.id, Some(Waiting { status, next_try, most_tries }));
+        }
+    }
+
+    /// The endpoint has answered. From now on the agent waits for the rest of the answer.
+    pub(crate) fn set_answered(&self) {
+        let (lost, fault) = {
+            let mut progress = self.progress();
+            progress.touch();
+            // The wait for this answer itself is not lost.
+            let until = progress.try_started;
+            (progress.lost_since.take().map(|since| (since, until)), progress.fault.take())
+        };
+        if let Some((since, until)) = lost
+            && self.concerns_endpoint()
+        {
+            lock(&self.attempt.log).stalls.add_lost(since, until, fault);
+            self.attempt.set_waiting(self.id, None);
+        }
+    }
+
+    fn log_fault(&self, status: u16) {
+        if self.kind.is_paid() {
+            self.gateway.recorder.request_faulted(&RequestFaulted {
+                fault: status,
+                key: self.attempt.key.clone(),
+                at: clock::now(),
+                number: self.number(),
+            });
+        }
+    }
+
+    /// Finishes it. `ended_by` is who ended it early, by what was observed. The first call counts.
+    pub(crate) fn finish(&self, ended_by: Option<Termination>) {
+        let mut progress = self.progress();
+        if std::mem::replace(&mut progress.is_finished, true) {
+            return;
+        }
+        let paid = self.kind.is_paid();
+        let is_success = (200..300).contains(&progress.status);
+        let error =
+            progress.meter.as_ref().and_then(|meter| meter.error().map(|error| self.gateway.scrub(error)));
+        let state = answer_state(&progress, is_success);
+        let termination = table::termination(ended_by, state);
+        let status = match (progress.status, termination) {
+            (0, Some(Termination::Closed)) => 410,
+            (0, _) => 499,
+            (status, _) => status,
+        };
+        let accepted = paid && progress.accepted && (is_success || progress.status == 0);
+        let tally = match (accepted, progress.simulated_tokens) {
+            (false, _) => Tally::default(),
+            (true, Some(tokens)) => Tally { tokens, written: None },
+            (true, None) => progress.meter.as_ref().map(Meter::tally).unwrap_or_default(),
+        };
+        if termination == Some(Termination::Endpoint) {
+            progress.faults.push(0);
+            progress.lost_since.get_or_insert(self.started);
+            progress.fault = Some(error.unwrap_or_else(|| BROKEN.to_owned()));
+            self.log_fault(0);
+        }
+        let mut fallback = RequestCost::estimated(self.estimated_input(), 0).fallback;
+        fallback.output = progress.meter.as_ref().map(Meter::guess);
+        let cost = RequestCost { answered: paid && is_success, accepted, tally, fallback };
+
+        let mut log = lock(&self.attempt.log);
+        let record = Record {
+            key: self.attempt.key.clone(),
+            at: self.at.clone(),
+            route: self.route.clone(),
+            model: progress.model.take(),
+            tokens: tally.tokens,
+            cost_usd: None,
+            seconds: self.started.elapsed().as_secs_f64(),
+            status,
+            retries: progress.tries.saturating_sub(1),
+            faults: std::mem::take(&mut progress.faults),
+            termination,
+            unmetered: false,
+            probe: false,
+            number: self.number(),
+            guess: Guess::default(),
+        };
+        let reserved = progress.reserved.take();
+        let record = self.gateway.recorder.request_finished(Some(&mut log.account), reserved, &cost, record);
+        log.finish_request(self.id, record);
+        if self.concerns_endpoint() {
+            self.attribute_finish(&mut log, &mut progress, termination, is_success);
+        }
+        drop(log);
+        self.gateway.recorder.wake_waiting();
+        self.attempt.set_waiting(self.id, None);
+    }
+
+    /// Keeps what its finish says of the endpoint and of the context.
+    fn attribute_finish(
+        &self,
+        log: &mut AttemptLog,
+        progress: &mut Progress,
+        termination: Option<Termination>,
+        is_success: bool,
+    ) {
+        let now = Instant::now();
+        let fault = progress.fault.take();
+        let is_broken = termination == Some(Termination::Endpoint);
+        let is_complete = is_success && termination.is_none();
+        if let Some(since) = progress.lost_since.take() {
+            log.stalls.add_lost(since, now, fault.clone());
+        }
+        if is_success && !is_broken {
+            log.stalls.add_answered(progress.try_started, progress.last_sign);
+        }
+        if let (Some(route), Some(_)) = (self.kind.route(), termination) {
+            let silent_since = progress.last_sign;
+            log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault: fault.clone() });
+        }
+        match progress.overflow.take() {
+            Some(message) => log.overflow = Some(message),
+            None if is_complete => log.overflow = None,
+            None => {}
+        }
+        if is_complete {
+            log.broken_answers = 0;
+        }
+        if !is_broken {
+            return;
+        }
+        log.broken_answers += 1;
+        let count = log.broken_answers;
+        if table::after_broken_answer(count, self.gateway.retry.tries) == Decision::EndAsEndpoint {
+            let last = fault.unwrap_or_else(|| BROKEN.to_owned());
+            let message = format!("{count} answers in a row broke off in the middle; the last: {last}");
+            self.attempt.stop(StopReason::Endpoint { message });
+        }
+    }
+}
+
+fn answer_state(progress: &Progress, is_success: bool) -> AnswerState {
+    let Some(meter) = progress.meter.as_ref() else { return AnswerState::Partial };
+    let is_request_error = progress.overflow.is_some() || meter.is_request_error();
+    if is_success && meter.error().is_some() && !is_request_error {
+        AnswerState::Faulty
+    } else if meter.is_complete() {
+        AnswerState::Complete
+    } else {
+        AnswerState::Partial
+    }
+}
+
+/// Finishes a request as interrupted by the agent when it is dropped, if nothing else has finished it.
+#[derive(Debug)]
+pub(crate) struct RequestGuard {
+    pub(crate) request: InFlightRequest,
+    /// Returned when the request has finished.
+    permits: Vec<OwnedSemaphorePermit>,
+}
+
+impl RequestGuard {
+    /// Keeps a permit as long as the request is in flight.
+    pub(crate) fn keep(&mut self, permit: Option<OwnedSemaphorePermit>) {
+        self.permits.extend(permit);
+    }
+}
+
+impl Drop for RequestGuard {
+    fn drop(&mut self) {
+        self.request.finish(Some(Termination::Agent));
+    }
+}

@@ -1,0 +1,69 @@
+//! A request of the gateway's own that costs next to nothing.
+
+use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::request::OutgoingRequest;
+use crate::route::Route;
+use crate::upstream::{Endpoint, Reply, Unreachable, json_headers};
+
+/// Fewest tokens of an answer that the responses API accepts.
+pub(crate) const LEAST_TOKENS: u32 = 16;
+/// Most bytes of the answer that are read.
+const LONGEST_ANSWER: usize = 1 << 20;
+
+/// Asks for one word, in an answer of at most `most_tokens`. Returns status and body.
+pub(crate) async fn send(
+    endpoint: &Endpoint,
+    route: Route,
+    model: &str,
+    most_tokens: u32,
+) -> Result<(StatusCode, String), Unreachable> {
+    let mut limit = "max_tokens";
+    loop {
+        let request = request(route, &body(route, model, limit, most_tokens));
+        let (status, text) = read(endpoint.send(&request).await?).await;
+        let is_renamed = status == StatusCode::BAD_REQUEST
+            && limit == "max_tokens"
+            && text.contains("max_completion_tokens");
+        if !is_renamed {
+            return Ok((status, text));
+        }
+        // The reasoning models of OpenAI want the limit under this name.
+        limit = "max_completion_tokens";
+    }
+}
+
+fn request(route: Route, body: &Value) -> OutgoingRequest {
+    OutgoingRequest {
+        method: Method::POST,
+        target: route.path().to_owned(),
+        headers: json_headers("application/json"),
+        body: body.to_string().into(),
+        kind: crate::request::RequestKind::Model(route),
+    }
+}
+
+fn body(route: Route, model: &str, limit: &str, most_tokens: u32) -> Value {
+    let prompt = "Answer with the word yes.";
+    let messages = json!([{ "role": "user", "content": prompt }]);
+    match route {
+        Route::ChatCompletions => json!({ "model": model, limit: most_tokens, "messages": messages }),
+        Route::Responses => {
+            json!({ "model": model, "max_output_tokens": most_tokens, "input": prompt, "store": false })
+        }
+        Route::Messages => json!({ "model": model, "max_tokens": most_tokens, "messages": messages }),
+    }
+}
+
+async fn read(reply: Reply) -> (StatusCode, String) {
+    let Reply { status, mut body, .. } = reply;
+    let mut bytes = Vec::new();
+    while let Ok(Some(piece)) = body.next().await {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > LONGEST_ANSWER {
+            break;
+        }
+    }
+    (status, String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,86 @@
+// Finds words that STYLE.md replaces, in the crates whose words are done (scripts/check/words.json):
+//
+//   node scripts/check/words.mjs             the files of the crates that are done
+//   node scripts/check/words.mjs FILE…       these files
+//
+// `words` is a list of { pattern, better, in? }. The pattern is a regular expression; `in` says where it counts: "text" (the
+// default: comments, strings and Markdown, without case), "names" (identifiers in code), or "all". Where a word is right, the
+// line, or the one above it, says so: `words: ok` and why. `exceptions` names whole files, each with a reason.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
+const LIST = path.join(root, "scripts/check/words.json");
+const EXTENSIONS = new Set([".rs", ".md", ".toml"]);
+const OK = /words: ok/;
+
+/** Splits a line of Rust into its code and its texts (comment and strings). Strings over several lines count as code. */
+export function splitLine(line) {
+  let code = "";
+  let text = "";
+  for (const [part] of line.matchAll(/\/\/.*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|[^"'/]+|./g)) {
+    if (part.startsWith("//") || part.length > 1 && part.startsWith('"')) {
+      text += `${part}\n`;
+      code += " ";
+    } else {
+      code += part;
+    }
+  }
+  return { code, text };
+}
+
+/** The replaced words in a text: [{ line, found, better }]. */
+export function findWords(source, words, isRust) {
+  const found = [];
+  const lines = source.split("\n");
+  for (const [index, line] of lines.entries()) {
+    if (OK.test(line) || (index > 0 && OK.test(lines[index - 1]))) continue;
+    const { code, text } = isRust ? splitLine(line) : { code: "", text: line };
+    for (const { regex, better, where } of words) {
+      const place = where === "names" ? code : where === "all" ? line : text;
+      const match = regex.exec(place);
+      if (match) found.push({ line: index + 1, found: match[0].trim(), better });
+    }
+  }
+  return found;
+}
+
+/** The word list, with compiled patterns. */
+export function readList(file = LIST) {
+  const { done, exceptions, words } = JSON.parse(readFileSync(file, "utf8"));
+  const compiled = words.map(({ pattern, better, in: where = "text" }) => {
+    return { regex: new RegExp(pattern, where === "names" ? "u" : "iu"), better, where };
+  });
+  return { done, exceptions, words: compiled };
+}
+
+function filesBelow(place) {
+  const whole = path.join(root, place);
+  if (!existsSync(whole)) return [];
+  if (EXTENSIONS.has(path.extname(whole))) return [place];
+  return readdirSync(whole, { recursive: true })
+    .map((name) => path.join(place, name))
+    .filter((name) => EXTENSIONS.has(path.extname(name)));
+}
+
+/** Checks files: one line for each word that is found. */
+export function checkFiles(files, { words, exceptions }) {
+  return files
+    .filter((file) => !(file in exceptions))
+    .flatMap((file) => {
+      const found = findWords(readFileSync(path.join(root, file), "utf8"), words, file.endsWith(".rs"));
+      return found.map((word) => `${file}:${word.line}: "${word.found}": write ${word.better}`);
+    });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const list = readList();
+  const given = process.argv.slice(2).map((file) => path.relative(root, path.resolve(file)));
+  const files = given.length > 0 ? given : list.done.flatMap(filesBelow);
+  const lines = checkFiles(files, list);
+  if (files.length === 0) lines.push("scripts/check/words.json: no file to check");
+  for (const line of lines) process.stderr.write(`${line}\n`);
+  process.stdout.write(`${files.length} files, ${lines.length} replaced words\n`);
+  process.exit(lines.length > 0 ? 1 : 0);
+}
