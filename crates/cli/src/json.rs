@@ -22,6 +22,8 @@ pub(crate) fn ingested(source: &Ingested) -> Value {
         "unchanged": source.unchanged,
         "warnings": warnings,
         "severities": WarningCounts::of(source.warnings.iter().map(|warning| warning.code.as_str())),
+        "found": source.found,
+        "closest": null,
     })
 }
 
@@ -36,9 +38,15 @@ pub(crate) fn warning(warning: &Warning) -> Value {
     })
 }
 
-/// An error inside a list of results.
+/// An error inside a list of results, with what was found at the path.
 pub(crate) fn error(path: &str, error: &ApiError) -> Value {
-    json!({ "path": path, "code": error.code, "message": error.message, "hint": error.hint })
+    let nothing = error.not_recognised.as_deref();
+    let closest = nothing.and_then(|nothing| nothing.closest.as_ref());
+    json!({
+        "path": path, "code": error.code, "message": error.message, "hint": error.hint,
+        "found": nothing.map_or(&[][..], |nothing| &nothing.found),
+        "closest": closest.map(|(sentence, at)| json!({ "sentence": sentence, "at": at })),
+    })
 }
 
 fn stamina(stamina: &Stamina) -> Value {

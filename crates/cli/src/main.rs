@@ -89,7 +89,14 @@ fn report(error: &ApiError) {
     if let Some(path) = &error.path {
         text.push_str(&format!("\n   at: {path}"));
     }
-    if let Some(found) = &error.not_recognised {
+    let nothing = error.not_recognised.as_deref();
+    for thing in nothing.map_or(&[][..], |nothing| &nothing.found).iter().filter(|thing| !thing.at.is_empty())
+    {
+        let first = if thing.count > 1 { "the first at" } else { "at" };
+        text.push_str(&format!("\nfound: {}, {first} {}", thing.name, thing.at));
+    }
+    // What is known needs no list of what was looked for, and neither does a single file.
+    if let Some(found) = nothing.filter(|nothing| nothing.found.is_empty() && nothing.folders > 0) {
         text.push_str(&format!(
             "\nlooked at {} files in {} folders, {} levels deep:",
             found.files, found.folders, found.depth

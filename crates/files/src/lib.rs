@@ -12,6 +12,7 @@ mod json;
 mod notes;
 mod path;
 mod short_texts;
+mod single;
 mod stamp;
 mod tolerant;
 mod zip;
@@ -73,6 +74,7 @@ pub struct Tree {
 enum Inner {
     Folder(folder::Folder),
     Zip(zip::Zip),
+    Single(single::Single),
 }
 
 /// What [`Inner::open`] gives: a zip entry can only be read on, a file can be read anywhere.
@@ -102,6 +104,16 @@ impl Tree {
             return Err(error::not_a_file());
         };
         Ok(Self { root, inner: Arc::new(inner), notes })
+    }
+
+    /// A tree whose only entry is one file, whatever it is: to say what a file is that is no zip. Its other names are not
+    /// part of the tree.
+    ///
+    /// Errors: [`ReadError::Missing`], `name.not_utf8`, or what the system says.
+    pub fn of_file(path: &Path) -> Result<Self, ReadError> {
+        let root = path.canonicalize()?;
+        let single = single::Single::open(&root)?;
+        Ok(Self { root, inner: Arc::new(Inner::Single(single)), notes: notes::Notes::default() })
     }
 
     /// The same tree with warnings of its own, to tell what reading one part met. Cheap.
@@ -137,6 +149,7 @@ impl Tree {
         match &*self.inner {
             Inner::Folder(inner) => inner.list(&folder, &self.notes),
             Inner::Zip(inner) => inner.list(&folder),
+            Inner::Single(inner) => inner.list(&folder),
         }
     }
 
@@ -146,6 +159,7 @@ impl Tree {
         match &*self.inner {
             Inner::Folder(inner) => inner.entry(&path),
             Inner::Zip(inner) => inner.entry(&path),
+            Inner::Single(inner) => inner.entry(&path),
         }
     }
 
@@ -154,6 +168,7 @@ impl Tree {
         match &*self.inner {
             Inner::Folder(inner) => inner.open_file(&path).map(|(file, size)| (Opened::File(file), size)),
             Inner::Zip(inner) => inner.open_file(&path).map(|(file, size)| (Opened::Stream(file), size)),
+            Inner::Single(inner) => inner.open_file(&path).map(|(file, size)| (Opened::File(file), size)),
         }
     }
 

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use model::Warning;
 
 use crate::format::{Format, Sniff};
+use crate::unread::{self, Found};
 use files::{Tree, join};
 
 /// Levels below the root that are searched. A folder that holds a single folder and nothing else (what most zips have
@@ -40,6 +41,36 @@ pub struct Discovery {
     pub warnings: Vec<Warning>,
 }
 
+impl Discovery {
+    /// The formats of the places, each once, in the order in which they were found.
+    pub fn by_format(&self) -> Vec<FoundFormat> {
+        let mut found: Vec<FoundFormat> = Vec::new();
+        for place in &self.places {
+            let id = place.format.id();
+            match found.iter_mut().find(|format| format.id == id) {
+                Some(format) => format.places += 1,
+                None => {
+                    found.push(FoundFormat { id, name: place.format.name(), at: place.at.clone(), places: 1 })
+                }
+            }
+        }
+        found
+    }
+}
+
+/// A format that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFormat {
+    /// [`Format::id`].
+    pub id: &'static str,
+    /// [`Format::name`].
+    pub name: &'static str,
+    /// Its first place.
+    pub at: String,
+    /// How many places are of it.
+    pub places: u32,
+}
+
 /// Why nothing was found, as the page that says so shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -56,7 +87,9 @@ pub struct NotRecognised {
     pub cut_short: bool,
     /// One for each format.
     pub formats: Vec<Lookup>,
-    /// What comes closest.
+    /// What other programs wrote; what there is most of comes first.
+    pub found: Vec<Found>,
+    /// What comes closest, where nothing was found that has a name.
     pub closest: Option<Closest>,
 }
 
@@ -196,9 +229,11 @@ impl Search<'_> {
             let lookup = Lookup { format: format.name(), looked_for: format.looked_for(), found };
             self.seen.formats.push(lookup);
         }
+        self.seen.found = catch_unwind(AssertUnwindSafe(|| unread::find(self.tree))).unwrap_or_default();
         let closest = self.formats.iter().zip(&self.best).rev().max_by_key(|(_, (closeness, ..))| *closeness);
         if let Some((format, (closeness, at, found))) = closest
             && *closeness > 0
+            && self.seen.found.is_empty()
         {
             let which = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
             self.seen.closest = Some(Closest {
@@ -211,6 +246,6 @@ impl Search<'_> {
 }
 
 /// Folders that never hold results and often hold very many files.
-fn is_noise(name: &str) -> bool {
+pub(crate) fn is_noise(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "node_modules" | "__pycache__" | "__MACOSX" | "venv" | "target")
 }

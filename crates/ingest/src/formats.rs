@@ -4,10 +4,17 @@ pub mod evocode;
 pub mod harbor;
 pub mod pack;
 pub mod staminabench;
+pub mod terminal_bench;
 
 use crate::format::Format;
 
 /// Every format, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&pack::Pack, &harbor::Harbor, &evocode::EvoCode, &staminabench::StaminaBench]
+    &[
+        &pack::Pack,
+        &harbor::Harbor,
+        &terminal_bench::TerminalBench,
+        &evocode::EvoCode,
+        &staminabench::StaminaBench,
+    ]
 }

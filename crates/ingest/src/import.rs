@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::{Episode, Warning};
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
-use crate::discover::{NotRecognised, Place, discover_among};
+use crate::discover::{FoundFormat, NotRecognised, Place, discover_among};
 use crate::format::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use files::{Stamp, Tree};
@@ -45,6 +45,8 @@ pub struct Imported {
     pub formats: Vec<&'static str>,
     /// Their names, joined with `, `.
     pub format_names: String,
+    /// Where the places of each begin.
+    pub found: Vec<FoundFormat>,
     /// Parts read and written now.
     pub parts_read: u32,
     /// Parts that were not looked into because their stamp is the one in the store.
@@ -79,15 +81,9 @@ pub fn import_among(
     stop: &AtomicBool,
 ) -> Result<Imported, ImportError> {
     let found = discover_among(tree, formats)?;
-    let mut imported = Imported::default();
-    let mut names = Vec::new();
-    for place in &found.places {
-        if !imported.formats.contains(&place.format.id()) {
-            imported.formats.push(place.format.id());
-            names.push(place.format.name());
-        }
-    }
-    imported.format_names = names.join(", ");
+    let mut imported = Imported { found: found.by_format(), ..Imported::default() };
+    imported.formats = imported.found.iter().map(|format| format.id).collect();
+    imported.format_names = imported.found.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     store.set_source_format(source, &imported.format_names)?;
 
     let known = store.part_stamps(source)?;

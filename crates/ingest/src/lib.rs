@@ -5,7 +5,7 @@
 //! ([`format::Format::survey`]) and reads one part at a time ([`format::Format::read`]). Whatever is wrong becomes a
 //! [`model::Warning`] in a [`format::Report`]; no damaged file sinks a folder.
 //!
-//! [`discover`](discover::discover) finds the places, [`import`](import::import) brings them into the store and is
+//! [`discover`](discover::discover) finds the places ([`unread`] names what other programs wrote where there are none), [`import`](import::import) brings them into the store and is
 //! called again whenever [`watch`](watch::watch) tells of a change; [`view`] reads what is only looked at.
 
 pub mod discover;
@@ -14,5 +14,6 @@ pub mod formats;
 pub mod identity;
 pub mod import;
 pub mod readers;
+pub mod unread;
 pub mod view;
 pub mod watch;

@@ -6,6 +6,7 @@ pub mod cases;
 pub mod clock;
 pub mod ctrf;
 pub mod json;
+pub(crate) mod outline;
 pub mod pytest;
 pub(crate) mod text;
 pub(crate) mod value;

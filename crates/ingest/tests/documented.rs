@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// Text in quotes, or in backticks, that has the form of a code: `json.truncated`.
 fn codes(text: &str, quote: char) -> BTreeSet<String> {
-    const FILES: [&str; 12] =
-        ["json", "txt", "toml", "log", "py", "zip", "yaml", "yml", "md", "rs", "csv", "sh"];
+    const FILES: [&str; 13] =
+        ["json", "txt", "toml", "log", "lock", "py", "zip", "yaml", "yml", "md", "rs", "csv", "sh"];
     let is_code = |word: &str| {
         word.split_once('.').is_some_and(|(group, name)| {
             let lower = |s: &str, digits: bool| {

@@ -86,8 +86,27 @@ pub struct NotRecognised {
     pub depth: u32,
     /// One row a format.
     pub formats: Vec<FormatLookup>,
-    /// The closest match in a sentence, and the folder (relative) that it is about.
+    /// What is known and not read: results of other programs, or a part of what is read. What there is most of comes first.
+    pub found: Vec<FoundThing>,
+    /// The closest match in a sentence, and the folder (relative) that it is about; `None` where something was found.
     pub closest: Option<(String, String)>,
+}
+
+/// Something that was found at a path: what a format reads, or what is known and not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FoundThing {
+    /// Stable word: the id of a format (`harbor`), or of a kind (`mini_swe_agent`).
+    pub kind: String,
+    /// In words: `Harbor job`, `3 trajectories of mini-swe-agent`.
+    pub name: String,
+    /// The first folder or file, relative; `""` = the opened folder or file itself.
+    pub at: String,
+    /// How many folders or files.
+    pub count: u32,
+    /// Whether it is read.
+    pub read: bool,
+    /// What to open instead, where it is not read.
+    pub instead: Option<String>,
 }
 
 /// What one format looked for.

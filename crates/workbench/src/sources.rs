@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use files::Tree;
-use ingest::discover::{NotRecognised as NotFound, discover};
+use files::{ReadError, Tree};
+use ingest::discover::{FoundFormat, NotRecognised as NotFound, discover};
 use ingest::import::{ImportError, Imported, import};
+use ingest::unread;
 use model::Warning;
 use store::{Source, Store, WarningFilter};
 
 use crate::api::{
-    ApiError, AppState, Changes, FormatLookup, ImportReport, ImportReportRequest, NotRecognised, Nothing,
-    OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
+    ApiError, AppState, Changes, FormatLookup, FoundThing, ImportReport, ImportReportRequest, NotRecognised,
+    Nothing, OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
 };
 use crate::{Options, Workbench};
 
@@ -41,6 +42,8 @@ pub struct Ingested {
     pub attempts: u64,
     /// Parts that had not changed and were not read again.
     pub unchanged: u32,
+    /// What was found, by format.
+    pub found: Vec<FoundThing>,
     /// Every warning.
     pub warnings: Vec<Warning>,
 }
@@ -84,10 +87,9 @@ pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
             .at(shown)
             .hint("Check the path"));
     }
-    Tree::open(path).map_err(|e| {
-        ApiError::new("source.unreadable", format!("Could not open {}: {e}", name_of(path)))
-            .at(shown)
-            .hint("Stamina Lab opens folders and .zip files")
+    Tree::open(path).map_err(|e| match e.code() {
+        "source.not_zip" => no_zip(path),
+        _ => unreadable(path, &e),
     })
 }
 
@@ -95,15 +97,81 @@ fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What was looked for, as an error that says so.
+fn unreadable(path: &Path, error: &ReadError) -> ApiError {
+    ApiError::new("source.unreadable", format!("Could not open {}: {error}", name_of(path)))
+        .at(path.display().to_string())
+        .hint("Stamina Lab opens folders and .zip files")
+}
+
+/// What a file is that is no zip, or a damaged one.
+fn no_zip(path: &Path) -> ApiError {
+    let tree = match Tree::of_file(path) {
+        Ok(tree) => tree,
+        Err(error) => return unreadable(path, &error),
+    };
+    let name = tree.name();
+    if unread::begins_as_zip(&tree, &name) {
+        let what =
+            format!("Could not open {name}: the zip is damaged or cut off, its list of contents is missing");
+        return ApiError::new("source.unreadable", what)
+            .at(path.display().to_string())
+            .hint("Copy or download it again, or open the folder that it was made of");
+    }
+    match discover(&tree) {
+        // A file of what is read from its folder.
+        Ok(part) => {
+            let mut found = found_formats(part.by_format());
+            for thing in &mut found {
+                (thing.read, thing.instead) = (false, Some("Open the folder that holds it".to_owned()));
+            }
+            let what = found.first().map_or(String::new(), |thing| format!("a file of a {}", thing.name));
+            let nothing = NotFound { files: 1, depth: 1, ..NotFound::default() };
+            let mut error = not_recognised(nothing, path);
+            error.message = format!("\"{name}\" is {what}, which is read from its folder");
+            error.hint = Some("Open the folder that holds it".to_owned());
+            if let Some(nothing) = &mut error.not_recognised {
+                nothing.found = found;
+            }
+            error
+        }
+        Err(nothing) => {
+            let mut error = not_recognised(NotFound { folders: 0, ..nothing }, path);
+            if error.not_recognised.as_ref().is_some_and(|nothing| nothing.found.is_empty()) {
+                error.message = format!("\"{name}\" is neither a folder nor a zip");
+                error.hint = Some("Stamina Lab opens folders and .zip files".to_owned());
+            }
+            error
+        }
+    }
+}
+
+/// The formats of a source.
+fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
+    let thing = |format: FoundFormat| FoundThing {
+        kind: format.id.to_owned(),
+        name: format.name.to_owned(),
+        at: format.at,
+        count: format.places,
+        read: true,
+        instead: None,
+    };
+    formats.into_iter().map(thing).collect()
+}
+
+/// What was looked for and what is there, as an error that says so.
 fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
     let name = name_of(path);
-    let mut error = ApiError::new(
-        "source.not_recognised",
-        format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
-    )
-    .at(path.display().to_string())
-    .hint("docs/formats.md describes the layouts; choose the folder that holds the results");
+    let (message, hint) = match nothing.found.first() {
+        Some(found) => {
+            let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
+            (format!("\"{name}\" {verb} {}, {}", found.name, found.not_read), found.instead)
+        }
+        None => (
+            format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
+            "docs/formats.md describes the layouts; choose the folder that holds the results",
+        ),
+    };
+    let mut error = ApiError::new("source.not_recognised", message).at(path.display().to_string()).hint(hint);
     error.not_recognised = Some(Box::new(NotRecognised {
         name,
         files: nothing.files,
@@ -116,6 +184,18 @@ fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
                 format: f.format.to_owned(),
                 looked_for: f.looked_for.to_owned(),
                 found: f.found,
+            })
+            .collect(),
+        found: nothing
+            .found
+            .into_iter()
+            .map(|found| FoundThing {
+                kind: found.kind.to_owned(),
+                name: found.name,
+                at: found.at,
+                count: u32::try_from(found.count).unwrap_or(u32::MAX),
+                read: false,
+                instead: Some(found.instead.to_owned()),
             })
             .collect(),
         closest: nothing.closest.map(|c| (c.sentence, c.at)),
@@ -271,6 +351,7 @@ impl Workbench {
             turns: counts.turns,
             attempts: counts.attempts,
             unchanged: imported.parts_unchanged,
+            found: found_formats(imported.found),
             warnings,
         })
     }

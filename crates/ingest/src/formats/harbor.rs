@@ -34,7 +34,7 @@ mod head;
 mod job;
 mod layout;
 mod reward;
-mod settings;
+pub(super) mod settings;
 mod step;
 mod steps;
 mod task;

@@ -33,7 +33,7 @@ pub(super) fn of_trial(config: &Node, out: &mut Extra) {
 }
 
 /// Adds a value under a dotted key; lists of plain values stay lists, null and empty values are left out.
-pub(super) fn flatten(key: &str, value: &Node, out: &mut Extra) {
+pub(in crate::formats) fn flatten(key: &str, value: &Node, out: &mut Extra) {
     match value {
         Node::Null => {}
         Node::Map(map) => {
@@ -55,7 +55,7 @@ pub(super) fn flatten(key: &str, value: &Node, out: &mut Extra) {
 
 /// The value as JSON, with `[hidden]` for each part whose key is that of a secret or that stands in an `env`, and that
 /// is more than the name of a variable.
-pub(super) fn plain(key: &str, value: &Node) -> Value {
+pub(in crate::formats) fn plain(key: &str, value: &Node) -> Value {
     let name = key.to_ascii_lowercase();
     let of_env = name.split('.').any(|part| part == "env" || part.ends_with("_env"));
     let hidden = || Value::String("[hidden]".to_owned());

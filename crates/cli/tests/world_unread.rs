@@ -1,0 +1,162 @@
+//! What is not read, through the program: named in a sentence, with what to open instead and exit code 2; and old `tb` runs,
+//! which are read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn fixtures() -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+    repository.join("tests/fixtures")
+}
+
+fn stamina(library: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stamina"))
+        .arg("--db")
+        .arg(library.join("library.sqlite"))
+        .args(args)
+        .output()
+        .expect("stamina runs")
+}
+
+/// Exit code, what is said, and the JSON of the only path.
+fn ingest(path: &Path) -> (Option<i32>, String, Value) {
+    let library = tempfile::tempdir().expect("a folder for the library");
+    let output = stamina(library.path(), &["ingest", path.to_str().expect("UTF-8"), "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
+    let of_path = json["errors"].get(0).or(json["sources"].get(0)).expect("the path").clone();
+    assert_eq!(
+        json["errors"].as_array().map(Vec::len).unwrap_or(0)
+            + json["sources"].as_array().map(Vec::len).unwrap_or(0),
+        1
+    );
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), of_path)
+}
+
+#[test]
+fn results_of_other_programs_are_named_with_what_to_open() {
+    let foreign = fixtures().join("world/foreign");
+    for (input, kind, at, sentence) in [
+        (
+            "loose",
+            "atif",
+            "trajectory.json",
+            "holds a transcript (ATIF) without its trial, which is read only with its trial",
+        ),
+        ("loose/trajectory.json", "atif", "trajectory.json", "is a transcript (ATIF) without its trial"),
+        (
+            "mini",
+            "mini_swe_agent",
+            "run.traj.json",
+            "holds a trajectory of mini-swe-agent, which has no verdict",
+        ),
+        ("mini/run.traj.json", "mini_swe_agent", "run.traj.json", "is a trajectory of mini-swe-agent"),
+        ("inspect", "inspect", "log.eval", "holds 2 logs of Inspect, which are not read"),
+        ("inspect/log.json", "inspect", "log.json", "is a log of Inspect, which is not read"),
+        ("inspect/log.eval", "inspect", "", "is a log of Inspect, which is not read"),
+        ("tasks-only", "harbor_task", "task-a", "holds a task of Harbor without a job, which has no results"),
+        ("tasks-only/task-a", "harbor_task", "", "is a task of Harbor without a job"),
+    ] {
+        let (code, said, json) = ingest(&foreign.join(input));
+        assert_eq!(code, Some(2), "{input}: {said}");
+        assert_eq!(json["code"], "source.not_recognised", "{input}");
+        assert!(
+            json["message"].as_str().expect("a sentence").contains(sentence),
+            "{input}: {}",
+            json["message"]
+        );
+        let found = &json["found"][0];
+        assert_eq!(
+            (&found["kind"], &found["at"], &found["read"]),
+            (&kind.into(), &at.into(), &false.into()),
+            "{input}"
+        );
+        assert_eq!(found["instead"], json["hint"], "{input}");
+        assert_eq!(json["closest"], Value::Null, "{input}");
+        assert!(said.contains(sentence) && said.contains("hint: "), "{input}: {said}");
+        assert!(!said.contains("looked for") && !said.contains("zip"), "{input}: {said}");
+    }
+}
+
+#[test]
+fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).expect("a file");
+        path
+    };
+    for (path, code, id, sentence) in [
+        (file("notes.json", b"{\"a\": 1}"), 2, "source.not_recognised", "is neither a folder nor a zip"),
+        (file("empty.json", b""), 2, "source.not_recognised", "is neither a folder nor a zip"),
+        (
+            file("runs.tar.gz", b"\x1f\x8b\x08\0\0\0"),
+            2,
+            "source.not_recognised",
+            "is an archive that is no zip, which is not read",
+        ),
+        (file("cut.zip", b"PK\x03\x04\x14\0\0\0"), 1, "source.unreadable", "the zip is damaged or cut off"),
+        (
+            fixtures().join("terminal_bench/run-a/results.json"),
+            2,
+            "source.not_recognised",
+            "is a file of a Terminal-Bench run (tb), which is read from its folder",
+        ),
+    ] {
+        let (exit, said, json) = ingest(&path);
+        assert_eq!((exit, &json["code"]), (Some(code), &id.into()), "{}: {said}", path.display());
+        assert!(said.contains(sentence), "{said}");
+        assert!(json["hint"].is_string(), "{json}");
+    }
+}
+
+#[test]
+fn what_comes_near_a_format_is_told_where_nothing_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir_all(folder.path().join("batch/harbor_jobs")).expect("folders");
+    let (code, said, json) = ingest(folder.path());
+    assert_eq!((code, &json["found"]), (Some(2), &serde_json::json!([])));
+    assert_eq!(json["closest"]["at"], "batch");
+    let sentence = json["closest"]["sentence"].as_str().expect("a sentence");
+    assert!(sentence.contains("Harbor job") && said.contains(sentence), "{said}");
+}
+
+#[test]
+fn a_run_of_tb_is_read_with_its_right_values() {
+    let library = tempfile::tempdir().expect("a folder for the library");
+    let json = |args: &[&str]| -> Value {
+        let output = stamina(library.path(), &[args, &["--json"]].concat());
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    };
+    let run = fixtures().join("terminal_bench/run-a");
+    let ingested = json(&["ingest", run.to_str().expect("UTF-8")]);
+    let source = &ingested["sources"][0];
+    assert_eq!((&source["format"], &source["episodes"]), (&"terminal-bench".into(), &8.into()));
+    assert_eq!(
+        source["found"],
+        serde_json::json!([{ "kind": "terminal-bench", "name": "Terminal-Bench run (tb)", "at": "", "count": 1, "read": true, "instead": null }])
+    );
+    assert_eq!(source["closest"], Value::Null);
+    let runs = json(&["runs"]);
+    let read = &runs[0];
+    assert_eq!(
+        (&read["episodes"], &read["planned_episodes"], &read["unrecognised"]),
+        (&8.into(), &10.into(), &1.into())
+    );
+    assert_eq!((&read["stamina"]["events"], &read["stamina"]["censored"]), (&5.into(), &3.into()));
+    assert_eq!(read["reported"]["tb.accuracy"], 1.0 / 7.0);
+    assert_eq!(read["case_score"], Value::Null);
+    // 6 at risk, 5 failed: counted by hand in make.py.
+    let survival = json(&["survival", read["id"].as_str().expect("an id")]);
+    assert_eq!((&survival[0]["at_risk"], &survival[0]["events"]), (&6.into(), &5.into()));
+    assert!((survival[0]["survival"].as_f64().expect("a number") - 1.0 / 6.0).abs() < 1e-12);
+    // The small run that another program wrote.
+    let given = json(&["ingest", fixtures().join("world/foreign/tb-run").to_str().expect("UTF-8")]);
+    assert_eq!(
+        (&given["sources"][0]["format"], &given["sources"][0]["attempts"]),
+        (&"terminal-bench".into(), &1.into())
+    );
+}

@@ -1,0 +1,176 @@
+//! Runs of `tb`, the first runner of Terminal-Bench (Harbor is the second).
+//!
+//! ```text
+//! <run id>/                     a place: one run
+//!   results.json                {results: [trial], accuracy, n_resolved, n_unresolved, pass_at_k}, rewritten after each trial
+//!   run_metadata.json tb.lock   what was run, by whom; run.log
+//!   <task>/<task>.<attempt>-of-<attempts>.<run id>/     a trial: one episode of one turn with one attempt
+//!     results.json              the trial's entry of the run's results.json, written when it ends
+//!     panes/{pre-agent,post-agent,post-test}.txt  sessions/  agent-logs/  commands.txt
+//! ```
+//!
+//! A trial is read from its own file, else from its entry in the run's. One that failed in `tb` itself has an entry only; one
+//! that has neither is running, or was killed. `is_resolved` decides; `failure_mode` says why it is not `true`
+//! ([`failure_mode`]).
+
+mod failure_mode;
+mod layout;
+mod run;
+mod trial;
+
+use std::collections::BTreeMap;
+
+use files::{ReadError, Stamp, Tree, file_name, join};
+use model::{Artifact, Transcript, Warning};
+
+use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::readers::json::Node;
+use crate::readers::outline::Outline;
+
+use self::layout::Trial;
+use self::run::RunFiles;
+
+const RESULTS: &str = "results.json";
+const METADATA: &str = "run_metadata.json";
+const LOCK: &str = "tb.lock";
+/// Most bytes of the results of a run.
+const RESULTS_CAP: u64 = 512 << 20;
+/// Most bytes of any other file.
+const FILE_CAP: u64 = 16 << 20;
+/// Bytes from which the form of a file is told.
+const HEAD: u64 = 64 << 10;
+
+/// Runs of `tb`.
+#[derive(Debug, Clone, Copy)]
+pub struct TerminalBench;
+
+impl Format for TerminalBench {
+    fn id(&self) -> &'static str {
+        "terminal-bench"
+    }
+
+    fn name(&self) -> &'static str {
+        "Terminal-Bench run (tb)"
+    }
+
+    fn looked_for(&self) -> &'static str {
+        "results.json with trials that are resolved or not, run_metadata.json or tb.lock"
+    }
+
+    fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
+        let entries = tree.list(at);
+        let there: Vec<&str> = [RESULTS, METADATA, LOCK]
+            .into_iter()
+            .filter(|name| entries.iter().any(|e| e.name == *name && !e.is_folder()))
+            .collect();
+        if there.iter().any(|name| is_of_a_run(tree, at, name)) {
+            return Sniff::Recognised;
+        }
+        match there.as_slice() {
+            [] => Sniff::Not { found: "none".to_owned(), closeness: 0 },
+            names => Sniff::Not { found: format!("{} of another form", names.join(", ")), closeness: 8 },
+        }
+    }
+
+    fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
+        let files = RunFiles::read(tree, at, report);
+        let mut parts: BTreeMap<String, Stamp> = BTreeMap::new();
+        for (task, trials) in layout::trials(tree, at, &files) {
+            let stamp = trials.iter().fold(Stamp::new(), |stamp, trial| trial.stamp(tree, stamp));
+            parts.insert(task, stamp);
+        }
+        let parts = parts.into_iter().map(|(key, stamp)| Part { key, stamp: stamp.finish() }).collect();
+        Survey { runs: vec![files.run(tree, at, report)], parts }
+    }
+
+    fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
+        // The survey has warned of what is wrong here.
+        let files = RunFiles::read(tree, at, &mut Report::default());
+        let log = join(at, "run.log");
+        Box::new(TaskReader {
+            run: files.key(tree, at),
+            log: tree.entry(&log).filter(|entry| !entry.is_folder()).map(|_| log),
+            trials: layout::trials(tree, at, &files),
+        })
+    }
+
+    fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
+        Err(ReadError::Malformed {
+            code: "transcript.none",
+            what: "tb keeps no transcripts of one form; the agent's own logs are listed with its logs"
+                .to_owned(),
+        })
+    }
+}
+
+/// Whether a file is what its name says in a run of `tb`.
+fn is_of_a_run(tree: &Tree, at: &str, name: &str) -> bool {
+    let Some(outline) =
+        tree.read_range(&join(at, name), 0, HEAD).ok().and_then(|(bytes, _)| Outline::of_beginning(&bytes))
+    else {
+        return false;
+    };
+    let text = |way: &[&str]| outline.at(way).is_some_and(|value| value.text().is_some());
+    let there = |way: &[&str]| outline.at(way).is_some();
+    match name {
+        RESULTS => text(&["results", "[]", "task_id"]) && there(&["results", "[]", "is_resolved"]),
+        METADATA => {
+            let dataset = ["dataset_name", "dataset_path", "dataset_size"];
+            text(&["run_id"]) && text(&["agent_name"]) && dataset.iter().any(|name| there(&[name]))
+        }
+        _ => there(&["dataset", "task_ids"]) && text(&["agent", "name"]) && there(&["run_config"]),
+    }
+}
+
+/// Reads the trials of tasks.
+struct TaskReader {
+    run: String,
+    log: Option<String>,
+    trials: BTreeMap<String, Vec<Trial>>,
+}
+
+impl PartReader for TaskReader {
+    fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
+        let trials = self.trials.get(&part.key).map_or(&[][..], Vec::as_slice);
+        let mut read: Vec<(layout::Order, model::Episode)> = trials
+            .iter()
+            .map(|trial| {
+                let result = trial.result(tree, report);
+                (
+                    trial.order(result.as_ref()),
+                    trial::episode(tree, trial, result.as_ref(), self.log.as_deref(), report),
+                )
+            })
+            .collect();
+        read.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let numbered = read.into_iter().zip(1..).map(|((_, mut episode), repeat)| {
+            episode.repeat = repeat;
+            Reading { run: self.run.clone(), episode }
+        });
+        numbered.collect()
+    }
+}
+
+/// A JSON object; what else there is, is said, with what that means for the rest.
+fn object(tree: &Tree, path: &str, cap: u64, consequence: &str, report: &mut Report) -> Option<Node> {
+    match tree.read_json::<Node>(path, cap) {
+        Ok(node @ Node::Map(_)) => {
+            report.files_read += 1;
+            Some(node)
+        }
+        Ok(_) => {
+            let what = format!("It is JSON, but no object. {consequence}");
+            report.warn(Warning::skipped(path, "json.wrong_type", what));
+            None
+        }
+        Err(error) => {
+            report.unreadable(path, &error, consequence);
+            None
+        }
+    }
+}
+
+/// The last part of a path of any system.
+fn folder_name(path: &str) -> &str {
+    file_name(path.trim_end_matches(['/', '\\'])).rsplit('\\').next().unwrap_or(path)
+}

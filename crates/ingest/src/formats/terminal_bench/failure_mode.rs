@@ -1,0 +1,70 @@
+//! What a trial's `failure_mode` says of an end, as a table. Read off Terminal-Bench 0.2.18.
+//!
+//! Tests run after whatever became of the agent, so `is_resolved` may stand beside any of them. What the word does not tell is
+//! the agent's, marked as not recognised.
+
+use model::EndReason;
+
+/// What the record of a trial shows besides the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The agent began, or left something.
+    Begun,
+    /// Nothing shows that the container ever stood: `tb` itself failed.
+    NeverBegun,
+}
+
+/// Why a trial was not resolved, and whether its cause is recognised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cause {
+    pub(super) reason: EndReason,
+    pub(super) recognised: bool,
+}
+
+/// The cause of a trial that is not resolved. `judged` says whether the tests gave a verdict.
+pub(super) fn cause(word: Option<&str>, judged: bool, stage: Stage) -> Cause {
+    let recognised = |reason| Cause { reason, recognised: true };
+    let unclear = Cause { reason: EndReason::AgentError, recognised: false };
+    match word {
+        None | Some("unset" | "none") if judged => recognised(EndReason::TestsFailed),
+        None | Some("unset" | "none") => recognised(EndReason::NoVerdict),
+        Some("agent_timeout") => recognised(EndReason::AgentTimeout),
+        Some("context_length_exceeded") => recognised(EndReason::ContextOverflow),
+        Some("output_length_exceeded") => recognised(EndReason::AgentError),
+        Some("fatal_llm_parse_error") => recognised(EndReason::ToolCallFormat),
+        Some("agent_installation_failed") => recognised(EndReason::Environment),
+        Some("test_timeout") => recognised(EndReason::VerifierTimeout),
+        Some("parse_error") => recognised(EndReason::VerifierError),
+        Some("unknown_agent_error") if stage == Stage::NeverBegun => recognised(EndReason::Environment),
+        _ => unclear,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_the_documented_one() {
+        let doc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
+        let doc = std::fs::read_to_string(doc).unwrap();
+        let (_, doc) = doc.split_once("\n## Terminal-Bench run (tb)\n").unwrap();
+        let (doc, _) = doc.split_once("\n## ").unwrap();
+        let mut rows = 0;
+        for row in doc.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            for word in cells[1].split(", ").map(|word| word.trim_matches('`')) {
+                for (cell, judged, stage) in
+                    [(2, true, Stage::Begun), (3, false, Stage::Begun), (4, false, Stage::NeverBegun)]
+                {
+                    let cause = cause(Some(word), judged, stage);
+                    let label =
+                        if cause.recognised { cause.reason.label() } else { "agent error, not recognised" };
+                    assert_eq!(label, cells[cell], "{word}, {judged}, {stage:?}");
+                }
+                rows += 1;
+            }
+        }
+        assert_eq!(rows, 11);
+    }
+}

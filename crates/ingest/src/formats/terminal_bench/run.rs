@@ -1,0 +1,192 @@
+//! A run from its own files.
+
+use files::{Tree, file_name, join};
+use model::{Baseline, Benchmark, Run};
+
+use crate::format::Report;
+use crate::formats::harbor::settings::{flatten, plain};
+use crate::readers::json::Node;
+use crate::readers::value::Unusable;
+
+use super::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name, object};
+
+/// The files of a run, as far as they can be read.
+#[derive(Debug, Default)]
+pub(super) struct RunFiles {
+    results: Option<Node>,
+    metadata: Option<Node>,
+    lock: Option<Node>,
+}
+
+/// Of the metadata: what says which run it is and whose, and not how it was run.
+const NOT_SETTINGS: [&str; 20] = [
+    "run_id",
+    "uuid",
+    "dataset_path",
+    "output_path",
+    "agent_name",
+    "model_name",
+    "username",
+    "s3_bucket",
+    "start_time",
+    "end_time",
+    "resumed_at",
+    "accuracy",
+    "pass_at_k",
+    "task_ids",
+    "dataset_name",
+    "dataset_version",
+    "dataset_size",
+    "log_level",
+    "commit_hash",
+    "exclude_task_ids",
+];
+
+impl RunFiles {
+    /// Reads what is there of `results.json`, `run_metadata.json` and `tb.lock`.
+    pub(super) fn read(tree: &Tree, at: &str, report: &mut Report) -> Self {
+        let mut read = |name: &str, cap, consequence: &str| {
+            let path = join(at, name);
+            tree.entry(&path).filter(|entry| !entry.is_folder())?;
+            object(tree, &path, cap, consequence, report)
+        };
+        Self {
+            results: read(
+                RESULTS,
+                RESULTS_CAP,
+                "The trials are read from their own folders as far as they go.",
+            ),
+            metadata: read(
+                METADATA,
+                FILE_CAP,
+                "Agent, model and data set are taken from tb.lock, if it is there.",
+            ),
+            lock: read(LOCK, FILE_CAP, "The settings of the run are those of run_metadata.json."),
+        }
+    }
+
+    /// The entries of the results.
+    pub(super) fn entries(&self) -> &[Node] {
+        self.results.as_ref().and_then(|r| r.get("results")).map_or(&[][..], Node::list)
+    }
+
+    fn meta(&self, key: &str) -> Option<&Node> {
+        self.metadata.as_ref()?.get(key)
+    }
+
+    fn locked(&self, keys: &[&str]) -> Option<&Node> {
+        self.lock.as_ref()?.at(keys)
+    }
+
+    /// What the metadata says, else the lock.
+    fn text(&self, key: &str, locked: &[&str]) -> Option<&str> {
+        self.meta(key).or_else(|| self.locked(locked)).and_then(Node::word)
+    }
+
+    /// Identity of the run: the name of its folder, which is its id, unless the folder is the opened one.
+    pub(super) fn key(&self, tree: &Tree, at: &str) -> String {
+        let folder = Some(file_name(at)).filter(|name| !name.is_empty());
+        let id = || self.text("run_id", &["local_config", "run_id"]);
+        folder.or_else(id).map_or_else(|| tree.name(), str::to_owned)
+    }
+
+    /// The tasks that were to be played.
+    pub(super) fn task_ids(&self) -> Vec<&str> {
+        let ids = self.locked(&["dataset", "task_ids"]).or_else(|| self.meta("task_ids"));
+        ids.map_or(&[][..], Node::list).iter().filter_map(Node::word).collect()
+    }
+
+    /// How often each task was to be played.
+    pub(super) fn attempts(&self) -> Option<u32> {
+        let attempts =
+            self.meta("n_attempts").or_else(|| self.locked(&["run_config", "n_attempts"]))?.count()?;
+        u32::try_from(attempts).ok().filter(|n| *n > 0)
+    }
+
+    fn planned(&self) -> Option<u32> {
+        let locked = u64::try_from(self.task_ids().len()).ok().filter(|n| *n > 0);
+        let tasks = self.meta("dataset_size").and_then(Node::count).filter(|n| *n > 0).or(locked)?;
+        u32::try_from(tasks).ok()?.checked_mul(self.attempts()?)
+    }
+
+    fn benchmark(&self) -> Benchmark {
+        let version = self.text("dataset_version", &["dataset", "version"]);
+        let folder = || self.text("dataset_path", &["dataset", "local_path"]).map(folder_name);
+        let name = match (self.text("dataset_name", &["dataset", "name"]), version) {
+            (Some(name), Some(version)) => format!("{name}=={version}"),
+            (Some(name), None) => name.to_owned(),
+            (None, _) => folder().filter(|name| !name.is_empty()).unwrap_or("adhoc").to_owned(),
+        };
+        Benchmark { key: format!("terminal-bench:{name}"), name: format!("Terminal-Bench, {name}") }
+    }
+
+    /// The run.
+    pub(super) fn run(&self, tree: &Tree, at: &str, report: &mut Report) -> Run {
+        let mut run = Run::unknown(self.key(tree, at), self.benchmark());
+        let version = self.locked(&["harness", "version"]).and_then(Node::word).map(str::to_owned);
+        run.runner = Some(("Terminal-Bench".to_owned(), version));
+        run.harness = self.text("agent_name", &["agent", "name"]).map(str::to_owned);
+        run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+        if let Some(model) = self.text("model_name", &["agent", "model_name"]) {
+            // As its client of models parts them.
+            let (provider, name) = model.split_once('/').map_or((None, model), |(p, m)| (Some(p), m));
+            (run.provider, run.model) = (provider.map(str::to_owned), Some(name.to_owned()));
+        }
+        run.attempt_limit = Some(1);
+        run.planned_episodes = self.planned();
+        let mut unusable = Unusable::default();
+        run.started_at = unusable.time("start_time", self.meta("start_time"));
+        run.finished_at = unusable.time("end_time", self.meta("end_time"));
+        unusable.warn(&join(at, METADATA), report);
+        for (key, value) in self.metadata.as_ref().map_or(&[][..], Node::map) {
+            if !NOT_SETTINGS.contains(&key.as_str()) {
+                flatten(key, value, &mut run.settings);
+            }
+        }
+        for (key, value) in self.locked(&["run_config"]).map_or(&[][..], Node::map) {
+            if !NOT_SETTINGS.contains(&key.as_str()) {
+                flatten(key, value, &mut run.settings);
+            }
+        }
+        if let Some(kwargs) = self.locked(&["agent", "extra_kwargs"]) {
+            flatten("agent_kwargs", kwargs, &mut run.settings);
+        }
+        if let Some(commit) = self.meta("commit_hash").and_then(Node::word).filter(|hash| *hash != "unknown")
+        {
+            run.extra.insert("commit_hash".to_owned(), commit.into());
+        }
+        self.reported(&mut run);
+        run
+    }
+
+    /// Its own figures. The metadata has them from the end on, the results after each trial.
+    fn reported(&self, run: &mut Run) {
+        const KNOWN: [&str; 8] = [
+            "id",
+            "results",
+            "accuracy",
+            "n_resolved",
+            "n_unresolved",
+            "resolved_ids",
+            "unresolved_ids",
+            "pass_at_k",
+        ];
+        let results = self.results.as_ref();
+        let figure = |key: &str| results.and_then(|r| r.get(key)).or_else(|| self.meta(key));
+        for name in ["accuracy", "n_resolved", "n_unresolved"] {
+            if let Some(value) = figure(name).and_then(Node::number) {
+                run.reported.figures.push((format!("tb.{name}"), value));
+            }
+        }
+        for (k, value) in figure("pass_at_k").map_or(&[][..], Node::map) {
+            if let Some(value) = value.number() {
+                run.reported.figures.push((format!("tb.pass@{k}"), value));
+            }
+        }
+        for (key, value) in results.map_or(&[][..], Node::map) {
+            if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
+                run.extra.insert(key.clone(), plain(key, value));
+            }
+        }
+    }
+}

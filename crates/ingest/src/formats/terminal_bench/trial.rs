@@ -1,0 +1,239 @@
+//! One trial: an episode of one turn with one attempt.
+
+use std::collections::BTreeSet;
+
+use files::{Tree, join};
+use model::{
+    Artifact, ArtifactKind, Attempt, Counting, EndReason, Episode, Request, TestOutcome, TestResult, Tokens,
+    Turn, Verdict, Warning,
+};
+
+use crate::format::Report;
+use crate::formats::harbor::settings::plain;
+use crate::identity;
+use crate::readers::cases::TEST_CAP;
+use crate::readers::json::Node;
+use crate::readers::text::first_title;
+use crate::readers::value::{self, Unusable};
+
+use super::failure_mode::{Stage, cause};
+use super::layout::Trial;
+
+/// Longest title of a request.
+const TITLE_CAP: usize = 120;
+/// Longest request that is kept.
+const REQUEST_CAP: usize = 8 * 1024;
+/// Most logs of a trial.
+const LOGS_CAP: usize = 200;
+
+/// The fields of a trial that are understood.
+const KNOWN: [&str; 16] = [
+    "id",
+    "trial_name",
+    "task_id",
+    "instruction",
+    "is_resolved",
+    "failure_mode",
+    "parser_results",
+    "recording_path",
+    "total_input_tokens",
+    "total_output_tokens",
+    "trial_started_at",
+    "trial_ended_at",
+    "agent_started_at",
+    "agent_ended_at",
+    "test_started_at",
+    "test_ended_at",
+];
+
+/// Reads a trial; `log` is the log of its run.
+pub(super) fn episode(
+    tree: &Tree,
+    trial: &Trial,
+    result: Option<&Node>,
+    log: Option<&str>,
+    report: &mut Report,
+) -> Episode {
+    let mut episode = Episode::new(&trial.name, &trial.task);
+    episode.planned_turns = Some(1);
+    episode.extra.insert("trial".to_owned(), trial.name.as_str().into());
+    if let Some(log) = log {
+        episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
+    }
+    let place = trial.own_file().or_else(|| trial.folder.clone()).unwrap_or_else(|| trial.name.clone());
+    let mut turn = Turn::new(1);
+    let mut attempt = Attempt::new(1, Verdict::Error);
+    attempt.artifacts = artifacts(tree, trial);
+    attempt.steps = calls(tree, trial);
+    let Some(result) = result else {
+        if trial.has_ended() {
+            attempt.end_reason = Some(EndReason::VerifierError);
+            attempt.extra.insert("verdict".to_owned(), "unreadable".into());
+        } else {
+            attempt.verdict = Verdict::Unfinished;
+            attempt.end_reason = Some(EndReason::Unfinished);
+            report.warn(Warning::read_differently(
+                &place,
+                "tb.trial_unfinished",
+                "The trial has no result: it is running, or was killed.",
+            ));
+        }
+        turn.attempts.push(attempt);
+        episode.turns.push(turn);
+        return episode;
+    };
+
+    let text = |key: &str| result.get(key).and_then(Node::word);
+    episode.identity =
+        text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]));
+    let mut unusable = Unusable::default();
+    times(result, &mut episode, &mut attempt, &mut unusable);
+    usage(result, &mut attempt, &mut unusable);
+    tests(result, &mut attempt, &mut unusable);
+    unusable.settle_times(&mut episode.timing);
+    episode.unrecognised = verdict(tree, trial, result, &mut attempt);
+    if attempt.verdict == Verdict::Passed && attempt.tests.iter().any(TestResult::is_failing) {
+        report.warn(Warning::read_differently(
+            &place,
+            "tb.verdict_differs",
+            "It is resolved, and not all of its tests passed. It counts as passed.",
+        ));
+    }
+    unusable.settle(&mut attempt);
+    unusable.warn(&place, report);
+    if let Some(instruction) = result.get("instruction").and_then(Node::text) {
+        turn.title = first_title(instruction, TITLE_CAP);
+        turn.request = match trial.own_file() {
+            Some(file) if instruction.len() > REQUEST_CAP => Some(Request::File(Artifact {
+                kind: ArtifactKind::Request,
+                path: file,
+                pointer: Some("/instruction".to_owned()),
+            })),
+            _ => Some(Request::Text(instruction.to_owned())),
+        };
+    }
+    for (key, value) in result.map() {
+        if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
+            episode.extra.insert(key.clone(), plain(key, value));
+        }
+    }
+    turn.attempts.push(attempt);
+    episode.turns.push(turn);
+    episode
+}
+
+/// Decides by `is_resolved`. Says whether the cause of a failure is not recognised.
+fn verdict(tree: &Tree, trial: &Trial, result: &Node, attempt: &mut Attempt) -> bool {
+    let word = result.get("failure_mode").and_then(Node::word);
+    let resolved = result.get("is_resolved").and_then(Node::truth);
+    if let Some(word) = word.filter(|word| !matches!(*word, "unset" | "none")) {
+        attempt.extra.insert("failure_mode".to_owned(), word.into());
+    }
+    if resolved == Some(true) {
+        attempt.verdict = Verdict::Passed;
+        return false;
+    }
+    attempt.verdict = if resolved.is_some() { Verdict::Failed } else { Verdict::Error };
+    let pane = |name: &str| {
+        let folder = trial.folder.as_ref();
+        folder.is_some_and(|folder| tree.entry(&join(folder, &format!("panes/{name}"))).is_some())
+    };
+    let began = result.get("agent_started_at").is_some() || pane("pre-agent.txt") || attempt.steps.is_some();
+    let stage = if began { Stage::Begun } else { Stage::NeverBegun };
+    let cause = cause(word, resolved.is_some(), stage);
+    attempt.end_reason = Some(cause.reason);
+    if !cause.recognised {
+        attempt.extra.insert("cause".to_owned(), "not recognised".into());
+    }
+    !cause.recognised
+}
+
+fn times(result: &Node, episode: &mut Episode, attempt: &mut Attempt, unusable: &mut Unusable) {
+    let mut phase = |name: &str| {
+        let (begin, end) = (format!("{name}_started_at"), format!("{name}_ended_at"));
+        let (begin, end) = (unusable.time(&begin, result.get(&begin)), unusable.time(&end, result.get(&end)));
+        let seconds = unusable.span(name, begin.as_deref(), end.as_deref());
+        (begin, end, seconds)
+    };
+    let (trial, agent, tests) = (phase("trial"), phase("agent"), phase("test"));
+    let timing = &mut attempt.timing;
+    (timing.agent_seconds, timing.test_seconds) = (agent.2, tests.2);
+    (episode.timing.agent_seconds, episode.timing.test_seconds) = (agent.2, tests.2);
+    (timing.started_at, timing.finished_at) = (agent.0.or(tests.0), tests.1.or(agent.1));
+    (episode.timing.started_at, episode.timing.finished_at) = (trial.0, trial.1);
+}
+
+/// Agents that `tb` does not count for have 0 in both: that is unknown.
+fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
+    let mut count = |key| unusable.take(key, result.get(key), value::tokens);
+    let (input, output) = (count("total_input_tokens"), count("total_output_tokens"));
+    if input.unwrap_or(0) > 0 || output.unwrap_or(0) > 0 {
+        attempt.tokens = Tokens { input, cached: None, output };
+    }
+}
+
+/// Tests are shown and are no cases of a case score: a task is resolved or not.
+fn tests(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
+    attempt.counting = Counting::Outside;
+    let Some(all) = result.get("parser_results") else { return };
+    let (mut passed, mut total) = (0_u32, 0_u32);
+    for (name, status) in all.map() {
+        let outcome = match status.text() {
+            Some("passed") => TestOutcome::Passed,
+            Some("failed") => TestOutcome::Failed,
+            Some("skipped") => TestOutcome::Skipped,
+            _ => {
+                unusable.add(&format!("the outcome of {name}"), &status.to_value());
+                TestOutcome::Error
+            }
+        };
+        passed += u32::from(outcome == TestOutcome::Passed);
+        total += u32::from(outcome != TestOutcome::Skipped);
+        if attempt.tests.len() < TEST_CAP {
+            attempt.tests.push(TestResult::new(name.as_str(), outcome));
+        }
+    }
+    (attempt.passed, attempt.total) = (Some(passed), Some(total));
+}
+
+/// How often an agent of `tb` called its model: it leaves a folder `agent-logs/episode-N` for each call.
+fn calls(tree: &Tree, trial: &Trial) -> Option<u32> {
+    let logs = tree.list(&join(trial.folder.as_ref()?, "agent-logs"));
+    let numbers: BTreeSet<u32> = logs
+        .iter()
+        .filter(|entry| entry.is_folder())
+        .filter_map(|entry| entry.name.strip_prefix("episode-")?.parse().ok())
+        .collect();
+    u32::try_from(numbers.len()).ok().filter(|n| *n > 0)
+}
+
+fn artifacts(tree: &Tree, trial: &Trial) -> Vec<Artifact> {
+    let Some(folder) = &trial.folder else { return Vec::new() };
+    let mut out = Vec::new();
+    let mut add = |kind, path: String| out.push(Artifact::new(kind, path));
+    let files =
+        |path: &str| tree.list(path).into_iter().filter(|entry| !entry.is_folder()).collect::<Vec<_>>();
+    for (name, kind) in
+        [("panes/post-test.txt", ArtifactKind::TestOutput), ("panes/post-agent.txt", ArtifactKind::AgentLog)]
+    {
+        let path = join(folder, name);
+        if tree.entry(&path).is_some_and(|entry| !entry.is_folder()) {
+            add(kind, path);
+        }
+    }
+    for name in ["agent-logs", "sessions", ""] {
+        let path = join(folder, name);
+        for entry in files(&path).iter().filter(|entry| entry.name != super::RESULTS).take(LOGS_CAP) {
+            add(ArtifactKind::AgentLog, join(&path, &entry.name));
+        }
+    }
+    let logs = join(folder, "agent-logs");
+    for call in tree.list(&logs).iter().filter(|entry| entry.is_folder()) {
+        let path = join(&logs, &call.name);
+        for entry in files(&path) {
+            add(ArtifactKind::AgentLog, join(&path, &entry.name));
+        }
+    }
+    out.truncate(LOGS_CAP);
+    out
+}

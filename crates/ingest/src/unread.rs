@@ -1,0 +1,195 @@
+//! What other programs write and Stamina Lab does not read, so that it can be named, and what to open instead.
+//!
+//! Looked for only where no format recognised anything. Each kind is told by its structure, from a table ([`table`]):
+//! names in a folder, the form of a JSON document, the first bytes of a file. How much is looked at is bounded, whatever
+//! the folder holds.
+
+mod sign;
+mod table;
+
+use files::{Entry, Tree, join};
+
+use crate::discover::is_noise;
+use crate::readers::outline::Outline;
+
+use self::sign::Sign;
+
+/// Most folders that are looked into.
+const FOLDERS: usize = 2_000;
+/// Levels below the root that are looked into.
+const LEVELS: u32 = 6;
+/// Most files that are opened.
+const FILES: usize = 400;
+/// Most files of one folder that are opened.
+const FILES_OF_FOLDER: usize = 20;
+/// Most bytes of one file that are read.
+const HEAD: u64 = 1 << 20;
+/// Most bytes that are read.
+const BYTES: u64 = 64 << 20;
+/// Bytes that are read first; whether there is any use in more is told from them.
+const FIRST: u64 = 512;
+
+/// Something that another program writes.
+struct Kind {
+    /// Stable word in JSON.
+    id: &'static str,
+    /// What one is, as a sentence goes on: `a log of Inspect`.
+    one: &'static str,
+    /// What several are.
+    many: &'static str,
+    /// How the sentence ends, of one: `which is not read`.
+    not_read: &'static str,
+    /// What to open instead.
+    open: &'static str,
+    signs: &'static [Sign],
+}
+
+/// Results of another program, and where the first of them lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Stable word: `mini_swe_agent`.
+    pub kind: &'static str,
+    /// What it is, in words that fit the count: `a trajectory of mini-swe-agent`, `3 trajectories of mini-swe-agent`.
+    pub name: String,
+    /// How a sentence about it goes on: `which is not read`.
+    pub not_read: String,
+    /// The first file or folder, relative to the tree.
+    pub at: String,
+    /// How many files or folders were recognised among those that were looked at.
+    pub count: usize,
+    /// What to open instead.
+    pub instead: &'static str,
+}
+
+/// The kinds, as `docs/formats.md` lists them: the stable word, and what it is called.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    table::KINDS.iter().map(|kind| (kind.id, kind.one))
+}
+
+/// Whether a file begins as a zip that holds something.
+pub fn begins_as_zip(tree: &Tree, path: &str) -> bool {
+    tree.read_range(path, 0, sign::ZIP.len() as u64).is_ok_and(|(bytes, _)| bytes == sign::ZIP)
+}
+
+/// Looks for results of other programs; what there is most of comes first.
+pub fn find(tree: &Tree) -> Vec<Found> {
+    let mut look = Look { tree, found: Vec::new(), files_left: FILES, bytes_left: BYTES };
+    let mut level = vec![String::new()];
+    let mut folders = 0;
+    for _ in 0..=LEVELS {
+        let mut next = Vec::new();
+        for folder in level {
+            if folders == FOLDERS {
+                break;
+            }
+            folders += 1;
+            next.extend(look.folder(&folder));
+        }
+        level = next;
+    }
+    let mut found = look.found;
+    found.sort_by(|(a, first), (b, other)| other.count.cmp(&first.count).then(a.cmp(b)));
+    found.into_iter().map(|(index, seen)| table::KINDS[index].found(seen)).collect()
+}
+
+/// Where a kind was seen.
+struct Seen {
+    at: String,
+    count: usize,
+}
+
+impl Kind {
+    fn found(&self, seen: Seen) -> Found {
+        let (name, not_read) = if seen.count == 1 {
+            (self.one.to_owned(), self.not_read.to_owned())
+        } else {
+            (format!("{} {}", seen.count, self.many), plural(self.not_read))
+        };
+        Found { kind: self.id, name, not_read, at: seen.at, count: seen.count, instead: self.open }
+    }
+}
+
+/// `which is not read` of several.
+fn plural(clause: &str) -> String {
+    let words = clause.split(' ').map(|word| match word {
+        "is" => "are",
+        "has" => "have",
+        "it" => "they",
+        "its" => "their",
+        "itself" => "themselves",
+        word => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+struct Look<'a> {
+    tree: &'a Tree,
+    /// By the place of the kind in the table.
+    found: Vec<(usize, Seen)>,
+    files_left: usize,
+    bytes_left: u64,
+}
+
+impl Look<'_> {
+    /// Looks at a folder and its files. Gives the folders below that are to be looked into.
+    fn folder(&mut self, at: &str) -> Vec<String> {
+        let entries = self.tree.list(at);
+        let of_folder =
+            table::KINDS.iter().position(|kind| kind.signs.iter().any(|s| s.is_of_folder(&entries)));
+        if let Some(kind) = of_folder {
+            // All that lies in it is part of it.
+            self.take(kind, at);
+            return Vec::new();
+        }
+        let files = entries.iter().filter(|entry| !entry.is_folder() && may_be(&entry.name));
+        for entry in files.take(FILES_OF_FOLDER) {
+            if self.files_left == 0 || self.bytes_left == 0 {
+                break;
+            }
+            self.files_left -= 1;
+            let path = join(at, &entry.name);
+            if let Some(kind) = self.file(&path, entry) {
+                self.take(kind, &path);
+            }
+        }
+        let below = entries.iter().filter(|entry| entry.is_folder() && !is_noise(&entry.name));
+        below.map(|entry| join(at, &entry.name)).collect()
+    }
+
+    fn file(&mut self, path: &str, entry: &Entry) -> Option<usize> {
+        let mut read = |most: u64| {
+            let most = most.min(self.bytes_left);
+            let (bytes, _) = self.tree.read_range(path, 0, most).ok()?;
+            self.bytes_left -= (bytes.len() as u64).min(self.bytes_left);
+            Some(bytes)
+        };
+        let mut bytes = read(FIRST)?;
+        let is_json = Outline::of_beginning(&bytes).is_some();
+        if is_json && bytes.len() as u64 == FIRST {
+            bytes = read(HEAD)?;
+        }
+        let outline = Outline::of_beginning(&bytes);
+        table::KINDS.iter().position(|kind| {
+            kind.signs.iter().any(|sign| sign.is_of_file(&entry.name, &bytes, outline.as_ref()))
+        })
+    }
+
+    fn take(&mut self, kind: usize, at: &str) {
+        match self.found.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, seen)) => seen.count += 1,
+            None => self.found.push((kind, Seen { at: at.to_owned(), count: 1 })),
+        }
+    }
+}
+
+/// Files that are surely something else: most of a folder of results is logs and code.
+fn may_be(name: &str) -> bool {
+    const OTHER: [&str; 16] = [
+        "txt", "log", "md", "py", "sh", "toml", "yaml", "yml", "csv", "png", "svg", "html", "cast", "patch",
+        "diff", "rs",
+    ];
+    !name.starts_with('.') && !name.rsplit_once('.').is_some_and(|(_, ending)| OTHER.contains(&ending))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! By what results of other programs are told: names in a folder, the form of a JSON document, the first bytes of a file.
+//! No text is searched for words.
+
+use files::Entry;
+
+use crate::readers::outline::Outline;
+
+/// A way of names in a JSON document (`[]` is the first element of a list), and what stands there.
+pub(super) type Field = (&'static [&'static str], Shape);
+
+/// What stands at a place of a JSON document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Anything, also `null`.
+    Present,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Truth,
+    /// Any text.
+    Text,
+    /// This text.
+    Is(&'static str),
+    /// A text that begins so.
+    Begins(&'static str),
+    /// A text of at most 64 bytes that ends so.
+    Ends(&'static str),
+    /// A list.
+    List,
+    /// An object.
+    Object,
+}
+
+/// By what a kind is told. One of its signs is enough.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sign {
+    /// A folder that has these files, and one of the other entries (`steps/` is a folder).
+    Folder {
+        /// Files that are there.
+        files: &'static [&'static str],
+        /// Of these at least one.
+        any: &'static [&'static str],
+    },
+    /// A JSON file, or one of JSON lines, whose first value has all these fields.
+    Json(&'static [Field]),
+    /// The same of a file of this name.
+    Named(&'static str, &'static [Field]),
+    /// A file with these bytes at this place.
+    Bytes(usize, &'static [u8]),
+    /// A zip whose name ends so.
+    Zip(&'static str),
+}
+
+/// The first bytes of every zip that has an entry.
+pub(super) const ZIP: &[u8] = b"PK\x03\x04";
+
+impl Sign {
+    /// Whether a folder has it.
+    pub(super) fn is_of_folder(self, entries: &[Entry]) -> bool {
+        let Self::Folder { files, any } = self else { return false };
+        let has = |name: &str| {
+            let (name, folder) = name.strip_suffix('/').map_or((name, false), |name| (name, true));
+            entries.iter().any(|entry| entry.name == name && entry.is_folder() == folder)
+        };
+        files.iter().all(|name| has(name)) && any.iter().any(|name| has(name))
+    }
+
+    /// Whether a file has it, told from its name, its first bytes and the outline of its JSON.
+    pub(super) fn is_of_file(self, name: &str, bytes: &[u8], outline: Option<&Outline>) -> bool {
+        let fields = |fields: &[Field]| {
+            outline.is_some_and(|outline| {
+                fields.iter().all(|(way, shape)| outline.at(way).is_some_and(|value| shape.is_of(value)))
+            })
+        };
+        match self {
+            Self::Folder { .. } => false,
+            Self::Json(all) => fields(all),
+            Self::Named(needed, all) => name == needed && fields(all),
+            Self::Bytes(at, needed) => bytes.get(at..).is_some_and(|rest| rest.starts_with(needed)),
+            Self::Zip(ending) => name.ends_with(ending) && bytes.starts_with(ZIP),
+        }
+    }
+}
+
+impl Shape {
+    fn is_of(self, value: &Outline) -> bool {
+        let text = |is: &dyn Fn(&str) -> bool| value.text().is_some_and(is);
+        match self {
+            Self::Present => true,
+            Self::Number => *value == Outline::Number,
+            Self::Truth => *value == Outline::Truth,
+            Self::Text => text(&|_| true),
+            Self::Is(needed) => text(&|t| t == needed),
+            Self::Begins(needed) => text(&|t| t.starts_with(needed)),
+            Self::Ends(needed) => text(&|t| t.ends_with(needed)),
+            Self::List => matches!(value, Outline::List(_)),
+            Self::Object => matches!(value, Outline::Object(_)),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Runs of `tb`: one trial of each kind (`tests/fixtures/terminal_bench/make.py`), as far as files are there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "helpers of tests; figures are copied, not computed"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use files::Tree;
+use ingest::format::{Format, Report, Sniff};
+use ingest::formats::terminal_bench::TerminalBench;
+use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, TestOutcome, Tokens, Verdict};
+
+struct Read {
+    run: Run,
+    episodes: Vec<Episode>,
+    report: Report,
+}
+
+fn read(path: &Path) -> Read {
+    let tree = Tree::open(path).unwrap();
+    assert_eq!(TerminalBench.sniff(&tree, ""), Sniff::Recognised);
+    let mut report = Report::default();
+    let survey = TerminalBench.survey(&tree, "", &mut report);
+    let [run] = &survey.runs[..] else { panic!("{:?}", survey.runs) };
+    let mut episodes = Vec::new();
+    for part in &survey.parts {
+        for reading in TerminalBench.read(&tree, "", part, &mut report) {
+            assert_eq!(reading.run, run.key);
+            episodes.push(reading.episode);
+        }
+    }
+    Read { run: run.clone(), episodes, report }
+}
+
+impl Read {
+    fn codes(&self) -> Vec<&str> {
+        self.report.warnings.iter().map(|w| w.code.as_str()).collect()
+    }
+    fn episode(&self, task: &str, repeat: u32) -> &Episode {
+        self.episodes.iter().find(|e| e.scenario == task && e.repeat == repeat).unwrap()
+    }
+    /// Task, repeat, verdict, end reason, whether the cause is not recognised.
+    fn ends(&self) -> Vec<(&str, u32, Verdict, EndReason, bool)> {
+        let end = |e: &'_ Episode| (e.turns[0].attempts[0].verdict, e.end().1, e.unrecognised);
+        self.episodes
+            .iter()
+            .map(|e| {
+                let (verdict, reason, unrecognised) = end(e);
+                (e.scenario.as_str(), e.repeat, verdict, reason, unrecognised)
+            })
+            .collect()
+    }
+}
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/terminal_bench/run-a")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+const ENDS: [(&str, u32, Verdict, EndReason, bool); 8] = [
+    ("task-a", 1, Verdict::Passed, EndReason::PassedAll, false),
+    ("task-a", 2, Verdict::Failed, EndReason::AgentTimeout, false),
+    ("task-b", 1, Verdict::Failed, EndReason::TestsFailed, false),
+    ("task-b", 2, Verdict::Error, EndReason::VerifierTimeout, false),
+    ("task-c", 1, Verdict::Error, EndReason::Environment, false),
+    ("task-c", 2, Verdict::Unfinished, EndReason::Unfinished, false),
+    ("task-d", 1, Verdict::Failed, EndReason::ContextOverflow, false),
+    ("task-d", 2, Verdict::Failed, EndReason::AgentError, true),
+];
+
+#[test]
+fn each_trial_ends_as_its_record_says() {
+    let read = read(&fixture());
+    assert_eq!(read.ends(), ENDS);
+    assert_eq!(read.codes(), ["tb.trial_unfinished"]);
+    let run = &read.run;
+    assert_eq!(
+        (
+            run.key.as_str(),
+            run.benchmark.key.as_str(),
+            run.harness.as_deref(),
+            run.provider.as_deref(),
+            run.model.as_deref()
+        ),
+        ("run-a", "terminal-bench:set-a==0.1.1", Some("agent-a"), Some("vendor"), Some("model-a"))
+    );
+    assert_eq!((run.planned_episodes, run.attempt_limit, run.baseline), (Some(10), Some(1), None));
+    assert_eq!(run.started_at.as_deref(), Some("2026-01-02T10:00:00.000000+00:00"));
+    // What terminal-bench's own models compute of this file.
+    assert_eq!(
+        run.reported.figures,
+        [
+            ("tb.accuracy".to_owned(), 1.0 / 7.0),
+            ("tb.n_resolved".to_owned(), 1.0),
+            ("tb.n_unresolved".to_owned(), 6.0)
+        ]
+    );
+    let settings = serde_json::to_string(&run.settings).unwrap();
+    assert_eq!(run.settings["n_attempts"], 2);
+    assert_eq!(run.settings["agent_kwargs.temperature"], 0.5);
+    assert_eq!(run.settings["agent_kwargs.api_key"], "[hidden]");
+    for private in ["somebody", "/somewhere"] {
+        assert!(!settings.contains(private), "{settings}");
+    }
+}
+
+#[test]
+fn a_trial_has_its_tests_times_tokens_and_files() {
+    let read = read(&fixture());
+    let episode = read.episode("task-a", 1);
+    let turn = &episode.turns[0];
+    let attempt = &turn.attempts[0];
+    assert_eq!((episode.planned_turns, turn.title.as_deref()), (Some(1), Some("Do task-a")));
+    assert_eq!(turn.request, Some(Request::Text("# Do task-a\n\nWrite the file.".to_owned())));
+    assert_eq!(attempt.tokens, Tokens { input: Some(1200), cached: None, output: Some(340) });
+    assert_eq!((attempt.timing.agent_seconds, attempt.timing.test_seconds), (Some(40.5), Some(10.5)));
+    assert_eq!((attempt.passed, attempt.total, attempt.steps), (Some(2), Some(2), Some(3)));
+    let tests: Vec<_> = attempt.tests.iter().map(|t| (t.id.as_str(), t.outcome)).collect();
+    assert_eq!(tests, [("test_one", TestOutcome::Passed), ("test_two", TestOutcome::Passed)]);
+    let of = |kind| {
+        attempt.artifacts.iter().filter(|a| a.kind == kind).map(|a| a.path.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(ArtifactKind::TestOutput), ["task-a/task-a.1-of-2.run-a/panes/post-test.txt"]);
+    assert_eq!(of(ArtifactKind::AgentLog).len(), 5, "{:?}", of(ArtifactKind::AgentLog));
+    assert_eq!(episode.artifacts[0].path, "run.log");
+    // 0 and 0 is what tb writes for agents that it does not count for.
+    assert!(read.episode("task-a", 2).turns[0].attempts[0].tokens.is_unknown());
+    assert_eq!(read.episode("task-a", 2).turns[0].attempts[0].steps, None);
+    assert!(read.episode("task-a", 1).identity.is_some());
+    assert_ne!(read.episode("task-a", 1).identity, read.episode("task-a", 2).identity);
+}
+
+#[test]
+fn the_file_of_the_run_alone_is_enough_and_so_are_those_of_the_trials() {
+    let temp = tempfile::tempdir().unwrap();
+    fs::copy(fixture().join("results.json"), temp.path().join("results.json")).unwrap();
+    let only = read(temp.path());
+    // The running trial has no entry yet.
+    let ended: Vec<_> = ENDS.into_iter().filter(|end| end.3 != EndReason::Unfinished).collect();
+    assert_eq!(only.ends(), ended);
+    assert_eq!((only.run.harness.as_deref(), only.run.planned_episodes), (None, None));
+    assert_eq!(only.run.benchmark.key, "terminal-bench:adhoc");
+
+    let trials = tempfile::tempdir().unwrap();
+    let run = trials.path().join("run-a");
+    copy(&fixture(), &run);
+    fs::remove_file(run.join("results.json")).unwrap();
+    let own = read(&run);
+    // The one that failed in tb itself has no file of its own, and no folder either.
+    let with_folder: Vec<_> = ENDS.into_iter().filter(|end| (end.0, end.1) != ("task-c", 1)).collect();
+    let own: Vec<_> = own.ends().into_iter().map(|end| (end.0.to_owned(), end.2, end.3)).collect();
+    assert_eq!(own, with_folder.iter().map(|end| (end.0.to_owned(), end.2, end.3)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_damaged_file_of_a_trial_leaves_its_entry_or_an_unreadable_verdict() {
+    let temp = tempfile::tempdir().unwrap();
+    let run = temp.path().join("run-a");
+    copy(&fixture(), &run);
+    fs::write(run.join("task-b/task-b.1-of-2.run-a/results.json"), "{\"trial_name\": ").unwrap();
+    let damaged = read(&run);
+    assert_eq!(damaged.ends(), ENDS);
+    assert!(damaged.codes().contains(&"json.truncated"), "{:?}", damaged.codes());
+    fs::write(run.join("results.json"), "[]").unwrap();
+    let damaged = read(&run);
+    let (verdict, reason) = damaged
+        .ends()
+        .into_iter()
+        .find(|end| (end.0, end.2) == ("task-b", Verdict::Error) && end.3 == EndReason::VerifierError)
+        .map(|end| (end.2, end.3))
+        .unwrap();
+    assert_eq!((verdict, reason), (Verdict::Error, EndReason::VerifierError));
+    assert!(damaged.codes().contains(&"json.wrong_type"));
+}
+
+#[test]
+fn values_that_cannot_be_are_unknown_and_contradictions_are_told() {
+    let temp = tempfile::tempdir().unwrap();
+    let results = r#"{"results": [
+        {"task_id": "a", "trial_name": "a.1-of-1.r", "is_resolved": true, "failure_mode": "agent_timeout", "parser_results": {"t": "failed"},
+         "total_input_tokens": -5, "total_output_tokens": "many", "agent_started_at": "2026-02-30T10:00:00Z", "new_field": [1]},
+        {"task_id": "b", "trial_name": "b.1-of-1.r", "is_resolved": "yes", "failure_mode": "something_new", "agent_started_at": "2026-01-01T10:00:00Z", "parser_results": {"t": "odd", "u": "skipped"}},
+        {"trial_name": "nameless"}, 7, null]}"#;
+    fs::write(temp.path().join("results.json"), results).unwrap();
+    fs::write(temp.path().join("run_metadata.json"), r#"{"run_id": "r", "agent_name": "oracle", "model_name": "Oracle", "dataset_size": 1e9, "n_attempts": 4294967295}"#)
+        .unwrap();
+    let read = read(temp.path());
+    assert_eq!(
+        read.ends(),
+        [
+            ("a", 1, Verdict::Passed, EndReason::PassedAll, false),
+            ("b", 1, Verdict::Error, EndReason::AgentError, true)
+        ]
+    );
+    assert_eq!(read.codes(), ["tb.verdict_differs", "value.not_usable", "value.not_usable"]);
+    assert_eq!((read.run.baseline, read.run.planned_episodes), (Some(Baseline::Oracle), None));
+    assert!(read.episode("a", 1).turns[0].attempts[0].tokens.is_unknown());
+    assert_eq!(read.episode("a", 1).extra["new_field"], serde_json::json!([1]));
+    let attempt = &read.episode("b", 1).turns[0].attempts[0];
+    assert_eq!((attempt.passed, attempt.total), (Some(0), Some(1)));
+}
+
+#[test]
+fn other_files_of_the_same_names_are_no_run() {
+    let temp = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("results.json", r#"{"results": [{"task": "a", "passed": true}]}"#),
+        ("results.json", r#"[{"task_id": "a", "is_resolved": true}]"#),
+        ("results.json", "task_id is_resolved"),
+        ("run_metadata.json", r#"{"run_id": "r"}"#),
+        ("tb.lock", r#"{"harness": {"version": "0.2"}}"#),
+    ] {
+        let path = temp.path().join(name);
+        fs::write(&path, text).unwrap();
+        let tree = Tree::open(temp.path()).unwrap();
+        assert!(matches!(TerminalBench.sniff(&tree, ""), Sniff::Not { .. }), "{text}");
+        fs::remove_file(path).unwrap();
+    }
+}
