@@ -6,7 +6,7 @@ use model::{Attempt, Episode, Severity, TestResult, Tokens, Turn, Warning, Warni
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
 use workbench::api::{
-    ApiError, FailureOrigin, GridRow, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
+    ApiError, FailureOrigin, GridRow, RerunList, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
 };
 
 /// One source of `stamina ingest --json`.
@@ -122,6 +122,11 @@ pub(crate) fn copies(detail: &RunDetail) -> Value {
         })
         .collect();
     json!({ "run": detail.row.id, "copies": copies })
+}
+
+/// `stamina rerun-list --json`.
+pub(crate) fn reruns(list: &RerunList) -> Value {
+    json!({ "run": list.run, "runner": list.runner, "trials": list.trials, "unnamed": list.unnamed, "commands": list.commands })
 }
 
 /// One turn of `stamina survival --json`.

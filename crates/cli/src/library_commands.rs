@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, EpisodeRef, GridSort, ListRuns, RunGridRequest, RunGrouping, RunRef, RunRow, RunSort,
+    ApiError, EpisodeRef, GridSort, ListRuns, RerunRequest, RunGridRequest, RunGrouping, RunRef, RunRow,
+    RunSort,
 };
 
 use crate::args::Sort;
@@ -132,6 +133,22 @@ pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, Api
                 .hint(format!("Name one of: {}", ids.join(", "))))
         }
     }
+}
+
+/// `stamina rerun-list`.
+pub(crate) fn rerun_list(
+    workbench: &Workbench,
+    request: RerunRequest,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let run = find_run(workbench, &request.run)?.id;
+    let list = workbench.list_reruns(RerunRequest { run, ..request })?;
+    if as_json {
+        print_json(&json::reruns(&list));
+    } else {
+        print(&list.text);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `stamina survival`.

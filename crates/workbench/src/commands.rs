@@ -29,6 +29,8 @@ macro_rules! with_commands {
             get_run(RunRef) -> RunDetail;
             "Lets the trials of this run count where other runs have the same ones."
             prefer_run(RunRef) -> RunDetail;
+            "Which trials of a run to run again, and how its runner is told."
+            list_reruns(RerunRequest) -> RerunList;
             "Sets tags and notes."
             annotate(Annotate) -> Nothing;
             "Kaplan–Meier table of a run."

@@ -25,6 +25,7 @@ mod memory;
 mod packs;
 mod policy;
 mod published;
+mod reruns;
 pub mod runs;
 pub mod sampler;
 mod scenarios;

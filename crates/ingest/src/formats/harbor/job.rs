@@ -104,6 +104,13 @@ pub(super) fn harbor_version(tree: &Tree, job: &Job) -> Option<String> {
     lock.harbor?.version
 }
 
+/// The trials that a job's lock lists.
+pub(super) fn locked(tree: &Tree, job: &Job) -> Vec<Head> {
+    let lock = tree.read_json::<Node>(&join(&job.path, "lock.json"), RESULT_CAP).ok();
+    let trials = lock.as_ref().and_then(|lock| lock.get("trials")).map_or(&[][..], Node::list);
+    trials.iter().map(Head::of_config).filter(|head| !head.task.is_empty()).collect()
+}
+
 /// What belongs to one run, collected over the trials of a place.
 #[derive(Debug)]
 pub(super) struct RunParts {
