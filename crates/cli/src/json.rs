@@ -76,6 +76,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
     json!({
         "id": row.id,
         "source": row.source_name,
+        "source_label": row.source_label,
         "format": row.format,
         "benchmark": row.benchmark.key,
         "harness": row.harness,

@@ -141,7 +141,7 @@ impl Workbench {
             files.insert(0, log(tree.as_deref(), artifact));
         }
         Ok(TurnDetail {
-            run: row(found.run.entry.clone(), 0, &policy),
+            run: row(found.run.entry.clone(), 0, &policy, &self.source_labels()?),
             number: request.turn,
             title: turn.title,
             state,
