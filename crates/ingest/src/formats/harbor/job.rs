@@ -43,6 +43,10 @@ impl JobFiles {
         }
         let mut read = |name: &str, cap, consequence: &str| {
             let path = join(&job.path, name);
+            // Older versions of Harbor write none: the version is then unknown, and nothing else is lost.
+            if name == "lock.json" && !is_file(tree, &path) {
+                return None;
+            }
             match tree.read_json::<Node>(&path, cap) {
                 Ok(node @ Node::Map(_)) => {
                     report.files_read += 1;
