@@ -14,6 +14,7 @@ fn main() {
     };
     for (target, sample) in [
         ("harbor", "harbor/jobs/terminus2-mock-priced"),
+        ("terminal_bench", "terminal_bench/run-a"),
         ("evocode", "evocode"),
         ("staminabench", "staminabench/own"),
     ] {

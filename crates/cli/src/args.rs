@@ -95,6 +95,23 @@ pub(crate) enum Command {
         #[arg(long)]
         count_here: bool,
     },
+    /// Print which trials of a run to run again, and the flags or YAML that tell its runner
+    ///
+    /// Without --censored, --unreadable or --missing all three.
+    #[command(after_help = "Example: stamina rerun-list sweep.glm-5 --censored --missing")]
+    RerunList {
+        /// Id of the run, or the begin of one that names it alone
+        run: String,
+        /// Trials that something outside the agent ended
+        #[arg(long)]
+        censored: bool,
+        /// Trials without a verdict that can be read
+        #[arg(long)]
+        unreadable: bool,
+        /// Trials that were planned and are not there
+        #[arg(long)]
+        missing: bool,
+    },
     /// Compare runs, or groups of runs: what differs in their settings, survival, tests
     ///
     /// What makes them not comparable comes first. Each run is tested against the reference, which is the first unless

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use workbench::api::{ApiError, RunAction};
+use workbench::api::{ApiError, RerunRequest, RunAction};
 use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command};
@@ -32,6 +32,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Copies { run, count_here } => {
             library_commands::copies(&*open(false)?, &run, count_here, json)
+        }
+        Command::RerunList { run, censored, unreadable, missing } => {
+            let request = RerunRequest { run, censored, unreadable, missing };
+            library_commands::rerun_list(&*open(false)?, request, json)
         }
         Command::Compare { runs, reference, all_pairs, tau } => {
             compare_command::compare(&*open(false)?, &runs, reference.as_deref(), all_pairs, tau, json)

@@ -6,7 +6,7 @@ use model::{Attempt, Episode, Severity, TestResult, Tokens, Turn, Warning, Warni
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
 use workbench::api::{
-    ApiError, FailureOrigin, GridRow, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
+    ApiError, FailureOrigin, GridRow, RerunList, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
 };
 
 /// One source of `stamina ingest --json`.
@@ -76,6 +76,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
     json!({
         "id": row.id,
         "source": row.source_name,
+        "source_label": row.source_label,
         "format": row.format,
         "benchmark": row.benchmark.key,
         "harness": row.harness,
@@ -123,6 +124,11 @@ pub(crate) fn copies(detail: &RunDetail) -> Value {
         })
         .collect();
     json!({ "run": detail.row.id, "copies": copies })
+}
+
+/// `stamina rerun-list --json`.
+pub(crate) fn reruns(list: &RerunList) -> Value {
+    json!({ "run": list.run, "runner": list.runner, "trials": list.trials, "unnamed": list.unnamed, "commands": list.commands })
 }
 
 /// One turn of `stamina survival --json`.

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, EpisodeRef, GridSort, ListRuns, RunGridRequest, RunGrouping, RunRef, RunRow, RunSort,
+    ApiError, EpisodeRef, GridSort, ListRuns, RerunRequest, RunGridRequest, RunGrouping, RunRef, RunRow,
+    RunSort,
 };
 
 use crate::args::Sort;
@@ -54,10 +55,12 @@ pub(crate) fn runs(
         return Ok(ExitCode::SUCCESS);
     }
     let unknown = || "unknown".to_owned();
+    // The ids of runs hold the names of their sources; where these are the same, only the label tells.
+    let labelled = rows.iter().any(|row| row.source_label != row.source_name);
     let lines: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
-            vec![
+            let mut line = vec![
                 row.id.clone(),
                 format!("{}{}", row.model.as_deref().unwrap_or("unknown"), simulated(row)),
                 row.harness.clone().unwrap_or_else(unknown),
@@ -76,25 +79,30 @@ pub(crate) fn runs(
                     }
                     _ => format!("${cost:.2}"),
                 }),
-            ]
+            ];
+            if labelled {
+                line.insert(1, row.source_label.clone());
+            }
+            line
         })
         .collect();
-    print(&table::table(
-        &[
-            "id",
-            "model",
-            "harness",
-            "episodes",
-            "stamina",
-            "95 % CI",
-            "tau",
-            "events/censored",
-            "score",
-            "cost",
-        ],
-        &[false, false, false, true, true, true, true, true, true, true],
-        &lines,
-    ));
+    let mut heads = vec![
+        ("id", false),
+        ("model", false),
+        ("harness", false),
+        ("episodes", true),
+        ("stamina", true),
+        ("95 % CI", true),
+        ("tau", true),
+        ("events/censored", true),
+        ("score", true),
+        ("cost", true),
+    ];
+    if labelled {
+        heads.insert(1, ("source", false));
+    }
+    let (names, right): (Vec<&str>, Vec<bool>) = heads.into_iter().unzip();
+    print(&table::table(&names, &right, &lines));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -132,6 +140,22 @@ pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, Api
                 .hint(format!("Name one of: {}", ids.join(", "))))
         }
     }
+}
+
+/// `stamina rerun-list`.
+pub(crate) fn rerun_list(
+    workbench: &Workbench,
+    request: RerunRequest,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let run = find_run(workbench, &request.run)?.id;
+    let list = workbench.list_reruns(RerunRequest { run, ..request })?;
+    if as_json {
+        print_json(&json::reruns(&list));
+    } else {
+        print(&list.text);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `stamina survival`.

@@ -46,7 +46,9 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("STAMINA_LOG")
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+                // What the AWS tools warn of while they look for credentials and a region is said once, in our own words,
+                // where it matters.
+                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,aws_config=error")),
         )
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())

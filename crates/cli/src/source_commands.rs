@@ -142,7 +142,7 @@ pub(crate) fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, 
         .map(|s| {
             vec![
                 s.id.to_string(),
-                s.name.clone(),
+                s.label.clone(),
                 s.format.clone(),
                 s.runs.to_string(),
                 s.warnings.to_string(),
@@ -163,6 +163,7 @@ pub(crate) fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceIn
     let sources = workbench.app_state(Nothing {})?.sources;
     let mut found = sources.into_iter().filter(|s| {
         s.name == asked
+            || s.label == asked
             || s.id.to_string() == asked
             || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
     });

@@ -148,6 +148,7 @@ fn a_run_of_tb_is_read_with_its_right_values() {
     );
     assert_eq!((&read["stamina"]["events"], &read["stamina"]["censored"]), (&5.into(), &3.into()));
     assert_eq!(read["reported"]["tb.accuracy"], 1.0 / 7.0);
+    assert_eq!(read["case_score"], Value::Null);
     // 6 at risk, 5 failed: counted by hand in make.py.
     let survival = json(&["survival", read["id"].as_str().expect("an id")]);
     assert_eq!((&survival[0]["at_risk"], &survival[0]["events"]), (&6.into(), &5.into()));
@@ -158,4 +159,27 @@ fn a_run_of_tb_is_read_with_its_right_values() {
         (&given["sources"][0]["format"], &given["sources"][0]["attempts"]),
         (&"terminal-bench".into(), &1.into())
     );
+}
+
+#[test]
+fn transcripts_of_several_files_have_headings_and_copied_context_is_marked() {
+    let library = tempfile::tempdir().expect("a folder for the library");
+    let json = |args: &[&str]| -> Value {
+        let output = stamina(library.path(), args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+    };
+    json(&["ingest", fixtures().join("world/copied/job-a").to_str().expect("UTF-8"), "--json"]);
+    let run = json(&["runs", "--json"])[0]["id"].clone();
+    let shown = json(&["show", run.as_str().expect("an id"), "--json"]);
+    let request = serde_json::json!({ "run": run, "episode": shown["episodes"][0]["episode"], "turn": 1, "attempt": 1 });
+    let transcript = json(&["rpc", "get_transcript", &request.to_string()]);
+    let texts: Vec<&str> = transcript["steps"]
+        .as_array()
+        .expect("steps")
+        .iter()
+        .map(|s| s["text"].as_str().expect("a text"))
+        .collect();
+    let copied = "Copied context: 1 step taken over from another transcript, not shown";
+    assert_eq!(texts, ["go", copied, "new", "Sub-agent helper", "count", "7"]);
 }

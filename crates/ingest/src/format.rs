@@ -1,5 +1,7 @@
 //! What a format must be able to do.
 
+use std::collections::HashMap;
+
 use model::{Artifact, Episode, Run, Transcript, Warning};
 
 use files::{ReadError, Tree};
@@ -59,6 +61,31 @@ pub struct Part {
     pub stamp: u64,
 }
 
+/// A scenario that was to be played in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Its name, as the source gives it.
+    pub scenario: String,
+    /// How often.
+    pub episodes: u32,
+}
+
+impl Planned {
+    /// Counts names, in the order in which they first come.
+    pub(crate) fn count(names: impl IntoIterator<Item = String>) -> Vec<Self> {
+        let mut planned: Vec<Self> = Vec::new();
+        let mut at: HashMap<String, usize> = HashMap::new();
+        for name in names {
+            let index = *at.entry(name.clone()).or_insert_with(|| {
+                planned.push(Self { scenario: name, episodes: 0 });
+                planned.len() - 1
+            });
+            planned[index].episodes += 1;
+        }
+        planned
+    }
+}
+
 /// An episode with the run that it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
@@ -105,6 +132,11 @@ pub trait Format: Send + Sync {
     /// Reads one part alone.
     fn read(&self, tree: &Tree, at: &str, part: &Part, report: &mut Report) -> Vec<Reading> {
         self.reader(tree, at).read(tree, part, report)
+    }
+    /// How often each scenario was to be played in a run ([`Run::key`]) of the place, where the source names them. Reads
+    /// small files only. `None` = nothing names them.
+    fn planned(&self, _tree: &Tree, _at: &str, _run: &str) -> Option<Vec<Planned>> {
+        None
     }
     /// Reads the steps that a [`model::ArtifactKind::Transcript`] artifact of this format holds.
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError>;

@@ -13,6 +13,7 @@ pub use text::{DEFAULT_LIMIT, MAX_LIMIT, TextPage, escape, text_page};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::format::Planned;
 use crate::readers::atif;
 use crate::readers::json::Node;
 
@@ -39,6 +40,13 @@ pub fn text_at(tree: &Tree, path: &str, pointer: &str) -> Result<String, ReadErr
     let (text, cut) = atif::content(node);
     let text = escape(&text);
     Ok(if cut == 0 { text } else { format!("{text}\n… {cut} more bytes are not shown") })
+}
+
+/// How often each scenario was to be played in a run, by the format (its id) that found it at a place; `None` = nothing names
+/// them.
+pub fn planned(tree: &Tree, format: &str, at: &str, run: &str) -> Option<Vec<Planned>> {
+    let format = crate::formats::all().iter().find(|known| known.id() == format)?;
+    catch_unwind(AssertUnwindSafe(|| format.planned(tree, at, run))).ok().flatten()
 }
 
 /// Reads the steps that a transcript artifact holds, by the format (its id) that found it.

@@ -98,6 +98,19 @@ fn staminabench() -> Sample {
     }
 }
 
+fn terminal_bench() -> Sample {
+    Sample {
+        files: files_of(&fixtures().join("terminal_bench/run-a")),
+        unit: |path| {
+            let parts: Vec<_> = path.split('/').collect();
+            (parts.len() > 2).then(|| parts[..2].join("/"))
+        },
+        touches: |episode, unit| format!("{episode:?}").contains(unit),
+        // One trial stands in it alone.
+        telling: |path| path == "results.json",
+    }
+}
+
 type Key = (String, String, String);
 
 /// Every episode of a tree by place, run and key, and all warnings; not through the store, so that nothing is caught.
@@ -253,6 +266,11 @@ fn staminabench_folders_with_one_damaged_file() {
         let later = ["turn_1", "turn_4"].iter().any(|turn| path.contains(turn));
         (sample.unit)(path).is_none_or(|unit| unit.ends_with('0') && !later)
     });
+}
+
+#[test]
+fn runs_of_tb_with_one_damaged_file() {
+    one_file_at_a_time(&terminal_bench(), |path| !path.contains("/episode-") && !path.contains("task-b"));
 }
 
 /// What must be said when a file of the sample is damaged so.
@@ -532,6 +550,11 @@ proptest! {
     #[test]
     fn mutated_staminabench_folders_cost_only_what_was_mutated(choices in choices()) {
         mutated(&staminabench(), &choices);
+    }
+
+    #[test]
+    fn mutated_runs_of_tb_cost_only_what_was_mutated(choices in choices()) {
+        mutated(&terminal_bench(), &choices);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Amazon Bedrock, through Converse.
 
+use std::error::Error;
 use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_bedrockruntime::Client;
 use aws_sdk_bedrockruntime::config::SharedHttpClient;
 use aws_sdk_bedrockruntime::config::retry::RetryConfig;
@@ -58,6 +60,9 @@ impl Bedrock {
     }
 
     fn failure(error: &SdkError<ConverseError>) -> Failure {
+        if let Some(what) = without_credentials(error) {
+            return Failure::Final(what);
+        }
         let what = chain(error);
         match error {
             SdkError::TimeoutError(_) => Failure::TimedOut,
@@ -90,10 +95,51 @@ impl Bedrock {
                     _ => Failure::Final(what),
                 }
             }
-            // No credentials, or none that can be read, among others.
+            // A request that cannot be made, among others.
             _ => Failure::Final(what),
         }
     }
+}
+
+/// In a sentence, that and why the AWS tools gave no credentials; `None` = that is not why a call failed.
+fn without_credentials(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut next = Some(error);
+    let failed = loop {
+        let error = next?;
+        if let Some(failed) = error.downcast_ref::<CredentialsError>() {
+            break failed;
+        }
+        next = error.source();
+    };
+    // The innermost error says what went wrong, those around it where it was met.
+    let mut cause: Option<&(dyn Error + 'static)> = failed.source();
+    while let Some(inner) = cause.and_then(Error::source) {
+        cause = Some(inner);
+    }
+    let cause: String = cause
+        .map(|cause| {
+            cause
+                .to_string()
+                .trim_end_matches('.')
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(ERROR_CHARS)
+                .collect()
+        })
+        .unwrap_or_default();
+    let why = if cause.is_empty() { String::new() } else { format!(": {cause}") };
+    Some(match failed {
+        CredentialsError::CredentialsNotLoaded(_) => {
+            "no AWS credentials were found in the environment, in a profile or as a role of this machine"
+                .to_owned()
+        }
+        CredentialsError::ProviderTimedOut(timed_out) => {
+            let seconds = timed_out.timeout_duration().as_secs();
+            format!("AWS credentials were not found within {seconds} s")
+        }
+        CredentialsError::InvalidConfiguration(_) => format!("the AWS profile cannot be used{why}"),
+        _ => format!("the AWS credentials cannot be loaded{why}"),
+    })
 }
 
 fn http() -> SharedHttpClient {

@@ -6,6 +6,8 @@ mod endpoint;
 use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_bedrockruntime::config::{Credentials, SharedCredentialsProvider};
 use endpoint::{Asked, Endpoint, Reply, closed_port};
 use llm_sampler::{Bedrock, Limits, LlmSampler, Replay};
@@ -119,5 +121,56 @@ fn errors_are_told_in_words() {
         let raw = ["{", "Some(", "None", "source:", "DispatchFailure"];
         assert!(!raw.iter().any(|raw| told.contains(raw)), "{told}");
         assert!(told.contains("The model does not answer"), "{told}");
+    }
+}
+
+/// Gives none, as the AWS tools say it: an error in an error.
+#[derive(Debug)]
+struct NoCredentials(fn() -> CredentialsError);
+
+impl ProvideCredentials for NoCredentials {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::ready(Err((self.0)()))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to load a token")]
+struct Outer {
+    source: std::io::Error,
+}
+
+#[test]
+fn credentials_that_are_not_there_are_told_in_one_sentence() {
+    let not_there: fn() -> CredentialsError =
+        || CredentialsError::not_loaded("no providers in chain provided credentials");
+    let forbidden: fn() -> CredentialsError =
+        || CredentialsError::provider_error(Outer { source: std::io::Error::other("request forbidden.") });
+    let profile: fn() -> CredentialsError =
+        || CredentialsError::invalid_configuration("a profile names itself");
+    let slow: fn() -> CredentialsError = || CredentialsError::provider_timed_out(Duration::from_secs(5));
+    for (error, sentence) in [
+        (
+            not_there,
+            "no AWS credentials were found in the environment, in a profile or as a role of this machine.",
+        ),
+        (forbidden, "the AWS credentials cannot be loaded: request forbidden."),
+        (profile, "the AWS profile cannot be used: a profile names itself."),
+        (slow, "AWS credentials were not found within 5 s."),
+    ] {
+        let config = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("eu-central-1"))
+            .credentials_provider(SharedCredentialsProvider::new(NoCredentials(error)))
+            .endpoint_url("http://127.0.0.1:9")
+            .build();
+        let model = Bedrock::with_config(&config, "zai.glm-5");
+        let sampler = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");
+        let told = turn(&sampler, 1).expect_err("there is no model").to_string();
+        assert!(told.contains(&format!("(1 call): {sentence} Check the AWS credentials")), "{told}");
+        assert!(!told.contains("dispatch") && !told.contains("an error occurred"), "{told}");
     }
 }

@@ -68,6 +68,9 @@ pub struct Transcript {
     pub steps: Vec<Step>,
     /// What the source wrote it in, such as `ATIF-v1.8`.
     pub format: Option<String>,
+    /// Whose steps they are, where the source says it.
+    #[serde(default)]
+    pub agent: Option<String>,
     /// Steps after the last shown one that were left out because the file is too large.
     pub steps_cut: u64,
 }

@@ -31,6 +31,8 @@ macro_rules! with_commands {
             prefer_run(RunRef) -> RunDetail;
             "Marks runs as invalid, or takes the mark away."
             withdraw(Withdraw) -> Nothing;
+            "Which trials of a run to run again, and how its runner is told."
+            list_reruns(RerunRequest) -> RerunList;
             "Sets tags and notes."
             annotate(Annotate) -> Nothing;
             "Kaplan–Meier table of a run."

@@ -9,7 +9,8 @@ use analysis::failures::history::Standing;
 use files::{ReadError, Tree};
 use ingest::view;
 use model::{
-    Artifact, ArtifactKind, Attempt, Episode, Request, TestOutcome, TestResult, Transcript, Turn, TurnState,
+    Artifact, ArtifactKind, Attempt, Episode, Request, Step, StepKind, TestOutcome, TestResult, Transcript,
+    Turn, TurnState,
 };
 use store::{EpisodeRecord, RunRecord};
 
@@ -141,7 +142,7 @@ impl Workbench {
             files.insert(0, log(tree.as_deref(), artifact));
         }
         Ok(TurnDetail {
-            run: row(found.run.entry.clone(), 0, &policy),
+            run: row(found.run.entry.clone(), 0, &policy, &self.source_labels()?),
             number: request.turn,
             title: turn.title,
             state,
@@ -206,6 +207,7 @@ impl Workbench {
             match &mut whole {
                 None => whole = Some(part),
                 Some(whole) => {
+                    whole.steps.push(heading(&part, artifact));
                     whole.steps.extend(part.steps);
                     whole.steps_cut += part.steps_cut;
                 }
@@ -394,6 +396,25 @@ fn attempt_detail(
         has_transcript,
         has_code,
         extra: attempt.extra,
+    }
+}
+
+/// What stands above the steps of a further file of an attempt: whose they are, or where they lie.
+fn heading(part: &Transcript, artifact: &Artifact) -> Step {
+    let text = match &part.agent {
+        Some(agent) => format!("Sub-agent {agent}"),
+        None => format!("File {}", files::file_name(&artifact.path)),
+    };
+    Step {
+        index: 0,
+        kind: StepKind::System,
+        text,
+        text_cut: 0,
+        reasoning: None,
+        tool_calls: Vec::new(),
+        tokens: None,
+        cost_usd: None,
+        at: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The library and the run page: rows, groups, curves, grids, figures.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use analysis::sensitivity::{Ended, sensitivity};
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
@@ -25,8 +26,17 @@ impl Workbench {
     pub fn list_runs(&self, request: ListRuns) -> Result<RunPage, ApiError> {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
+        let by_source = request.group == RunGrouping::Source;
         let list = self.store.list_runs(&filter(request))?;
-        let rows = list.rows.into_iter().map(|(group, entry)| row(entry, group, &policy)).collect();
+        let labels = self.source_labels()?;
+        let rows: Vec<RunRow> =
+            list.rows.into_iter().map(|(group, entry)| row(entry, group, &policy, &labels)).collect();
+        let mut groups: Vec<RunGroup> = list.groups.into_iter().map(group).collect();
+        for row in rows.iter().filter(|_| by_source) {
+            if let Some(group) = groups.get_mut(row.group as usize) {
+                group.title.clone_from(&row.source_label);
+            }
+        }
         let facets = |facets: Vec<store::Facet>| {
             facets
                 .into_iter()
@@ -36,7 +46,7 @@ impl Workbench {
         self.live.page_given();
         Ok(RunPage {
             rows,
-            groups: list.groups.into_iter().map(group).collect(),
+            groups,
             total: list.total,
             facets: Facets {
                 benchmarks: facets(list.facets.benchmarks),
@@ -56,7 +66,7 @@ impl Workbench {
         let caveats = self.caveats(&record)?;
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         Ok(RunDetail {
-            row: row(record.entry, 0, &policy),
+            row: row(record.entry, 0, &policy, &self.source_labels()?),
             source_path: record.source_path,
             policy: policy.name().to_owned(),
             settings: record.run.settings,
@@ -361,7 +371,12 @@ fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> Gr
 }
 
 /// A run as the library shows it.
-pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunRow {
+pub(crate) fn row(
+    entry: RunEntry,
+    group: u32,
+    policy: &CensoringPolicy,
+    labels: &HashMap<i64, String>,
+) -> RunRow {
     let summary = entry.summary.unwrap_or_default();
     let end_reasons = entry
         .totals
@@ -372,6 +387,7 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
     RunRow {
         id: entry.slug,
         source: entry.source,
+        source_label: labels.get(&entry.source).unwrap_or(&entry.source_name).clone(),
         source_name: entry.source_name,
         format: entry.format,
         benchmark: entry.benchmark,

@@ -1,5 +1,6 @@
 //! Opening, reading and closing sources.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,6 +17,7 @@ use crate::api::{
     ApiError, AppState, Changes, FormatLookup, FoundThing, ImportReport, ImportReportRequest, NotRecognised,
     Nothing, OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
 };
+use crate::source_labels::{Named, source_labels};
 use crate::{Options, Workbench};
 
 /// Longest that `wait_for_changes` waits.
@@ -65,6 +67,10 @@ pub(crate) fn db_path(options: &Options) -> Result<PathBuf, ApiError> {
             })
         }
     }
+}
+
+fn named(source: &Source) -> Named<'_> {
+    (source.id, &source.name, &source.path)
 }
 
 /// Whether something is at a path, and its file system answers.
@@ -241,10 +247,12 @@ impl Workbench {
     pub fn app_state(&self, _: Nothing) -> Result<AppState, ApiError> {
         let change = self.changes.last();
         let counts = self.store.library_counts()?;
+        let sources = self.store.sources()?;
+        let labels = source_labels(sources.iter().map(named));
         Ok(AppState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             library: self.store.path().map(|path| path.display().to_string()),
-            sources: self.store.sources()?.into_iter().map(|s| self.info(s)).collect(),
+            sources: sources.into_iter().map(|s| self.info_labelled(s, &labels)).collect(),
             recent: self
                 .store
                 .recent()?
@@ -275,10 +283,21 @@ impl Workbench {
         })
     }
 
-    fn info(&self, source: Source) -> SourceInfo {
+    /// The labels of all sources.
+    pub(crate) fn source_labels(&self) -> Result<HashMap<i64, String>, ApiError> {
+        Ok(source_labels(self.store.sources()?.iter().map(named)))
+    }
+
+    fn info(&self, source: Source) -> Result<SourceInfo, ApiError> {
+        let labels = self.source_labels()?;
+        Ok(self.info_labelled(source, &labels))
+    }
+
+    fn info_labelled(&self, source: Source, labels: &HashMap<i64, String>) -> SourceInfo {
         let (status, progress, watch) = self.live.state(&source);
         SourceInfo {
             id: source.id,
+            label: labels.get(&source.id).unwrap_or(&source.name).clone(),
             name: source.name,
             path: source.path,
             zip: source.zip,
@@ -305,7 +324,7 @@ impl Workbench {
     pub fn open_source(&self, request: OpenSource) -> Result<SourceInfo, ApiError> {
         let id = self.register(Path::new(&request.path))?;
         self.live.read(id);
-        Ok(self.info(self.source(id)?))
+        self.info(self.source(id)?)
     }
 
     /// Puts a folder or zip into the library without reading it. It must be of a known format.
@@ -385,14 +404,14 @@ impl Workbench {
     pub fn restore_source(&self, request: SourceRef) -> Result<SourceInfo, ApiError> {
         self.store.restore_source(request.source)?;
         self.live.read(request.source);
-        Ok(self.info(self.source(request.source)?))
+        self.info(self.source(request.source)?)
     }
 
     /// Looks for changes in a source now.
     pub fn rescan_source(&self, request: SourceRef) -> Result<SourceInfo, ApiError> {
         let source = self.source(request.source)?;
         self.live.read(request.source);
-        Ok(self.info(source))
+        self.info(source)
     }
 
     /// Stops reading a source; what was read stays.
@@ -421,7 +440,7 @@ impl Workbench {
                     example: c.example,
                 })
                 .collect(),
-            source: self.info(source),
+            source: self.info(source)?,
             runs: counts.runs,
             episodes: counts.episodes,
             turns: counts.turns,

@@ -86,9 +86,10 @@ pub(crate) fn episode_score(format: &str, episode: &EpisodeEntry, policy: &Censo
     if grades_turns(format) { parts.dataset_score() } else { parts.stamina_bench_score() }
 }
 
-/// Whether the benchmark scores a turn as passed or not (EvoCode, Harbor) rather than by its share of passed tests.
+/// Whether the benchmark scores a turn as passed or not (EvoCode, Harbor, Terminal-Bench) rather than by its share of
+/// passed tests.
 fn grades_turns(format: &str) -> bool {
-    matches!(format, "harbor" | "evocode")
+    matches!(format, "harbor" | "evocode" | "terminal-bench")
 }
 
 fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {

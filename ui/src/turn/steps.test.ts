@@ -7,7 +7,7 @@ const call = (name: string): ToolCall => ({ name, summary: "ls", arguments: "{}"
 const step = (over: Partial<Step>): Step => ({
   index: 1, kind: "agent", text: "", text_cut: 0, reasoning: null, tool_calls: [], tokens: { input: 1, cached: null, output: 2 }, cost_usd: null, at: null, ...over,
 });
-const transcript = (steps: Step[]) => ({ steps, format: null, steps_cut: 0 });
+const transcript = (steps: Step[]) => ({ steps, format: null, agent: null, steps_cut: 0 });
 
 describe("rows of a transcript", () => {
   it("stand for reasoning, words and calls apart, tokens once", () => {

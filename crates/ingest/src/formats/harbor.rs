@@ -46,7 +46,7 @@ use std::sync::OnceLock;
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
 
-use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::readers::atif::{self, Document};
 use crate::readers::json::{Node, Object};
 use files::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
@@ -99,6 +99,10 @@ impl Format for Harbor {
 
     fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
         Box::new(TaskReader::new(tree, at))
+    }
+
+    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<Planned>> {
+        planned(tree, at, layout::kind(tree, at).ok()?, run)
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
@@ -233,6 +237,31 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         out.parts.push(Part { key, stamp: stamp.finish() });
     }
     out
+}
+
+/// The trials that the locks of a run's jobs list, by task; in the layout of EvoCode-Bench also one of each task that the run
+/// has no job of.
+fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>> {
+    let mut names = Vec::new();
+    let mut played: BTreeSet<String> = BTreeSet::new();
+    for job in layout::jobs(tree, at, kind).iter().filter(|job| job.whole) {
+        let config = JobFiles::read_config(tree, job);
+        let name = head::job_name(tree, job, config.as_ref());
+        let of_run: Vec<Head> =
+            job::locked(tree, job).into_iter().filter(|head| head.run_key(kind, job, &name) == run).collect();
+        if !of_run.is_empty() {
+            played.extend(job.task.clone());
+        }
+        names.extend(of_run.into_iter().map(|head| head.task));
+    }
+    if names.is_empty() {
+        return None;
+    }
+    if kind == Kind::Tasks {
+        let missing = layout::tasks(tree, at).into_iter().filter(|task| !played.contains(task));
+        names.extend(missing.map(|task| file_name(&task).to_owned()));
+    }
+    Some(Planned::count(names))
 }
 
 /// The agents that a job's configuration names.

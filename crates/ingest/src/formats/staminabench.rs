@@ -37,7 +37,7 @@ use model::{Artifact, ArtifactKind, Baseline, Benchmark, Episode, Run, Transcrip
 
 pub use own::SCHEMA;
 
-use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::readers::json::{Node, cut};
 use ::files::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
@@ -459,6 +459,12 @@ impl Format for StaminaBench {
         let place = Place::open(tree, at, &mut Report::default());
         let positions = place.scenarios.iter().cloned().zip(0..).collect();
         Box::new(ScenarioReader { at: at.to_owned(), place, positions })
+    }
+
+    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
+        let config = Config::read(tree, &join(at, "config.yaml")).ok()??;
+        let numbers = config.scenario_numbers(SCENARIOS)?;
+        Some(Planned::count(numbers.into_iter().map(|number| format!("scenario_{number}"))))
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {

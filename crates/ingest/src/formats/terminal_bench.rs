@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use files::{ReadError, Stamp, Tree, file_name, join};
 use model::{Artifact, Transcript, Warning};
 
-use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
 use crate::readers::outline::Outline;
 
@@ -92,6 +92,13 @@ impl Format for TerminalBench {
             log: tree.entry(&log).filter(|entry| !entry.is_folder()).map(|_| log),
             trials: layout::trials(tree, at, &files),
         })
+    }
+
+    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
+        let files = RunFiles::read(tree, at, &mut Report::default());
+        let (tasks, episodes) = (files.task_ids(), files.attempts()?);
+        let planned = tasks.iter().map(|task| Planned { scenario: (*task).to_owned(), episodes });
+        Some(planned.collect()).filter(|planned: &Vec<_>| !planned.is_empty())
     }
 
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 
-use model::{Step, StepKind, Tokens, ToolCall, Transcript};
+use model::{Step, StepKind, Tokens, ToolCall, Transcript, counted};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
@@ -38,6 +38,8 @@ const SUMMARY_CAP: usize = 160;
 pub struct Document {
     #[serde(default)]
     schema_version: Option<Node>,
+    #[serde(default)]
+    agent: Option<Node>,
     #[serde(default)]
     steps: Steps,
     #[serde(default)]
@@ -104,16 +106,27 @@ fn tokens(metrics: &Node) -> Tokens {
 pub fn transcript(documents: &[Document]) -> Transcript {
     let mut out = Transcript {
         format: documents.first().and_then(|d| d.schema_version.as_ref()?.word().map(str::to_owned)),
+        agent: documents.first().and_then(|d| d.agent.as_ref()?.get("name")?.word().map(str::to_owned)),
         ..Transcript::default()
     };
     let mut calls = Calls::default();
     for (part, document) in documents.iter().enumerate() {
-        for step in &document.steps.kept {
-            // A continuation begins with the context that it took over; it has been shown already.
-            if part > 0 && step.get("is_copied_context").and_then(Node::truth) == Some(true) {
+        let is_copied = |step: &&Node| step.get("is_copied_context").and_then(Node::truth) == Some(true);
+        for steps in document.steps.kept.chunk_by(|a, b| is_copied(&a) == is_copied(&b)) {
+            if steps.first().is_some_and(|first| is_copied(&first)) {
+                // A continuation begins with the context that it took over; it has been shown already. Any other was taken
+                // over from elsewhere.
+                if part == 0 {
+                    let what = counted(steps.len() as u64, "step");
+                    let text =
+                        format!("Copied context: {what} taken over from another transcript, not shown");
+                    out.steps.push(Step { text, ..empty_step(StepKind::System) });
+                }
                 continue;
             }
-            push_step(&mut out.steps, &mut calls, step);
+            for step in steps {
+                push_step(&mut out.steps, &mut calls, step);
+            }
         }
         out.steps_cut += document.steps.left_out;
     }
@@ -461,6 +474,20 @@ mod tests {
         assert_eq!(Document::continued_in(&first), Some("trajectory.cont-1.json"));
         let t = transcript(&[first, second]);
         assert_eq!(t.steps.iter().map(|s| s.text.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    }
+
+    #[test]
+    fn context_from_elsewhere_is_marked_where_it_stood() {
+        let t = read(
+            r#"{"agent": {"name": "a"}, "steps": [{"source": "user", "message": "go"}, {"source": "agent", "message": "x", "is_copied_context": true},
+                {"source": "agent", "message": "y", "is_copied_context": true}, {"source": "agent", "message": "new"}]}"#,
+        );
+        let texts: Vec<_> = t.steps.iter().map(|s| s.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["go", "Copied context: 2 steps taken over from another transcript, not shown", "new"]
+        );
+        assert_eq!(t.agent.as_deref(), Some("a"));
     }
 
     #[test]

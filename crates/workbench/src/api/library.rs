@@ -169,6 +169,8 @@ pub struct RunRow {
     pub source: i64,
     /// Name of its source.
     pub source_name: String,
+    /// The name, with the part of the path that differs before it where several sources have the name.
+    pub source_label: String,
     /// Format of its source: `harbor`, `evocode`, `staminabench`.
     pub format: String,
     /// The benchmark.

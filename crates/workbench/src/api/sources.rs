@@ -88,6 +88,8 @@ pub struct SourceInfo {
     pub id: i64,
     /// Name of the folder or zip.
     pub name: String,
+    /// The name, with the part of the path that differs before it where several sources have the name.
+    pub label: String,
     /// Absolute path.
     pub path: String,
     /// Whether it is a zip.

@@ -57,6 +57,8 @@ import type { PreflightRequest } from "./PreflightRequest";
 import type { PresetList } from "./PresetList";
 import type { PriceTable } from "./PriceTable";
 import type { ReadText } from "./ReadText";
+import type { RerunList } from "./RerunList";
+import type { RerunRequest } from "./RerunRequest";
 import type { ResumeRun } from "./ResumeRun";
 import type { Retries } from "./Retries";
 import type { RetriesRequest } from "./RetriesRequest";
@@ -125,6 +127,8 @@ export interface Commands {
   prefer_run: { request: RunRef; response: RunDetail };
   /** Marks runs as invalid, or takes the mark away. */
   withdraw: { request: Withdraw; response: Nothing };
+  /** Which trials of a run to run again, and how its runner is told. */
+  list_reruns: { request: RerunRequest; response: RerunList };
   /** Sets tags and notes. */
   annotate: { request: Annotate; response: Nothing };
   /** Kaplan–Meier table of a run. */

@@ -23,6 +23,10 @@ source: number,
  */
 source_name: string, 
 /**
+ * The name, with the part of the path that differs before it where several sources have the name.
+ */
+source_label: string, 
+/**
  * Format of its source: `harbor`, `evocode`, `staminabench`.
  */
 format: string, 

@@ -16,6 +16,10 @@ id: number,
  */
 name: string, 
 /**
+ * The name, with the part of the path that differs before it where several sources have the name.
+ */
+label: string, 
+/**
  * Absolute path.
  */
 path: string, 

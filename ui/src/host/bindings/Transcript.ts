@@ -14,6 +14,10 @@ steps: Array<Step>,
  */
 format: string | null, 
 /**
+ * Whose steps they are, where the source says it.
+ */
+agent: string | null, 
+/**
  * Steps after the last shown one that were left out because the file is too large.
  */
 steps_cut: number, };

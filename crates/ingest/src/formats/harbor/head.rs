@@ -59,6 +59,13 @@ impl Head {
         head
     }
 
+    /// A trial by its entry in a lock, or its configuration.
+    pub(super) fn of_config(config: &Node) -> Self {
+        let mut head = Self::default();
+        head.take(config);
+        head
+    }
+
     /// What a trial's result says of itself; it wins over nothing that is known.
     pub(super) fn take_result(&mut self, result: &Node) {
         if let Some(config) = result.get("config") {

@@ -44,6 +44,10 @@ impl JobFiles {
         }
         let mut read = |name: &str, cap, consequence: &str| {
             let path = join(&job.path, name);
+            // Older versions of Harbor write none: the version is then unknown, and nothing else is lost.
+            if name == "lock.json" && !is_file(tree, &path) {
+                return None;
+            }
             match tree.read_json::<Node>(&path, cap) {
                 Ok(node @ Node::Map(_)) => {
                     report.files_read += 1;
@@ -103,6 +107,13 @@ pub(super) fn harbor_version(tree: &Tree, job: &Job) -> Option<String> {
     }
     let lock: Lock = tree.read_json(&join(&job.path, "lock.json"), RESULT_CAP).ok()?;
     lock.harbor?.version
+}
+
+/// The trials that a job's lock lists.
+pub(super) fn locked(tree: &Tree, job: &Job) -> Vec<Head> {
+    let lock = tree.read_json::<Node>(&join(&job.path, "lock.json"), RESULT_CAP).ok();
+    let trials = lock.as_ref().and_then(|lock| lock.get("trials")).map_or(&[][..], Node::list);
+    trials.iter().map(Head::of_config).filter(|head| !head.task.is_empty()).collect()
 }
 
 /// What belongs to one run, collected over the trials of a place.

@@ -111,6 +111,16 @@ impl Config {
         self.count(&format!("{section}.n_scenarios")).or_else(|| self.count("n_scenarios"))
     }
 
+    /// The numbers of the scenarios to play, counted from 0; `None` = it does not say, or names more than `most`.
+    pub(super) fn scenario_numbers(&self, most: usize) -> Option<Vec<u32>> {
+        let count = self.scenarios().map(|n| n as usize).filter(|n| *n <= most)?;
+        let Some(list) = self.text(&format!("{}.execute_episodes", self.section())) else {
+            return Some((0..u32::try_from(count).ok()?).collect());
+        };
+        let named = list.split(',').map(str::trim).filter(|number| !number.is_empty());
+        named.take(count).map(|number| number.parse().ok()).collect()
+    }
+
     /// Most attempts a turn may take, as the configuration gives it.
     pub(super) fn attempt_limit(&self) -> Option<u32> {
         self.count(&format!("{}.attempt_limit", self.section())).or_else(|| self.count("attempt_limit"))

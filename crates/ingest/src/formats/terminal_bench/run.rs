@@ -19,7 +19,7 @@ pub(super) struct RunFiles {
 }
 
 /// Of the metadata: what says which run it is and whose, and not how it was run.
-const NOT_SETTINGS: [&str; 20] = [
+const NOT_SETTINGS: [&str; 18] = [
     "run_id",
     "uuid",
     "dataset_path",
@@ -34,8 +34,6 @@ const NOT_SETTINGS: [&str; 20] = [
     "accuracy",
     "pass_at_k",
     "task_ids",
-    "dataset_name",
-    "dataset_version",
     "dataset_size",
     "log_level",
     "commit_hash",

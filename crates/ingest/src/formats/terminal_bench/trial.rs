@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use files::{Tree, join};
 use model::{
-    Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, TestOutcome, TestResult, Tokens, Turn,
-    Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, Counting, EndReason, Episode, Request, TestOutcome, TestResult, Tokens,
+    Turn, Verdict, Warning,
 };
 
 use crate::format::Report;
@@ -172,7 +172,9 @@ fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
     }
 }
 
+/// Tests are shown and are no cases of a case score: a task is resolved or not.
 fn tests(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
+    attempt.counting = Counting::Outside;
     let Some(all) = result.get("parser_results") else { return };
     let (mut passed, mut total) = (0_u32, 0_u32);
     for (name, status) in all.map() {

@@ -1,0 +1,171 @@
+//! `stamina rerun-list`: the trials to run again and how their runners are told, and sources of one name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+fn fixtures() -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+    repository.join("tests/fixtures")
+}
+
+struct Library(tempfile::TempDir);
+
+impl Library {
+    fn of(sources: &[&Path]) -> Self {
+        let library = Self(tempfile::tempdir().expect("a folder for the library"));
+        for source in sources {
+            library.text(&["ingest", source.to_str().expect("UTF-8")]);
+        }
+        library
+    }
+
+    fn text(&self, args: &[&str]) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
+            .arg("--db")
+            .arg(self.0.path().join("library.sqlite"))
+            .args(args)
+            .output()
+            .expect("stamina runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.text(&[args, &["--json"]].concat())).expect("JSON on standard output")
+    }
+
+    fn only_run(&self) -> String {
+        self.json(&["runs"])[0]["id"].as_str().expect("an id").to_owned()
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("the fixture") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+/// Task, whether the trial is there, why.
+fn trials(list: &Value) -> Vec<(String, bool, String)> {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let trials = list["trials"].as_array().expect("trials");
+    trials.iter().map(|t| (text(&t["task"]), t["trial"].is_string(), text(&t["why"]))).collect()
+}
+
+#[test]
+fn a_harbor_job_gives_censored_unreadable_and_missing_trials() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = folder.path().join("failures-k1");
+    copy(&fixtures().join("harbor/jobs/failures-k1"), &job);
+    // One that was planned is not there any more.
+    let gone = fs::read_dir(&job)
+        .expect("the job")
+        .flatten()
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("theme_v1_"))
+        .expect("the trial");
+    fs::remove_dir_all(gone.path()).expect("removed");
+    let library = Library::of(&[&job]);
+    let run = library.only_run();
+    let list = library.json(&["rerun-list", &run]);
+    let v = |name: &str| name.to_owned();
+    assert_eq!(
+        trials(&list),
+        [
+            (v("theme_v1_w1_notes_regression"), false, v("missing")),
+            (v("theme_v2_w1_notes_abort_no_reward"), true, v("unreadable")),
+            (v("theme_v6_w1_notes_env_broken"), true, v("censored")),
+        ]
+    );
+    assert_eq!((&list["runner"], &list["unnamed"]), (&json!("harbor run"), &json!(0)));
+    let command = &list["commands"][0];
+    assert_eq!(
+        command["flags"],
+        "--path tasks --include-task-name theme_v1_w1_notes_regression --include-task-name \
+         theme_v2_w1_notes_abort_no_reward --include-task-name theme_v6_w1_notes_env_broken --n-attempts 1"
+    );
+    let yaml = command["yaml"].as_str().expect("YAML");
+    assert!(
+        yaml.starts_with("n_attempts: 1\ndatasets:\n- path: \"tasks\"\n  task_names:\n  - \"theme_v1_w1"),
+        "{yaml}"
+    );
+    let only = |flag: &str| trials(&library.json(&["rerun-list", &run, flag])).len();
+    assert_eq!((only("--censored"), only("--unreadable"), only("--missing")), (1, 1, 1));
+    let text = library.text(&["rerun-list", &run, "--censored"]);
+    assert!(
+        text.starts_with(&format!("{run}: 1 trial to run again")) && text.contains("censored, environment"),
+        "{text}"
+    );
+    assert!(text.contains("flags of `harbor run`:\n--path tasks --include-task-name theme_v6_w1"), "{text}");
+
+    // Without the lock nothing names what is missing.
+    fs::remove_file(job.join("lock.json")).expect("removed");
+    let ingested = library.json(&["ingest", job.to_str().expect("UTF-8")]);
+    let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().all(|w| w["code"] != "file.missing"), "{warnings:?}");
+    let list = library.json(&["rerun-list", &run, "--missing"]);
+    assert_eq!((trials(&list).len(), &list["unnamed"]), (0, &json!(1)));
+    assert!(library.text(&["rerun-list", &run]).contains("1 trial more planned and not there"));
+}
+
+#[test]
+fn a_run_of_tb_and_one_of_staminabench_are_told_in_their_own_words() {
+    let library = Library::of(&[&fixtures().join("terminal_bench/run-a")]);
+    let list = library.json(&["rerun-list", &library.only_run(), "--censored", "--missing"]);
+    assert_eq!(list["runner"], "tb run");
+    let flags: Vec<&str> = list["commands"]
+        .as_array()
+        .expect("commands")
+        .iter()
+        .map(|c| c["flags"].as_str().expect("flags"))
+        .collect();
+    // Both trials of task-c are censored, and both of task-e are missing.
+    assert_eq!(flags, ["--dataset set-a==0.1.1 --task-id task-c --task-id task-e --n-attempts 2"]);
+    assert_eq!(trials(&list).len(), 4);
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("own");
+    copy(&fixtures().join("staminabench/own"), &run);
+    let config = fs::read_to_string(run.join("config.yaml")).expect("the configuration");
+    assert!(config.contains("n_scenarios:"), "{config}");
+    let library = Library::of(&[&run]);
+    let list = library.json(&["rerun-list", &library.only_run()]);
+    assert_eq!(list["runner"], "stamina run");
+    for command in list["commands"].as_array().expect("commands") {
+        let flags = command["flags"].as_str().expect("flags");
+        assert!(flags.starts_with("--values restful_server_gen_iterative.execute_episodes="), "{flags}");
+    }
+}
+
+#[test]
+fn sources_of_one_name_show_the_part_of_the_path_that_differs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inputs: Vec<PathBuf> =
+        ["one", "two"].iter().map(|name| folder.path().join(name).join("input")).collect();
+    for input in &inputs {
+        copy(&fixtures().join("terminal_bench/run-a"), input);
+    }
+    let library = Library::of(&[&inputs[0], &inputs[1], &fixtures().join("evocode")]);
+    let mut labels: Vec<String> = (library.json(&["sources"]).as_array().expect("sources").iter())
+        .map(|source| source["label"].as_str().expect("a label").to_owned())
+        .collect();
+    labels.sort();
+    assert_eq!(labels, ["evocode", "one/input", "two/input"]);
+    let runs = library.json(&["runs", "--text", "agent-a"]);
+    for run in runs.as_array().expect("runs") {
+        assert_eq!(run["source"], "input");
+        assert!(run["source_label"].as_str().expect("a label").ends_with("/input"), "{run}");
+    }
+    let text = library.text(&["runs"]);
+    assert!(text.contains("source") && text.contains("one/input") && text.contains("two/input"), "{text}");
+    assert!(library.text(&["import-report", "two/input"]).contains("two/input"));
+}

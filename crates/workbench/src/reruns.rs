@@ -1,0 +1,386 @@
+//! Which trials of a run to run again, as text and as the flags or YAML of the runner that made them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ingest::format::Planned;
+use ingest::view;
+use model::{EndReason, Ending, Extra, counted};
+use serde_json::Value;
+use store::{EpisodeEntry, RunRecord};
+
+use crate::Workbench;
+use crate::api::{ApiError, RerunCommand, RerunList, RerunReason, RerunRequest, RerunTrial};
+use crate::summary::{ending, run_record};
+
+impl Workbench {
+    /// Which trials of a run to run again, and how its runner is told.
+    ///
+    /// Errors: `run.not_found`.
+    pub fn list_reruns(&self, request: RerunRequest) -> Result<RerunList, ApiError> {
+        let all = !(request.censored || request.unreadable || request.missing);
+        let record = run_record(&self.store, &request.run)?;
+        let policy = self.store.get_policy()?;
+        let episodes = self.store.episodes(record.entry.id)?;
+        let runner = Runner::of(&record);
+        let mut trials = Vec::new();
+        for episode in &episodes {
+            let unreadable = matches!(episode.end_reason, EndReason::VerifierError | EndReason::NoVerdict);
+            let censored =
+                ending(episode, &policy) == Ending::Censored && episode.end_reason != EndReason::PassedAll;
+            let why = match (censored && (all || request.censored), unreadable && (all || request.unreadable))
+            {
+                (true, _) => RerunReason::Censored,
+                (_, true) => RerunReason::Unreadable,
+                _ => continue,
+            };
+            trials.push(RerunTrial {
+                task: runner.task(episode, &record.run.settings),
+                trial: Some(last_part(&episode.key).to_owned()),
+                episode: Some(episode.slug.clone()),
+                why,
+                end_reason: Some(episode.end_reason),
+            });
+        }
+        let mut unnamed = 0;
+        if all || request.missing {
+            let planned = self.planned(&record);
+            let missing = missing(planned.as_deref().unwrap_or_default(), &episodes);
+            let named: u32 = missing.iter().map(|(_, count)| count).sum();
+            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(episodes.len() as u32);
+            unnamed = if planned.is_some() { 0 } else { fewer.saturating_sub(named) };
+            for (task, count) in missing {
+                let task = runner.task_of(&task, &record.run.settings);
+                let trial = RerunTrial {
+                    task,
+                    trial: None,
+                    episode: None,
+                    why: RerunReason::Missing,
+                    end_reason: None,
+                };
+                trials.extend((0..count).map(|_| trial.clone()));
+            }
+        }
+        trials.sort_by(|a, b| (&a.task, a.why, &a.trial).cmp(&(&b.task, b.why, &b.trial)));
+        let commands = commands(runner, &trials, &record.run.settings);
+        let mut list = RerunList {
+            run: record.entry.slug.clone(),
+            runner: runner.command().map(str::to_owned),
+            trials,
+            unnamed,
+            commands,
+            text: String::new(),
+        };
+        list.text = text(&list, episodes.len());
+        Ok(list)
+    }
+
+    /// What the source says was planned; nothing where it is not there any more.
+    fn planned(&self, record: &RunRecord) -> Option<Vec<Planned>> {
+        let tree = self.live.tree(record.entry.source, &record.source_path).ok()?;
+        view::planned(&tree, &record.entry.format, &record.entry.place, &record.run.key)
+    }
+}
+
+/// Who made a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    Harbor,
+    TerminalBench,
+    StaminaBench,
+    /// Nothing that could be told to play it again.
+    Unknown,
+}
+
+impl Runner {
+    fn of(record: &RunRecord) -> Self {
+        match record.entry.format.as_str() {
+            "harbor" => Self::Harbor,
+            "terminal-bench" => Self::TerminalBench,
+            "staminabench" => Self::StaminaBench,
+            _ => Self::Unknown,
+        }
+    }
+
+    const fn command(self) -> Option<&'static str> {
+        match self {
+            Self::Harbor => Some("harbor run"),
+            Self::TerminalBench => Some("tb run"),
+            Self::StaminaBench => Some("stamina run"),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The name by which the runner is told to play an episode's task.
+    fn task(self, episode: &EpisodeEntry, settings: &Extra) -> String {
+        match self {
+            Self::StaminaBench => episode.key.clone(),
+            _ => self.task_of(&episode.scenario, settings),
+        }
+    }
+
+    /// Harbor's filter knows tasks of a folder by the names of theirs, and those of its registry by `organisation/name`.
+    fn task_of(self, scenario: &str, settings: &Extra) -> String {
+        let sets = data_sets(settings);
+        let local = !sets.is_empty() && sets.iter().all(|set| set.contains_key("path"));
+        if self == Self::Harbor && local { last_part(scenario).to_owned() } else { scenario.to_owned() }
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// What was planned more often than it is there. Names are compared whole, or by their last part where that tells the planned
+/// ones apart.
+fn missing(planned: &[Planned], episodes: &[EpisodeEntry]) -> Vec<(String, u32)> {
+    let short: HashMap<&str, usize> = planned.iter().fold(HashMap::new(), |mut seen, planned| {
+        *seen.entry(last_part(&planned.scenario)).or_insert(0) += 1;
+        seen
+    });
+    let is_of = |planned: &str, name: &str| {
+        planned == name || short[last_part(planned)] == 1 && last_part(planned) == last_part(name)
+    };
+    planned
+        .iter()
+        .filter_map(|planned| {
+            let there = episodes
+                .iter()
+                .filter(|e| is_of(&planned.scenario, &e.scenario) || e.key == planned.scenario)
+                .count() as u32;
+            Some((planned.scenario.clone(), planned.episodes.checked_sub(there).filter(|n| *n > 0)?))
+        })
+        .collect()
+}
+
+/// One command for each number of repeats, the tasks by name.
+fn commands(runner: Runner, trials: &[RerunTrial], settings: &Extra) -> Vec<RerunCommand> {
+    let mut repeats: BTreeMap<&str, u32> = BTreeMap::new();
+    for trial in trials {
+        *repeats.entry(&trial.task).or_insert(0) += 1;
+    }
+    let mut by_repeats: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for (task, repeats) in repeats {
+        by_repeats.entry(repeats).or_default().push(task.to_owned());
+    }
+    let command = |(repeats, tasks): (u32, Vec<String>)| {
+        let (flags, yaml) = match runner {
+            Runner::Harbor => harbor(repeats, &tasks, settings),
+            Runner::TerminalBench => (Some(terminal_bench(repeats, &tasks, settings)), None),
+            Runner::StaminaBench => stamina_bench(&tasks, settings),
+            Runner::Unknown => (None, None),
+        };
+        RerunCommand { repeats, tasks, flags, yaml }
+    };
+    by_repeats.into_iter().map(command).collect()
+}
+
+/// The data sets of a Harbor job, by their keys; its settings have them flattened.
+fn data_sets(settings: &Extra) -> Vec<BTreeMap<&str, &Value>> {
+    let mut sets: BTreeMap<usize, BTreeMap<&str, &Value>> = BTreeMap::new();
+    for (key, value) in settings {
+        let Some((number, name)) = key.strip_prefix("datasets.").and_then(|rest| rest.split_once('.')) else {
+            continue;
+        };
+        if let Ok(number) = number.parse() {
+            sets.entry(number).or_default().insert(name, value);
+        }
+    }
+    sets.into_values().collect()
+}
+
+/// `--path`, `--dataset` and `--include-task-name`, and the keys `n_attempts` and `datasets` of a job's configuration. Without a
+/// single data set the names alone, since nothing says which set a task is of.
+fn harbor(repeats: u32, tasks: &[String], settings: &Extra) -> (Option<String>, Option<String>) {
+    // Names are patterns for Harbor.
+    let names: Vec<String> = tasks.iter().map(|task| as_pattern(task)).collect();
+    let sets = data_sets(settings);
+    let set = if let [only] = &sets[..] { Some(only) } else { None };
+    let text = |key: &str| set.and_then(|set| set.get(key)).and_then(|value| value.as_str());
+    let mut flags = Vec::new();
+    match (text("path"), text("name")) {
+        (Some(path), _) => flags.push(format!("--path {}", quoted(path))),
+        (None, Some(name)) => {
+            let version = text("version").or_else(|| text("ref"));
+            let name = version.map_or_else(|| name.to_owned(), |version| format!("{name}@{version}"));
+            flags.push(format!("--dataset {}", quoted(&name)));
+        }
+        (None, None) => {}
+    }
+    for (key, flag) in
+        [("registry_path", "--registry-path"), ("registry_url", "--registry-url"), ("repo", "--repo")]
+    {
+        if let Some(value) = text(key) {
+            flags.push(format!("{flag} {}", quoted(value)));
+        }
+    }
+    flags.extend(names.iter().map(|name| format!("--include-task-name {}", quoted(name))));
+    flags.push(format!("--n-attempts {repeats}"));
+    let yaml = set.map(|set| {
+        let mut yaml = format!("n_attempts: {repeats}\ndatasets:\n");
+        let kept =
+            set.iter().filter(|(key, _)| !matches!(**key, "task_names" | "exclude_task_names" | "n_tasks"));
+        for (index, (key, value)) in kept.enumerate() {
+            let mark = if index == 0 { "- " } else { "  " };
+            yaml.push_str(&format!("{mark}{key}: {value}\n"));
+        }
+        yaml.push_str("  task_names:\n");
+        for name in &names {
+            yaml.push_str(&format!("  - {}\n", Value::String(name.clone())));
+        }
+        yaml
+    });
+    (Some(flags.join(" ")), yaml)
+}
+
+/// The name as a pattern that stands for nothing else.
+fn as_pattern(name: &str) -> String {
+    let mut pattern = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '*' | '?' | '[' => pattern.push_str(&format!("[{c}]")),
+            c => pattern.push(c),
+        }
+    }
+    pattern
+}
+
+/// `--dataset`, `--task-id` and `--n-attempts`.
+fn terminal_bench(repeats: u32, tasks: &[String], settings: &Extra) -> String {
+    let text = |key: &str| settings.get(key).and_then(Value::as_str);
+    let mut flags = Vec::new();
+    if let Some(name) = text("dataset_name") {
+        let name =
+            text("dataset_version").map_or_else(|| name.to_owned(), |version| format!("{name}=={version}"));
+        flags.push(format!("--dataset {}", quoted(&name)));
+    }
+    flags.extend(tasks.iter().map(|task| format!("--task-id {}", quoted(task))));
+    flags.push(format!("--n-attempts {repeats}"));
+    flags.join(" ")
+}
+
+/// The setting `execute_episodes`: the numbers of the scenarios. `None` where one has no number.
+fn stamina_bench(tasks: &[String], settings: &Extra) -> (Option<String>, Option<String>) {
+    let mut numbers: Vec<u32> =
+        match tasks.iter().map(|task| task.strip_prefix("scenario_")?.parse().ok()).collect() {
+            Some(numbers) => numbers,
+            None => return (None, None),
+        };
+    numbers.sort_unstable();
+    let single = settings
+        .get("benchmark")
+        .and_then(Value::as_str)
+        .is_some_and(|name| name.eq_ignore_ascii_case("RESTFUL_SERVER_GEN"));
+    let section = if single { "restful_server_gen" } else { "restful_server_gen_iterative" };
+    let list = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    (
+        Some(format!("--values {section}.execute_episodes={list}")),
+        Some(format!("{section}:\n  execute_episodes: \"{list}\"\n")),
+    )
+}
+
+/// As one word of a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./=@:,+-".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn text(list: &RerunList, episodes: usize) -> String {
+    let mut text = if list.trials.is_empty() && list.unnamed == 0 {
+        format!("{}: nothing to run again\n", list.run)
+    } else {
+        format!(
+            "{}: {} to run again, {} there\n",
+            list.run,
+            counted(list.trials.len() as u64, "trial"),
+            episodes
+        )
+    };
+    if list.unnamed > 0 {
+        text.push_str(&format!(
+            "{} more planned and not there; nothing names them\n",
+            counted(list.unnamed.into(), "trial")
+        ));
+    }
+    let rows = list.trials.iter().map(|trial| {
+        let end = trial.end_reason.map_or(String::new(), |reason| format!(", {}", reason.label()));
+        let name = trial.trial.clone().unwrap_or_else(|| "-".to_owned());
+        [trial.task.clone(), name, format!("{}{end}", trial.why.as_str())]
+    });
+    let rows: Vec<[String; 3]> = rows.collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = (width(0), width(1));
+    if !rows.is_empty() {
+        text.push('\n');
+    }
+    for [task, name, why] in &rows {
+        text.push_str(&format!("{task:<0$}  {name:<1$}  {why}\n", widths.0, widths.1));
+    }
+    let runner = list.runner.as_deref().unwrap_or_default();
+    for command in &list.commands {
+        let times =
+            if command.repeats == 1 { "once".to_owned() } else { format!("{} times", command.repeats) };
+        let tasks = counted(command.tasks.len() as u64, "task");
+        if let Some(flags) = &command.flags {
+            text.push_str(&format!("\n{tasks}, {times} each, flags of `{runner}`:\n{flags}\n"));
+        }
+        if let Some(yaml) = &command.yaml {
+            text.push_str(&format!("\n{tasks}, {times} each, in its configuration:\n{yaml}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn settings(value: Value) -> Extra {
+        match value {
+            Value::Object(map) => map,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn harbor_is_told_by_path_or_data_set_and_names_are_no_patterns() {
+        let local = settings(
+            json!({"datasets.0.path": "my tasks", "datasets.0.task_names": ["a*"], "n_attempts": 3}),
+        );
+        let (flags, yaml) = harbor(2, &["a-1".to_owned(), "b[x]".to_owned()], &local);
+        assert_eq!(
+            flags.unwrap(),
+            "--path 'my tasks' --include-task-name a-1 --include-task-name 'b[[]x]' --n-attempts 2"
+        );
+        assert_eq!(
+            yaml.unwrap(),
+            "n_attempts: 2\ndatasets:\n- path: \"my tasks\"\n  task_names:\n  - \"a-1\"\n  - \"b[[]x]\"\n"
+        );
+        let registry = settings(json!({"datasets.0.name": "terminal-bench", "datasets.0.version": "2.0"}));
+        let (flags, yaml) = harbor(1, &["a".to_owned()], &registry);
+        assert_eq!(flags.unwrap(), "--dataset terminal-bench@2.0 --include-task-name a --n-attempts 1");
+        assert!(yaml.unwrap().contains("- name: \"terminal-bench\"\n  version: \"2.0\"\n"));
+        let two = settings(json!({"datasets.0.path": "a", "datasets.1.path": "b"}));
+        assert_eq!(
+            harbor(1, &["x".to_owned()], &two),
+            (Some("--include-task-name x --n-attempts 1".to_owned()), None)
+        );
+    }
+
+    #[test]
+    fn scenarios_have_numbers_and_words_are_quoted() {
+        let tasks = ["scenario_10".to_owned(), "scenario_2".to_owned()];
+        let (flags, yaml) =
+            stamina_bench(&tasks, &settings(json!({"benchmark": "RESTFUL_SERVER_GEN_ITERATIVE"})));
+        assert_eq!(flags.unwrap(), "--values restful_server_gen_iterative.execute_episodes=2,10");
+        assert_eq!(yaml.unwrap(), "restful_server_gen_iterative:\n  execute_episodes: \"2,10\"\n");
+        assert_eq!(stamina_bench(&["other".to_owned()], &Extra::new()), (None, None));
+        assert_eq!(quoted("it's; rm -rf"), "'it'\\''s; rm -rf'");
+        assert_eq!((quoted(""), quoted("-x")), ("''".to_owned(), "'-x'".to_owned()));
+    }
+}
