@@ -256,8 +256,8 @@ def end_of(trial, of_task):
     cause = turns[stamina]["cause"] if stamina < len(turns) else None
     if stamina == len(turns) and (stamina < declared or not declared and not end["ended"]):  # it ended between two steps
         cause = cause_of(end["raised"], SETUP, True) if end["raised"] else "f" if end["ended"] is False else "n"
-    begun = max(other["end"]["begun"] for other in of_task)
-    return {"planned": declared or begun or None, "stamina": stamina, "event": cause == "f", "cause": CAUSES.get(cause)}
+    begun = max(other["end"]["begun"] for other in of_task)  # at least so many
+    return {"planned": declared or (begun if end["ended"] or stamina < begun else 0) or None, "stamina": stamina, "event": cause == "f", "cause": CAUSES.get(cause)}
 
 
 def read_run(name, trials, version):
@@ -273,8 +273,8 @@ def read_run(name, trials, version):
             turn["tokens"] = {"input": read + (cached or 0) if add and read is not None else read, "cached": cached, "output": written}
             del turn["script"], turn["beside"]
         trial |= sums(trial["turns"])
-        if any(turn["cost_usd"] is None and (turn["tokens"]["input"], turn["tokens"]["output"]) != (0, 0) for turn in trial["turns"]):
-            trial["cost_usd"] = None
+        unpriced = [turn["tokens"] for turn in trial["turns"] if turn["cost_usd"] is None]  # what asked no model needs no price
+        trial["cost_usd"] = None if any((t["input"], t["output"]) != (0, 0) for t in unpriced) else trial["cost_usd"] or 0
     counts = {"n": len(trials), "events": sum(t["event"] for t in trials), "censored": sum(not t["event"] for t in trials)}
     return {"run": name, **counts, "cost_known": sum(t["cost_usd"] is not None for t in trials), "trials": trials} | sums(trials)
 

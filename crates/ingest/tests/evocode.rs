@@ -137,7 +137,10 @@ fn more_rounds_passed_than_there_are_are_unknown() {
     let said = read.warnings("value.not_usable");
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[0].contains("Big-2-high at task_three 1.4"), "{said:?}");
-    assert!(said[1].contains("Acme-Big-2 at task_three \"7/5\", Acme-Big-2 at task_three \"c160%\""), "{said:?}");
+    assert!(
+        said[1].contains("Acme-Big-2 at task_three \"7/5\", Acme-Big-2 at task_three \"c160%\""),
+        "{said:?}"
+    );
 }
 
 #[test]

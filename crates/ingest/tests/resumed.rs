@@ -96,7 +96,8 @@ fn play(job: &Path, agent: &str, resumes: bool, estimated: bool, steps: &[Told])
 
 #[test]
 fn a_step_has_what_it_spent_itself() {
-    let total: &[Told] = &[([100, 40, 10], 0.25, true), ([300, 140, 30], 0.75, true), ([300, 140, 30], 0.75, true)];
+    let total: &[Told] =
+        &[([100, 40, 10], 0.25, true), ([300, 140, 30], 0.75, true), ([300, 140, 30], 0.75, true)];
     let each = [([100, 40, 10], 0.25), ([200, 100, 20], 0.5), ([0, 0, 0], 0.0)];
     let as_told = [([100, 40, 10], 0.25), ([300, 140, 30], 0.75), ([300, 140, 30], 0.75)];
     let cost_as_told = [([100, 40, 10], 0.25), ([200, 100, 20], 0.75), ([0, 0, 0], 0.75)];
@@ -132,7 +133,13 @@ fn a_step_has_what_it_spent_itself() {
 fn more_cached_than_input_of_a_session_is_added_to_each_step() {
     let library = Library::new();
     // Of the second step alone the counts would prove nothing.
-    play(&library.job(), "my-agent", true, false, &[([100, 300, 10], 0.1, true), ([300, 350, 30], 0.2, true)]);
+    play(
+        &library.job(),
+        "my-agent",
+        true,
+        false,
+        &[([100, 300, 10], 0.1, true), ([300, 350, 30], 0.2, true)],
+    );
     let inputs: Vec<_> = library.attempts().iter().map(|a| a.tokens.input).collect();
     assert_eq!(inputs, [Some(400), Some(250)]);
 }

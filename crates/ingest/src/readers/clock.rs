@@ -53,9 +53,13 @@ pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
 /// The own times may be of a clock whose offset is not said while those of the parts have one, as in Harbor's jobs. Then the
 /// offset is told from the own end, which follows that of the last part at once, or a part counts that was earlier
 /// wherever on earth the clock stood.
-pub fn earliest_begin<'a>(own: (Option<&'a str>, Option<&'a str>), parts: &[(Option<&'a str>, Option<&'a str>)]) -> Option<&'a str> {
+pub fn earliest_begin<'a>(
+    own: (Option<&'a str>, Option<&'a str>),
+    parts: &[(Option<&'a str>, Option<&'a str>)],
+) -> Option<&'a str> {
     let first = |with_offset: bool| {
-        let begins = parts.iter().filter_map(|(begin, _)| *begin).filter(|begin| has_offset(begin) == with_offset);
+        let begins =
+            parts.iter().filter_map(|(begin, _)| *begin).filter(|begin| has_offset(begin) == with_offset);
         begins.filter_map(|begin| Some((micros(begin)?, begin))).min()
     };
     let Some((begin, own_begin)) = own.0.and_then(|begin| Some((micros(begin)?, begin))) else {
@@ -65,7 +69,9 @@ pub fn earliest_begin<'a>(own: (Option<&'a str>, Option<&'a str>), parts: &[(Opt
         first(true).filter(|(part, _)| *part < begin)
     } else {
         let limit = begin - own.1.and_then(|end| offset(end, parts)).unwrap_or(14 * 3600 * 1_000_000);
-        first(false).filter(|(part, _)| *part < begin).or_else(|| first(true).filter(|(part, _)| *part < limit))
+        first(false)
+            .filter(|(part, _)| *part < begin)
+            .or_else(|| first(true).filter(|(part, _)| *part < limit))
     };
     Some(earlier.map_or(own_begin, |(_, part)| part))
 }
@@ -118,7 +124,9 @@ mod tests {
 
     #[test]
     fn what_was_resumed_began_with_its_first_part() {
-        let part = |day: u8, hour: u8| (format!("2026-01-{day:02}T{hour:02}:00:00Z"), format!("2026-01-{day:02}T{hour:02}:30:00Z"));
+        let part = |day: u8, hour: u8| {
+            (format!("2026-01-{day:02}T{hour:02}:00:00Z"), format!("2026-01-{day:02}T{hour:02}:30:00Z"))
+        };
         let begin = |own: (Option<&str>, Option<&str>), parts: &[(String, String)]| {
             let parts: Vec<_> = parts.iter().map(|(a, b)| (Some(a.as_str()), Some(b.as_str()))).collect();
             earliest_begin(own, &parts).map(str::to_owned)

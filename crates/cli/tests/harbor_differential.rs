@@ -1,0 +1,216 @@
+//! Harbor's jobs as Stamina Lab reads them against `bench/harbor_reader.py`, which was written from Harbor's files and
+//! `docs/metrics.md` and shares nothing with the reader here. Every number of every fixture is the same in both, or the
+//! difference is explained below.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+/// Differences that are as they should be: the fixture; the fields, where `*` stands for anything; what Stamina Lab and what
+/// the other reader says; why. One that occurs nowhere is stale and fails the test, too.
+const EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        "harbor",
+        "failures-k1/theme_v4_w1_notes_build_failure 1/turn 2/verdict",
+        r#""none""#,
+        r#""failed""#,
+        "graded 0 without a CASE line by tests that print them: nothing could be tested, which is an error and no failed test",
+    ),
+    (
+        "harbor",
+        "nop-k1/*/verdict",
+        r#""none""#,
+        r#""failed""#,
+        "an agent that does nothing: every build failed",
+    ),
+    (
+        "sample-harbor",
+        "failures-k1/theme_v4_w1_notes_build_failure 1/turn 2/verdict",
+        r#""none""#,
+        r#""failed""#,
+        "as above",
+    ),
+    ("sample-harbor", "nop-k1/*/verdict", r#""none""#, r#""failed""#, "as above"),
+];
+
+/// What a reader says of a fixture, by field: `job/events`, `job/task 1/turn 2/reward`.
+type Facts = BTreeMap<String, Value>;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").into()
+}
+
+fn output(command: &mut Command) -> Value {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+/// Takes over fields of `from` under the name of what they are of.
+fn take(facts: &mut Facts, of: &str, from: &Value, fields: &[&str]) {
+    for field in fields {
+        let value = from.pointer(&format!("/{}", field.replace(' ', "/"))).cloned().unwrap_or(Value::Null);
+        facts.insert(format!("{of}/{}", field.rsplit(' ').next().unwrap_or(field)), value);
+    }
+}
+
+const SUMS: [&str; 4] = ["tokens input", "tokens cached", "tokens output", "cost_usd"];
+const OF_TURN: [&str; 5] = ["reward", "steps", "tool_calls", "agent_seconds", "test_seconds"];
+
+/// What the other reader says, by fixture: the folder below `folder` that a job lies in, or `folder` itself.
+fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
+    let script = repository().join("bench/harbor_reader.py");
+    let found = output(Command::new("python3").args([&script, folder]));
+    let mut fixtures: BTreeMap<String, Facts> = BTreeMap::new();
+    for of in list(&found["runs"]) {
+        let path: Vec<&str> = text(&of["run"]).split('/').collect();
+        let (fixture, job) = (path[usize::from(by_folder)], path[path.len() - 1]);
+        let facts = fixtures.entry(fixture.to_owned()).or_default();
+        facts.insert(format!("{job}/run"), id(fixture, of).into());
+        take(facts, job, of, &["n", "events", "censored", "cost_known"]);
+        take(facts, job, of, &SUMS);
+        for trial in list(&of["trials"]) {
+            let episode = format!("{job}/{} {}", text(&trial["task"]), trial["repeat"]);
+            take(facts, &episode, trial, &["planned", "stamina", "event", "cause"]);
+            for (turn, number) in list(&trial["turns"]).iter().zip(1..) {
+                let turn_of = format!("{episode}/turn {number}");
+                take(facts, &turn_of, turn, &["verdict"]);
+                take(facts, &turn_of, turn, &[&SUMS[..], &OF_TURN].concat());
+            }
+        }
+    }
+    fixtures
+}
+
+/// What `stamina show` says of a run of that job, in the other reader's words.
+fn ours(facts: &mut Facts, job: &str, shown: &Value) {
+    facts.insert(format!("{job}/run"), shown["id"].clone());
+    take(facts, job, &shown["stamina"], &["n", "events", "censored"]);
+    take(facts, job, shown, &SUMS);
+    take(facts, job, &json!({ "cost_known": shown["cost_known"]["known"] }), &["cost_known"]);
+    for episode in list(&shown["episodes"]) {
+        let of = format!("{job}/{} {}", text(&episode["scenario"]), episode["repeat"]);
+        let cause = match text(&episode["end_reason"]) {
+            "passed_all" => Value::Null,
+            "endpoint" => "provider".into(),
+            outside @ ("environment" | "cancelled" | "budget" | "unfinished") => outside.into(),
+            _ => "failed".into(),
+        };
+        let (planned, event) = (&episode["planned_turns"], episode["censored"] == false);
+        let end =
+            json!({ "planned": planned, "stamina": episode["stamina"], "event": event, "cause": cause });
+        take(facts, &of, &end, &["planned", "stamina", "event", "cause"]);
+        let turns = list(&episode["turns"]).iter().zip(1..);
+        let mut attempts: Vec<(u32, Value)> =
+            turns.filter_map(|(turn, number)| Some((number, turn["attempts"].get(0)?.clone()))).collect();
+        if attempts.is_empty() {
+            // It ended before its first turn, of which the other reader says that it has no verdict.
+            attempts.push((1, json!({ "verdict": "error" })));
+        }
+        for (number, mut attempt) in attempts {
+            let verdict = attempt["verdict"].take();
+            attempt["verdict"] =
+                if verdict == "passed" || verdict == "failed" { verdict } else { "none".into() };
+            let turn_of = format!("{of}/turn {number}");
+            take(facts, &turn_of, &attempt, &["verdict"]);
+            take(facts, &turn_of, &attempt, &[&SUMS[..], &OF_TURN].concat());
+        }
+    }
+}
+
+/// Equal but for how far two ways to add up the same numbers may lie apart.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0),
+        _ => a == b,
+    }
+}
+
+/// Whether a field is `pattern`, in which one `*` stands for anything.
+fn is_like(field: &str, pattern: &str) -> bool {
+    pattern.split_once('*').map_or(field == pattern, |(head, tail)| {
+        field.len() >= head.len() + tail.len() && field.starts_with(head) && field.ends_with(tail)
+    })
+}
+
+/// The id that a run has: its source, job, harness and model in lower case, with one hyphen for all that is no letter.
+fn id(fixture: &str, run: &Value) -> String {
+    let first = &run["trials"][0];
+    let (harness, model) = (text(&first["harness"]), text(&first["model"]));
+    let job = text(&run["run"]).rsplit('/').next().unwrap_or_default();
+    let model = if model == harness { String::new() } else { format!("-{model}") };
+    format!("{fixture}.{job}-{harness}{}", model.replace('/', "-"))
+}
+
+#[test]
+fn another_reader_says_the_same_of_every_harbor_job() {
+    let folder = tempfile::tempdir().expect("a folder for the library");
+    let fixtures = repository().join("tests/fixtures");
+    let sample = repository().join("data/sample-harbor.zip");
+    let extracted = folder.path().join("sample-harbor");
+    let unzip = Command::new("python3").args(["-m", "zipfile", "-e"]).args([&sample, &extracted]).status();
+    assert!(unzip.is_ok_and(|status| status.success()), "{} cannot be extracted", sample.display());
+
+    let mut all = theirs(&fixtures.join("harbor"), false);
+    all.extend(theirs(&fixtures.join("world"), true));
+    all.extend(theirs(&extracted, false));
+
+    let stamina = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stamina"));
+        output(command.arg("--db").arg(folder.path().join("library.sqlite")).args(args).arg("--json"))
+    };
+    let sources = all.keys().map(|name| match name.as_str() {
+        "harbor" => fixtures.join(name),
+        "sample-harbor" => sample.clone(),
+        _ => fixtures.join("world").join(name),
+    });
+    let sources: Vec<String> = sources.map(|path| path.to_str().expect("UTF-8").to_owned()).collect();
+    stamina(&std::iter::once("ingest").chain(sources.iter().map(String::as_str)).collect::<Vec<_>>());
+
+    let mut explained = vec![0_usize; EXPLAINED.len()];
+    let mut different = Vec::new();
+    let mut compared = 0;
+    let runs = stamina(&["runs"]);
+    for (fixture, theirs) in &all {
+        let mut facts = Facts::new();
+        for (field, run) in theirs.iter().filter(|(field, _)| field.ends_with("/run")) {
+            ours(&mut facts, field.trim_end_matches("/run"), &stamina(&["show", text(run)]));
+        }
+        let here = list(&runs).iter().filter(|run| text(&run["id"]).starts_with(&format!("{fixture}.")));
+        let told = theirs.keys().filter(|field| field.ends_with("/run"));
+        assert_eq!(here.count(), told.count(), "runs of {fixture}");
+        let fields: BTreeSet<&String> = facts.keys().chain(theirs.keys()).collect();
+        compared += fields.len();
+        for field in fields {
+            let said = [facts.get(field), theirs.get(field)];
+            if let [Some(a), Some(b)] = said
+                && same(a, b)
+            {
+                continue;
+            }
+            let [a, b] = said.map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
+            let entry = EXPLAINED.iter().position(|(of, pattern, ours, theirs, _)| {
+                of == fixture && is_like(field, pattern) && *ours == a && *theirs == b
+            });
+            match entry {
+                Some(entry) => explained[entry] += 1,
+                None => different.push(format!("{fixture} {field}: {a}, the other reader says {b}")),
+            }
+        }
+    }
+    assert!(different.is_empty(), "{} differences:\n{}", different.len(), different.join("\n"));
+    let stale: Vec<_> =
+        EXPLAINED.iter().zip(&explained).filter(|(_, n)| **n == 0).map(|(entry, _)| entry).collect();
+    assert!(stale.is_empty(), "differences that no longer occur: {stale:#?}");
+    assert!(compared > 3_000, "only {compared} numbers were compared");
+}
