@@ -35,7 +35,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::RerunList { run, censored, unreadable, missing } => {
             let request = RerunRequest { run, censored, unreadable, missing };
-            library_commands::rerun_list(&*open(false)?, request, json)
+            library_commands::rerun_list(&*open(false)?, &request, json)
         }
         Command::Compare { runs, reference, all_pairs, tau } => {
             compare_command::compare(&*open(false)?, &runs, reference.as_deref(), all_pairs, tau, json)

@@ -145,11 +145,11 @@ pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, Api
 /// `stamina rerun-list`.
 pub(crate) fn rerun_list(
     workbench: &Workbench,
-    request: RerunRequest,
+    request: &RerunRequest,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let run = find_run(workbench, &request.run)?.id;
-    let list = workbench.list_reruns(RerunRequest { run, ..request })?;
+    let list = workbench.list_reruns(RerunRequest { run, ..request.clone() })?;
     if as_json {
         print_json(&json::reruns(&list));
     } else {

@@ -28,8 +28,7 @@ fn ingest(path: &Path) -> (Option<i32>, String, Value) {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
     let of_path = json["errors"].get(0).or(json["sources"].get(0)).expect("the path").clone();
     assert_eq!(
-        json["errors"].as_array().map(Vec::len).unwrap_or(0)
-            + json["sources"].as_array().map(Vec::len).unwrap_or(0),
+        json["errors"].as_array().map_or(0, Vec::len) + json["sources"].as_array().map_or(0, Vec::len),
         1
     );
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), of_path)

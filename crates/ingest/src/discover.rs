@@ -50,7 +50,12 @@ impl Discovery {
             match found.iter_mut().find(|format| format.id == id) {
                 Some(format) => format.places += 1,
                 None => {
-                    found.push(FoundFormat { id, name: place.format.name(), at: place.at.clone(), places: 1 });
+                    found.push(FoundFormat {
+                        id,
+                        name: place.format.name(),
+                        at: place.at.clone(),
+                        places: 1,
+                    });
                 }
             }
         }

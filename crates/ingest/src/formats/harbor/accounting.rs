@@ -152,10 +152,8 @@ impl<'a> Agent<'a> {
     pub(super) fn warn(self, path: &str, episode: &Episode, report: &mut Report) {
         let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
         let counts = |basis: CachedInput| {
-            let of_basis = attempts.clone().filter(move |attempt| attempt.cached_input == basis);
-            of_basis
-                .filter_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0)))
-                .next()
+            let mut of_basis = attempts.clone().filter(move |attempt| attempt.cached_input == basis);
+            of_basis.find_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0)))
         };
         let name = if self.name.is_empty() { "the agent" } else { self.name };
         if let Some((input, cached)) = counts(CachedInput::Added) {
