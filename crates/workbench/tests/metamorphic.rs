@@ -173,6 +173,7 @@ fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
                 id: String::new(),
                 source: 0,
                 source_name: String::new(),
+                source_label: String::new(),
                 group: 0,
                 warnings: 0,
                 severities: model::WarningCounts::default(),
