@@ -373,6 +373,7 @@ pub(crate) fn row(entry: RunEntry, group: u32, policy: &CensoringPolicy) -> RunR
             censored: summary.censored,
             median: summary.median,
         },
+        pass_rate: summary.pass_rate,
         score: summary.score,
         dataset_score: summary.dataset_score,
         case_score: summary.case_score,
