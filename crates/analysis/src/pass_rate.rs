@@ -13,6 +13,7 @@ use crate::Z_95;
 use crate::clusters::InScenario;
 use crate::distribution::student_975;
 use crate::proportion::{wilson, wilson_of};
+use crate::survival::Observation;
 
 /// The greatest k of pass@k and pass^k that is made.
 pub const MAX_K: u32 = 100;
@@ -30,12 +31,12 @@ pub struct TaskTrials {
 
 impl TaskTrials {
     /// Counts one trial.
-    pub fn add(&mut self, of: &InScenario) {
-        if of.observation.last_at_risk() == 0 {
+    pub fn add(&mut self, of: Observation) {
+        if of.last_at_risk() == 0 {
             self.unscored += 1;
         } else {
             self.trials += 1;
-            self.passed += u32::from(of.observation.turns > 0);
+            self.passed += u32::from(of.turns > 0);
         }
     }
 
@@ -49,7 +50,7 @@ impl TaskTrials {
 pub fn by_task(episodes: &[InScenario]) -> BTreeMap<&str, TaskTrials> {
     let mut tasks: BTreeMap<&str, TaskTrials> = BTreeMap::new();
     for episode in episodes {
-        tasks.entry(&episode.scenario).or_default().add(episode);
+        tasks.entry(&episode.scenario).or_default().add(episode.observation);
     }
     tasks
 }

@@ -9,9 +9,12 @@ use workbench::api::{ApiError, ComparedMember, ComparedPair, Comparison, Pairs};
 use workbench::{p_number, p_value};
 
 use crate::members::request;
-use crate::numbers::{chi_square, estimate, interval, mean_stamina, notes, number, signed_interval, unknown};
+use crate::numbers::{
+    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, signed_interval,
+    unknown,
+};
 use crate::print::{print, print_json};
-use crate::table;
+use crate::{json, table};
 
 /// `stamina compare`.
 pub(crate) fn compare(
@@ -46,6 +49,9 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "events": m.stamina.events,
             "censored": m.stamina.censored,
             "mean_stamina": mean_stamina(&m.stamina),
+            "pass_rate": json::pass_rate(m.pass_rate.as_ref()),
+            "pass_at_k": json::by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_at_k)),
+            "pass_hat_k": json::by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_hat_k)),
             "mean_stamina_bootstrap": m.stamina_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
             "median": m.stamina.median.time(),
             "median_reached": m.stamina.median.is_reached(),
@@ -73,6 +79,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "logrank_stratified": chi_square(p.logrank_stratified),
             "difference": estimate(p.difference),
             "difference_bootstrap": p.difference_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
+            "pass_rate_difference": p.pass_rate_difference.map(|d| json!({ "value": d.value, "ci_low": d.ci_low, "ci_high": d.ci_high })),
             "ratio": estimate(p.ratio),
             "paired": p.paired.as_ref().map(|paired| json!({
                 "n": paired.n,
@@ -91,6 +98,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "differences": comparison.differences,
         "equal": comparison.equal.iter().map(|(setting, value)| json!({ "setting": setting, "value": value })).collect::<Vec<_>>(),
         "comparability": comparison.comparability,
+        "of_one_turn": comparison.of_one_turn,
         "tau": comparison.tau,
         "shared_scenarios": comparison.shared_scenarios,
         "reference": id(comparison.reference),
@@ -142,6 +150,68 @@ fn comparison_text(comparison: &Comparison) -> String {
         are(comparison.shared_scenarios.into()),
         counted(comparison.tau.into(), "turn")
     ));
+    if comparison.of_one_turn {
+        text.push_str(&pass_rates_text(members));
+    } else {
+        text.push_str(&staminas_text(members));
+    }
+    text.push_str(&pairs_text(comparison));
+    if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
+        text.push_str(&format!(
+            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, {}\n",
+            overall.chi2,
+            overall.df,
+            p_value(Some(overall.p))
+        ));
+    }
+    if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
+        text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
+    }
+    notes(&mut text, &comparison.cautions);
+    for member in members {
+        for caveat in &member.caveats {
+            text.push_str(&format!("{}: {caveat}\n", member.name));
+        }
+    }
+    text
+}
+
+/// Members that play one turn.
+fn pass_rates_text(members: &[ComparedMember]) -> String {
+    let rows: Vec<Vec<String>> = members
+        .iter()
+        .map(|m| {
+            let rate = m.pass_rate.clone().unwrap_or_default();
+            vec![
+                m.marked(),
+                rate.tasks.to_string(),
+                rate.trials.to_string(),
+                rate.passed.to_string(),
+                rate.unscored.to_string(),
+                percent(rate.value),
+                percent_interval(rate.ci_low, rate.ci_high),
+                rate.interval.map_or_else(|| "n/a".to_owned(), |how| how.in_words().to_owned()),
+                number(m.score, 1),
+                number(m.spent.cost_usd, 2),
+            ]
+        })
+        .collect();
+    let head = [
+        "run",
+        "tasks",
+        "trials",
+        "passed",
+        "not scored",
+        "pass rate",
+        "95 % CI",
+        "interval",
+        "score",
+        "cost ($)",
+    ];
+    table::table(&head, &[false, true, true, true, true, true, true, false, true, true], &rows)
+}
+
+fn staminas_text(members: &[ComparedMember]) -> String {
     let rows: Vec<Vec<String>> = members
         .iter()
         .map(|m| {
@@ -162,7 +232,7 @@ fn comparison_text(comparison: &Comparison) -> String {
             ]
         })
         .collect();
-    text.push_str(&table::table(
+    table::table(
         &[
             "run",
             "n",
@@ -177,10 +247,19 @@ fn comparison_text(comparison: &Comparison) -> String {
         ],
         &[false, true, true, true, true, true, true, true, true, true],
         &rows,
-    ));
+    )
+}
+
+/// Every pair that is tested; of members that play one turn differences are of pass rates.
+fn pairs_text(comparison: &Comparison) -> String {
+    let members = &comparison.members;
+    let mut text = String::new();
     if !comparison.pairs.is_empty() {
         text.push('\n');
         let name = |index: u32| members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
+        let difference = |p: &ComparedPair| {
+            if comparison.of_one_turn { p.pass_rate_difference } else { p.difference }
+        };
         let few = comparison.pairs.iter().any(|p| p.logrank_permutation.is_some());
         let rows: Vec<Vec<String>> = comparison
             .pairs
@@ -189,8 +268,8 @@ fn comparison_text(comparison: &Comparison) -> String {
                 let paired = p.paired.as_ref();
                 let mut row = vec![
                     format!("{} − {}", name(p.a), name(p.b)),
-                    p.difference.map_or_else(|| "n/a".to_owned(), |d| format!("{:+.2}", d.value)),
-                    p.difference.map_or_else(|| "n/a".to_owned(), |d| signed_interval(d.ci_low, d.ci_high)),
+                    difference(p).map_or_else(|| "n/a".to_owned(), |d| format!("{:+.2}", d.value)),
+                    difference(p).map_or_else(|| "n/a".to_owned(), |d| signed_interval(d.ci_low, d.ci_high)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| format!("{:.2}", r.value)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| interval(r.ci_low, r.ci_high)),
                     p_number(p.logrank.map(|l| l.p)),
@@ -219,23 +298,6 @@ fn comparison_text(comparison: &Comparison) -> String {
         let mut right = vec![true; head.len()];
         right[0] = false;
         text.push_str(&table::table(&head, &right, &rows));
-    }
-    if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
-        text.push_str(&format!(
-            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, {}\n",
-            overall.chi2,
-            overall.df,
-            p_value(Some(overall.p))
-        ));
-    }
-    if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
-        text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
-    }
-    notes(&mut text, &comparison.cautions);
-    for member in members {
-        for caveat in &member.caveats {
-            text.push_str(&format!("{}: {caveat}\n", member.name));
-        }
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Jobs of one turn through the program: a pass rate with its interval, pass@k and pass^k, as counted by hand.
 
 mod app;
+mod kinds;
 
 use std::fs;
 use std::path::Path;
@@ -132,4 +133,117 @@ fn a_run_of_more_turns_has_no_pass_rate() {
             "{run}"
         );
     }
+}
+
+/// Two models over four tasks. Each solves one that the other is known to fail; of the last, one was stopped.
+fn two_models() -> (Room, Vec<String>) {
+    let room = Room::new();
+    write_job(
+        &room.path("jobs/a"),
+        "model-a",
+        &[("a", &[Passed]), ("b", &[Failed]), ("c", &[Passed]), ("d", &[Stopped])],
+    );
+    write_job(
+        &room.path("jobs/b"),
+        "model-b",
+        &[("a", &[Passed]), ("b", &[Passed]), ("c", &[Failed]), ("d", &[Passed])],
+    );
+    room.json(&["ingest", room.path("jobs").to_str().expect("UTF-8")]);
+    let runs = room.json(&["runs", "--sort", "model", "--ascending"]);
+    let ids = runs.as_array().expect("runs").iter().map(|run| run["id"].as_str().expect("an id").to_owned());
+    let ids: Vec<String> = ids.collect();
+    assert_eq!(ids.len(), 2, "{runs}");
+    (room, ids)
+}
+
+#[test]
+fn compare_and_matrix_have_pass_rates_and_who_alone_solves_a_task() {
+    let (room, ids) = two_models();
+    let (a, b) = (ids[0].as_str(), ids[1].as_str());
+    let compared = room.json(&["compare", a, b]);
+    assert_eq!(compared["of_one_turn"], true);
+    near(&compared["runs"][0]["pass_rate"]["value"], 2.0 / 3.0);
+    near(&compared["runs"][1]["pass_rate"]["value"], 0.75);
+    let difference = &compared["pairs"][0]["pass_rate_difference"];
+    near(&difference["value"], 0.75 - 2.0 / 3.0);
+    // statsmodels: confint_proportions_2indep(3, 4, 2, 3, method="newcomb", compare="diff").
+    near(&difference["ci_low"], DIFFERENCE.0);
+    near(&difference["ci_high"], DIFFERENCE.1);
+    let shown = text(&room.stamina(&["compare", a, b]).stdout);
+    assert!(
+        shown.contains("pass rate") && shown.contains("66.7 %") && !shown.contains("survived"),
+        "{shown}"
+    );
+
+    let matrix = room.json(&["matrix"]);
+    assert_eq!(matrix["of_one_turn"], true);
+    near(&matrix["cells"][1]["pass_rate"]["value"], 0.75);
+    let shown = text(&room.stamina(&["matrix"]).stdout);
+    assert!(shown.contains("pass rate") && shown.contains("75.0 % (") && !shown.contains("τ"), "{shown}");
+
+    let grid = room.json(&["table", "task-grid", a, b]);
+    let rows: Vec<Vec<Value>> = grid["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| ["task", "run_1", "run_2", "only"].iter().map(|key| row[*key].clone()).collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            [json!("a"), json!("passed"), json!("passed"), Value::Null],
+            [json!("b"), json!("failed"), json!("passed"), json!("model-b")],
+            [json!("c"), json!("passed"), json!("failed"), json!("model-a")],
+            [json!("d"), json!("not scored"), json!("passed"), Value::Null],
+        ]
+    );
+    let per_task = &room.json(&["table", "per-task", a, b])["rows"];
+    assert_eq!([&per_task[0]["solved"], &per_task[0]["only"]], [&json!(2), &json!(1)]);
+    assert_eq!([&per_task[1]["solved"], &per_task[1]["only"]], [&json!(3), &json!(1)]);
+    near(&per_task[0]["seconds"], 90.0);
+    near(&per_task[0]["tokens"], 1100.0);
+    near(&per_task[0]["cost_usd"], 0.25);
+}
+
+/// The interval of 3 of 4 less 2 of 3.
+const DIFFERENCE: (f64, f64) = (-0.441_852_818_617_333_4, 0.585_799_306_765_294_2);
+
+#[test]
+fn tables_of_tasks_are_made_in_every_format() {
+    let (room, ids) = two_models();
+    for kind in kinds::OF_ONE_TURN {
+        for format in ["csv", "parquet", "tex", "toml", "md", "html", "svg"] {
+            let out = room.path(&format!("{kind}.{format}"));
+            let out = out.to_str().expect("UTF-8");
+            let made = room.stamina(&["table", kind, &ids[0], &ids[1], "--out", out]);
+            assert!(made.status.success(), "{kind} as {format}: {}", text(&made.stderr));
+        }
+    }
+    // Runs of more turns have episodes and turns, and no tasks that are solved.
+    let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/jobs/oracle-k2");
+    room.json(&["ingest", jobs.to_str().expect("UTF-8")]);
+    let refused = room.stamina(&["table", "tasks", "oracle-k2"]);
+    assert!(text(&refused.stderr).contains("plays more than one turn"), "{}", text(&refused.stderr));
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn a_report_of_one_turn_has_no_curve() {
+    let (room, ids) = two_models();
+    let to = room.path("report");
+    let made = room.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let report = fs::read_to_string(to.join("report.md")).expect("the report");
+    for there in
+        ["## Pass rates", "## Tasks", "**Tasks that only one run solves**", "pass rate 66.7 % (95 % CI"]
+    {
+        assert!(report.contains(there), "{there}: {report}");
+    }
+    for not_there in ["## Survival", "τ", "ean stamina", "**Turns of every episode**"] {
+        assert!(!report.contains(not_there), "{not_there}: {report}");
+    }
+    assert!(!to.join("figures/survival.svg").exists());
+    // Whoever asks for the curve gets it.
+    let curve = text(&room.stamina(&["figure", "survival", &ids[0]]).stdout);
+    assert!(curve.contains("<svg"), "{curve}");
 }

@@ -30,6 +30,7 @@ pub mod sampler;
 mod scenarios;
 mod sources;
 mod summary;
+mod tasks;
 mod views;
 
 use std::path::PathBuf;

@@ -24,10 +24,19 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
         (!names.is_empty()).then(|| sentence(list(names)))
     };
     cautions.extend(say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: no episodes.")));
+    let one = comparison.of_one_turn;
     cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
+        if one {
+            return format!("{names}: no trial is scored, so nothing is known of its pass rate.");
+        }
         format!("{names}: every episode was stopped from outside before it passed a turn. Nobody was at risk, so nothing is known of how long episodes last.")
     }));
     cautions.extend(say(who(&|m| m.early_censored.is_some_and(|share| share > 0.1)), &|names| {
+        if one {
+            return format!(
+                "{names}: more than a tenth of the trials are not scored, since they were stopped from outside. The pass rate rests on the others; look at it with these counted as failed."
+            );
+        }
         format!(
             "{names}: more than a tenth of the episodes were stopped from outside before turn {}. Their mean rests on the others; look at it with censored episodes counted as failed.",
             comparison.tau
@@ -38,7 +47,8 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
             "{names}: fewer than {FEW} episodes. Intervals are wide, and p-values of the log-rank test rough."
         )
     }));
-    cautions.extend(say(who(&|m| m.stamina.n > m.scenarios), &|names| {
+    // Intervals of pass rates are clustered where tasks are repeated.
+    cautions.extend(say(who(&|m| !one && m.stamina.n > m.scenarios), &|names| {
         format!(
             "{names}: several episodes of a scenario. They are alike, so plain intervals are too narrow; those by bootstrap draw whole scenarios."
         )
