@@ -10,8 +10,7 @@ use workbench::{p_number, p_value};
 
 use crate::members::request;
 use crate::numbers::{
-    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, signed_interval,
-    unknown,
+    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, table};
@@ -142,13 +141,14 @@ fn comparison_text(comparison: &Comparison) -> String {
             .collect();
         text.push_str(&table::table(&head, &vec![false; head.len()], &rows));
     }
+    let tau = format!(" τ = {}.", counted(comparison.tau.into(), "turn"));
     text.push_str(&format!(
-        "{} {} the same. {} {} shared. τ = {}.\n\n",
+        "{} {} the same. {} {} shared.{}\n\n",
         counted(comparison.equal.len() as u64, "setting"),
         are(comparison.equal.len() as u64),
         counted(comparison.shared_scenarios.into(), "scenario"),
         are(comparison.shared_scenarios.into()),
-        counted(comparison.tau.into(), "turn")
+        if comparison.of_one_turn { "" } else { &tau }
     ));
     if comparison.of_one_turn {
         text.push_str(&pass_rates_text(members));
@@ -257,8 +257,13 @@ fn pairs_text(comparison: &Comparison) -> String {
     if !comparison.pairs.is_empty() {
         text.push('\n');
         let name = |index: u32| members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
-        let difference = |p: &ComparedPair| {
-            if comparison.of_one_turn { p.pass_rate_difference } else { p.difference }
+        // Of pass rates, in percentage points.
+        let one = comparison.of_one_turn;
+        let difference = |p: &ComparedPair| if one { p.pass_rate_difference } else { p.difference };
+        let shown = |value: f64| if one { format!("{:+.1}", 100.0 * value) } else { format!("{value:+.2}") };
+        let ends = |low: Option<f64>, high: Option<f64>| match (low, high) {
+            (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
+            _ => "n/a".to_owned(),
         };
         let few = comparison.pairs.iter().any(|p| p.logrank_permutation.is_some());
         let rows: Vec<Vec<String>> = comparison
@@ -268,8 +273,8 @@ fn pairs_text(comparison: &Comparison) -> String {
                 let paired = p.paired.as_ref();
                 let mut row = vec![
                     format!("{} − {}", name(p.a), name(p.b)),
-                    difference(p).map_or_else(|| "n/a".to_owned(), |d| format!("{:+.2}", d.value)),
-                    difference(p).map_or_else(|| "n/a".to_owned(), |d| signed_interval(d.ci_low, d.ci_high)),
+                    difference(p).map_or_else(|| "n/a".to_owned(), |d| shown(d.value)),
+                    difference(p).map_or_else(|| "n/a".to_owned(), |d| ends(d.ci_low, d.ci_high)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| format!("{:.2}", r.value)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| interval(r.ci_low, r.ci_high)),
                     p_number(p.logrank.map(|l| l.p)),
@@ -281,8 +286,8 @@ fn pairs_text(comparison: &Comparison) -> String {
                         || if p.in_both > 0 { "n/a".to_owned() } else { "0".to_owned() },
                         |p| p.n.to_string(),
                     ),
-                    paired.map_or_else(|| "n/a".to_owned(), |p| format!("{:+.2}", p.mean)),
-                    paired.map_or_else(|| "n/a".to_owned(), |p| signed_interval(p.ci_low, p.ci_high)),
+                    paired.map_or_else(|| "n/a".to_owned(), |p| shown(p.mean)),
+                    paired.map_or_else(|| "n/a".to_owned(), |p| ends(p.ci_low, p.ci_high)),
                     p_number(paired.and_then(|p| p.p)),
                     p_number(paired.and_then(|p| p.p_sign_flip)),
                 ]);
@@ -292,9 +297,11 @@ fn pairs_text(comparison: &Comparison) -> String {
         let holm = comparison
             .holm_pairs()
             .map_or_else(|| "Holm p".to_owned(), |pairs| format!("p (Holm over {pairs})"));
-        let mut head = vec!["pair", "difference", "95 % CI", "ratio", "95 % CI", "log-rank p", holm.as_str()];
+        let (of_means, of_pairs) =
+            if one { ("difference (pp)", "paired (pp)") } else { ("difference", "paired") };
+        let mut head = vec!["pair", of_means, "95 % CI", "ratio", "95 % CI", "log-rank p", holm.as_str()];
         head.extend(few.then_some("permutation p"));
-        head.extend(["shared", "paired", "95 % CI", "paired t p", "sign-flip p"]);
+        head.extend(["shared", of_pairs, "95 % CI", "paired t p", "sign-flip p"]);
         let mut right = vec![true; head.len()];
         right[0] = false;
         text.push_str(&table::table(&head, &right, &rows));

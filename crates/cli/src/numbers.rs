@@ -52,14 +52,6 @@ pub(crate) fn percent_interval(low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// With signs between which a dash could not be told from a minus.
-pub(crate) fn signed_interval(low: Option<f64>, high: Option<f64>) -> String {
-    match (low, high) {
-        (Some(low), Some(high)) => format!("{low:+.2} to {high:+.2}"),
-        _ => "n/a".to_owned(),
-    }
-}
-
 /// Sentences, one a line, behind an empty one.
 pub(crate) fn notes(text: &mut String, sentences: &[String]) {
     if !sentences.is_empty() {

@@ -47,8 +47,12 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
             "{names}: fewer than {FEW} episodes. Intervals are wide, and p-values of the log-rank test rough."
         )
     }));
-    // Intervals of pass rates are clustered where tasks are repeated.
-    cautions.extend(say(who(&|m| !one && m.stamina.n > m.scenarios), &|names| {
+    cautions.extend(say(who(&|m| m.stamina.n > m.scenarios), &|names| {
+        if one {
+            return format!(
+                "{names}: several trials of a task. They are alike: intervals of pass rates and of their differences are clustered by task, ratios and log-rank tests take trials for independent; look at paired numbers and those by bootstrap."
+            );
+        }
         format!(
             "{names}: several episodes of a scenario. They are alike, so plain intervals are too narrow; those by bootstrap draw whole scenarios."
         )

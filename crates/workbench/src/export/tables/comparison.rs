@@ -20,9 +20,9 @@ pub(super) fn runs(data: &Comparison) -> Table {
     ];
     let one = data.of_one_turn;
     let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
-    columns.extend(for_machines_if(!one, rates));
     columns.extend(for_machines_if(one, stamina_columns()));
     columns.extend(for_machines_if(one, Column::interval_by("bootstrap_", "bootstrap", 2).into()));
+    columns.extend(for_machines_if(!one, rates));
     columns.extend([
         Column::number("score", "Score", 1),
         Column::number("tokens_per_turn", "Tokens per turn", 0),
@@ -43,9 +43,9 @@ pub(super) fn runs(data: &Comparison) -> Table {
             maybe(member.model.as_deref()),
             known(member.simulated),
         ];
-        row.extend(pass_rate(member.pass_rate.as_ref()));
         row.extend(stamina(&member.stamina));
         row.extend(ends(member.stamina_bootstrap));
+        row.extend(pass_rate(member.pass_rate.as_ref()));
         row.extend([
             maybe(member.score),
             maybe(spent.tokens_per_turn),

@@ -12,8 +12,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
     let mut columns = vec![Column::text("harness", "Harness"), Column::text("model", "Model")];
     let one = data.of_one_turn;
     let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
-    columns.extend(for_machines_if(!one, rates));
     columns.extend(for_machines_if(one, stamina_columns()));
+    columns.extend(for_machines_if(!one, rates));
     columns.push(Column::integer("runs", "Runs").missing("n/a"));
     columns.push(Column::flag("simulated", "Simulated").missing("n/a"));
     columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
@@ -24,8 +24,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
         for (m, model) in data.models.iter().enumerate() {
             let mut row = vec![known(name(harness)), known(name(model))];
             if let Some(Some(cell)) = data.cells.get(h * data.models.len() + m) {
-                row.extend(pass_rate(cell.pass_rate.as_ref()));
                 row.extend(stamina(&cell.stamina));
+                row.extend(pass_rate(cell.pass_rate.as_ref()));
                 row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
                 push_of(&mut table, &cell.stamina, row);
             } else {
