@@ -19,6 +19,7 @@ pub mod holm;
 pub mod logrank;
 pub mod matrix;
 pub mod paired;
+pub mod pass_rate;
 pub mod permutation;
 pub mod proportion;
 mod random;

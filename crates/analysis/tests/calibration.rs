@@ -1,8 +1,11 @@
-//! Intervals by bootstrap hold the truth as often as they say, where runs share some of their scenarios only.
+//! Intervals hold the truth as often as they say: by bootstrap where runs share some of their scenarios only, and of pass
+//! rates over tasks with several trials.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
 
 use analysis::bootstrap::{Resampling, bootstrap_difference};
 use analysis::clusters::InScenario;
+use analysis::pass_rate::pass_rate;
+use analysis::proportion::wilson;
 use analysis::survival::Observation;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -65,4 +68,47 @@ fn no_resample_leaves_a_run_without_scenarios() {
     let both = [a[0].clone(), InScenario::new("c", Observation::failed_at(8))];
     let drawn = bootstrap_difference(&both, &a, TAU, Resampling::default()).unwrap();
     assert_eq!((drawn.value, drawn.ci_low, drawn.ci_high), (2.0, Some(0.0), Some(2.0)));
+}
+
+/// The shares of 95 % intervals of a pass rate that hold the true one, clustered by task and as if all trials were
+/// independent. A third of the tasks pass at `rate`, the others always or never, and they have 1 to `most` trials.
+fn rate_coverage(tasks: usize, most: u64, rate: f64) -> [f64; 2] {
+    let mut rng = ChaCha8Rng::seed_from_u64(12);
+    let mut held = [0, 0];
+    for _ in 0..COMPARISONS {
+        let mut episodes = Vec::new();
+        for task in 0..tasks {
+            let of_task = match uniform(&mut rng) {
+                u if u < 1.0 / 3.0 => rate,
+                _ => f64::from(u8::from(uniform(&mut rng) < rate)),
+            };
+            for _ in 0..=rng.next_u64() % most {
+                let passed = uniform(&mut rng) < of_task;
+                let observation =
+                    if passed { Observation::censored_after(1) } else { Observation::failed_at(1) };
+                episodes.push(InScenario::new(task.to_string(), observation));
+            }
+        }
+        let drawn = pass_rate(&episodes);
+        held[0] += u32::from(drawn.ci_low.unwrap() <= rate && rate <= drawn.ci_high.unwrap());
+        let plain = wilson(drawn.passed, drawn.trials).unwrap();
+        held[1] += u32::from(plain.ci_low <= rate && rate <= plain.ci_high);
+    }
+    held.map(|held| f64::from(held) / COMPARISONS as f64)
+}
+
+#[test]
+fn pass_rates_over_tasks_with_several_trials_hold_the_truth() {
+    // What docs/metrics.md says of it.
+    for (tasks, most, rate, said) in [
+        (5, 4, 0.5, [0.96, 0.80]),
+        (8, 4, 0.5, [0.96, 0.76]),
+        (20, 5, 0.15, [0.92, 0.75]),
+        (80, 5, 0.5, [0.94, 0.74]),
+        (80, 5, 0.15, [0.96, 0.78]),
+    ] {
+        let held = rate_coverage(tasks, most, rate);
+        let near = held.iter().zip(said).all(|(held, said): (&f64, f64)| (held - said).abs() < 0.006);
+        assert!(near, "{tasks} tasks with up to {most} trials, {rate}: {held:?}");
+    }
 }

@@ -9,9 +9,11 @@ use workbench::api::{ApiError, ComparedMember, ComparedPair, Comparison, Pairs};
 use workbench::{p_number, p_value};
 
 use crate::members::request;
-use crate::numbers::{chi_square, estimate, interval, mean_stamina, notes, number, signed_interval, unknown};
+use crate::numbers::{
+    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
+};
 use crate::print::{print, print_json};
-use crate::table;
+use crate::{json, table};
 
 /// `stamina compare`.
 pub(crate) fn compare(
@@ -46,6 +48,9 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "events": m.stamina.events,
             "censored": m.stamina.censored,
             "mean_stamina": mean_stamina(&m.stamina),
+            "pass_rate": json::pass_rate(m.pass_rate.as_ref()),
+            "pass_at_k": json::by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_at_k)),
+            "pass_hat_k": json::by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_hat_k)),
             "mean_stamina_bootstrap": m.stamina_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
             "median": m.stamina.median.time(),
             "median_reached": m.stamina.median.is_reached(),
@@ -73,6 +78,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "logrank_stratified": chi_square(p.logrank_stratified),
             "difference": estimate(p.difference),
             "difference_bootstrap": p.difference_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
+            "pass_rate_difference": p.pass_rate_difference.map(|d| json!({ "value": d.value, "ci_low": d.ci_low, "ci_high": d.ci_high })),
             "ratio": estimate(p.ratio),
             "paired": p.paired.as_ref().map(|paired| json!({
                 "n": paired.n,
@@ -91,6 +97,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "differences": comparison.differences,
         "equal": comparison.equal.iter().map(|(setting, value)| json!({ "setting": setting, "value": value })).collect::<Vec<_>>(),
         "comparability": comparison.comparability,
+        "of_one_turn": comparison.of_one_turn,
         "tau": comparison.tau,
         "shared_scenarios": comparison.shared_scenarios,
         "reference": id(comparison.reference),
@@ -134,14 +141,77 @@ fn comparison_text(comparison: &Comparison) -> String {
             .collect();
         text.push_str(&table::table(&head, &vec![false; head.len()], &rows));
     }
+    let tau = format!(" τ = {}.", counted(comparison.tau.into(), "turn"));
     text.push_str(&format!(
-        "{} {} the same. {} {} shared. τ = {}.\n\n",
+        "{} {} the same. {} {} shared.{}\n\n",
         counted(comparison.equal.len() as u64, "setting"),
         are(comparison.equal.len() as u64),
         counted(comparison.shared_scenarios.into(), "scenario"),
         are(comparison.shared_scenarios.into()),
-        counted(comparison.tau.into(), "turn")
+        if comparison.of_one_turn { "" } else { &tau }
     ));
+    if comparison.of_one_turn {
+        text.push_str(&pass_rates_text(members));
+    } else {
+        text.push_str(&staminas_text(members));
+    }
+    text.push_str(&pairs_text(comparison));
+    if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
+        text.push_str(&format!(
+            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, {}\n",
+            overall.chi2,
+            overall.df,
+            p_value(Some(overall.p))
+        ));
+    }
+    if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
+        text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
+    }
+    notes(&mut text, &comparison.cautions);
+    for member in members {
+        for caveat in &member.caveats {
+            text.push_str(&format!("{}: {caveat}\n", member.name));
+        }
+    }
+    text
+}
+
+/// Members that play one turn.
+fn pass_rates_text(members: &[ComparedMember]) -> String {
+    let rows: Vec<Vec<String>> = members
+        .iter()
+        .map(|m| {
+            let rate = m.pass_rate.clone().unwrap_or_default();
+            vec![
+                m.marked(),
+                rate.tasks.to_string(),
+                rate.trials.to_string(),
+                rate.passed.to_string(),
+                rate.unscored.to_string(),
+                percent(rate.value),
+                percent_interval(rate.ci_low, rate.ci_high),
+                rate.interval.map_or_else(|| "n/a".to_owned(), |how| how.in_words().to_owned()),
+                number(m.score, 1),
+                number(m.spent.cost_usd, 2),
+            ]
+        })
+        .collect();
+    let head = [
+        "run",
+        "tasks",
+        "trials",
+        "passed",
+        "not scored",
+        "pass rate",
+        "95 % CI",
+        "interval",
+        "score",
+        "cost ($)",
+    ];
+    table::table(&head, &[false, true, true, true, true, true, true, false, true, true], &rows)
+}
+
+fn staminas_text(members: &[ComparedMember]) -> String {
     let rows: Vec<Vec<String>> = members
         .iter()
         .map(|m| {
@@ -162,7 +232,7 @@ fn comparison_text(comparison: &Comparison) -> String {
             ]
         })
         .collect();
-    text.push_str(&table::table(
+    table::table(
         &[
             "run",
             "n",
@@ -177,10 +247,24 @@ fn comparison_text(comparison: &Comparison) -> String {
         ],
         &[false, true, true, true, true, true, true, true, true, true],
         &rows,
-    ));
+    )
+}
+
+/// Every pair that is tested; of members that play one turn differences are of pass rates.
+fn pairs_text(comparison: &Comparison) -> String {
+    let members = &comparison.members;
+    let mut text = String::new();
     if !comparison.pairs.is_empty() {
         text.push('\n');
         let name = |index: u32| members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
+        // Of pass rates, in percentage points.
+        let one = comparison.of_one_turn;
+        let difference = |p: &ComparedPair| if one { p.pass_rate_difference } else { p.difference };
+        let shown = |value: f64| if one { format!("{:+.1}", 100.0 * value) } else { format!("{value:+.2}") };
+        let ends = |low: Option<f64>, high: Option<f64>| match (low, high) {
+            (Some(low), Some(high)) => format!("{} to {}", shown(low), shown(high)),
+            _ => "n/a".to_owned(),
+        };
         let few = comparison.pairs.iter().any(|p| p.logrank_permutation.is_some());
         let rows: Vec<Vec<String>> = comparison
             .pairs
@@ -189,8 +273,8 @@ fn comparison_text(comparison: &Comparison) -> String {
                 let paired = p.paired.as_ref();
                 let mut row = vec![
                     format!("{} − {}", name(p.a), name(p.b)),
-                    p.difference.map_or_else(|| "n/a".to_owned(), |d| format!("{:+.2}", d.value)),
-                    p.difference.map_or_else(|| "n/a".to_owned(), |d| signed_interval(d.ci_low, d.ci_high)),
+                    difference(p).map_or_else(|| "n/a".to_owned(), |d| shown(d.value)),
+                    difference(p).map_or_else(|| "n/a".to_owned(), |d| ends(d.ci_low, d.ci_high)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| format!("{:.2}", r.value)),
                     p.ratio.map_or_else(|| "n/a".to_owned(), |r| interval(r.ci_low, r.ci_high)),
                     p_number(p.logrank.map(|l| l.p)),
@@ -202,8 +286,8 @@ fn comparison_text(comparison: &Comparison) -> String {
                         || if p.in_both > 0 { "n/a".to_owned() } else { "0".to_owned() },
                         |p| p.n.to_string(),
                     ),
-                    paired.map_or_else(|| "n/a".to_owned(), |p| format!("{:+.2}", p.mean)),
-                    paired.map_or_else(|| "n/a".to_owned(), |p| signed_interval(p.ci_low, p.ci_high)),
+                    paired.map_or_else(|| "n/a".to_owned(), |p| shown(p.mean)),
+                    paired.map_or_else(|| "n/a".to_owned(), |p| ends(p.ci_low, p.ci_high)),
                     p_number(paired.and_then(|p| p.p)),
                     p_number(paired.and_then(|p| p.p_sign_flip)),
                 ]);
@@ -213,29 +297,14 @@ fn comparison_text(comparison: &Comparison) -> String {
         let holm = comparison
             .holm_pairs()
             .map_or_else(|| "Holm p".to_owned(), |pairs| format!("p (Holm over {pairs})"));
-        let mut head = vec!["pair", "difference", "95 % CI", "ratio", "95 % CI", "log-rank p", holm.as_str()];
+        let (of_means, of_pairs) =
+            if one { ("difference (pp)", "paired (pp)") } else { ("difference", "paired") };
+        let mut head = vec!["pair", of_means, "95 % CI", "ratio", "95 % CI", "log-rank p", holm.as_str()];
         head.extend(few.then_some("permutation p"));
-        head.extend(["shared", "paired", "95 % CI", "paired t p", "sign-flip p"]);
+        head.extend(["shared", of_pairs, "95 % CI", "paired t p", "sign-flip p"]);
         let mut right = vec![true; head.len()];
         right[0] = false;
         text.push_str(&table::table(&head, &right, &rows));
-    }
-    if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
-        text.push_str(&format!(
-            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, {}\n",
-            overall.chi2,
-            overall.df,
-            p_value(Some(overall.p))
-        ));
-    }
-    if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
-        text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
-    }
-    notes(&mut text, &comparison.cautions);
-    for member in members {
-        for caveat in &member.caveats {
-            text.push_str(&format!("{}: {caveat}\n", member.name));
-        }
     }
     text
 }

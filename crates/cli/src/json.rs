@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{Attempt, Episode, Severity, TestResult, Tokens, Turn, Warning, WarningCounts};
+use model::{Attempt, Episode, PassRate, Severity, TestResult, Tokens, Turn, Warning, WarningCounts};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
 use workbench::api::{
@@ -63,6 +63,33 @@ fn stamina(stamina: &Stamina) -> Value {
     })
 }
 
+/// The pass rate of a run of one turn; `null` elsewhere.
+pub(crate) fn pass_rate(rate: Option<&PassRate>) -> Value {
+    rate.map_or(Value::Null, |rate| {
+        json!({
+            "value": rate.value,
+            "ci_low": rate.ci_low,
+            "ci_high": rate.ci_high,
+            "interval": rate.interval,
+            "tasks": rate.tasks,
+            "trials": rate.trials,
+            "passed": rate.passed,
+            "unscored": rate.unscored,
+        })
+    })
+}
+
+/// pass@k or pass^k by k; `null` where there is none.
+pub(crate) fn by_k(values: Option<&Vec<f64>>) -> Value {
+    values.filter(|values| !values.is_empty()).map_or(Value::Null, |values| {
+        (1..)
+            .zip(values)
+            .map(|(k, value): (u32, &f64)| (k.to_string(), json!(value)))
+            .collect::<Map<_, _>>()
+            .into()
+    })
+}
+
 fn tokens(tokens: &Tokens) -> Value {
     json!({ "input": tokens.input, "cached": tokens.cached, "output": tokens.output })
 }
@@ -90,6 +117,9 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "planned_turns_min": row.planned_turns.map(|(least, _)| least),
         "attempt_limit": row.attempt_limit,
         "stamina": stamina(&row.stamina),
+        "pass_rate": pass_rate(row.pass_rate.as_ref()),
+        "pass_at_k": by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k)),
+        "pass_hat_k": by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k)),
         "score": row.score,
         "dataset_score": row.dataset_score,
         "case_score": row.case_score,

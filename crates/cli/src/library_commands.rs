@@ -2,15 +2,16 @@
 
 use std::process::ExitCode;
 
+use model::{PassRate, counted};
 use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, EpisodeRef, GridSort, ListRuns, RerunRequest, RunGridRequest, RunGrouping, RunRef, RunRow,
-    RunSort,
+    ApiError, EpisodeRef, GridRow, GridSort, ListRuns, RerunRequest, RunGridRequest, RunGrouping, RunRef,
+    RunRow, RunSort,
 };
 
 use crate::args::Sort;
-use crate::numbers::number;
+use crate::numbers::{interval, number, percent, percent_interval, unknown};
 use crate::print::{print, print_json};
 use crate::{json, table};
 
@@ -54,56 +55,77 @@ pub(crate) fn runs(
         print_json(&Value::Array(rows.iter().map(json::run).collect()));
         return Ok(ExitCode::SUCCESS);
     }
-    let unknown = || "unknown".to_owned();
+    print(&runs_text(&rows));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs of one turn have a pass rate where others have mean stamina; where all have, the columns say so.
+fn runs_text(rows: &[RunRow]) -> String {
+    let of_one_turn = rows.iter().filter(|row| row.pass_rate.is_some()).count();
+    let all = of_one_turn > 0 && of_one_turn == rows.len();
+    let mut head = vec!["id", "model", "harness"];
+    head.extend(if all {
+        ["tasks", "trials", "pass rate", "95 % CI", "not scored"].as_slice()
+    } else if of_one_turn > 0 {
+        ["episodes", "stamina or pass rate", "95 % CI", "tau", "events/censored"].as_slice()
+    } else {
+        ["episodes", "stamina", "95 % CI", "tau", "events/censored"].as_slice()
+    });
+    head.extend(["score", "cost"]);
     // The ids of runs hold the names of their sources; where these are the same, only the label tells.
     let labelled = rows.iter().any(|row| row.source_label != row.source_name);
+    if labelled {
+        head.insert(1, "source");
+    }
     let lines: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
+            let s = &row.stamina;
             let mut line = vec![
                 row.id.clone(),
                 format!("{}{}", row.model.as_deref().unwrap_or("unknown"), simulated(row)),
                 row.harness.clone().unwrap_or_else(unknown),
-                row.episodes.to_string(),
-                row.stamina.mean.map_or_else(unknown, |mean| format!("{mean:.2}")),
-                match (row.stamina.ci_low, row.stamina.ci_high) {
-                    (Some(low), Some(high)) => format!("{low:.2}–{high:.2}"),
-                    _ => "n/a".to_owned(),
-                },
-                row.stamina.tau.to_string(),
-                format!("{}/{}", row.stamina.events, row.stamina.censored),
-                row.score.map_or_else(unknown, |score| format!("{score:.1}")),
-                row.cost_usd.map_or_else(unknown, |cost| match row.cost_known {
-                    known if known < row.episodes => {
-                        format!("≥ ${cost:.2} (known for {known} of {})", row.episodes)
-                    }
-                    _ => format!("${cost:.2}"),
-                }),
             ];
+            let ends = || format!("{}/{}", s.events, s.censored);
+            line.extend(match &row.pass_rate {
+                Some(rate) if all => vec![
+                    rate.tasks.to_string(),
+                    rate.trials.to_string(),
+                    percent(rate.value),
+                    percent_interval(rate.ci_low, rate.ci_high),
+                    rate.unscored.to_string(),
+                ],
+                Some(rate) => vec![
+                    row.episodes.to_string(),
+                    percent(rate.value),
+                    percent_interval(rate.ci_low, rate.ci_high),
+                    "one turn".to_owned(),
+                    ends(),
+                ],
+                None => vec![
+                    row.episodes.to_string(),
+                    number(s.mean, 2),
+                    interval(s.ci_low, s.ci_high),
+                    s.tau.to_string(),
+                    ends(),
+                ],
+            });
+            line.push(number(row.score, 1));
             if labelled {
                 line.insert(1, row.source_label.clone());
             }
+            line.push(row.cost_usd.map_or_else(unknown, |cost| match row.cost_known {
+                known if known < row.episodes => {
+                    format!("≥ ${cost:.2} (known for {known} of {})", row.episodes)
+                }
+                _ => format!("${cost:.2}"),
+            }));
             line
         })
         .collect();
-    let mut heads = vec![
-        ("id", false),
-        ("model", false),
-        ("harness", false),
-        ("episodes", true),
-        ("stamina", true),
-        ("95 % CI", true),
-        ("tau", true),
-        ("events/censored", true),
-        ("score", true),
-        ("cost", true),
-    ];
-    if labelled {
-        heads.insert(1, ("source", false));
-    }
-    let (names, right): (Vec<&str>, Vec<bool>) = heads.into_iter().unzip();
-    print(&table::table(&names, &right, &lines));
-    Ok(ExitCode::SUCCESS)
+    let texts = if labelled { 4 } else { 3 };
+    let right: Vec<bool> = (0..head.len()).map(|column| column >= texts).collect();
+    table::table(&head, &right, &lines)
 }
 
 /// What follows the name of a simulated run.
@@ -201,6 +223,10 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     })?;
     if !as_json {
         print_simulated(&run);
+        if let Some(rate) = &run.pass_rate {
+            print(&pass_rate_text(rate, &grid.rows));
+            return Ok(ExitCode::SUCCESS);
+        }
         let lines: Vec<Vec<String>> = grid
             .rows
             .iter()
@@ -237,6 +263,49 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     value["episodes"] = Value::Array(episodes);
     print_json(&value);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A run of one turn: its pass rate, pass@k and pass^k, and its trials.
+fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
+    let mut text = format!(
+        "Pass rate {}: {} of {} passed, {}",
+        rate.in_words(),
+        rate.passed,
+        counted(rate.trials.into(), "scored trial"),
+        counted(rate.tasks.into(), "task"),
+    );
+    if let Some(interval) = rate.interval {
+        text.push_str(&format!("; interval {}", interval.in_words()));
+    }
+    if rate.unscored > 0 {
+        text.push_str(&format!("; {} not scored", counted(rate.unscored.into(), "trial")));
+    }
+    text.push_str(".\n\n");
+    if rate.repeats() {
+        let by_k = rate.pass_at_k.iter().zip(&rate.pass_hat_k).zip(1_u32..);
+        let lines: Vec<Vec<String>> =
+            by_k.map(|((at, hat), k)| vec![k.to_string(), percent(Some(*at)), percent(Some(*hat))]).collect();
+        text.push_str(&table::table(&["k", "pass@k", "pass^k"], &[true; 3], &lines));
+        text.push('\n');
+    }
+    let lines: Vec<Vec<String>> = trials
+        .iter()
+        .map(|trial| {
+            vec![
+                trial.episode.clone(),
+                trial.title.as_ref().unwrap_or(&trial.scenario).clone(),
+                trial.repeat.to_string(),
+                trial.outcome().to_owned(),
+                trial.end_reason.label().to_owned(),
+            ]
+        })
+        .collect();
+    text.push_str(&table::table(
+        &["trial", "task", "repeat", "came to", "end"],
+        &[false, false, true, false, false],
+        &lines,
+    ));
+    text
 }
 
 /// `stamina copies`.

@@ -11,9 +11,11 @@ use workbench::api::{
 };
 
 use crate::library_commands::find_run;
-use crate::numbers::{benchmarks, estimate, interval, mean_stamina, notes, number, unknown};
+use crate::numbers::{
+    benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
+};
 use crate::print::{print, print_json};
-use crate::table;
+use crate::{json, table};
 
 /// What `stamina matrix` is asked for.
 pub(crate) struct MatrixAsked {
@@ -152,6 +154,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
                 "events": cell.stamina.events,
                 "censored": cell.stamina.censored,
                 "mean_stamina": mean_stamina(&cell.stamina),
+                "pass_rate": json::pass_rate(cell.pass_rate.as_ref()),
                 "median": cell.stamina.median.time(),
                 "median_reached": cell.stamina.median.is_reached(),
                 "runs": cell.runs,
@@ -178,6 +181,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
         "benchmark": { "key": matrix.benchmark.0, "name": matrix.benchmark.1 },
         "benchmarks": benchmarks(&matrix.benchmarks),
         "left_out": matrix.left_out,
+        "of_one_turn": matrix.of_one_turn,
         "tau": matrix.tau,
         "shortest": matrix.shortest,
         "harnesses": matrix.harnesses,
@@ -195,8 +199,13 @@ fn matrix_json(matrix: &Matrix) -> Value {
 
 fn matrix_text(matrix: &Matrix) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(unknown);
-    let mut text =
-        format!("{}: mean stamina, τ = {}\n", matrix.benchmark.1, counted(matrix.tau.into(), "turn"));
+    let one = matrix.of_one_turn;
+    let mut text = if one {
+        format!("{}: pass rate\n", matrix.benchmark.1)
+    } else {
+        format!("{}: mean stamina, τ = {}\n", matrix.benchmark.1, counted(matrix.tau.into(), "turn"))
+    };
+    let mean = |mean: Option<f64>| if one { percent(mean) } else { number(mean, 2) };
     let models: Vec<String> = matrix.models.iter().map(|line| name(&line.name)).collect();
     let mut head = vec!["harness"];
     head.extend(models.iter().map(String::as_str));
@@ -209,24 +218,24 @@ fn matrix_text(matrix: &Matrix) -> String {
                 || "no run".to_owned(),
                 |cell| {
                     let stamina = &cell.stamina;
-                    format!(
-                        "{} ({}, n = {}{})",
-                        number(stamina.mean, 2),
-                        interval(stamina.ci_low, stamina.ci_high),
-                        stamina.n,
-                        if cell.simulated { ", simulated" } else { "" }
-                    )
+                    let simulated = if cell.simulated { ", simulated" } else { "" };
+                    let (ends, n) = match &cell.pass_rate {
+                        Some(rate) if one => (percent_interval(rate.ci_low, rate.ci_high), rate.trials),
+                        _ => (interval(stamina.ci_low, stamina.ci_high), stamina.n),
+                    };
+                    format!("{} ({ends}, n = {n}{simulated})", mean(stamina.mean))
                 },
             )
         }));
-        row.push(format!("{} ({} of {})", number(line.mean, 2), line.cells, line.cells + line.missing));
+        row.push(format!("{} ({} of {})", mean(line.mean), line.cells, line.cells + line.missing));
         rows.push(row);
     }
     let mut last = vec!["mean over harnesses".to_owned()];
     last.extend(
-        matrix.models.iter().map(|line| {
-            format!("{} ({} of {})", number(line.mean, 2), line.cells, line.cells + line.missing)
-        }),
+        matrix
+            .models
+            .iter()
+            .map(|line| format!("{} ({} of {})", mean(line.mean), line.cells, line.cells + line.missing)),
     );
     last.push(String::new());
     rows.push(last);

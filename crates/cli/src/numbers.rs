@@ -39,10 +39,15 @@ pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// With signs between which a dash could not be told from a minus.
-pub(crate) fn signed_interval(low: Option<f64>, high: Option<f64>) -> String {
+/// A share in percent.
+pub(crate) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(unknown, |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// The interval of a share, in percent.
+pub(crate) fn percent_interval(low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
-        (Some(low), Some(high)) => format!("{low:+.2} to {high:+.2}"),
+        (Some(low), Some(high)) => format!("{:.1}–{:.1} %", 100.0 * low, 100.0 * high),
         _ => "n/a".to_owned(),
     }
 }

@@ -193,5 +193,5 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
     let remarks = detail["caveats"].to_string();
     // One of the two that are then at risk failed.
     assert!(remarks.contains("The cause of 2 of 5 ends is not recognised"), "{remarks}");
-    assert!(remarks.contains("mean stamina would be 0.50 ("), "{remarks}");
+    assert!(remarks.contains("the pass rate would be 50.0 % (95 % CI 9.5 to 90.5 %)"), "{remarks}");
 }

@@ -60,6 +60,7 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
         })
         .collect();
     let measures = [
+        "pass-rate",
         "score",
         "tokens",
         "cost",
@@ -94,7 +95,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
         .nth(2)
         .expect("the repository")
         .join("tests/fixtures");
-    for source in ["staminabench", "harbor/jobs"] {
+    for source in ["staminabench", "harbor/jobs", "world/cache-beside"] {
         stamina(folder, &["ingest", fixtures.join(source).to_str().expect("UTF-8")]);
     }
     let pack = fixtures.join("../../data/sample-pack.zip");
@@ -135,6 +136,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
             "attempts" | "tests" => &["staminabench.own", "--episode", "scenario_0", "--turn", "2"],
             "joined" => &["staminabench.own", "staminabench.own", "--episode", "scenario_0", "--turn", "2"],
             "warnings" => &["staminabench"],
+            kind if kinds::OF_ONE_TURN.contains(&kind) => &["cache-beside"],
             _ => &runs,
         };
         let out = format!("table-{kind}.tex");

@@ -13,6 +13,7 @@ mod end_reason;
 mod episode;
 mod median;
 mod moment;
+mod pass_rate;
 mod run;
 mod severity;
 mod transcript;
@@ -28,6 +29,7 @@ pub use episode::{
 };
 pub use median::Median;
 pub use moment::rfc3339;
+pub use pass_rate::{PassRate, RateInterval};
 pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
 pub use severity::{Severity, WarningCounts};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};

@@ -1,7 +1,7 @@
 //! Summaries: the figures of a run by which the library is sorted. The statistics come from `workbench`, because they
 //! depend on the censoring policy; the sums over episodes are made here, in the transaction that changes the episodes.
 
-use model::{EndReason, Median, Tokens};
+use model::{EndReason, Median, PassRate, Tokens};
 use rusqlite::{Connection, Row, params};
 
 use crate::schema::Migration;
@@ -71,10 +71,17 @@ UPDATE run_totals SET (cost_usd, cost_known) =
 ALTER TABLE run_totals ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
 ",
     },
+    Migration {
+        version: 10,
+        sql: "
+-- JSON: pass rate with its interval, pass@k, pass^k of a run of one turn; NULL = it has more
+ALTER TABLE run_summary ADD COLUMN pass_rate TEXT;
+",
+    },
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+1");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+2");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -82,10 +89,10 @@ pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, r
   run_totals.cost_usd, run_totals.cost_known, run_totals.unrecognised,
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
-  run_summary.case_score, run_summary.perfect, run_summary.partial";
+  run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate";
 
 /// How many columns [`COLUMNS`] are.
-pub(crate) const COLUMN_COUNT: usize = 24;
+pub(crate) const COLUMN_COUNT: usize = 25;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -116,6 +123,8 @@ pub struct Summary {
     pub perfect: u32,
     /// What is missing, in words: `25 of 26 tasks`.
     pub partial: Option<String>,
+    /// Pass rate of a run of one turn; `None` = it has more.
+    pub pass_rate: Option<PassRate>,
 }
 
 /// Sums over the episodes of a run, whatever the policy.
@@ -188,6 +197,7 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         case_score: row.get(at + 11)?,
         perfect: row.get(at + 12)?,
         partial: row.get(at + 13)?,
+        pass_rate: row.get::<_, Option<String>>(at + 14)?.map(|text| parse(&text)).transpose()?,
     }))
 }
 
@@ -248,7 +258,7 @@ impl Store {
             let stored = conn
                 .prepare_cached(
                     "INSERT OR REPLACE INTO run_summary
-                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
+                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
                      FROM run WHERE id = ?1",
                 )?
                 .execute(params![
@@ -269,6 +279,7 @@ impl Store {
                     of.run_version,
                     of.policy_version,
                     MADE_BY,
+                    summary.pass_rate.as_ref().map(json).transpose()?,
                 ])?;
             if stored > 0 {
                 let slug =

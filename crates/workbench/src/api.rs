@@ -18,6 +18,7 @@ mod runs;
 mod scenarios;
 mod search;
 mod sources;
+mod tasks;
 mod turns;
 
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,7 @@ pub use self::runs::*;
 pub use self::scenarios::*;
 pub use self::search::*;
 pub use self::sources::*;
+pub use self::tasks::*;
 pub use self::turns::*;
 
 /// What a caller is told when a command fails. The UI decides by `code`, never by `message`.

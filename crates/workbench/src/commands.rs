@@ -89,6 +89,8 @@ macro_rules! with_commands {
             compare_runs(CompareRequest) -> Comparison;
             "Turns on which members of a comparison disagree, paged."
             list_disagreements(DisagreementRequest) -> DisagreementPage;
+            "Tasks of runs of one turn, and what each member of a comparison did with them."
+            list_tasks(TasksRequest) -> TaskGrid;
             "Mean stamina by harness and model."
             get_matrix(MatrixRequest) -> Matrix;
             "Mean stamina against the retry budget."

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use analysis::clusters::{InScenario, observations};
 use analysis::compare::{CompareOptions, ComparedRun, RunStamina};
 use analysis::logrank::stratified_log_rank;
+use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
 use analysis::survival::{StaminaSummary, SurvivalPoint, kaplan_meier};
 use model::{CensoringPolicy, EndReason, Ending};
@@ -100,6 +101,7 @@ impl Workbench {
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier(&observations(episodes), turns);
             let mut member = member(pool, of_run, survival, &sensitivity, &plays, &policy);
+            member.pass_rate = pool.of_one_turn().then(|| pass_rate(episodes));
             for run in &pool.runs {
                 member.caveats.extend(self.caveats(&run.record)?);
             }
@@ -112,6 +114,7 @@ impl Workbench {
         let mut comparison = Comparison {
             members: compared_members,
             reference: request.reference,
+            of_one_turn: pools.iter().all(Pool::of_one_turn),
             tau: compared.tau,
             turns,
             shared_scenarios: shared,
@@ -130,6 +133,7 @@ impl Workbench {
             policy: policy.name().to_owned(),
             seed: options.resampling.seed,
         };
+        tests_of::compare_pass_rates(&mut comparison);
         (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
         comparison.cautions = cautions::of(&comparison, &pools, &policy);
         if request.tau.is_none() {
@@ -227,6 +231,7 @@ fn member(
         swatch: pool.swatch,
         scenarios: pool.scenarios().len() as u32,
         stamina: stamina(&of_run.summary),
+        pass_rate: None,
         stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
         censored_failed: stamina(&sensitivity.censored_failed),
         censored_dropped: stamina(&sensitivity.censored_dropped),

@@ -32,6 +32,7 @@ mod scenarios;
 mod source_labels;
 mod sources;
 mod summary;
+mod tasks;
 mod views;
 
 use std::path::PathBuf;

@@ -3,7 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use analysis::clusters::InScenario;
+use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Ended, sensitivity};
+use analysis::survival::Observation;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
 use model::{CensoringPolicy, counted};
 use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
@@ -143,6 +146,22 @@ impl Workbench {
         let Some(tau) = record.entry.summary.as_ref().map(|s| s.tau).filter(|_| count > 0) else {
             return Ok(None);
         };
+        if record.entry.summary.as_ref().is_some_and(|s| s.pass_rate.is_some()) {
+            let trials: Vec<InScenario> = episodes
+                .iter()
+                .zip(observations(episodes, &policy))
+                .map(|(episode, seen)| {
+                    let known = !episode.unrecognised || seen.failed_turn().is_none();
+                    let seen = if known { seen } else { Observation::censored_after(seen.turns) };
+                    InScenario::new(episode.scenario.as_str(), seen)
+                })
+                .collect();
+            return Ok(Some(format!(
+                "The cause of {count} of {} ends is not recognised; they count against the agent. If none of these were the agent's, the pass rate would be {}.",
+                episodes.len(),
+                pass_rate(&trials).in_words()
+            )));
+        }
         let ends: Vec<Ended> = episodes.iter().map(ended).collect();
         let other = sensitivity(&ends, &policy, tau).unrecognised_censored.restricted_mean;
         let mean = other.mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.2}"));
@@ -413,6 +432,7 @@ pub(crate) fn row(
             censored: summary.censored,
             median: summary.median,
         },
+        pass_rate: summary.pass_rate,
         score: summary.score,
         dataset_score: summary.dataset_score,
         case_score: summary.case_score,

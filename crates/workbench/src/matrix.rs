@@ -7,6 +7,7 @@ use std::sync::Arc;
 use analysis::bootstrap::Resampling;
 use analysis::clusters::InScenario;
 use analysis::matrix::{Margin, MatrixRun, matrix};
+use analysis::pass_rate::pass_rate;
 use store::{RunEntry, RunFilter};
 
 use crate::Workbench;
@@ -103,10 +104,13 @@ impl Workbench {
         let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
             let cell = cell.as_ref()?;
             let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
+            let of_one_turn = cell.runs.iter().all(|i| pools[*i].of_one_turn());
+            let trials = || cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect::<Vec<_>>();
             Some(MatrixCell {
                 harness: (at / columns) as u32,
                 model: (at % columns) as u32,
                 stamina: stamina(&cell.summary),
+                pass_rate: of_one_turn.then(|| pass_rate(&trials())),
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
                 mixed: mixed(&pools, &cell.runs),
@@ -122,6 +126,7 @@ impl Workbench {
         };
         let spread = made.extremes.iter().map(spread).collect();
         let mut answer = Matrix {
+            of_one_turn: !pools.is_empty() && pools.iter().all(Pool::of_one_turn),
             tau: made.tau,
             shortest: made.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
                 runs: cells.runs.iter().map(|run| slugs[*run].to_owned()).collect(),

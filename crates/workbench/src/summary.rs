@@ -1,5 +1,7 @@
 //! From a run's episodes to its statistics, which the store keeps so that the library can be sorted in SQL.
 
+use analysis::clusters::InScenario;
+use analysis::pass_rate::pass_rate;
 use analysis::score::{self, EpisodeParts};
 use analysis::sensitivity::Ended;
 use analysis::survival::{self, Observation, anyone_at_risk};
@@ -62,6 +64,19 @@ pub(crate) fn planned_turns(episodes: &[EpisodeEntry]) -> Option<u32> {
         .max()
 }
 
+/// Whether all episodes play one turn: none plans or reaches more, and those of which no plan is known did not begin.
+pub(crate) fn of_one_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
+    let mut any = false;
+    let mut all = episodes.into_iter().map(|e| match e.planned_turns {
+        Some(planned) => {
+            any = true;
+            planned == 1 && e.known_turns <= 1
+        }
+        None => e.reached_turns == 0 && e.known_turns <= 1,
+    });
+    all.all(|one| one) && any
+}
+
 /// What the scores are made of.
 pub(crate) fn parts(episode: &EpisodeEntry) -> EpisodeParts {
     EpisodeParts {
@@ -117,6 +132,15 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         case_score: case,
         perfect: score::perfect_tasks(&parts, totals),
         partial: partial(record, episodes, totals.len() as u32),
+        // Tasks that the source only counts are of no known length.
+        pass_rate: (totals.is_empty() && of_one_turn(episodes)).then(|| {
+            let trials: Vec<InScenario> = episodes
+                .iter()
+                .zip(&observations)
+                .map(|(episode, observation)| InScenario::new(episode.scenario.as_str(), *observation))
+                .collect();
+            pass_rate(&trials)
+        }),
     }
 }
 

@@ -12,7 +12,7 @@ use workbench::api::{
     AttemptOf, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
     ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, GridSort, JobRef, JobState, ListRuns,
     MatrixRequest, Nothing, Pairs, RetriesRequest, RunGridRequest, ScenarioSuiteRequest, ScenarioTurnRef,
-    SetPolicy, TableOf, TurnRef, ValidatePack, WarningsOf,
+    SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf,
 };
 
 use library::{Library, members, repository};
@@ -25,6 +25,7 @@ const POLICY: &str = "censoring policy custom (budget: failure)";
 fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
     const COUNTED: &str = "mini_swe: n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
+    const ONE_TURN: &str = ": n = 2, ";
     match of {
         TableOf::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
         TableOf::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),
@@ -59,11 +60,15 @@ fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
         TableOf::Joined { .. } => (30, &["One turn in two runs"]),
         TableOf::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
         // Needs a run that was played: the tests of the command line look at it.
-        TableOf::Progress { .. } => (32, &["played on this machine"]),
+        TableOf::Progress { .. } => (36, &["played on this machine"]),
+        TableOf::Tasks { .. } => (32, &[POLICY, ONE_TURN]),
+        TableOf::TaskGrid { .. } => (33, &[POLICY, ONE_TURN]),
+        TableOf::PerTask { .. } => (34, &[POLICY, ONE_TURN, "Wilson's 95 % CI"]),
+        TableOf::PassAtK { .. } => (35, &[POLICY, ONE_TURN]),
     }
 }
 /// Kinds but the last.
-const KINDS: usize = 32;
+const KINDS: usize = 36;
 
 fn every(library: &Library) -> Vec<TableOf> {
     let of = || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
@@ -106,6 +111,10 @@ fn every(library: &Library) -> Vec<TableOf> {
         TableOf::Episodes { members: two(), sort },
         TableOf::Turns { members: two(), sort },
         TableOf::ByTurn { members: two() },
+        TableOf::Tasks { of: of_one_turn(library) },
+        TableOf::TaskGrid { of: of_one_turn(library) },
+        TableOf::PerTask { of: of_one_turn(library) },
+        TableOf::PassAtK { of: of_one_turn(library) },
         TableOf::Library { of: ListRuns::default() },
         TableOf::Played { over: false },
         TableOf::Suite {
@@ -126,6 +135,15 @@ fn every(library: &Library) -> Vec<TableOf> {
         TableOf::Joined { left: attempt(), right: attempt() },
         TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } },
     ]
+}
+
+/// The runs of the library that play one turn.
+fn of_one_turn(library: &Library) -> TasksRequest {
+    let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
+    let ids: Vec<&str> =
+        runs.iter().filter(|run| run.pass_rate.is_some()).map(|run| run.id.as_str()).collect();
+    assert_eq!(ids.len(), 2);
+    TasksRequest { members: members(&ids), ..TasksRequest::default() }
 }
 
 fn disagreements() -> DisagreementRequest {
@@ -149,7 +167,8 @@ fn ended(library: &Library, job: &JobRef) {
 /// A library of two runs and a pack, under a policy of its own.
 fn under_a_policy() -> Library {
     let fixtures = repository().join("tests/fixtures/staminabench");
-    let library = Library::of(&[fixtures, repository().join("data/sample-pack.zip")]);
+    let of_one_turn = repository().join("tests/fixtures/world/set-order");
+    let library = Library::of(&[fixtures, repository().join("data/sample-pack.zip"), of_one_turn]);
     let mut policy = CensoringPolicy::default();
     policy.overrides.insert(EndReason::Budget, Ending::Event);
     library.workbench.set_policy(SetPolicy { policy }).unwrap();

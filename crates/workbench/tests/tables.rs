@@ -59,7 +59,7 @@ fn only_cells_without_a_run_say_so_and_the_matrix_has_its_means_and_intervals() 
     assert!(table.notes.contains(&"zai.glm-5: no harness lasts longer than another.".to_owned()));
     // A file of values has nothing where nothing is known.
     assert!(
-        table.to_csv().lines().any(|l| l.ends_with("unknown,zai.glm-5,,,,,,,,,,,")),
+        table.to_csv().lines().any(|l| l.ends_with(&format!("unknown,zai.glm-5{}", ",".repeat(18)))),
         "{}",
         table.to_csv()
     );

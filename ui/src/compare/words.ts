@@ -9,12 +9,13 @@ import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
 import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
-import { UNKNOWN, costInWords, counted, dollars, duration, pValue, thin } from "../parts/format";
+import { UNKNOWN, costInWords, counted, dollars, duration, pValue, percent, thin } from "../parts/format";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
 export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
 export const measureNames: Readonly<Record<Measure, string>> = {
   stamina: "Mean stamina",
+  pass_rate: "Pass rate",
   score: "Score",
   tokens: "Tokens per turn",
   cost: "Cost per episode",
@@ -82,6 +83,8 @@ export function measured(m: ComparedMember, measure: Measure): string {
   switch (measure) {
     case "stamina":
       return m.stamina.mean === null ? UNKNOWN : m.stamina.mean.toFixed(2);
+    case "pass_rate":
+      return percent(m.pass_rate?.value ?? null);
     case "score":
       return m.score === null ? UNKNOWN : m.score.toFixed(1);
     case "tokens":

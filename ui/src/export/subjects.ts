@@ -17,6 +17,12 @@ export function firstFailuresOf(run: string): ExportSubject {
   return { title: "First failures", figure: { kind: "first_failures", of }, table: { kind: "survival", of }, report: of };
 }
 
+/** Its tasks, where it plays one turn: what each came to and took. */
+export function tasksOf(run: string): ExportSubject {
+  const of = { members: only(run).members, only: [], mode: "all" as const, text: "" };
+  return { title: "Tasks", table: { kind: "tasks", of }, report: only(run) };
+}
+
 /** Its episodes, one a row. */
 export function episodesOf(run: string, sort: GridSort): ExportSubject {
   return { title: "Episodes", table: { kind: "episodes", members: only(run).members, sort }, report: only(run) };

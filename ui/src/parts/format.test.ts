@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pValue, range, rangeOf, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pValue, passRateInWords, percent, percentInterval, points, range, rangeOf, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -63,4 +63,11 @@ test("p-values, differences and their intervals", () => {
 test("a median that is not reached is not one that is unknown", () => {
   expect([0, 4, "not_reached" as const, null].map((value) => median(value))).toEqual(["0", "4", "not reached", "unknown"]);
   expect([rangeOf([1, 1], "turn"), rangeOf([4, 4], "turn"), rangeOf([5, 15], "turn")]).toEqual(["1 turn", "4 turns", "5–15 turns"]);
+});
+
+test("pass rates are in percent, and differences of them in points", () => {
+  const rate = { value: 0.45, ci_low: 0.301, ci_high: 0.61, interval: "wilson" as const, tasks: 20, trials: 20, passed: 9, unscored: 1, pass_at_k: [0.45], pass_hat_k: [0.45] };
+  expect(plain(passRateInWords(rate))).toBe("pass rate 45.0 %, 95 % CI 30.1–61.0 % (Wilson), 9 of 20 scored trials of 20 tasks passed, 1 trial not scored");
+  expect(passRateInWords({ ...rate, value: null })).toBe("pass rate unknown, no trial is scored");
+  expect([percent(null), plain(percent(1)), percentInterval(null, 1), points(0.083), points(-0.5)]).toEqual(["unknown", "100.0 %", "n/a", "+8.3", "−50.0"]);
 });

@@ -2,6 +2,8 @@
 // A thin no-break space stands between number and unit.
 import type { EndReason } from "../host/bindings/EndReason";
 import type { Median } from "../host/bindings/Median";
+import type { PassRate } from "../host/bindings/PassRate";
+import type { RateInterval } from "../host/bindings/RateInterval";
 import type { Stamina } from "../host/bindings/Stamina";
 import type { Tokens } from "../host/bindings/Tokens";
 
@@ -143,6 +145,30 @@ export function staminaInWords(s: Stamina): string {
   const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}`;
   return `mean stamina ${s.mean.toFixed(2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
 }
+
+/** `45.0 %`, `unknown`: a share in percent. */
+export function percent(share: number | null, digits = 1): string {
+  return share === null ? UNKNOWN : `${(share * 100).toFixed(digits)}${THIN}%`;
+}
+
+/** `30.1–61.0 %`; `n/a` where the interval is not defined. */
+export function percentInterval(low: number | null, high: number | null): string {
+  return low === null || high === null ? "n/a" : `${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)}${THIN}%`;
+}
+
+/** How the interval of a pass rate is made: `clustered by task` where tasks have several trials. */
+export const rateIntervals: Readonly<Record<RateInterval, string>> = { wilson: "Wilson", clustered: "clustered by task" };
+
+/** `pass rate 45.0 %, 95 % CI 30.1–61.0 % (Wilson), 9 of 20 scored trials of 20 tasks passed, 1 trial not scored` */
+export function passRateInWords(rate: PassRate): string {
+  if (rate.value === null) return rate.unscored === 0 ? "pass rate unknown, no trials" : "pass rate unknown, no trial is scored";
+  const ci = `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}${rate.interval === null ? "" : ` (${rateIntervals[rate.interval]})`}`;
+  const unscored = rate.unscored === 0 ? "" : `, ${counted(rate.unscored, "trial")} not scored`;
+  return `pass rate ${percent(rate.value)}, ${ci}, ${count(rate.passed)} of ${counted(rate.trials, "scored trial")} of ${counted(rate.tasks, "task")} passed${unscored}`;
+}
+
+/** `+8.3`, in percentage points: the difference of two shares. */
+export const points = (difference: number): string => signed(difference * 100, 1);
 
 /** All tokens of a run; `null` where neither part is known. */
 export function tokensTotal(tokens: Tokens): number | null {

@@ -7,7 +7,7 @@ const row: RunRow = {
   id: "x", source: 1, source_name: "s", source_label: "s", format: "harbor", benchmark: { key: "b", name: "B" }, group: 0, harness: "terminus-2",
   harness_version: null, runner: ["Harbor", "0.24.0"], model: null, provider: null, baseline: null, simulated: false, episodes: 25,
   planned_episodes: 26, planned_turns: [5, 15], attempt_limit: null,
-  stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, tau: 9, n: 25, events: 16, censored: 9, median: 4 },
+  stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, tau: 9, n: 25, events: 16, censored: 9, median: 4 }, pass_rate: null,
   score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean.case_ratio", 0.2], ["harbor.mean.reward", 0.531]],
   end_reasons: [
     { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
@@ -54,6 +54,25 @@ describe("strip of numbers", () => {
     expect(reportedFor(row.reported, "case")).toBeUndefined();
     expect(find({ ...row, dataset_score: 50 }, "Dataset")).toMatchObject({ value: "50.0", small: "mean.reward 0.531" });
     expect(find(row, "Runner")).toMatchObject({ value: "Harbor", small: "0.24.0" });
+  });
+  it("shows a run of one turn by its pass rate, and as any other where that is asked for", () => {
+    const one: RunRow = {
+      ...row, episodes: 10, planned_turns: [1, 1], stamina: { mean: 5 / 9, ci_low: 0.3, ci_high: 0.8, tau: 1, n: 10, events: 4, censored: 6, median: 1 },
+      pass_rate: { value: 5 / 9, ci_low: 0.0424, ci_high: 0.9724, interval: "clustered", tasks: 3, trials: 9, passed: 5, unscored: 1, pass_at_k: [5 / 9, 2 / 3, 2 / 3], pass_hat_k: [5 / 9, 4 / 9, 1 / 3] },
+      end_reasons: [{ reason: "passed_all", ending: "censored", count: 5 }, { reason: "tests_failed", ending: "event", count: 4 }, { reason: "endpoint", ending: "censored", count: 1 }],
+    };
+    expect(find(one, "Pass rate")).toMatchObject({ value: "55.6\u202f%", small: "95 % CI 4.2–97.2\u202f%" });
+    expect(find(one, "Pass rate")?.title).toContain("clustered by task");
+    expect(find(one, "Passed")).toMatchObject({ value: "5", small: "of 9" });
+    expect(find(one, "Failed")).toMatchObject({ value: "4", small: "tests failed" });
+    expect(find(one, "Not scored")).toMatchObject({ value: "1", small: "endpoint" });
+    expect(find(one, "pass@3")?.value).toBe("66.7\u202f%");
+    expect(find(one, "pass^3")?.value).toBe("33.3\u202f%");
+    const keys = stats(one, undefined, "wide").map((s) => s.key);
+    expect(keys.filter((key) => ["Episodes", "Events", "Censored", "Median", "Perfect", "Turns passed"].includes(key) || key.startsWith("Mean stamina"))).toEqual([]);
+    expect(stats(one, undefined, "wide", true).map((s) => s.key)).toContain("Mean stamina, τ = 1");
+    const nothing: RunRow = { ...one, pass_rate: { value: null, ci_low: null, ci_high: null, interval: null, tasks: 0, trials: 0, passed: 0, unscored: 2, pass_at_k: [], pass_hat_k: [] } };
+    expect(find(nothing, "Pass rate")).toMatchObject({ value: "unknown", small: "no trial is scored", unknown: true });
   });
   it("counts turns", () => {
     const grid = { turns: 3, total: 2, rows: [{ cells: "prf", planned_turns: 3 }, { cells: "pn", planned_turns: null }] } as unknown as RunGrid;

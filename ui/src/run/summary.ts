@@ -1,9 +1,10 @@
 /** The strip of numbers of a run, as words. Pure, so that every "unknown" and "n/a" is covered by tests. */
 import type { EndCount } from "../host/bindings/EndCount";
+import type { PassRate } from "../host/bindings/PassRate";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, endReasonLabels, fixed, median, rangeOf, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, passRateInWords, percent, percentInterval, rangeOf, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -60,25 +61,58 @@ const words = (...parts: (string | null | undefined)[]): string | undefined =>
 /** How much room the strip has: under 1200 px, under 1600 px, or more. */
 export type Room = "compact" | "narrow" | "wide";
 
-export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[] {
+/** The end reasons of these, all of them, for a tip. */
+const allReasons = (ends: readonly EndCount[]): string | undefined => reasonsInWords(ends, Infinity) || undefined;
+
+/** A run of one turn: pass rate, pass@k and pass^k in place of stamina, events and turns. */
+function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
+  const ended = (is: (end: EndCount) => boolean): EndCount[] => row.end_reasons.filter(is);
+  const events = ended((e) => e.ending === "event");
+  const stopped = ended((e) => e.ending === "censored" && e.reason !== "passed_all");
+  const most = wide ? 3 : 1;
+  const k = rate.pass_at_k.length;
+  const of = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : undefined;
+  const list: Stat[] = [
+    { key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
+    { key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
+    { key: "Passed", value: count(rate.passed), small: `of ${count(rate.trials)}`, title: "of the scored trials" },
+    { key: "Failed", value: count(row.stamina.events), small: events.length > 0 ? reasonsInWords(events, most) : undefined, title: words(allReasons(events), unrecognisedInWords(row.unrecognised)) },
+  ];
+  if (rate.unscored > 0) list.push({ key: "Not scored", value: count(rate.unscored), small: reasonsInWords(stopped, most), title: allReasons(stopped) });
+  if (k > 1) {
+    const at = (key: string, values: readonly number[], about: string): Stat => ({ key: `${key}${String(k)}`, value: percent(values[k - 1] ?? null), title: about });
+    list.push(at("pass@", rate.pass_at_k, `the probability that one of ${count(k)} trials of a task passes`), at("pass^", rate.pass_hat_k, `the probability that all of ${count(k)} trials of a task pass`));
+  }
+  return list;
+}
+
+/** Episodes, how they ended, mean stamina and median. */
+function staminaStats(row: RunRow, room: Room): Stat[] {
   const wide = room === "wide";
   const s = row.stamina;
-  const list: Stat[] = [];
   const turns = row.planned_turns === null ? "turns unknown" : rangeOf(row.planned_turns, "turn");
   const missing = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null;
-  list.push({ key: "Episodes", value: count(row.episodes), small: words(missing, room === "compact" ? null : turns), title: words(row.partial, turns) });
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
-  const all = (ending: EndCount["ending"]): string | undefined => reasonsInWords(ended(ending), Infinity) || undefined;
   const most = wide ? 3 : 1;
-  list.push({ key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(all("event"), unrecognisedInWords(row.unrecognised)) });
-  list.push({ key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: all("censored") });
-  list.push({
-    key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
-    value: fixed(s.mean, 2),
-    small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
-    unknown: s.mean === null,
-  });
-  list.push({ key: "Median", value: median(s.median), unknown: typeof s.median !== "number" });
+  return [
+    { key: "Episodes", value: count(row.episodes), small: words(missing, room === "compact" ? null : turns), title: words(row.partial, turns) },
+    { key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognisedInWords(row.unrecognised)) },
+    { key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: allReasons(ended("censored")) },
+    {
+      key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
+      value: fixed(s.mean, 2),
+      small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
+      unknown: s.mean === null,
+    },
+    { key: "Median", value: median(s.median), unknown: typeof s.median !== "number" },
+  ];
+}
+
+/** `asSurvival`: a run of one turn is shown as any other, because the reader asked for it. */
+export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurvival = false): Stat[] {
+  const wide = room === "wide";
+  const rate = asSurvival ? null : row.pass_rate;
+  const list = rate === null ? staminaStats(row, room) : rateStats(row, rate, wide);
   const scored = (key: string, value: number, which: "case" | "perfect" | "score", digits: number, of: string | null): void => {
     const figure = reportedFor(row.reported, which);
     const reported = reportedInWords(figure, key);
@@ -97,7 +131,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
     scored("Dataset score", row.dataset_score, "score", 1, row.partial);
   }
   if (row.case_score !== null) scored("Case score", row.case_score, "case", 1, null);
-  if (row.dataset_score !== null && row.perfect !== null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
+  if (row.dataset_score !== null && row.perfect !== null && rate === null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
@@ -116,7 +150,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room): Stat[
     unknown: cost.unknown,
   });
   if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? UNKNOWN, title: row.runner[1] === null ? "its version is unknown" : undefined });
-  if (wide && grid !== undefined) {
+  if (wide && grid !== undefined && rate === null) {
     const t = turnsPassed(grid);
     list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
   }

@@ -44,6 +44,7 @@ pub(crate) enum FigureWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MeasureWord {
     Stamina,
+    PassRate,
     Score,
     Tokens,
     Cost,
@@ -140,6 +141,7 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
             of: of()?,
             measure: match args.measure {
                 MeasureWord::Stamina => Measure::Stamina,
+                MeasureWord::PassRate => Measure::PassRate,
                 MeasureWord::Score => Measure::Score,
                 MeasureWord::Tokens => Measure::Tokens,
                 MeasureWord::Cost => Measure::Cost,

@@ -9,8 +9,8 @@ use workbench::Workbench;
 use workbench::api::{
     ApiError, AttemptOf, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf,
     ExportRequest, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Nothing,
-    PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, TurnRef,
-    ValidatePack, WarningsOf,
+    PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, TasksRequest,
+    TurnRef, ValidatePack, WarningsOf,
 };
 
 use super::figure::FIGURES;
@@ -69,6 +69,14 @@ pub(crate) enum TableWord {
     Turns,
     /// Turns over all episodes: reached, passed, mean score, mean attempts
     ByTurn,
+    /// Tasks of runs of one turn, one row for each task and run: trials, passed, time, tokens, cost
+    Tasks,
+    /// The same with the runs as columns, and which run alone solves a task
+    TaskGrid,
+    /// Runs of one turn: pass rate, tasks solved, time, tokens and cost per task
+    PerTask,
+    /// pass@k and pass^k of runs of one turn
+    PassAtK,
     /// Every run of the library; takes no run
     Library,
     /// Runs that are or were played here; takes no run
@@ -311,6 +319,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
     let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
     let failed = || failures(workbench, &args.runs, whose);
     let in_matrix = || matrix(workbench, &args.runs, whose);
+    let tasks = || Ok::<_, ApiError>(TasksRequest { members: of()?.members, ..TasksRequest::default() });
     let by_budget =
         || Ok::<_, ApiError>(RetriesRequest { members: of()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
@@ -337,6 +346,10 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         TableWord::Episodes => TableOf::Episodes { members: of()?.members, sort: sort(args) },
         TableWord::Turns => TableOf::Turns { members: of()?.members, sort: sort(args) },
         TableWord::ByTurn => TableOf::ByTurn { members: of()?.members },
+        TableWord::Tasks => TableOf::Tasks { of: tasks()? },
+        TableWord::TaskGrid => TableOf::TaskGrid { of: tasks()? },
+        TableWord::PerTask => TableOf::PerTask { of: tasks()? },
+        TableWord::PassAtK => TableOf::PassAtK { of: tasks()? },
         TableWord::Library => {
             no_run(args, "`stamina table runs RUN…` has those that are named")?;
             TableOf::Library { of: ListRuns::default() }

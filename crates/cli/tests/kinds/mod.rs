@@ -10,6 +10,9 @@ pub(crate) const OF_NO_RUN: [&str; 10] = [
     "mutants",
 ];
 
+/// Tables of runs of one turn.
+pub(crate) const OF_ONE_TURN: [&str; 4] = ["tasks", "task-grid", "per-task", "pass-at-k"];
+
 /// What the program says of a kind that it does not have.
 fn refused(what: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
@@ -41,7 +44,8 @@ pub(crate) fn tables() -> Vec<String> {
     all
 }
 
-/// Those of them that are of runs.
+/// Those of them that are of any runs.
 pub(crate) fn tables_of_runs() -> Vec<String> {
-    tables().into_iter().filter(|kind| !OF_NO_RUN.contains(&kind.as_str())).collect()
+    let all = tables().into_iter();
+    all.filter(|kind| !OF_NO_RUN.contains(&kind.as_str()) && !OF_ONE_TURN.contains(&kind.as_str())).collect()
 }

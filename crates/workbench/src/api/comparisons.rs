@@ -1,5 +1,6 @@
 //! Comparing runs: what the Compare page asks for and gets. Every number is defined in `docs/metrics.md`.
 
+use model::PassRate;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -148,6 +149,8 @@ pub struct ComparedMember {
     pub scenarios: u32,
     /// Over the common τ.
     pub stamina: Stamina,
+    /// Pass rate, where all its episodes play one turn; `None` = some play more.
+    pub pass_rate: Option<PassRate>,
     /// The interval of the mean from a bootstrap that draws scenarios; `None` = no variation. Right also where a scenario
     /// was played several times.
     pub stamina_bootstrap: Option<(f64, f64)>,
@@ -254,6 +257,8 @@ pub struct Comparison {
     pub members: Vec<ComparedMember>,
     /// Index of the reference.
     pub reference: u32,
+    /// Whether all members play one turn: then they have pass rates, and stamina says no more.
+    pub of_one_turn: bool,
     /// Horizon in turns.
     pub tau: u32,
     /// Last turn of the axis: the most that any member plans or has seen.
@@ -403,6 +408,8 @@ pub struct ComparedPair {
     pub difference: Option<Estimate>,
     /// The interval of that difference from a bootstrap that resamples scenarios.
     pub difference_bootstrap: Option<(f64, f64)>,
+    /// Difference of pass rates (shares), unpaired, by Newcombe, where both play one turn.
+    pub pass_rate_difference: Option<Estimate>,
     /// Ratio of mean staminas a / b; `None` = b is 0.
     pub ratio: Option<Estimate>,
     /// On shared scenarios; `None` = there are none.

@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 use super::{
     CompareRequest, DisagreementRequest, FailureCasesRequest, FailuresRequest, FigureTheme, GridSort, JobRef,
-    ListRuns, MatrixRequest, Member, RetriesRequest, RunFolder, ScenarioSuiteRequest, TurnRef,
+    ListRuns, MatrixRequest, Member, RetriesRequest, RunFolder, ScenarioSuiteRequest, TasksRequest, TurnRef,
 };
 
 /// What `bars` shows.
@@ -16,6 +16,8 @@ pub enum Measure {
     /// Mean stamina with its interval.
     #[default]
     Stamina,
+    /// Pass rate with its interval, of members that play one turn.
+    PassRate,
     /// The benchmark's own score.
     Score,
     /// Tokens per turn played.
@@ -243,6 +245,26 @@ pub enum TableOf {
     ByTurn {
         /// Whose.
         members: Vec<Member>,
+    },
+    /// Tasks of runs of one turn, one row for each task and member: what it came to, and what it took.
+    Tasks {
+        /// Which.
+        of: TasksRequest,
+    },
+    /// The same with the members as columns, and who alone solves a task.
+    TaskGrid {
+        /// Which.
+        of: TasksRequest,
+    },
+    /// Members that play one turn: pass rate, tasks solved, and what a task takes.
+    PerTask {
+        /// Whose.
+        of: TasksRequest,
+    },
+    /// pass@k and pass^k of members that play one turn.
+    PassAtK {
+        /// Whose.
+        of: TasksRequest,
     },
     /// Runs of the library: every one that the filters leave, whatever the request says of pages.
     Library {

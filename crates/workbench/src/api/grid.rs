@@ -102,6 +102,17 @@ pub struct GridRow {
     pub score: Option<f64>,
 }
 
+impl GridRow {
+    /// What a trial of one turn came to.
+    pub const fn outcome(&self) -> &'static str {
+        match (self.stamina, self.censored) {
+            (1.., _) => "passed",
+            (0, true) => "not scored",
+            (0, false) => "failed",
+        }
+    }
+}
+
 /// The charts of the run page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

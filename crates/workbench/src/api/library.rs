@@ -1,6 +1,6 @@
 //! The library: its runs as rows, filters and groups, and one run as a whole.
 
-use model::{Baseline, Benchmark, EndReason, Ending, Extra, Median, Tokens, WarningCounts};
+use model::{Baseline, Benchmark, EndReason, Ending, Extra, Median, PassRate, Tokens, WarningCounts};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -201,6 +201,8 @@ pub struct RunRow {
     pub attempt_limit: Option<u32>,
     /// Restricted mean stamina.
     pub stamina: Stamina,
+    /// Pass rate of a run of one turn, of which mean stamina says no more; `None` = it has more turns.
+    pub pass_rate: Option<PassRate>,
     /// The benchmark's own score, recomputed, 0 to 100.
     pub score: Option<f64>,
     /// EvoCode's dataset score, 0 to 100.

@@ -1,5 +1,6 @@
 //! Harness × model and the retry budget: what the Matrix page asks for and gets. Defined in `docs/metrics.md`, "Matrix".
 
+use model::PassRate;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -35,6 +36,8 @@ pub struct Matrix {
     pub benchmarks: Vec<(String, String, u32)>,
     /// Ids of runs that were named and are of other benchmarks.
     pub left_out: Vec<String>,
+    /// Whether all its runs play one turn: then cells have pass rates, and mean stamina says no more.
+    pub of_one_turn: bool,
     /// Horizon in turns, the same for every cell.
     pub tau: u32,
     /// The cells that hold τ down; `None` = no others would have a greater one, or τ was asked for.
@@ -90,6 +93,8 @@ pub struct MatrixCell {
     pub model: u32,
     /// Over the common τ.
     pub stamina: Stamina,
+    /// Pass rate, where all its runs play one turn.
+    pub pass_rate: Option<PassRate>,
     /// Ids of its runs.
     pub runs: Vec<String>,
     /// Whether any of them is simulated.

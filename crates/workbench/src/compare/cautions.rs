@@ -24,10 +24,19 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
         (!names.is_empty()).then(|| sentence(list(names)))
     };
     cautions.extend(say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: no episodes.")));
+    let one = comparison.of_one_turn;
     cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
+        if one {
+            return format!("{names}: no trial is scored, so nothing is known of its pass rate.");
+        }
         format!("{names}: every episode was stopped from outside before it passed a turn. Nobody was at risk, so nothing is known of how long episodes last.")
     }));
     cautions.extend(say(who(&|m| m.early_censored.is_some_and(|share| share > 0.1)), &|names| {
+        if one {
+            return format!(
+                "{names}: more than a tenth of the trials are not scored, since they were stopped from outside. The pass rate rests on the others; look at it with these counted as failed."
+            );
+        }
         format!(
             "{names}: more than a tenth of the episodes were stopped from outside before turn {}. Their mean rests on the others; look at it with censored episodes counted as failed.",
             comparison.tau
@@ -39,6 +48,11 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
         )
     }));
     cautions.extend(say(who(&|m| m.stamina.n > m.scenarios), &|names| {
+        if one {
+            return format!(
+                "{names}: several trials of a task. They are alike: intervals of pass rates and of their differences are clustered by task, ratios and log-rank tests take trials for independent; look at paired numbers and those by bootstrap."
+            );
+        }
         format!(
             "{names}: several episodes of a scenario. They are alike, so plain intervals are too narrow; those by bootstrap draw whole scenarios."
         )

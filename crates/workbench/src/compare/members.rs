@@ -13,7 +13,7 @@ use super::copies::{self, Copied};
 use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, Swatch, marked};
 use crate::published;
-use crate::summary::{ended, run_record, turn_axis};
+use crate::summary::{ended, of_one_turn, run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
 const COLOURS: usize = 8;
@@ -102,6 +102,12 @@ impl Pool {
                 })
             })
             .collect()
+    }
+
+    /// Whether all its episodes play one turn.
+    pub(crate) fn of_one_turn(&self) -> bool {
+        of_one_turn(self.episodes())
+            && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
     }
 
     /// Its episodes with why they ended.

@@ -3,6 +3,7 @@
 use analysis::bootstrap::Bootstrapped;
 use analysis::logrank::LogRank;
 use analysis::paired::Paired;
+use analysis::pass_rate::difference;
 
 use super::sets::ScenarioSets;
 use crate::api::{
@@ -30,8 +31,26 @@ pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair
             p: d.p,
         }),
         difference_bootstrap: pair.difference_bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
+        pass_rate_difference: None,
         ratio: pair.ratio.map(|r| Estimate { value: r.value, ci_low: r.ci_low, ci_high: r.ci_high, p: r.p }),
         paired: pair.paired.as_ref().map(paired),
+    }
+}
+
+/// Differences of pass rates of members that play one turn, where they have no runs in common.
+pub(crate) fn compare_pass_rates(data: &mut Comparison) {
+    let rate = |member: u32| data.members.get(member as usize).and_then(|m| m.pass_rate.as_ref());
+    let differences: Vec<Option<Estimate>> = data
+        .pairs
+        .iter()
+        .map(|pair| {
+            let (value, interval) = difference(rate(pair.a)?, rate(pair.b)?).filter(|_| pair.in_both == 0)?;
+            let (ci_low, ci_high) = (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
+            Some(Estimate { value, ci_low, ci_high, p: None })
+        })
+        .collect();
+    for (pair, difference) in data.pairs.iter_mut().zip(differences) {
+        pair.pass_rate_difference = difference;
     }
 }
 

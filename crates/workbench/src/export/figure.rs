@@ -8,6 +8,8 @@ use figures::{
     SurvivalComparison, Theme,
 };
 
+use model::PassRate;
+
 use super::{matrix, method};
 
 use crate::Workbench;
@@ -261,6 +263,11 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
     let spent = &member.spent;
     match measure {
         Measure::Stamina => (member.stamina.mean, member.stamina.ci_low, member.stamina.ci_high),
+        Measure::PassRate => {
+            let rate = member.pass_rate.as_ref();
+            let percent = |of: fn(&PassRate) -> Option<f64>| rate.and_then(of).map(|share| 100.0 * share);
+            (percent(|rate| rate.value), percent(|rate| rate.ci_low), percent(|rate| rate.ci_high))
+        }
         Measure::Score => (member.score, None, None),
         Measure::Tokens => (spent.tokens_per_turn, None, None),
         Measure::Cost => (spent.cost_per_episode, None, None),
@@ -275,6 +282,7 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
 fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
     let (name, unit) = match measure {
         Measure::Stamina => ("Mean stamina", Some("turns")),
+        Measure::PassRate => ("Pass rate", Some("%")),
         Measure::Score => ("Score", None),
         Measure::Tokens => ("Tokens per turn", None),
         Measure::Cost => ("Cost per episode", Some("US$")),
@@ -286,11 +294,15 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
     };
     let rows = data.members.iter().map(|member| {
         let (value, ci_low, ci_high) = measured(member, measure);
-        let n = member.stamina.n;
+        let n = match &member.pass_rate {
+            Some(rate) if measure == Measure::PassRate => rate.trials,
+            _ => member.stamina.n,
+        };
+        let counted = matches!(measure, Measure::Stamina | Measure::PassRate);
         // A number over some of them is that of others than the figure shows elsewhere.
         let note = method::known_in_part(member, measure)
             .map(|known| format!("known for {known}"))
-            .or_else(|| (measure == Measure::Stamina).then(|| format!("n = {n}")));
+            .or_else(|| counted.then(|| format!("n = {n}")));
         let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
             .then(|| member.spent.instead_of_cost_per_survived_turn().to_owned());
         let laid_over = if published && measure == Measure::Stamina {

@@ -137,6 +137,10 @@ pub(super) fn table_name(table: &TableOf) -> String {
         TableOf::Episodes { members, .. } => named("episodes", members),
         TableOf::Turns { members, .. } => named("turns", members),
         TableOf::ByTurn { members } => named("by-turn", members),
+        TableOf::Tasks { of } => named("tasks", &of.members),
+        TableOf::TaskGrid { of } => named("task-grid", &of.members),
+        TableOf::PerTask { of } => named("per-task", &of.members),
+        TableOf::PassAtK { of } => named("pass-at-k", &of.members),
         TableOf::Library { .. } => "library".to_owned(),
         TableOf::Played { .. } => "played-runs".to_owned(),
         TableOf::Progress { of } => {

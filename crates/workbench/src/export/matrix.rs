@@ -71,7 +71,9 @@ pub(super) fn not_drawn(numbers: &[PublishedNumber], tau: u32) -> Option<String>
 /// "no run" beside the number, and count in no mean.
 pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
     let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
-    let margin = |line: &MatrixLine| Margin { mean: line.mean, cells: line.cells };
+    let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
+    let shown = |mean: Option<f64>| if data.of_one_turn { percent(mean) } else { mean };
+    let margin = |line: &MatrixLine| Margin { mean: shown(line.mean), cells: line.cells };
     let mut rows: Vec<String> = data.harnesses.iter().map(name).collect();
     let mut columns: Vec<String> = data.models.iter().map(name).collect();
     let mut row_means: Vec<Margin> = data.harnesses.iter().map(margin).collect();
@@ -110,13 +112,21 @@ pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
                 continue;
             }
             let stamina = played.map(|cell| &cell.stamina);
+            let rate = played.and_then(|cell| cell.pass_rate.as_ref()).filter(|_| data.of_one_turn);
+            let (mean, ci_low, ci_high, n) = match (rate, stamina) {
+                (Some(rate), _) => {
+                    (percent(rate.value), percent(rate.ci_low), percent(rate.ci_high), rate.trials)
+                }
+                (None, Some(s)) => (s.mean, s.ci_low, s.ci_high, s.n),
+                (None, None) => (None, None, None, 0),
+            };
             cells.push(MatrixCell {
                 row,
                 column,
-                mean: stamina.and_then(|s| s.mean),
-                ci_low: stamina.and_then(|s| s.ci_low),
-                ci_high: stamina.and_then(|s| s.ci_high),
-                n: stamina.map_or(0, |s| s.n),
+                mean,
+                ci_low,
+                ci_high,
+                n,
                 simulated: played.is_some_and(|cell| cell.simulated),
                 published,
             });
@@ -130,7 +140,7 @@ pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
         cells,
         row_means,
         column_means,
-        measure: "Mean stamina (turns)".to_owned(),
-        tau: Some(data.tau).filter(|tau| *tau > 0),
+        measure: if data.of_one_turn { "Pass rate (%)" } else { "Mean stamina (turns)" }.to_owned(),
+        tau: Some(data.tau).filter(|tau| *tau > 0 && !data.of_one_turn),
     }
 }

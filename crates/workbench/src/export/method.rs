@@ -5,7 +5,7 @@
 mod of_tables;
 
 use figures::{EpisodeCounts, Method};
-use model::Ending;
+use model::{Ending, PassRate};
 
 use crate::Workbench;
 use crate::api::{
@@ -151,6 +151,17 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
                 ..method
             };
         }
+        Measure::PassRate => {
+            let rates: Vec<&PassRate> = data.members.iter().filter_map(|m| m.pass_rate.as_ref()).collect();
+            return Method {
+                intervals: of_tables::rate_intervals(&rates),
+                counts: counted(&data.members),
+                ..noted(
+                    method,
+                    vec!["Trials that passed ÷ scored trials; censored ones are not scored".to_owned()],
+                )
+            };
+        }
         Measure::Score => "Mean over scenarios, 0 to 100; turns after the first failure count",
         Measure::Tokens => {
             "Input and output tokens ÷ turns, over the turns of which every attempt tells them"
@@ -186,7 +197,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
 pub(super) fn known_in_part(member: &ComparedMember, measure: Measure) -> Option<String> {
     let spent = &member.spent;
     let (known, all, of) = match measure {
-        Measure::Stamina | Measure::Score => return None,
+        Measure::Stamina | Measure::PassRate | Measure::Score => return None,
         Measure::Tokens => (spent.tokens_known.turns, spent.turns_played, "turns"),
         Measure::Time => (spent.seconds_known.turns, spent.turns_played, "turns"),
         Measure::Steps => (spent.steps_known.turns, spent.turns_played, "turns"),
@@ -227,9 +238,13 @@ fn cells(data: &api::Matrix) -> impl Iterator<Item = (EpisodeCounts, bool)> {
 /// Harness × model; each cell counts its episodes, the caption sums them up.
 pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
     let notes = vec!["Runs of a cell are pooled; means of rows and columns are unweighted".to_owned()];
+    let rates: Vec<&PassRate> =
+        data.cells.iter().flatten().filter_map(|cell| cell.pass_rate.as_ref()).collect();
+    let intervals =
+        if data.of_one_turn { of_tables::rate_intervals(&rates) } else { Some(GREENWOOD.to_owned()) };
     Method {
-        tau: tau(data.tau),
-        intervals: Some(GREENWOOD.to_owned()),
+        tau: tau(data.tau).filter(|_| !data.of_one_turn),
+        intervals,
         counts: cells(data).map(|(counts, _)| counts).collect(),
         notes,
         ..method

@@ -11,15 +11,17 @@ mod matrix;
 mod play;
 mod scenarios;
 mod sources;
+mod tasks;
 mod turn;
 mod turns;
 
 use figures::table::{Column, Table, Value, known, maybe};
-use model::Median;
+use model::{Median, PassRate};
 
 use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
+pub(super) use library::all as library_runs;
 use matrix::{gains, retries};
 
 use crate::Workbench;
@@ -44,6 +46,10 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
         TableOf::ByTurn { members } => turns::by_turn(workbench, members)?,
+        TableOf::Tasks { of } => tasks::tasks(workbench, of)?,
+        TableOf::TaskGrid { of } => tasks::grid(workbench, of)?,
+        TableOf::PerTask { of } => tasks::per_task(workbench, of)?,
+        TableOf::PassAtK { of } => tasks::pass_at_k(workbench, of)?,
         TableOf::Library { of } => library::table(workbench, of)?,
         TableOf::Played { over } => play::runs(workbench, *over)?,
         TableOf::Progress { of } => play::progress(workbench, of)?,
@@ -68,6 +74,20 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Flips { of } => flips(&failed(of)?),
         TableOf::Rules { of } => failures::rules(&failed(of)?),
     })
+}
+
+/// The same of members, all of which may play one turn: then the mean is a pass rate, whose interval stands elsewhere.
+fn mean_columns(of_one_turn: bool) -> Vec<Column> {
+    let mut columns = stamina_columns();
+    if of_one_turn {
+        for column in &mut columns {
+            column.for_machines = !matches!(column.name.as_str(), "n" | "mean_stamina");
+            if column.name == "mean_stamina" {
+                *column = Column::number("mean_stamina", "Pass rate", 3);
+            }
+        }
+    }
+    columns
 }
 
 /// n, events, censored, mean stamina with its interval, median.
@@ -104,6 +124,38 @@ fn stamina(of: &Stamina) -> Vec<Option<Value>> {
         known(of.tau),
         maybe(of.median.time()),
     ]
+}
+
+/// Pass rate with its interval, and over how many tasks and trials it is.
+fn pass_rate_columns() -> Vec<Column> {
+    let [low, high] = Column::interval("pass_rate_", 3);
+    vec![
+        Column::integer("tasks", "Tasks"),
+        Column::integer("trials", "Scored trials"),
+        Column::integer("passed", "Passed"),
+        Column::number("pass_rate", "Pass rate", 3),
+        low,
+        high,
+        Column::integer("unscored", "Not scored"),
+    ]
+}
+
+fn pass_rate(of: Option<&PassRate>) -> Vec<Option<Value>> {
+    let count = |of_rate: fn(&PassRate) -> u32| maybe(of.map(of_rate));
+    vec![
+        count(|rate| rate.tasks),
+        count(|rate| rate.trials),
+        count(|rate| rate.passed),
+        maybe(of.and_then(|rate| rate.value)),
+        maybe(of.and_then(|rate| rate.ci_low)),
+        maybe(of.and_then(|rate| rate.ci_high)),
+        count(|rate| rate.unscored),
+    ]
+}
+
+/// The same columns in files of values only, where a page has nothing to say with them.
+fn for_machines_if(hidden: bool, columns: Vec<Column>) -> Vec<Column> {
+    columns.into_iter().map(|column| if hidden { column.for_machines() } else { column }).collect()
 }
 
 /// The name of a member, as tables have it.

@@ -93,6 +93,8 @@ import type { StartRun } from "./StartRun";
 import type { StartedRun } from "./StartedRun";
 import type { StoreKey } from "./StoreKey";
 import type { SurvivalTable } from "./SurvivalTable";
+import type { TaskGrid } from "./TaskGrid";
+import type { TasksRequest } from "./TasksRequest";
 import type { TestImages } from "./TestImages";
 import type { TextPage } from "./TextPage";
 import type { Transcript } from "./Transcript";
@@ -185,6 +187,8 @@ export interface Commands {
   compare_runs: { request: CompareRequest; response: Comparison };
   /** Turns on which members of a comparison disagree, paged. */
   list_disagreements: { request: DisagreementRequest; response: DisagreementPage };
+  /** Tasks of runs of one turn, and what each member of a comparison did with them. */
+  list_tasks: { request: TasksRequest; response: TaskGrid };
   /** Mean stamina by harness and model. */
   get_matrix: { request: MatrixRequest; response: Matrix };
   /** Mean stamina against the retry budget. */

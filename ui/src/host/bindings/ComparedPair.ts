@@ -45,6 +45,10 @@ difference: Estimate | null,
  */
 difference_bootstrap: [number, number] | null, 
 /**
+ * Difference of pass rates (shares), unpaired, by Newcombe, where both play one turn.
+ */
+pass_rate_difference: Estimate | null, 
+/**
  * Ratio of mean staminas a / b; `None` = b is 0.
  */
 ratio: Estimate | null, 

@@ -18,6 +18,10 @@ members: Array<ComparedMember>,
  */
 reference: number, 
 /**
+ * Whether all members play one turn: then they have pass rates, and stamina says no more.
+ */
+of_one_turn: boolean, 
+/**
  * Horizon in turns.
  */
 tau: number, 

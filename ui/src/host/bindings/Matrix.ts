@@ -22,6 +22,10 @@ benchmarks: Array<[string, string, number]>,
  */
 left_out: Array<string>, 
 /**
+ * Whether all its runs play one turn: then cells have pass rates, and mean stamina says no more.
+ */
+of_one_turn: boolean, 
+/**
  * Horizon in turns, the same for every cell.
  */
 tau: number, 

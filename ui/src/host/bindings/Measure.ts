@@ -3,4 +3,4 @@
 /**
  * What `bars` shows.
  */
-export type Measure = "stamina" | "score" | "tokens" | "cost" | "time" | "steps" | "steps_survived" | "tool_calls" | "cost_per_survived_turn";
+export type Measure = "stamina" | "pass_rate" | "score" | "tokens" | "cost" | "time" | "steps" | "steps_survived" | "tool_calls" | "cost_per_survived_turn";

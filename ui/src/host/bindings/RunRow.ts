@@ -2,6 +2,7 @@
 import type { Baseline } from "./Baseline";
 import type { Benchmark } from "./Benchmark";
 import type { EndCount } from "./EndCount";
+import type { PassRate } from "./PassRate";
 import type { Stamina } from "./Stamina";
 import type { Tokens } from "./Tokens";
 import type { WarningCounts } from "./WarningCounts";
@@ -86,6 +87,10 @@ attempt_limit: number | null,
  * Restricted mean stamina.
  */
 stamina: Stamina, 
+/**
+ * Pass rate of a run of one turn, of which mean stamina says no more; `None` = it has more turns.
+ */
+pass_rate: PassRate | null, 
 /**
  * The benchmark's own score, recomputed, 0 to 100.
  */

@@ -12,6 +12,7 @@ import type { Member } from "./Member";
 import type { RetriesRequest } from "./RetriesRequest";
 import type { RunFolder } from "./RunFolder";
 import type { ScenarioSuiteRequest } from "./ScenarioSuiteRequest";
+import type { TasksRequest } from "./TasksRequest";
 import type { TurnRef } from "./TurnRef";
 import type { WarningsOf } from "./WarningsOf";
 
@@ -122,7 +123,23 @@ sort: GridSort, } | { "kind": "by_turn",
 /**
  * Whose.
  */
-members: Array<Member>, } | { "kind": "library", 
+members: Array<Member>, } | { "kind": "tasks", 
+/**
+ * Which.
+ */
+of: TasksRequest, } | { "kind": "task_grid", 
+/**
+ * Which.
+ */
+of: TasksRequest, } | { "kind": "per_task", 
+/**
+ * Whose.
+ */
+of: TasksRequest, } | { "kind": "pass_at_k", 
+/**
+ * Whose.
+ */
+of: TasksRequest, } | { "kind": "library", 
 /**
  * Which.
  */

@@ -86,7 +86,8 @@ impl Steps {
         let mut at_least = None;
         if self.count.is_none() {
             let seen = episodes.iter().map(|e| e.known_turns()).max().unwrap_or(0).max(1);
-            at_least = Some(seen).filter(|_| self.begun);
+            // That a task has at least one step is no plan: it would pass for a task of one.
+            at_least = Some(seen).filter(|seen| self.begun && *seen > 1);
             note = Some(format!("unknown, at least {seen}"));
             let scenario = episodes.first().map_or("", |e| e.scenario.as_str());
             report.warn(Warning::read_differently(

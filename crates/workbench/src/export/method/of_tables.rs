@@ -1,7 +1,9 @@
 //! How the numbers of a table were made: every kind says it, in the words of the figures that show the same.
 
 use figures::{EpisodeCounts, Method};
+use model::{PassRate, RateInterval};
 
+use super::super::tables;
 use super::{
     COST_PER_EPISODE, GREENWOOD, counted, differences, failures, matrix, paired, pseudo_observed, retries,
     summed, tau,
@@ -22,16 +24,41 @@ fn about(what: impl Into<String>) -> Method {
 
 /// Mean staminas with n, failed and censored in the rows: the caption has their sum.
 fn staminas(method: Method, data: &Comparison) -> Method {
+    let rates: Vec<&PassRate> = data.members.iter().filter_map(|member| member.pass_rate.as_ref()).collect();
+    let one = data.of_one_turn;
     Method {
-        tau: tau(data.tau),
-        intervals: Some(GREENWOOD.to_owned()),
+        tau: tau(data.tau).filter(|_| !one),
+        intervals: if one { rate_intervals(&rates) } else { Some(GREENWOOD.to_owned()) },
         counts: summed(counted(&data.members), "runs"),
         ..method
     }
 }
 
+/// How the intervals of pass rates are made; `None` = there are none.
+pub(super) fn rate_intervals(rates: &[&PassRate]) -> Option<String> {
+    let any = |of| rates.iter().any(|rate| rate.interval == Some(of));
+    match (any(RateInterval::Wilson), any(RateInterval::Clustered)) {
+        (false, false) => None,
+        (true, false) => Some("Wilson's 95 % CI".to_owned()),
+        (false, true) => Some("Wilson's 95 % CI, clustered by task".to_owned()),
+        (true, true) => {
+            Some("Wilson's 95 % CI, clustered by task where tasks have several trials".to_owned())
+        }
+    }
+}
+
 /// The same pairs in several tests.
 fn pairs(method: Method, data: &Comparison) -> Method {
+    if data.of_one_turn {
+        return Method {
+            intervals: Some(
+                "Newcombe's 95 % CI of differences of pass rates, unpaired; of ratios on the log scale; of paired differences by Student's t"
+                    .to_owned(),
+            ),
+            tau: None,
+            ..differences(method, data, false)
+        };
+    }
     Method {
         intervals: Some(
             "95 % CI from Greenwood's variances, unpaired, of ratios on the log scale; of paired differences by Student's t"
@@ -58,8 +85,8 @@ fn all_paired(method: Method, data: &Comparison) -> Method {
 
 impl Workbench {
     /// How the numbers of a table were made.
-    pub(in crate::export) fn table_method(&self, of: &TableOf) -> Result<Method, ApiError> {
-        match of {
+    pub(in crate::export) fn table_method(&self, table: &TableOf) -> Result<Method, ApiError> {
+        match table {
             TableOf::Runs { of } | TableOf::Sensitivity { of } => self.of_comparison(of, staminas),
             TableOf::Spent { of } => self.of_comparison(of, |method, data| {
                 let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
@@ -83,16 +110,32 @@ impl Workbench {
             TableOf::Episodes { members, .. }
             | TableOf::Turns { members, .. }
             | TableOf::ByTurn { members } => self.of_episodes(members),
+            TableOf::Tasks { of } | TableOf::TaskGrid { of } => self.of_episodes(&of.members),
+            TableOf::PerTask { of } | TableOf::PassAtK { of } => {
+                let grid = self.list_tasks(of.clone())?;
+                let rates: Vec<&PassRate> = grid.columns.iter().map(|column| &column.pass_rate).collect();
+                let per_task = matches!(table, TableOf::PerTask { .. });
+                let intervals = rate_intervals(&rates).filter(|_| per_task);
+                Ok(Method { intervals, ..self.of_episodes(&of.members)? })
+            }
             TableOf::Disagreements { of } => self.of_episodes(&of.members),
-            TableOf::Library { .. } => {
-                Ok(Method { intervals: Some(GREENWOOD.to_owned()), ..self.current_policy()? })
+            TableOf::Library { of } => {
+                let runs = tables::library_runs(self, of)?;
+                let rates: Vec<&PassRate> = runs.iter().filter_map(|run| run.pass_rate.as_ref()).collect();
+                let of_rates = rate_intervals(&rates);
+                let intervals = match of_rates {
+                    Some(rates) if runs.iter().all(|run| run.pass_rate.is_some()) => rates,
+                    Some(rates) => format!("{GREENWOOD}, of pass rates {rates}"),
+                    None => GREENWOOD.to_owned(),
+                };
+                Ok(Method { intervals: Some(intervals), ..self.current_policy()? })
             }
             TableOf::Played { .. } => Ok(about("Runs that were played on this machine, by their own files")),
             TableOf::Progress { .. } => Ok(about("A run that was played on this machine, by its own files")),
             TableOf::Suite { of } => self.of_pack(&of.of),
             TableOf::Findings { of } | TableOf::Mutants { of } => self.of_validation(of),
-            TableOf::Matrix { of } => self.of_matrix(of, GREENWOOD),
-            TableOf::Spread { of } => self.of_matrix(of, BY_BOOTSTRAP),
+            TableOf::Matrix { of } => self.of_matrix(of, None),
+            TableOf::Spread { of } => self.of_matrix(of, Some(BY_BOOTSTRAP)),
             TableOf::Published { of } => {
                 let data = self.matrix(of)?;
                 Ok(about(format!("What others published of {}, as their sources state it", data.benchmark.1)))
@@ -142,11 +185,13 @@ impl Workbench {
         self.policy_method(&self.get_policy(Nothing {})?.name)
     }
 
-    fn of_matrix(&self, of: &MatrixRequest, intervals: &str) -> Result<Method, ApiError> {
+    /// Its cells have intervals of their own; what is made of them may have others.
+    fn of_matrix(&self, of: &MatrixRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
         let data = self.matrix(of)?;
         let method = matrix(self.policy_method(&data.policy)?, &data);
         let counts = summed(method.counts, "cells");
-        Ok(Method { intervals: Some(intervals.to_owned()), counts, ..method })
+        let intervals = intervals.map(str::to_owned).or(method.intervals.clone());
+        Ok(Method { intervals, counts, ..method })
     }
 
     fn of_retries(&self, of: &RetriesRequest, intervals: &str) -> Result<Method, ApiError> {

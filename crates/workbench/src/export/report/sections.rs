@@ -2,6 +2,7 @@
 
 use figures::table::Table;
 use figures::{Figure, FigureSpec, Method, Theme};
+use model::PassRate;
 
 use super::super::{caption, preset_layout, tables};
 use super::{Block, Drawn, Report, Section, attempts, words};
@@ -9,7 +10,7 @@ use crate::Workbench;
 use crate::api::{
     ApiError, Bands, CompareRequest, Comparison, DisagreementMode, DisagreementRequest, DisagreementSort,
     FailureGrouping, FailureScope, FailuresRequest, FigureOf, GridSort, Measure, Nothing, Pairs,
-    RetriesRequest, TableOf,
+    RetriesRequest, TableOf, TaskMode, TasksRequest,
 };
 
 /// The most turns that the table of disagreements has; a page in the app has all.
@@ -85,19 +86,28 @@ impl Workbench {
         if several {
             sections.push(section("What differs in their settings", settings(&figures, of, &data)?));
         }
-        sections.push(section("Survival", survival(&mut figures, of)?));
-        if several {
-            sections.push(section("Differences", differences(&mut figures, of, &data)?));
-            sections.push(section("Where they disagree", vec![disagreements(&figures, of)?]));
+        if data.of_one_turn {
+            sections.push(section("Pass rates", pass_rates(&mut figures, of, &data)?));
+            if several {
+                let pairs = figures.table(&TableOf::Pairs { of: of.clone() })?;
+                sections.push(section("Differences", vec![Block::Text(words::overall(&data)), pairs]));
+            }
+            sections.push(section("Tasks", tasks(&figures, of)?));
+        } else {
+            sections.push(section("Survival", survival(&mut figures, of)?));
+            if several {
+                sections.push(section("Differences", differences(&mut figures, of, &data)?));
+                sections.push(section("Where they disagree", vec![disagreements(&figures, of)?]));
+            }
         }
         sections.push(section("Score and cost", measures(&mut figures, of, &data)?));
         let played = attempts::read(self, &data)?;
-        sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, of, &played)?));
+        sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, of, &data, &played)?));
         if retries.series.iter().any(|s| s.points.len() > 1) {
             sections.push(section("Retries", by_budget(&mut figures, of)?));
         }
         sections.push(section("Failures", failures(&mut figures, of, &played)?));
-        sections.push(section("Scenarios", scenarios(&figures, of)?));
+        sections.push(section("Scenarios", scenarios(&figures, of, &data)?));
         let cautions = words::cautions(&data, &retries);
         if !cautions.is_empty() {
             sections.push(section("Cautions", vec![Block::List(cautions)]));
@@ -132,6 +142,38 @@ fn survival(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>
         figures.table(&TableOf::Sensitivity { of: of.clone() })?,
         figures.table(&TableOf::Survival { of: of.clone() })?,
     ])
+}
+
+/// Of members that play one turn: a curve of one step and differences of mean stamina say no more.
+fn pass_rates(
+    figures: &mut Figures<'_>,
+    of: &CompareRequest,
+    data: &Comparison,
+) -> Result<Vec<Block>, ApiError> {
+    let tasks = || TasksRequest { members: of.members.clone(), ..TasksRequest::default() };
+    let mut blocks = Vec::new();
+    if data.members.len() > 1 {
+        let figure = FigureOf::Bars { of: of.clone(), measure: Measure::PassRate, published: false };
+        blocks.push(figures.draw("bars-pass-rate", &figure)?);
+    }
+    blocks.push(figures.table(&TableOf::PerTask { of: tasks() })?);
+    if data.members.iter().any(|member| member.pass_rate.as_ref().is_some_and(PassRate::repeats)) {
+        blocks.push(figures.table(&TableOf::PassAtK { of: tasks() })?);
+    }
+    blocks.push(figures.table(&TableOf::Sensitivity { of: of.clone() })?);
+    Ok(blocks)
+}
+
+/// Who solves what, and what it took.
+fn tasks(figures: &Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+    let request = |mode| TasksRequest { members: of.members.clone(), mode, ..TasksRequest::default() };
+    let mut blocks = Vec::new();
+    if of.members.len() > 1 {
+        blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::OnlyOne) })?);
+        blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::All) })?);
+    }
+    blocks.push(figures.table(&TableOf::Tasks { of: request(TaskMode::All) })?);
+    Ok(blocks)
 }
 
 fn differences(
@@ -187,10 +229,14 @@ fn measures(
     let known = |value: &dyn Fn(&crate::api::ComparedMember) -> bool| {
         data.members.iter().filter(|member| value(member)).count() > 1
     };
-    if known(&|member| member.spent.cost_per_episode.is_some()) {
+    if !data.of_one_turn && known(&|member| member.spent.cost_per_episode.is_some()) {
         blocks.push(figures.draw("pareto", &FigureOf::Pareto { of: of.clone() })?);
     }
     for (measure, name) in MEASURES {
+        // Over one turn these say the same as the pass rate.
+        if data.of_one_turn && matches!(measure, Measure::Stamina | Measure::StepsSurvived) {
+            continue;
+        }
         if known(&|member| super::super::figure::measured(member, measure).0.is_some()) {
             blocks.push(figures.draw(name, &FigureOf::Bars { of: of.clone(), measure, published: false })?);
         }
@@ -201,13 +247,15 @@ fn measures(
 fn by_attempt_and_turn(
     figures: &Figures<'_>,
     of: &CompareRequest,
+    data: &Comparison,
     played: &[attempts::Played],
 ) -> Result<Vec<Block>, ApiError> {
     let method = figures.workbench.of_episodes(&of.members)?;
-    Ok(vec![
-        figures.own_table(attempts::table(played), method),
-        figures.table(&TableOf::ByTurn { members: of.members.clone() })?,
-    ])
+    let mut blocks = vec![figures.own_table(attempts::table(played), method)];
+    if !data.of_one_turn {
+        blocks.push(figures.table(&TableOf::ByTurn { members: of.members.clone() })?);
+    }
+    Ok(blocks)
 }
 
 fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
@@ -246,11 +294,12 @@ fn failures(
     Ok(blocks)
 }
 
-/// Every episode, and every turn of it.
-fn scenarios(figures: &Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+/// Every episode, and every turn of it where they have more than one.
+fn scenarios(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Result<Vec<Block>, ApiError> {
     let (members, sort) = (&of.members, GridSort::Scenario);
-    Ok(vec![
-        figures.table(&TableOf::Episodes { members: members.clone(), sort })?,
-        figures.table(&TableOf::Turns { members: members.clone(), sort })?,
-    ])
+    let mut blocks = vec![figures.table(&TableOf::Episodes { members: members.clone(), sort })?];
+    if !data.of_one_turn {
+        blocks.push(figures.table(&TableOf::Turns { members: members.clone(), sort })?);
+    }
+    Ok(blocks)
 }

@@ -4,7 +4,7 @@ use figures::{SOFTWARE, p_value};
 use model::{Median, counted};
 
 use super::Block;
-use crate::api::{Comparability, Comparison, Failures, PolicyTable, Retries, Stamina};
+use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
 
 /// The title of a report.
 pub(super) fn title(data: &Comparison) -> String {
@@ -23,16 +23,41 @@ fn mean(stamina: &Stamina) -> String {
     format!("{mean:.2} turns{interval}")
 }
 
+/// A member that plays one turn, and its pass rate.
+fn rate(member: &ComparedMember, marks: &str) -> Option<String> {
+    let rate = member.pass_rate.as_ref()?;
+    let unscored = match rate.unscored {
+        0 => String::new(),
+        n => format!("; {} not scored", counted(n.into(), "trial")),
+    };
+    Some(format!(
+        "{}{marks}: {} and {}; {} passed; pass rate {}{}{unscored}.",
+        member.full_name,
+        counted(rate.tasks.into(), "task"),
+        counted(rate.trials.into(), "scored trial"),
+        rate.passed,
+        rate.in_words(),
+        rate.interval.map_or_else(String::new, |how| format!(", {}", how.in_words())),
+    ))
+}
+
 /// What is reported, and the first numbers.
 pub(super) fn opening(data: &Comparison) -> Vec<Block> {
     let benchmarks: std::collections::BTreeSet<&str> =
         data.members.iter().map(|m| m.benchmark.1.as_str()).collect();
     let benchmarks: Vec<&str> = benchmarks.into_iter().collect();
-    let text = format!(
-        "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {}. Benchmark: {}. Made by {SOFTWARE}.",
-        counted(data.tau.into(), "turn"),
-        benchmarks.join(", ")
-    );
+    let text = if data.of_one_turn {
+        format!(
+            "Runs of one turn: the pass rate is the share of scored trials that passed; a trial that was stopped from outside is not scored. Benchmark: {}. Made by {SOFTWARE}.",
+            benchmarks.join(", ")
+        )
+    } else {
+        format!(
+            "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {}. Benchmark: {}. Made by {SOFTWARE}.",
+            counted(data.tau.into(), "turn"),
+            benchmarks.join(", ")
+        )
+    };
     let items = data
         .members
         .iter()
@@ -48,6 +73,9 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             }
             marks.extend(member.baseline.iter().map(|b| format!("baseline {b}")));
             let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("; ")) };
+            if let Some(said) = rate(member, &marks).filter(|_| data.of_one_turn) {
+                return said;
+            }
             let median = stamina.median.in_words(|median| counted(median.into(), "turn"));
             format!(
                 "{}{marks}: {}, {} failed, {} censored; mean stamina {}, median {median}.",
@@ -138,13 +166,23 @@ pub(super) fn cautions(data: &Comparison, retries: &Retries) -> Vec<String> {
 
 /// How the numbers were made.
 pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
-    let mut items = vec![
-        "Survival: Kaplan–Meier over turns; an episode fails at its first turn not passed. Bands: Greenwood's variance on the log(−log S) scale, 95 %.".to_owned(),
-        format!("Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with Greenwood's variance.", data.tau),
-        "Differences between two runs: of restricted means, unpaired; log-rank tests are corrected by Holm over the pairs of the table; paired tests compare scenarios that both played.".to_owned(),
+    let mut items = if data.of_one_turn {
+        vec![
+            "Pass rates: trials that passed / scored trials, with Wilson's 95 % interval; where tasks have several trials over the number of independent trials that these are worth, by the cluster-robust variance over tasks and Student's t.".to_owned(),
+            "pass@k and pass^k: the unbiased estimators 1 − C(n − c, k) / C(n, k) and C(c, k) / C(n, k), means over tasks.".to_owned(),
+            "Differences between two runs: of pass rates, unpaired, with Newcombe's interval; log-rank tests, over one turn tests of two proportions, are corrected by Holm over the pairs of the table; paired tests compare tasks that both played.".to_owned(),
+        ]
+    } else {
+        vec![
+            "Survival: Kaplan–Meier over turns; an episode fails at its first turn not passed. Bands: Greenwood's variance on the log(−log S) scale, 95 %.".to_owned(),
+            format!("Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with Greenwood's variance.", data.tau),
+            "Differences between two runs: of restricted means, unpaired; log-rank tests are corrected by Holm over the pairs of the table; paired tests compare scenarios that both played.".to_owned(),
+        ]
+    };
+    items.extend([
         "Failed attempts are classified by rules, each by its primary class; shares have Wilson's 95 % interval.".to_owned(),
         format!("Resampling uses the seed {}.", data.seed),
-    ];
+    ]);
     let changed: Vec<String> = policy
         .rows
         .iter()

@@ -4,7 +4,9 @@ use figures::table::{Column, Table, Value, known, maybe};
 use model::counted;
 
 use super::super::figure::parts;
-use super::{name, push_of, stamina, stamina_columns};
+use super::{
+    for_machines_if, mean_columns, name, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns,
+};
 use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::shorter;
 
@@ -16,16 +18,19 @@ pub(super) fn runs(data: &Comparison) -> Table {
         Column::text("model", "Model"),
         Column::flag("simulated", "Simulated"),
     ];
-    columns.extend(stamina_columns());
-    columns.extend(Column::interval_by("bootstrap_", "bootstrap", 2));
+    let one = data.of_one_turn;
+    let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
+    columns.extend(for_machines_if(one, stamina_columns()));
+    columns.extend(for_machines_if(one, Column::interval_by("bootstrap_", "bootstrap", 2).into()));
+    columns.extend(for_machines_if(!one, rates));
     columns.extend([
         Column::number("score", "Score", 1),
         Column::number("tokens_per_turn", "Tokens per turn", 0),
         Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
         Column::number("steps_per_turn", "Steps per turn", 1),
-        Column::number("steps_survived", "Steps survived", 1),
+        Column { for_machines: one, ..Column::number("steps_survived", "Steps survived", 1) },
         Column::number("cost_usd", "Cost", 2).unit("US$"),
-        Column::number("cost_per_turn", "Cost per turn", 3).unit("US$"),
+        Column { for_machines: one, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
         Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
         Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
     ]);
@@ -40,6 +45,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
         ];
         row.extend(stamina(&member.stamina));
         row.extend(ends(member.stamina_bootstrap));
+        row.extend(pass_rate(member.pass_rate.as_ref()));
         row.extend([
             maybe(member.score),
             maybe(spent.tokens_per_turn),
@@ -53,12 +59,19 @@ pub(super) fn runs(data: &Comparison) -> Table {
         ]);
         push_of(&mut table, &member.stamina, row);
     }
-    table.notes.push(format!(
-        "Mean stamina is the restricted mean over the first {}, with Greenwood's 95 % interval and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
-        counted(data.tau.into(), "turn"),
-        data.seed,
-        data.policy
-    ));
+    table.notes.push(if one {
+        format!(
+            "Pass rate: trials that passed / scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials; censoring policy: {}.",
+            data.policy
+        )
+    } else {
+        format!(
+            "Mean stamina is the restricted mean over the first {}, with Greenwood's 95 % interval and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
+            counted(data.tau.into(), "turn"),
+            data.seed,
+            data.policy
+        )
+    });
     table.notes.extend(caveats(&data.members));
     table
 }
@@ -164,8 +177,12 @@ pub(super) fn spent(data: &Comparison) -> Table {
 /// Mean stamina under other ways to count censored episodes.
 pub(super) fn sensitivity(data: &Comparison) -> Table {
     let mut columns = vec![Column::text("run", "Run"), Column::text("censored_as", "Censored episodes")];
-    columns.extend(stamina_columns());
-    columns.push(Column::number("change", "Change", 2).unit("turns").missing("n/a"));
+    columns.extend(mean_columns(data.of_one_turn));
+    columns.push(if data.of_one_turn {
+        Column::number("change", "Change", 3).missing("n/a")
+    } else {
+        Column::number("change", "Change", 2).unit("turns").missing("n/a")
+    });
     columns.push(Column::number("early_censored", "Early censored", 3));
     let mut table = Table::new("sensitivity", "Sensitivity to censoring", columns);
     for member in &data.members {
@@ -209,15 +226,23 @@ pub(super) fn pairs(data: &Comparison) -> Table {
     let [paired_low, paired_high] = Column::interval("paired_", 2);
     let holm_heading =
         data.holm_pairs().map_or_else(|| "p (Holm)".to_owned(), |pairs| format!("p (Holm over {pairs})"));
-    let columns = vec![
-        Column::text("a", "Run"),
-        Column::text("b", "Against"),
-        Column::number("difference", "Difference", 2).unit("turns").missing("n/a"),
-        low,
-        high,
-        drawn_low,
-        drawn_high,
-        Column::p("difference_p", "p"),
+    let one = data.of_one_turn;
+    let [rate_low, rate_high] = Column::interval("pass_rate_difference_", 3);
+    let rates = vec![
+        Column::number("pass_rate_difference", "Difference of pass rates", 3).missing("n/a"),
+        rate_low,
+        rate_high,
+    ];
+    let means = vec![Column::number("difference", "Difference", 2).unit("turns").missing("n/a"), low, high];
+    let p_of_means = vec![Column::p("difference_p", "p")];
+    let paired_heading = if one { "Paired difference of pass rates" } else { "Paired difference" };
+    let paired_mean = Column::number("paired_mean", paired_heading, if one { 3 } else { 2 }).missing("n/a");
+    let mut columns = vec![Column::text("a", "Run"), Column::text("b", "Against")];
+    columns.extend(for_machines_if(!one, rates));
+    columns.extend(for_machines_if(one, means));
+    columns.extend([drawn_low, drawn_high]);
+    columns.extend(for_machines_if(one, p_of_means));
+    columns.extend([
         Column::number("ratio", "Ratio", 2).missing("n/a"),
         ratio_low,
         ratio_high,
@@ -228,22 +253,29 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         Column::p("logrank_p_permutation", "p (permutation)"),
         Column::p("logrank_p_stratified", "p (stratified by scenario)"),
         Column::integer("shared_scenarios", "Shared scenarios").missing("none"),
-        Column::integer("paired_tau", "Paired τ").unit("turns").missing("n/a"),
-        Column::number("paired_mean", "Paired difference", 2).unit("turns").missing("n/a"),
+        Column {
+            for_machines: one,
+            ..Column::integer("paired_tau", "Paired τ").unit("turns").missing("n/a")
+        },
+        if one { paired_mean } else { paired_mean.unit("turns") },
         paired_low,
         paired_high,
         Column::p("paired_p", "p (paired t)"),
         Column::p("paired_p_sign_flip", "p (sign flip)"),
-    ];
+    ]);
     let mut table = Table::new("pairs", "Comparisons of two", columns);
     for pair in &data.pairs {
         let [value, low, high, p] = parts(pair.difference).map(maybe);
+        let [rate, rate_low, rate_high, _] = parts(pair.pass_rate_difference).map(maybe);
         let [ratio, ratio_low, ratio_high, _] = parts(pair.ratio).map(maybe);
         let paired = pair.paired.as_ref();
         let [drawn_low, drawn_high] = ends(pair.difference_bootstrap);
         table.push(vec![
             name(data, pair.a),
             name(data, pair.b),
+            rate,
+            rate_low,
+            rate_high,
             value,
             low,
             high,
@@ -268,9 +300,17 @@ pub(super) fn pairs(data: &Comparison) -> Table {
             maybe(paired.and_then(|p| p.p_sign_flip)),
         ]);
     }
+    let what = if one {
+        "Differences and ratios of pass rates are run against reference, differences with Newcombe's interval"
+            .to_owned()
+    } else {
+        format!(
+            "Differences and ratios of mean stamina are run against reference over {}",
+            counted(data.tau.into(), "turn")
+        )
+    };
     table.notes.push(format!(
-        "Differences and ratios of mean stamina are run against reference over {} turns; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws scenarios (seed {}).",
-        data.tau,
+        "{what}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws scenarios (seed {}).",
         data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
         data.seed
     ));

@@ -6,10 +6,12 @@ use figures::table::{Column, Table, Value, known, maybe};
 
 use store::PlayedTurn;
 
+use super::for_machines_if;
 use super::turns::score;
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
-use crate::compare::{members, sets};
+use crate::compare::members::{self, Pool};
+use crate::compare::sets;
 
 /// A row of the grid with whose it is.
 struct Played {
@@ -77,25 +79,41 @@ impl Played {
 
 /// One row an episode.
 pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
+    let one = members::resolve(&workbench.store, of)?.iter().all(Pool::of_one_turn);
     let mut columns = identity();
-    columns.extend([
-        Column::integer("planned_turns", "Planned turns"),
-        Column::integer("stamina", "Stamina").unit("turns"),
-        Column::flag("at_least", "At least"),
-        Column::integer("failed_turn", "First not passed").missing("none"),
-        Column::text("end_reason", "End"),
-        Column::integer("passed_turns", "Turns passed"),
-        Column::integer("after_retries", "After retries"),
-        Column::integer("failed_turns", "Turns failed"),
-        Column::number("score", "Score", 1),
-    ]);
-    let title = if sort == GridSort::Scenario { "Episodes by scenario" } else { "Episodes" };
+    columns.extend(for_machines_if(!one, vec![Column::text("outcome", "Came to").missing("n/a")]));
+    columns.extend(for_machines_if(
+        one,
+        vec![
+            Column::integer("planned_turns", "Planned turns"),
+            Column::integer("stamina", "Stamina").unit("turns"),
+            Column::flag("at_least", "At least"),
+            Column::integer("failed_turn", "First not passed").missing("none"),
+        ],
+    ));
+    columns.push(Column::text("end_reason", "End"));
+    columns.extend(for_machines_if(
+        one,
+        vec![
+            Column::integer("passed_turns", "Turns passed"),
+            Column::integer("after_retries", "After retries"),
+            Column::integer("failed_turns", "Turns failed"),
+        ],
+    ));
+    columns.push(Column::number("score", "Score", 1));
+    let title = match (one, sort) {
+        (true, GridSort::Scenario) => "Trials by task",
+        (true, _) => "Trials",
+        (false, GridSort::Scenario) => "Episodes by scenario",
+        (false, _) => "Episodes",
+    };
     let mut table = Table::new("episodes", title, columns);
     for played in episodes(workbench, of, sort)? {
         let row = &played.row;
         let count = |letters: &str| row.cells.chars().filter(|c| letters.contains(*c)).count() as u64;
         let mut cells = played.identity();
         cells.extend([
+            maybe(one.then(|| row.outcome())),
             maybe(row.planned_turns),
             known(row.stamina),
             known(row.censored),
@@ -107,6 +125,13 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
             maybe(row.score),
         ]);
         table.push(cells);
+    }
+    if one {
+        table.notes.push(
+            "A trial that was stopped from outside before it passed is not scored: it is in no pass rate."
+                .to_owned(),
+        );
+        return Ok(table);
     }
     table.notes.push(
         "Stamina is the number of turns passed before the first one not passed; where the episode was censored, it is at least that."

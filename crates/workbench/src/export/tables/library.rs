@@ -2,15 +2,18 @@
 
 use figures::table::{Column, Table, known, maybe};
 
-use super::{push_of, stamina, stamina_columns};
+use super::{for_machines_if, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns};
 use crate::Workbench;
-use crate::api::{ApiError, ListRuns};
+use crate::api::{ApiError, ListRuns, RunRow};
 
 /// Rows that are read at once.
 const PAGE: u32 = 500;
 
 /// Every run that the filters leave, in their order, whatever the request says of pages.
 pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiError> {
+    let runs = all(workbench, of)?;
+    let of_one_turn = runs.iter().filter(|run| run.pass_rate.is_some()).count();
+    let all_of_one_turn = of_one_turn > 0 && of_one_turn == runs.len();
     let mut columns = vec![
         Column::text("run_id", "Run"),
         Column::text("source", "Source").for_machines(),
@@ -27,7 +30,9 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::integer("planned_turns", "Planned turns"),
         Column::integer("attempt_limit", "Attempts per turn").for_machines(),
     ];
-    columns.extend(stamina_columns());
+    columns.extend(for_machines_if(all_of_one_turn, stamina_columns()));
+    let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
+    columns.extend(for_machines_if(of_one_turn == 0, rates));
     columns.extend([
         Column::number("score", "Score", 1),
         Column::integer("perfect", "Perfect episodes").for_machines(),
@@ -44,55 +49,69 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::text("invalid", "Withdrawn").missing("no").for_machines(),
     ]);
     let mut table = Table::new("library", "Runs of the library", columns);
-    let mut offset = 0;
-    loop {
-        let page = workbench.list_runs(ListRuns { offset, limit: PAGE, ..of.clone() })?;
-        offset += page.rows.len() as u32;
-        let done = page.rows.is_empty() || offset >= page.total;
-        for run in page.rows {
-            let ends: Vec<String> =
-                run.end_reasons.iter().map(|end| format!("{} {}", end.count, end.reason.label())).collect();
-            let mut row = vec![
-                known(run.id.as_str()),
-                known(run.source_name.as_str()),
-                known(run.benchmark.name.as_str()),
-                maybe(run.harness.as_deref()),
-                maybe(run.harness_version.as_deref()),
-                maybe(run.model.as_deref()),
-                maybe(run.provider.as_deref()),
-                maybe(run.baseline.map(model::Baseline::as_str)),
-                known(run.simulated),
-                known(run.episodes),
-                maybe(run.planned_episodes),
-                maybe(run.planned_turns.map(|(least, _)| least)),
-                maybe(run.planned_turns.map(|(_, most)| most)),
-                maybe(run.attempt_limit),
-            ];
-            row.extend(stamina(&run.stamina));
-            row.extend([
-                maybe(run.score),
-                maybe(run.perfect),
-                maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),
-                maybe(run.tokens.input),
-                maybe(run.tokens.output),
-                maybe(run.cost_usd),
-                known(run.cost_known),
-                maybe(run.started_at.as_deref()),
-                known(run.warnings),
-                maybe(run.partial.as_deref()),
-                maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
-                maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
-                maybe(run.invalid.as_deref()),
-            ]);
-            push_of(&mut table, &run.stamina, row);
-        }
-        if done {
-            break;
-        }
+    for run in runs {
+        let ends: Vec<String> =
+            run.end_reasons.iter().map(|end| format!("{} {}", end.count, end.reason.label())).collect();
+        let mut row = vec![
+            known(run.id.as_str()),
+            known(run.source_name.as_str()),
+            known(run.benchmark.name.as_str()),
+            maybe(run.harness.as_deref()),
+            maybe(run.harness_version.as_deref()),
+            maybe(run.model.as_deref()),
+            maybe(run.provider.as_deref()),
+            maybe(run.baseline.map(model::Baseline::as_str)),
+            known(run.simulated),
+            known(run.episodes),
+            maybe(run.planned_episodes),
+            maybe(run.planned_turns.map(|(least, _)| least)),
+            maybe(run.planned_turns.map(|(_, most)| most)),
+            maybe(run.attempt_limit),
+        ];
+        row.extend(stamina(&run.stamina));
+        row.extend(pass_rate(run.pass_rate.as_ref()));
+        row.extend([
+            maybe(run.score),
+            maybe(run.perfect),
+            maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),
+            maybe(run.tokens.input),
+            maybe(run.tokens.output),
+            maybe(run.cost_usd),
+            known(run.cost_known),
+            maybe(run.started_at.as_deref()),
+            known(run.warnings),
+            maybe(run.partial.as_deref()),
+            maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
+            maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
+            maybe(run.invalid.as_deref()),
+        ]);
+        push_of(&mut table, &run.stamina, row);
+    }
+    if of_one_turn > 0 {
+        table.notes.push(
+            "Runs of one turn have a pass rate over their scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials."
+                .to_owned(),
+        );
+    }
+    if all_of_one_turn {
+        return Ok(table);
     }
     table.notes.push(
         "Mean stamina of each run is over its own τ: means of runs with another τ are not the same thing."
             .to_owned(),
     );
     Ok(table)
+}
+
+/// Every run that the filters leave, in their order.
+pub(in crate::export) fn all(workbench: &Workbench, of: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
+    let mut runs: Vec<RunRow> = Vec::new();
+    loop {
+        let page = workbench.list_runs(ListRuns { offset: runs.len() as u32, limit: PAGE, ..of.clone() })?;
+        let done = page.rows.is_empty();
+        runs.extend(page.rows);
+        if done || runs.len() >= page.total as usize {
+            return Ok(runs);
+        }
+    }
 }

@@ -4,23 +4,28 @@ use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
 use super::super::figure::parts;
-use super::{push_of, stamina, stamina_columns};
+use super::{for_machines_if, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns};
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 
 /// Harness × model: its cells row by row, then the means of its lines.
 pub(super) fn cells(data: &Matrix) -> Table {
     let mut columns = vec![Column::text("harness", "Harness"), Column::text("model", "Model")];
-    columns.extend(stamina_columns());
+    let one = data.of_one_turn;
+    let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
+    columns.extend(for_machines_if(one, stamina_columns()));
+    columns.extend(for_machines_if(!one, rates));
     columns.push(Column::integer("runs", "Runs").missing("n/a"));
     columns.push(Column::flag("simulated", "Simulated").missing("n/a"));
     columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
+    let what = if one { "Pass rate" } else { "Mean stamina" };
     let mut table =
-        Table::new("matrix", &format!("Mean stamina by harness and model, {}", data.benchmark.1), columns);
+        Table::new("matrix", &format!("{what} by harness and model, {}", data.benchmark.1), columns);
     for (h, harness) in data.harnesses.iter().enumerate() {
         for (m, model) in data.models.iter().enumerate() {
             let mut row = vec![known(name(harness)), known(name(model))];
             if let Some(Some(cell)) = data.cells.get(h * data.models.len() + m) {
                 row.extend(stamina(&cell.stamina));
+                row.extend(pass_rate(cell.pass_rate.as_ref()));
                 row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
                 push_of(&mut table, &cell.stamina, row);
             } else {
@@ -32,28 +37,39 @@ pub(super) fn cells(data: &Matrix) -> Table {
         |is_of: &dyn Fn(&MatrixCell) -> bool| data.cells.iter().flatten().any(|c| is_of(c) && c.simulated);
     for (h, line) in (0..).zip(&data.harnesses) {
         let simulated = simulated(&|cell| cell.harness == h);
-        margin(&mut table, data.tau, [name(line), "mean over models".to_owned()], line, simulated);
+        margin(&mut table, data, [name(line), "mean over models".to_owned()], line, simulated);
     }
     for (m, line) in (0..).zip(&data.models) {
         let simulated = simulated(&|cell| cell.model == m);
-        margin(&mut table, data.tau, ["mean over harnesses".to_owned(), name(line)], line, simulated);
+        margin(&mut table, data, ["mean over harnesses".to_owned(), name(line)], line, simulated);
     }
-    table.notes.push(format!(
+    table.notes.push(if one {
+        "Pass rates over scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
+    } else {
+        format!(
         "Mean stamina over the first {}, with Greenwood's 95 % interval. Means over models and harnesses are unweighted, over the cells that have a run.",
         counted(data.tau.into(), "turn")
-    ));
+        )
+    });
     for (model, spread) in data.models.iter().zip(&data.spread) {
         let Some(spread) = spread else { continue };
         let of = |row: u32| data.harnesses.get(row as usize).map_or_else(unknown, name);
         let (best, worst) = (of(spread.best), of(spread.worst));
         table.notes.push(match spread.ratio {
             _ if spread.best == spread.worst => {
-                format!("{}: no harness lasts longer than another.", name(model))
+                let more = if one { "passes more" } else { "lasts longer" };
+                format!("{}: no harness {more} than another.", name(model))
             }
             Some(ratio) => {
                 let (model, value, ci) = (name(model), ratio.value, interval(ratio));
-                format!("{model}: {best} lasts {value:.2} times as long as {worst}{ci}.")
+                let times = if one { "passes" } else { "lasts" };
+                let than = if one { "times as often as" } else { "times as long as" };
+                format!("{model}: {best} {times} {value:.2} {than} {worst}{ci}.")
             }
+            None if one => format!(
+                "{}: {best} passes most, and {worst} fails every trial, so their ratio is not defined.",
+                name(model)
+            ),
             None => format!(
                 "{}: {best} lasts longest, and {worst} fails every episode at turn 1, so their ratio is not defined.",
                 name(model)
@@ -68,12 +84,14 @@ pub(super) fn cells(data: &Matrix) -> Table {
 }
 
 /// The mean of a line: it has a mean over so many cells, and no interval and no n.
-fn margin(table: &mut Table, tau: u32, names: [String; 2], line: &MatrixLine, simulated: bool) {
+fn margin(table: &mut Table, data: &Matrix, names: [String; 2], line: &MatrixLine, simulated: bool) {
+    let (tau, one) = (data.tau, data.of_one_turn);
     let [harness, model] = names.map(known);
     let value = |column: &Column| match column.name.as_str() {
         "harness" => harness.clone(),
         "model" => model.clone(),
         "mean_stamina" => maybe(line.mean),
+        "pass_rate" => maybe(line.mean.filter(|_| one)),
         "tau" => known(tau),
         "simulated" => known(simulated),
         "mean_of" => known(line.cells),
@@ -233,6 +251,7 @@ mod tests {
         let data = Matrix {
             benchmark: ("b".into(), "B".into()),
             benchmarks: Vec::new(),
+            of_one_turn: false,
             left_out: Vec::new(),
             tau: 10,
             shortest: None,

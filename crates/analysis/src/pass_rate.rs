@@ -1,0 +1,161 @@
+//! Runs whose tasks take one turn: pass rate, pass@k and pass^k, and which tasks only one of several runs solves.
+//!
+//! A trial is *scored* if it was at risk at turn 1: it passed, or it failed by an event. One that was censored before it
+//! passed is not: what its agent would have done is unknown. It is in no share, and counted. So the pass rate is S(1), the
+//! mean stamina over τ = 1, with an interval that fits a proportion.
+
+use std::collections::BTreeMap;
+
+use model::{PassRate, RateInterval};
+use serde::{Deserialize, Serialize};
+
+use crate::Z_95;
+use crate::clusters::InScenario;
+use crate::distribution::student_975;
+use crate::proportion::{wilson, wilson_of};
+use crate::survival::Observation;
+
+/// The greatest k of pass@k and pass^k that is made.
+pub const MAX_K: u32 = 100;
+
+/// The trials of one task, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskTrials {
+    /// Scored trials: n.
+    pub trials: u32,
+    /// Those of them that passed: c.
+    pub passed: u32,
+    /// Trials that are not scored.
+    pub unscored: u32,
+}
+
+impl TaskTrials {
+    /// Counts one trial.
+    pub fn add(&mut self, of: Observation) {
+        if of.last_at_risk() == 0 {
+            self.unscored += 1;
+        } else {
+            self.trials += 1;
+            self.passed += u32::from(of.turns > 0);
+        }
+    }
+
+    /// Share of its scored trials that passed; `None` = none is scored.
+    pub fn share(self) -> Option<f64> {
+        (self.trials > 0).then(|| f64::from(self.passed) / f64::from(self.trials))
+    }
+}
+
+/// The trials by task.
+pub fn by_task(episodes: &[InScenario]) -> BTreeMap<&str, TaskTrials> {
+    let mut tasks: BTreeMap<&str, TaskTrials> = BTreeMap::new();
+    for episode in episodes {
+        tasks.entry(&episode.scenario).or_default().add(episode.observation);
+    }
+    tasks
+}
+
+/// Pass rate, pass@k and pass^k of episodes that each play one turn.
+///
+/// The rate is over trials, each the same weight. Its interval is Wilson's where every task has one scored trial, and
+/// clustered by task where one has more ([`clustered`]).
+pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
+    let tasks = by_task(episodes);
+    let unscored = tasks.values().fold(0, |sum: u32, task| sum.saturating_add(task.unscored));
+    let scored: Vec<TaskTrials> = tasks.into_values().filter(|task| task.trials > 0).collect();
+    let trials = scored.iter().map(|task| task.trials).sum();
+    let passed = scored.iter().map(|task| task.passed).sum();
+    let count = scored.len() as u32;
+    let interval = if trials > count {
+        clustered(&scored).map(|ends| (ends, RateInterval::Clustered))
+    } else {
+        wilson(passed, trials).map(|p| ((p.ci_low, p.ci_high), RateInterval::Wilson))
+    };
+    let ks = 1..=scored.iter().map(|task| task.trials).min().unwrap_or(0).min(MAX_K);
+    PassRate {
+        value: (trials > 0).then(|| f64::from(passed) / f64::from(trials)),
+        ci_low: interval.map(|((low, _), _)| low),
+        ci_high: interval.map(|((_, high), _)| high),
+        interval: interval.map(|(_, how)| how),
+        tasks: count,
+        trials,
+        passed,
+        unscored,
+        pass_at_k: ks.clone().map(|k| mean(&scored, |task| pass_at(*task, k))).collect(),
+        pass_hat_k: ks.map(|k| mean(&scored, |task| pass_hat(*task, k))).collect(),
+    }
+}
+
+fn mean(tasks: &[TaskTrials], of: impl Fn(&TaskTrials) -> f64) -> f64 {
+    tasks.iter().map(of).sum::<f64>() / tasks.len() as f64
+}
+
+/// The probability that at least one of `k` trials drawn from the task's n passes: 1 − C(n − c, k) / C(n, k), the unbiased
+/// estimator of Chen et al. 2021 (arXiv:2107.03374, eq. 1). `k` ≤ n.
+pub fn pass_at(task: TaskTrials, k: u32) -> f64 {
+    1.0 - all_of(task.trials.saturating_sub(task.passed), task.trials, k)
+}
+
+/// The probability that all of `k` trials drawn from the task's n pass: C(c, k) / C(n, k), the unbiased estimator of Yao et
+/// al. 2024 (τ-bench, arXiv:2406.12045). `k` ≤ n.
+pub fn pass_hat(task: TaskTrials, k: u32) -> f64 {
+    all_of(task.passed, task.trials, k)
+}
+
+/// C(c, k) / C(n, k): the probability that all of k out of n are among certain c of them, as a product that does not
+/// overflow.
+fn all_of(c: u32, n: u32, k: u32) -> f64 {
+    if k > c {
+        return 0.0;
+    }
+    (0..k).map(|i| f64::from(c - i) / f64::from(n - i)).product()
+}
+
+/// The 95 % interval of a pass rate over tasks that have several trials; `None` with one task, of which nothing says how
+/// tasks differ.
+///
+/// Trials of one task are alike, so n of them say less than n trials of n tasks. How much less is read off the tasks: the
+/// variance of the rate as a ratio Σ c / Σ n of sums over J tasks is V = J/(J − 1) · Σ (cⱼ − p nⱼ)² / n² (Cochran 1977,
+/// *Sampling techniques*, §6.3; the cluster-robust variance of a mean, as Miller 2024, arXiv:2411.00640, uses it for
+/// evaluations), and p (1 − p) / V trials of different tasks would be as sure. The interval is Wilson's over that number,
+/// times (1.96 / t)² with Student's t of J − 1 degrees of freedom, and never over more than the trials that there are (Korn
+/// and Graubard 1998, *Survey Methodology* 24:193; Franco et al. 2019, J. Surv. Stat. Methodol. 7:334). Where all trials
+/// passed, or none, nothing tells how alike they are, and each task counts as one trial.
+fn clustered(tasks: &[TaskTrials]) -> Option<(f64, f64)> {
+    let count = u32::try_from(tasks.len()).ok().filter(|count| *count > 1)?;
+    let n: f64 = tasks.iter().map(|task| f64::from(task.trials)).sum();
+    let passed: f64 = tasks.iter().map(|task| f64::from(task.passed)).sum();
+    let (share, j) = (passed / n, f64::from(count));
+    let effective = if passed <= 0.0 || passed >= n {
+        j
+    } else {
+        let squares: f64 =
+            tasks.iter().map(|task| (f64::from(task.passed) - share * f64::from(task.trials)).powi(2)).sum();
+        let variance = j / (j - 1.0) * squares / (n * n);
+        // Without variation between tasks the quotient is infinite, and the trials that there are decide.
+        (share * (1.0 - share) / variance * (Z_95 / student_975(count - 1)?).powi(2)).min(n)
+    };
+    let interval = wilson_of(share, effective);
+    Some((interval.ci_low, interval.ci_high))
+}
+
+/// The difference a − b of two pass rates with its 95 % interval: Newcombe's hybrid of the two intervals (1998, Stat. Med.
+/// 17:873, method 10), which holds for clustered intervals, too (Zou and Donner 2008, Stat. Med. 27:1693). It takes the two
+/// for independent. `None` = one of the rates is unknown; no interval where one of theirs is not defined.
+pub fn difference(a: &PassRate, b: &PassRate) -> Option<(f64, Option<(f64, f64)>)> {
+    let (p, q) = (a.value?, b.value?);
+    let ends = a.ci_low.zip(a.ci_high).zip(b.ci_low.zip(b.ci_high));
+    let interval = ends.map(|((low_a, high_a), (low_b, high_b))| {
+        ((p - q) - (p - low_a).hypot(high_b - q), (p - q) + (high_a - p).hypot(q - low_b))
+    });
+    Some((p - q, interval))
+}
+
+/// Which of several runs is the only one that solves a task, by its place: some trial of it passed, and of every other run
+/// trials are scored and none passed. `None` = nobody, several, or a run of which no trial is scored might have.
+pub fn only_solver(of_runs: &[TaskTrials]) -> Option<usize> {
+    let mut solvers = of_runs.iter().enumerate().filter(|(_, task)| task.passed > 0).map(|(place, _)| place);
+    let only = solvers.next()?;
+    let sure = of_runs.len() > 1 && of_runs.iter().all(|task| task.trials > 0);
+    (sure && solvers.next().is_none()).then_some(only)
+}

@@ -1,0 +1,187 @@
+//! Pass rates, pass@k and pass^k against statsmodels, scipy and counting (golden values, see `golden/make_pass_rate.py`).
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+
+use std::collections::HashMap;
+
+use analysis::clusters::{InScenario, observations};
+use analysis::pass_rate::{MAX_K, TaskTrials, difference, only_solver, pass_at, pass_hat, pass_rate};
+use analysis::survival::{Observation, summarise};
+use model::{PassRate, RateInterval};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Golden {
+    sets: Vec<Set>,
+    differences: Vec<Difference>,
+}
+
+#[derive(Deserialize)]
+struct Set {
+    name: String,
+    tasks: Vec<Vec<Option<u8>>>,
+    value: Option<f64>,
+    trials: u32,
+    passed: u32,
+    scored_tasks: u32,
+    unscored: u32,
+    interval: Option<(f64, f64)>,
+    pass_at_k: Vec<f64>,
+    pass_hat_k: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Difference {
+    a: String,
+    b: String,
+    value: f64,
+    ci_low: f64,
+    ci_high: f64,
+}
+
+fn golden() -> Golden {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/pass_rate.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn observation(outcome: Option<u8>) -> Observation {
+    match outcome {
+        Some(0) => Observation::failed_at(1),
+        Some(_) => Observation::censored_after(1),
+        None => Observation::censored_after(0),
+    }
+}
+
+fn episodes(tasks: &[Vec<Option<u8>>]) -> Vec<InScenario> {
+    let trials = tasks.iter().enumerate().flat_map(|(task, trials)| trials.iter().map(move |t| (task, *t)));
+    trials.map(|(task, outcome)| InScenario::new(format!("task-{task}"), observation(outcome))).collect()
+}
+
+fn near(ours: f64, theirs: f64, what: &str) {
+    assert!((ours - theirs).abs() < 1e-9, "{what}: {ours} is not {theirs}");
+}
+
+#[test]
+fn rates_intervals_and_estimators_are_those_of_others() {
+    for set in golden().sets {
+        let ours = pass_rate(&episodes(&set.tasks));
+        assert_eq!(
+            (ours.value, ours.trials, ours.passed, ours.tasks, ours.unscored),
+            (set.value, set.trials, set.passed, set.scored_tasks, set.unscored),
+            "{}",
+            set.name
+        );
+        assert_eq!(ours.ci_low.is_some(), set.interval.is_some(), "{}", set.name);
+        if let Some((low, high)) = set.interval {
+            near(ours.ci_low.unwrap(), low, &set.name);
+            near(ours.ci_high.unwrap(), high, &set.name);
+        }
+        let expected = set.interval.map(|_| match ours.repeats() {
+            true => RateInterval::Clustered,
+            false => RateInterval::Wilson,
+        });
+        assert_eq!(ours.interval, expected, "{}", set.name);
+        for (ours, theirs) in [(&ours.pass_at_k, &set.pass_at_k), (&ours.pass_hat_k, &set.pass_hat_k)] {
+            assert_eq!(ours.len(), theirs.len(), "{}", set.name);
+            ours.iter().zip(theirs).for_each(|(ours, theirs)| near(*ours, *theirs, &set.name));
+        }
+    }
+}
+
+#[test]
+fn differences_are_those_of_statsmodels() {
+    let golden = golden();
+    let rates: HashMap<&str, PassRate> =
+        golden.sets.iter().map(|set| (set.name.as_str(), pass_rate(&episodes(&set.tasks)))).collect();
+    assert!(!golden.differences.is_empty());
+    for pair in &golden.differences {
+        let what = format!("{} − {}", pair.a, pair.b);
+        let (value, interval) = difference(&rates[pair.a.as_str()], &rates[pair.b.as_str()]).unwrap();
+        let (low, high) = interval.unwrap();
+        near(value, pair.value, &what);
+        near(low, pair.ci_low, &what);
+        near(high, pair.ci_high, &what);
+    }
+    let unknown = &rates["nothing scored"];
+    assert_eq!(difference(unknown, &rates["all passed"]), None);
+    let (value, interval) = difference(&rates["one task"], &rates["all passed"]).unwrap();
+    assert_eq!((value, interval), (-0.25, None), "one of the intervals is not defined");
+}
+
+#[test]
+fn only_one_solves_a_task_where_the_others_are_known_to_fail_it() {
+    let task = |trials, passed| TaskTrials { trials, passed, unscored: 0 };
+    assert_eq!(only_solver(&[task(1, 0), task(3, 1), task(2, 0)]), Some(1));
+    assert_eq!(only_solver(&[task(1, 1), task(3, 1), task(2, 0)]), None, "two solve it");
+    assert_eq!(only_solver(&[task(1, 0), task(3, 0)]), None, "nobody solves it");
+    assert_eq!(only_solver(&[task(1, 1), task(0, 0)]), None, "the other might");
+    assert_eq!(only_solver(&[task(1, 1)]), None, "there are no others");
+    assert_eq!(only_solver(&[]), None);
+}
+
+#[test]
+fn k_has_an_end() {
+    let many: Vec<Vec<Option<u8>>> = vec![vec![Some(1); 400], vec![Some(0); 300]];
+    let rate = pass_rate(&episodes(&many));
+    assert_eq!((rate.pass_at_k.len(), rate.pass_hat_k.len()), (MAX_K as usize, MAX_K as usize));
+    assert!(rate.pass_at_k.iter().all(|value| *value == 0.5));
+}
+
+fn trials() -> impl Strategy<Value = Vec<Option<u8>>> {
+    prop::collection::vec(prop::option::weighted(0.9, 0u8..2), 1..7)
+}
+
+proptest! {
+    #[test]
+    fn the_rate_is_the_mean_over_one_turn_and_its_interval_holds_it(tasks in prop::collection::vec(trials(), 0..20)) {
+        let episodes = episodes(&tasks);
+        let rate = pass_rate(&episodes);
+        let mean = summarise(&observations(&episodes), Some(1)).restricted_mean.mean;
+        prop_assert_eq!(rate.value.is_some(), mean.is_some());
+        if let Some((value, mean)) = rate.value.zip(mean) {
+            prop_assert!((value - mean).abs() < 1e-12);
+            prop_assert_eq!(rate.ci_low.is_some(), rate.tasks > 1 || !rate.repeats());
+            if let Some((low, high)) = rate.ci_low.zip(rate.ci_high) {
+                prop_assert!(0.0 <= low && low <= value && value <= high && high <= 1.0 && low < high);
+            }
+        }
+        prop_assert_eq!(rate.trials + rate.unscored, episodes.len() as u32);
+    }
+
+    #[test]
+    fn pass_at_1_is_the_pass_rate_where_tasks_have_as_many_trials(
+        tasks in (1usize..6).prop_flat_map(|n| prop::collection::vec(prop::collection::vec((0u8..2).prop_map(Some), n), 1..20)),
+    ) {
+        let rate = pass_rate(&episodes(&tasks));
+        prop_assert!((rate.pass_at_k[0] - rate.value.unwrap()).abs() < 1e-12);
+        prop_assert!((rate.pass_hat_k[0] - rate.value.unwrap()).abs() < 1e-12);
+        prop_assert_eq!(rate.pass_at_k.len(), tasks[0].len());
+    }
+
+    #[test]
+    fn more_trials_never_make_one_of_them_less_likely_to_pass_nor_all_of_them_more(tasks in prop::collection::vec(trials(), 0..20)) {
+        let rate = pass_rate(&episodes(&tasks));
+        prop_assert!(rate.pass_at_k.is_sorted_by(|a, b| *a <= b + 1e-12));
+        prop_assert!(rate.pass_hat_k.is_sorted_by(|a, b| a + 1e-12 >= *b));
+        for (at, hat) in rate.pass_at_k.iter().zip(&rate.pass_hat_k) {
+            prop_assert!((0.0..=1.0).contains(at) && (0.0..=1.0).contains(hat) && *hat <= at + 1e-12);
+        }
+    }
+
+    #[test]
+    fn order_does_not_matter_and_names_of_tasks_do_not(tasks in prop::collection::vec(trials(), 1..12)) {
+        let rate = pass_rate(&episodes(&tasks));
+        let turned: Vec<Vec<Option<u8>>> =
+            tasks.iter().rev().map(|trials| trials.iter().rev().copied().collect()).collect();
+        let other = pass_rate(&episodes(&turned));
+        prop_assert_eq!((rate.value, rate.trials, rate.tasks, rate.interval), (other.value, other.trials, other.tasks, other.interval));
+        prop_assert!((rate.ci_low.unwrap_or(0.0) - other.ci_low.unwrap_or(0.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn failures_and_passes_change_places(n in 1u32..40, c in 0u32..40, k in 1u32..40) {
+        let (c, k) = (c.min(n), k.min(n));
+        let of = |passed| TaskTrials { trials: n, passed, unscored: 0 };
+        prop_assert!((pass_at(of(c), k) - (1.0 - pass_hat(of(n - c), k))).abs() < 1e-12);
+    }
+}

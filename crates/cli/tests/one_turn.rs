@@ -1,0 +1,249 @@
+//! Jobs of one turn through the program: a pass rate with its interval, pass@k and pass^k, as counted by hand.
+
+mod app;
+mod kinds;
+
+use std::fs;
+use std::path::Path;
+
+use app::{Room, text};
+use serde_json::{Value, json};
+
+/// What a trial came to.
+#[derive(Clone, Copy)]
+enum Came {
+    Passed,
+    Failed,
+    /// The endpoint refused: nothing says what the agent would have done.
+    Stopped,
+}
+use Came::{Failed, Passed, Stopped};
+
+/// Writes a Harbor job of one-step trials: each task with what its trials came to.
+fn write_job(at: &Path, model: &str, tasks: &[(&str, &[Came])]) {
+    fs::create_dir_all(at).expect("a folder");
+    let write = |path: std::path::PathBuf, value: &Value| {
+        fs::write(path, serde_json::to_vec_pretty(value).expect("JSON")).expect("a file");
+    };
+    let trials: usize = tasks.iter().map(|(_, trials)| trials.len()).sum();
+    let agent = json!({ "name": "agent-a", "model_name": format!("vendor/{model}"), "kwargs": {} });
+    write(
+        at.join("config.json"),
+        &json!({ "job_name": "job", "agents": [agent], "datasets": [{ "path": "tasks" }] }),
+    );
+    write(
+        at.join("result.json"),
+        &json!({ "id": format!("job-{model}"), "started_at": "2026-01-01T10:00:00", "finished_at": "2026-01-01T11:00:00",
+          "n_total_trials": trials, "stats": { "n_trials": trials, "n_errors": 0, "evals": {} } }),
+    );
+    for (task, came) in tasks {
+        for (repeat, came) in came.iter().enumerate() {
+            let name = format!("{task}__{model}{repeat}");
+            let folder = at.join(&name);
+            fs::create_dir_all(folder.join("verifier")).expect("a folder");
+            let config = json!({ "task": { "path": format!("tasks/{task}"), "source": "set-a" }, "trial_name": name,
+              "agent": agent, "environment": { "type": "docker" }, "verifier": { "disable": false } });
+            write(folder.join("config.json"), &config);
+            let phase = |from: &str, to: &str| json!({ "started_at": format!("2026-01-01T10:{from}Z"), "finished_at": format!("2026-01-01T10:{to}Z") });
+            let mut result = json!({
+                "id": format!("id-{name}"), "task_name": task, "trial_name": name, "source": "set-a", "config": config,
+                "agent_info": { "name": "agent-a", "version": "1.0", "model_info": { "name": model, "provider": "vendor" } },
+                "agent_result": { "n_input_tokens": 1000 * (repeat + 1), "n_cache_tokens": 0, "n_output_tokens": 100, "cost_usd": 0.25 },
+                "verifier_result": null, "exception_info": null,
+                "started_at": "2026-01-01T10:00:00Z", "finished_at": "2026-01-01T10:10:00Z",
+                "environment_setup": phase("00:00", "01:00"), "agent_setup": phase("01:00", "02:00"),
+                "agent_execution": phase("02:00", "03:30"), "verifier": phase("08:00", "09:00"),
+            });
+            match came {
+                Passed => result["verifier_result"] = json!({ "rewards": { "reward": 1.0 } }),
+                Failed => result["verifier_result"] = json!({ "rewards": { "reward": 0.0 } }),
+                Stopped => {
+                    result["exception_info"] = json!({ "exception_type": "APIConnectionError",
+                      "exception_message": "Connection error.", "exception_traceback": "openai.APIConnectionError: Connection error.",
+                      "occurred_at": "2026-01-01T10:03:00Z" });
+                    result["verifier"] = Value::Null;
+                }
+            }
+            write(folder.join("result.json"), &result);
+        }
+    }
+}
+
+fn near(value: &Value, expected: f64) {
+    let found = value.as_f64().unwrap_or_else(|| panic!("{value} is no number"));
+    assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+}
+
+#[test]
+fn a_job_of_one_turn_has_a_pass_rate() {
+    let room = Room::new();
+    let tasks: &[(&str, &[Came])] = &[
+        ("a", &[Passed, Passed, Failed]),
+        ("b", &[Failed, Failed, Failed, Stopped]),
+        ("c", &[Passed, Passed, Passed]),
+    ];
+    write_job(&room.path("job"), "model-a", tasks);
+    room.json(&["ingest", room.path("job").to_str().expect("UTF-8")]);
+    let run = &room.json(&["runs"])[0];
+    let rate = &run["pass_rate"];
+    near(&rate["value"], 5.0 / 9.0);
+    // Of statsmodels, as in crates/analysis/tests/golden/make_pass_rate.py.
+    near(&rate["ci_low"], CI.0);
+    near(&rate["ci_high"], CI.1);
+    assert_eq!(
+        [&rate["tasks"], &rate["trials"], &rate["passed"], &rate["unscored"], &rate["interval"]],
+        [&json!(3), &json!(9), &json!(5), &json!(1), &json!("clustered")]
+    );
+    // Every choice of k of three trials, by hand.
+    for (k, at, hat) in
+        [("1", 5.0 / 9.0, 5.0 / 9.0), ("2", 2.0 / 3.0, 4.0 / 9.0), ("3", 2.0 / 3.0, 1.0 / 3.0)]
+    {
+        near(&run["pass_at_k"][k], at);
+        near(&run["pass_hat_k"][k], hat);
+    }
+    assert_eq!(run["pass_at_k"].as_object().expect("an object").len(), 3);
+    // The same number, as mean stamina over one turn.
+    near(&run["stamina"]["mean"], 5.0 / 9.0);
+    assert_eq!(run["stamina"]["tau"], 1);
+
+    let listed = text(&room.stamina(&["runs"]).stdout);
+    assert!(listed.contains("pass rate") && listed.contains("55.6 %") && !listed.contains("tau"), "{listed}");
+    let shown = text(&room.stamina(&["show", run["id"].as_str().expect("an id")]).stdout);
+    assert!(shown.starts_with("Pass rate 55.6 % (95 % CI "), "{shown}");
+    assert!(shown.contains("clustered by task; 1 trial not scored.") && shown.contains("pass^k"), "{shown}");
+    assert!(!shown.contains("stamina"), "{shown}");
+}
+
+/// The interval of 5 of 9 over tasks with 2, 0 and 3 of 3.
+const CI: (f64, f64) = (0.042_435_498_575_863_595, 0.972_419_946_516_126);
+
+#[test]
+fn a_run_of_more_turns_has_no_pass_rate() {
+    let room = Room::new();
+    let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/jobs");
+    for job in ["failures-k1", "oracle-k2", "nop-k1"] {
+        room.json(&["ingest", jobs.join(job).to_str().expect("UTF-8")]);
+    }
+    let runs = room.json(&["runs"]);
+    let runs = runs.as_array().expect("runs");
+    assert_eq!(runs.len(), 3);
+    for run in runs {
+        assert!(
+            run["pass_rate"].is_null() && run["pass_at_k"].is_null() && run["pass_hat_k"].is_null(),
+            "{run}"
+        );
+    }
+}
+
+/// Two models over four tasks. Each solves one that the other is known to fail; of the last, one was stopped.
+fn two_models() -> (Room, Vec<String>) {
+    let room = Room::new();
+    write_job(
+        &room.path("jobs/a"),
+        "model-a",
+        &[("a", &[Passed]), ("b", &[Failed]), ("c", &[Passed]), ("d", &[Stopped])],
+    );
+    write_job(
+        &room.path("jobs/b"),
+        "model-b",
+        &[("a", &[Passed]), ("b", &[Passed]), ("c", &[Failed]), ("d", &[Passed])],
+    );
+    room.json(&["ingest", room.path("jobs").to_str().expect("UTF-8")]);
+    let runs = room.json(&["runs", "--sort", "model", "--ascending"]);
+    let ids = runs.as_array().expect("runs").iter().map(|run| run["id"].as_str().expect("an id").to_owned());
+    let ids: Vec<String> = ids.collect();
+    assert_eq!(ids.len(), 2, "{runs}");
+    (room, ids)
+}
+
+#[test]
+fn compare_and_matrix_have_pass_rates_and_who_alone_solves_a_task() {
+    let (room, ids) = two_models();
+    let (a, b) = (ids[0].as_str(), ids[1].as_str());
+    let compared = room.json(&["compare", a, b]);
+    assert_eq!(compared["of_one_turn"], true);
+    near(&compared["runs"][0]["pass_rate"]["value"], 2.0 / 3.0);
+    near(&compared["runs"][1]["pass_rate"]["value"], 0.75);
+    let difference = &compared["pairs"][0]["pass_rate_difference"];
+    near(&difference["value"], 0.75 - 2.0 / 3.0);
+    // statsmodels: confint_proportions_2indep(3, 4, 2, 3, method="newcomb", compare="diff").
+    near(&difference["ci_low"], DIFFERENCE.0);
+    near(&difference["ci_high"], DIFFERENCE.1);
+    let shown = text(&room.stamina(&["compare", a, b]).stdout);
+    assert!(
+        shown.contains("pass rate") && shown.contains("66.7 %") && !shown.contains("survived"),
+        "{shown}"
+    );
+
+    let matrix = room.json(&["matrix"]);
+    assert_eq!(matrix["of_one_turn"], true);
+    near(&matrix["cells"][1]["pass_rate"]["value"], 0.75);
+    let shown = text(&room.stamina(&["matrix"]).stdout);
+    assert!(shown.contains("pass rate") && shown.contains("75.0 % (") && !shown.contains("τ"), "{shown}");
+
+    let grid = room.json(&["table", "task-grid", a, b]);
+    let rows: Vec<Vec<Value>> = grid["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| ["task", "run_1", "run_2", "only"].iter().map(|key| row[*key].clone()).collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            [json!("a"), json!("passed"), json!("passed"), Value::Null],
+            [json!("b"), json!("failed"), json!("passed"), json!("model-b")],
+            [json!("c"), json!("passed"), json!("failed"), json!("model-a")],
+            [json!("d"), json!("not scored"), json!("passed"), Value::Null],
+        ]
+    );
+    let per_task = &room.json(&["table", "per-task", a, b])["rows"];
+    assert_eq!([&per_task[0]["solved"], &per_task[0]["only"]], [&json!(2), &json!(1)]);
+    assert_eq!([&per_task[1]["solved"], &per_task[1]["only"]], [&json!(3), &json!(1)]);
+    near(&per_task[0]["seconds"], 90.0);
+    near(&per_task[0]["tokens"], 1100.0);
+    near(&per_task[0]["cost_usd"], 0.25);
+}
+
+/// The interval of 3 of 4 less 2 of 3.
+const DIFFERENCE: (f64, f64) = (-0.441_852_818_617_333_4, 0.585_799_306_765_294_2);
+
+#[test]
+fn tables_of_tasks_are_made_in_every_format() {
+    let (room, ids) = two_models();
+    for kind in kinds::OF_ONE_TURN {
+        for format in ["csv", "parquet", "tex", "toml", "md", "html", "svg"] {
+            let out = room.path(&format!("{kind}.{format}"));
+            let out = out.to_str().expect("UTF-8");
+            let made = room.stamina(&["table", kind, &ids[0], &ids[1], "--out", out]);
+            assert!(made.status.success(), "{kind} as {format}: {}", text(&made.stderr));
+        }
+    }
+    // Runs of more turns have episodes and turns, and no tasks that are solved.
+    let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/jobs/oracle-k2");
+    room.json(&["ingest", jobs.to_str().expect("UTF-8")]);
+    let refused = room.stamina(&["table", "tasks", "oracle-k2"]);
+    assert!(text(&refused.stderr).contains("plays more than one turn"), "{}", text(&refused.stderr));
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn a_report_of_one_turn_has_no_curve() {
+    let (room, ids) = two_models();
+    let to = room.path("report");
+    let made = room.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let report = fs::read_to_string(to.join("report.md")).expect("the report");
+    for there in
+        ["## Pass rates", "## Tasks", "**Tasks that only one run solves**", "pass rate 66.7 % (95 % CI"]
+    {
+        assert!(report.contains(there), "{there}: {report}");
+    }
+    for not_there in ["## Survival", "τ", "ean stamina", "**Turns of every episode**"] {
+        assert!(!report.contains(not_there), "{not_there}: {report}");
+    }
+    assert!(!to.join("figures/survival.svg").exists());
+    // Whoever asks for the curve gets it.
+    let curve = text(&room.stamina(&["figure", "survival", &ids[0]]).stdout);
+    assert!(curve.contains("<svg"), "{curve}");
+}

@@ -1,0 +1,150 @@
+//! The tasks of runs of one turn: what each member did with each, and what that took. Defined in `docs/metrics.md`, "Runs of
+//! one turn".
+
+use model::PassRate;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::comparisons::marked;
+use super::{Member, Swatch};
+
+/// Which tasks are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskMode {
+    /// Every task.
+    #[default]
+    All,
+    /// Tasks that one member alone solves.
+    OnlyOne,
+    /// Tasks that some member solves and another is known not to.
+    Different,
+    /// Tasks that no member solves.
+    Nobody,
+}
+
+/// Asks for the tasks of members that play one turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct TasksRequest {
+    /// The members: the columns.
+    pub members: Vec<Member>,
+    /// Of groups only these runs (their ids), also baselines and simulated ones; empty = all that such a group has.
+    pub only: Vec<String>,
+    /// Which tasks.
+    pub mode: TaskMode,
+    /// Words that all occur in the name of the task.
+    pub text: String,
+}
+
+/// Tasks and what members did with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct TaskGrid {
+    /// The members, in the order asked for.
+    pub columns: Vec<TaskColumn>,
+    /// The tasks that were asked for, by name.
+    pub rows: Vec<TaskRow>,
+    /// How many tasks there are of each mode, whatever was asked for.
+    pub counts: TaskCounts,
+}
+
+/// How many tasks there are of each [`TaskMode`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TaskCounts {
+    /// Every task.
+    pub all: u32,
+    /// That one member alone solves.
+    pub only_one: u32,
+    /// That some member solves and another does not.
+    pub different: u32,
+    /// That no member solves.
+    pub nobody: u32,
+}
+
+/// A member and its tasks as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct TaskColumn {
+    /// Stable text of the member, as in a comparison.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Whether a scripted model stood in for a real one in any of its runs.
+    pub simulated: bool,
+    /// How it is drawn.
+    pub swatch: Swatch,
+    /// Its pass rate.
+    pub pass_rate: PassRate,
+    /// Tasks that it solves: some trial passed.
+    pub solved: u32,
+    /// Tasks that it alone solves.
+    pub only: u32,
+    /// Seconds of agent time per task.
+    pub seconds: MeanOf,
+    /// Input and output tokens per task.
+    pub tokens: MeanOf,
+    /// US dollars per task.
+    pub cost_usd: MeanOf,
+}
+
+impl TaskColumn {
+    /// Its name as tables and texts have it.
+    pub fn marked(&self) -> String {
+        marked(&self.name, self.simulated)
+    }
+}
+
+/// A mean over those of which a number is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct MeanOf {
+    /// The mean; `None` = unknown for all.
+    pub mean: Option<f64>,
+    /// Over how many: trials of a task, or tasks.
+    pub known: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl MeanOf {
+    /// Of values of which some are unknown.
+    pub fn of(values: impl Iterator<Item = Option<f64>>) -> Self {
+        let (sum, known, of) = values.fold((0.0, 0, 0), |(sum, known, of), value| match value {
+            Some(value) => (sum + value, known + 1, of + 1),
+            None => (sum, known, of + 1),
+        });
+        Self { mean: (known > 0).then(|| sum / f64::from(known)), known, of }
+    }
+}
+
+/// A task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct TaskRow {
+    /// Its name.
+    pub task: String,
+    /// A nicer name, where the source has one.
+    pub title: Option<String>,
+    /// The member that alone solves it, by its place; `None` = nobody, several, or one might of which no trial is scored.
+    pub only: Option<u32>,
+    /// One a member; `None` = it did not play the task.
+    pub cells: Vec<Option<TaskCell>>,
+}
+
+/// What a member did with a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct TaskCell {
+    /// Id of the run of the trial to look at: the first that did not pass, else the first.
+    pub run: String,
+    /// Id of that trial.
+    pub episode: String,
+    /// Scored trials.
+    pub trials: u32,
+    /// Those of them that passed.
+    pub passed: u32,
+    /// Trials that are not scored.
+    pub unscored: u32,
+    /// Seconds of agent time per trial, whether scored or not.
+    pub seconds: MeanOf,
+    /// Input and output tokens per trial.
+    pub tokens: MeanOf,
+    /// US dollars per trial.
+    pub cost_usd: MeanOf,
+}

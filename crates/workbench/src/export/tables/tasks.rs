@@ -1,0 +1,200 @@
+//! Runs of one turn: their tasks, pass@k and pass^k.
+
+use figures::table::{Column, Table, Value, known, maybe};
+use model::counted;
+
+use super::{pass_rate, pass_rate_columns};
+use crate::Workbench;
+use crate::api::{ApiError, MeanOf, TaskCell, TaskColumn, TaskGrid, TaskMode, TasksRequest};
+
+/// Agent time, tokens and cost, each a mean and over how many it is.
+fn mean_columns(per: &str) -> Vec<Column> {
+    let of = |name: &str, heading: &str, decimals| {
+        let known = format!("{heading} known for").to_lowercase();
+        let known = known[..1].to_uppercase() + &known[1..];
+        [
+            Column::number(name, &format!("{heading} per {per}"), decimals),
+            Column::integer(&format!("{name}_known"), &known).for_machines(),
+        ]
+    };
+    let [seconds, seconds_known] = of("seconds", "Time", 0);
+    let [tokens, tokens_known] = of("tokens", "Tokens", 0);
+    let [cost, cost_known] = of("cost_usd", "Cost", 3);
+    vec![seconds.unit("s"), seconds_known, tokens, tokens_known, cost.unit("US$"), cost_known]
+}
+
+fn means(of: [MeanOf; 3]) -> Vec<Option<Value>> {
+    of.into_iter().flat_map(|of| [maybe(of.mean), known(of.known)]).collect()
+}
+
+/// What must be known of means over fewer than all.
+fn partial(rows: impl Iterator<Item = [MeanOf; 3]>, what: &str) -> Option<String> {
+    let some = rows.flatten().any(|of| of.known > 0 && of.known < of.of);
+    some.then(|| format!("Some means are over fewer {what} than there are: those of which they are known."))
+}
+
+/// Which of the tasks are listed.
+const fn title(mode: TaskMode) -> &'static str {
+    match mode {
+        TaskMode::All => "Tasks",
+        TaskMode::OnlyOne => "Tasks that only one run solves",
+        TaskMode::Different => "Tasks that one run solves and another does not",
+        TaskMode::Nobody => "Tasks that no run solves",
+    }
+}
+
+fn of_cell(cell: &TaskCell) -> [MeanOf; 3] {
+    [cell.seconds, cell.tokens, cell.cost_usd]
+}
+
+fn of_column(column: &TaskColumn) -> [MeanOf; 3] {
+    [column.seconds, column.tokens, column.cost_usd]
+}
+
+/// One row for each task and run.
+pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
+    let grid = workbench.list_tasks(of.clone())?;
+    let mut columns = vec![
+        Column::text("task", "Task"),
+        Column::text("title", "Title").missing("none").for_machines(),
+        Column::text("run", "Run"),
+        Column::integer("trials", "Scored trials"),
+        Column::integer("passed", "Passed"),
+        Column::integer("unscored", "Not scored"),
+        Column::flag("only", "Only this run solves it"),
+    ];
+    columns.extend(mean_columns("trial"));
+    columns.extend([
+        Column::text("run_id", "Id of the run").for_machines(),
+        Column::text("episode", "Trial").for_machines(),
+    ]);
+    let mut table = Table::new("tasks", title(of.mode), columns);
+    for row in &grid.rows {
+        for ((place, column), cell) in (0_u32..).zip(&grid.columns).zip(&row.cells) {
+            let Some(cell) = cell else { continue };
+            let mut cells = vec![
+                known(row.task.as_str()),
+                maybe(row.title.as_deref()),
+                known(column.marked()),
+                known(cell.trials),
+                known(cell.passed),
+                known(cell.unscored),
+                known(row.only == Some(place)),
+            ];
+            cells.extend(means(of_cell(cell)));
+            cells.extend([known(cell.run.as_str()), known(cell.episode.as_str())]);
+            table.push(cells);
+        }
+    }
+    table
+        .notes
+        .extend(partial(grid.rows.iter().flat_map(|r| r.cells.iter().flatten()).map(of_cell), "trials"));
+    table.notes.extend(words(of));
+    table.notes.push("Runs that did not play a task have no row. Time is that of the agent; means are over all trials of the task, scored or not.".to_owned());
+    Ok(table)
+}
+
+fn words(of: &TasksRequest) -> Option<String> {
+    let text = of.text.trim();
+    (!text.is_empty()).then(|| format!("Only tasks with the words \"{text}\"."))
+}
+
+/// `2 of 3`; trials that are not scored behind it.
+fn in_words(cell: &TaskCell) -> String {
+    match (cell.trials, cell.passed, cell.unscored) {
+        (0, _, _) => "not scored".to_owned(),
+        (1, 1, 0) => "passed".to_owned(),
+        (1, _, 0) => "failed".to_owned(),
+        (trials, passed, 0) => format!("{passed} of {trials}"),
+        (trials, passed, unscored) => format!("{passed} of {trials}, {unscored} not scored"),
+    }
+}
+
+/// Task × run.
+pub(super) fn grid(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
+    let grid = workbench.list_tasks(of.clone())?;
+    let mut columns = vec![Column::text("task", "Task")];
+    columns.extend((1..).zip(&grid.columns).map(|(place, column): (u32, &TaskColumn)| {
+        Column::text(&format!("run_{place}"), &column.marked()).missing("not played")
+    }));
+    columns.push(Column::text("only", "Only").missing("nobody or several"));
+    let mut table = Table::new("task-grid", title(of.mode), columns);
+    for row in &grid.rows {
+        let mut cells = vec![known(row.title.as_deref().unwrap_or(&row.task))];
+        cells.extend(row.cells.iter().map(|cell| maybe(cell.as_ref().map(in_words))));
+        let only = row.only.and_then(|place| grid.columns.get(place as usize));
+        cells.push(maybe(only.map(TaskColumn::marked)));
+        table.push(cells);
+    }
+    table.notes.push(counts(&grid));
+    table.notes.extend(words(of));
+    table.notes.push("A run solves a task if one of its trials passed; it alone does if trials of every other run are scored and none passed.".to_owned());
+    Ok(table)
+}
+
+/// How many tasks there are, and who alone solves how many.
+pub(in crate::export) fn counts(grid: &TaskGrid) -> String {
+    let counts = grid.counts;
+    let mut text =
+        format!("{}, of which {} solved by no run", counted(counts.all.into(), "task"), are(counts.nobody));
+    if grid.columns.len() > 1 {
+        text.push_str(&format!(", {} by one alone", are(counts.only_one)));
+        let alone: Vec<String> = grid
+            .columns
+            .iter()
+            .filter(|column| column.only > 0)
+            .map(|column| format!("{} {}", column.only, column.marked()))
+            .collect();
+        if !alone.is_empty() {
+            text.push_str(&format!(" ({})", alone.join(", ")));
+        }
+    }
+    text.push('.');
+    text
+}
+
+fn are(count: u32) -> String {
+    if count == 1 { "1 is".to_owned() } else { format!("{count} are") }
+}
+
+/// One row a run: what it solves, and what a task takes.
+pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
+    let grid =
+        workbench.list_tasks(TasksRequest { mode: TaskMode::All, text: String::new(), ..of.clone() })?;
+    let mut columns = vec![Column::text("run", "Run")];
+    columns.extend(pass_rate_columns());
+    columns.push(Column::integer("solved", "Tasks solved"));
+    columns.push(Column::integer("only", "Only it solves"));
+    columns.extend(mean_columns("task"));
+    let mut table = Table::new("per-task", "Pass rates, and what a task takes", columns);
+    for column in &grid.columns {
+        let mut cells = vec![known(column.marked())];
+        cells.extend(pass_rate(Some(&column.pass_rate)));
+        cells.extend([known(column.solved), known(column.only)]);
+        cells.extend(means(of_column(column)));
+        table.push(cells);
+    }
+    table.notes.extend(partial(grid.columns.iter().map(of_column), "tasks"));
+    table.notes.push("Time (of the agent), tokens (input and output) and cost are means over tasks of the means over their trials.".to_owned());
+    Ok(table)
+}
+
+/// pass@k and pass^k, one row for each run and k.
+pub(super) fn pass_at_k(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
+    let grid = workbench.list_tasks(of.clone())?;
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("k", "k"),
+        Column::number("pass_at_k", "pass@k", 3),
+        Column::number("pass_hat_k", "pass^k", 3),
+    ];
+    let mut table = Table::new("pass-at-k", "pass@k and pass^k", columns);
+    for column in &grid.columns {
+        let rate = &column.pass_rate;
+        for ((k, at), hat) in (1_u32..).zip(&rate.pass_at_k).zip(&rate.pass_hat_k) {
+            table.push(vec![known(column.marked()), known(k), known(*at), known(*hat)]);
+        }
+    }
+    table.notes.push("Of k trials of a task, pass@k is the probability that one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task.".to_owned());
+    Ok(table)
+}
