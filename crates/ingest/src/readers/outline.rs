@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(outline("[1"), Outline::List(Some(Box::new(Outline::Number))));
         let nested = "[".repeat(100_000);
         assert!(matches!(outline(&nested), Outline::List(_)));
-        let many: String = (0..1000).map(|n| format!("\"k{n}\": {n},")).collect();
+        let many = (0..1000).map(|n| format!("\"k{n}\": {n},")).collect::<Vec<_>>().concat();
         let Outline::Object(names) = outline(&format!("{{{many} \"z\": 1}}")) else { panic!("no object") };
         assert_eq!(names.len(), NAMES);
     }
