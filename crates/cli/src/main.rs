@@ -36,6 +36,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use model::counted;
 use workbench::api::ApiError;
 
 #[global_allocator]
@@ -101,8 +102,10 @@ fn report(error: &ApiError) {
     // What is known needs no list of what was looked for, and neither does a single file.
     if let Some(found) = nothing.filter(|nothing| nothing.found.is_empty() && nothing.folders > 0) {
         text.push_str(&format!(
-            "\nlooked at {} files in {} folders, {} levels deep:",
-            found.files, found.folders, found.depth
+            "\nlooked at {} in {}, {} deep:",
+            counted(found.files, "file"),
+            counted(found.folders, "folder"),
+            counted(found.depth.into(), "level")
         ));
         for format in &found.formats {
             text.push_str(&format!(

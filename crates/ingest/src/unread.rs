@@ -74,6 +74,13 @@ pub fn begins_as_zip(tree: &Tree, path: &str) -> bool {
 /// Looks for results of other programs; what there is most of comes first.
 pub fn find(tree: &Tree) -> Vec<Found> {
     let mut look = Look { tree, found: Vec::new(), files_left: FILES, bytes_left: BYTES };
+    // What is in it may be packed by a method that is not read.
+    if tree.is_zip()
+        && let Some(kind) = position(|sign| sign.is_of_zip(&tree.name()))
+    {
+        look.take(kind, "");
+        return look.sorted();
+    }
     let mut level = vec![String::new()];
     let mut folders = 0;
     for _ in 0..=LEVELS {
@@ -87,9 +94,12 @@ pub fn find(tree: &Tree) -> Vec<Found> {
         }
         level = next;
     }
-    let mut found = look.found;
-    found.sort_by(|(a, first), (b, other)| other.count.cmp(&first.count).then(a.cmp(b)));
-    found.into_iter().map(|(index, seen)| table::KINDS[index].found(seen)).collect()
+    look.sorted()
+}
+
+/// The first kind that has a sign.
+fn position(has: impl Fn(Sign) -> bool) -> Option<usize> {
+    table::KINDS.iter().position(|kind| kind.signs.iter().any(|sign| has(*sign)))
 }
 
 /// Where a kind was seen.
@@ -131,11 +141,15 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
+    fn sorted(mut self) -> Vec<Found> {
+        self.found.sort_by(|(a, first), (b, other)| other.count.cmp(&first.count).then(a.cmp(b)));
+        self.found.into_iter().map(|(index, seen)| table::KINDS[index].found(seen)).collect()
+    }
+
     /// Looks at a folder and its files. Gives the folders below that are to be looked into.
     fn folder(&mut self, at: &str) -> Vec<String> {
         let entries = self.tree.list(at);
-        let of_folder =
-            table::KINDS.iter().position(|kind| kind.signs.iter().any(|s| s.is_of_folder(&entries)));
+        let of_folder = position(|sign| sign.is_of_folder(&entries));
         if let Some(kind) = of_folder {
             // All that lies in it is part of it.
             self.take(kind, at);
@@ -169,9 +183,7 @@ impl Look<'_> {
             bytes = read(HEAD)?;
         }
         let outline = Outline::of_beginning(&bytes);
-        table::KINDS.iter().position(|kind| {
-            kind.signs.iter().any(|sign| sign.is_of_file(&entry.name, &bytes, outline.as_ref()))
-        })
+        position(|sign| sign.is_of_file(&entry.name, &bytes, outline.as_ref()))
     }
 
     fn take(&mut self, kind: usize, at: &str) {

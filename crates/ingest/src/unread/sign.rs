@@ -65,6 +65,11 @@ impl Sign {
         files.iter().all(|name| has(name)) && any.iter().any(|name| has(name))
     }
 
+    /// Whether an opened zip of this name has it.
+    pub(super) fn is_of_zip(self, name: &str) -> bool {
+        matches!(self, Self::Zip(ending) if ending != ".zip" && name.ends_with(ending))
+    }
+
     /// Whether a file has it, told from its name, its first bytes and the outline of its JSON.
     pub(super) fn is_of_file(self, name: &str, bytes: &[u8], outline: Option<&Outline>) -> bool {
         let fields = |fields: &[Field]| {

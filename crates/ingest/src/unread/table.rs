@@ -6,6 +6,8 @@ use super::sign::Sign::{Bytes, Folder, Json, Named, Zip};
 
 const OPEN_JOB: &str = "Open the folder of the job that it was played in: Harbor's has config.json, result.json and a folder for each trial";
 
+const OPEN_WHAT_IS_READ: &str = "Open a folder or zip with results of Harbor, tb, StaminaBench or EvoCode-Bench's site; docs/formats.md describes them";
+
 /// Every kind.
 pub(super) static KINDS: &[Kind] = &[
     Kind {
@@ -85,7 +87,7 @@ pub(super) static KINDS: &[Kind] = &[
         one: "predictions or a report of SWE-bench",
         many: "files with predictions or reports of SWE-bench",
         not_read: "which is not read",
-        open: OPEN_JOB,
+        open: OPEN_WHAT_IS_READ,
         signs: &[
             Json(&[(&["instance_id"], Text), (&["model_name_or_path"], Text), (&["model_patch"], Present)]),
             Json(&[
@@ -123,7 +125,7 @@ pub(super) static KINDS: &[Kind] = &[
         one: "a log of Inspect",
         many: "logs of Inspect",
         not_read: "which is not read",
-        open: OPEN_JOB,
+        open: OPEN_WHAT_IS_READ,
         signs: &[
             Folder { files: &["header.json"], any: &["_journal/", "samples/", "summaries.json"] },
             Json(&[(&["version"], Number), (&["status"], Text), (&["eval", "task"], Text)]),
@@ -136,7 +138,7 @@ pub(super) static KINDS: &[Kind] = &[
         one: "results of promptfoo",
         many: "files with results of promptfoo",
         not_read: "which are not read",
-        open: OPEN_JOB,
+        open: OPEN_WHAT_IS_READ,
         signs: &[
             Json(&[
                 (&["evalId"], Present),
@@ -151,7 +153,7 @@ pub(super) static KINDS: &[Kind] = &[
         one: "output of LoCoBench-Agent",
         many: "files of LoCoBench-Agent's output",
         not_read: "which has no verdict of tests and is not read",
-        open: OPEN_JOB,
+        open: OPEN_WHAT_IS_READ,
         signs: &[
             Json(&[(&["evaluation_metadata", "framework"], Is("LoCoBench-Agent"))]),
             Json(&[

@@ -1,0 +1,44 @@
+//! What is recognised and not read, in zips as other programs write them.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+
+mod hostile_kit;
+
+use std::fs;
+
+use files::Tree;
+use hostile_kit::{ZipEntry, zip};
+use ingest::discover::discover;
+
+/// Kind, place, count.
+fn found(name: &str, entries: &[ZipEntry]) -> Vec<(&'static str, String, usize)> {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join(name);
+    fs::write(&path, zip(entries)).unwrap();
+    let nothing = discover(&Tree::open(&path).unwrap()).unwrap_err();
+    assert_eq!(nothing.closest, None);
+    nothing.found.into_iter().map(|found| (found.kind, found.at, found.count)).collect()
+}
+
+#[test]
+fn a_log_of_inspect_is_told_however_it_is_packed() {
+    let header = br#"{"version": 2, "status": "success", "eval": {"task": "t"}}"#;
+    let entries = [ZipEntry::stored("_journal/start.json", b"{}"), ZipEntry::deflated("header.json", header)];
+    let one = [("inspect", String::new(), 1)];
+    assert_eq!(found("a.eval", &entries), one);
+    // Under another name by what is in it.
+    assert_eq!(found("a.zip", &entries), one);
+    // Newer ones are packed by Zstandard, which is not read.
+    let packed = entries.map(|entry| entry.with(|entry| entry.method = 93));
+    assert_eq!(found("a.eval", &packed), one);
+}
+
+#[test]
+fn trajectories_in_a_zip_are_told() {
+    let trajectory = br#"{"info": {}, "messages": [], "trajectory_format": "mini-swe-agent-1.1"}"#;
+    let entries = [
+        ZipEntry::deflated("runs/a/a.traj.json", trajectory),
+        ZipEntry::deflated("runs/b/b.traj.json", trajectory),
+    ];
+    assert_eq!(found("runs.zip", &entries), [("mini_swe_agent", "runs/a/a.traj.json".to_owned(), 2)]);
+}
