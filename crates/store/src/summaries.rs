@@ -72,7 +72,7 @@ ALTER TABLE run_totals ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
 ",
     },
     Migration {
-        version: 10,
+        version: 12,
         sql: "
 -- JSON: pass rate with its interval, pass@k, pass^k of a run of one turn; NULL = it has more
 ALTER TABLE run_summary ADD COLUMN pass_rate TEXT;
