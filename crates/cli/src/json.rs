@@ -113,6 +113,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "provider": row.provider,
         "episodes": row.episodes,
         "planned_episodes": row.planned_episodes,
+        "coverage": { "planned": row.planned_episodes, "present": row.episodes, "scored": row.scored_episodes },
         "planned_turns": row.planned_turns.map(|(_, most)| most),
         "planned_turns_min": row.planned_turns.map(|(least, _)| least),
         "attempt_limit": row.attempt_limit,

@@ -96,14 +96,14 @@ fn runs_text(rows: &[RunRow]) -> String {
                     rate.unscored.to_string(),
                 ],
                 Some(rate) => vec![
-                    row.episodes.to_string(),
+                    episodes(row),
                     percent(rate.value),
                     percent_interval(rate.ci_low, rate.ci_high),
                     "one turn".to_owned(),
                     ends(),
                 ],
                 None => vec![
-                    row.episodes.to_string(),
+                    episodes(row),
                     number(s.mean, 2),
                     interval(s.ci_low, s.ci_high),
                     s.tau.to_string(),
@@ -126,6 +126,14 @@ fn runs_text(rows: &[RunRow]) -> String {
     let texts = if labelled { 4 } else { 3 };
     let right: Vec<bool> = (0..head.len()).map(|column| column >= texts).collect();
     table::table(&head, &right, &lines)
+}
+
+/// How many episodes there are, and of how many where more were planned.
+fn episodes(row: &RunRow) -> String {
+    match row.planned_episodes {
+        Some(planned) if planned > row.episodes => format!("{} of {planned}", row.episodes),
+        _ => row.episodes.to_string(),
+    }
 }
 
 /// What follows the name of a simulated run.

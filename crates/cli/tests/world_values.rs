@@ -165,3 +165,14 @@ fn a_result_that_cannot_be_read_is_no_running_trial() {
     fs::write(reward, "\u{feff}1.0\r\n").expect("the reward");
     assert_eq!(Library::of(folder.path()).ends()[4], end("e", 1, "passed_all"));
 }
+
+#[test]
+fn how_much_of_a_run_is_there_is_told() {
+    let coverage = |name: &str| Library::of(&world(name)).json(&["runs"])[0]["coverage"].clone();
+    // Of three trials one was cancelled before its tests ran.
+    let cancelled = coverage("cancelled");
+    assert_eq!((&cancelled["present"], &cancelled["scored"]), (&Value::from(3), &Value::from(2)));
+    // Nobody was at risk.
+    let never = coverage("never-at-risk");
+    assert_eq!((&never["present"], &never["scored"]), (&Value::from(3), &Value::from(0)));
+}

@@ -78,10 +78,19 @@ ALTER TABLE run_totals ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run_summary ADD COLUMN pass_rate TEXT;
 ",
     },
+    Migration {
+        version: 13,
+        sql: "
+-- episodes that say anything of stamina: at risk in turn 1. Counts of sessions that go on are read otherwise than before, so
+-- all sources are read again
+ALTER TABLE run_summary ADD COLUMN scored INTEGER NOT NULL DEFAULT 0;
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+2");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+3");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -89,10 +98,10 @@ pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, r
   run_totals.cost_usd, run_totals.cost_known, run_totals.unrecognised,
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
-  run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate";
+  run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored";
 
 /// How many columns [`COLUMNS`] are.
-pub(crate) const COLUMN_COUNT: usize = 25;
+pub(crate) const COLUMN_COUNT: usize = 26;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -125,6 +134,8 @@ pub struct Summary {
     pub partial: Option<String>,
     /// Pass rate of a run of one turn; `None` = it has more.
     pub pass_rate: Option<PassRate>,
+    /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing.
+    pub scored: u32,
 }
 
 /// Sums over the episodes of a run, whatever the policy.
@@ -198,6 +209,7 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         perfect: row.get(at + 12)?,
         partial: row.get(at + 13)?,
         pass_rate: row.get::<_, Option<String>>(at + 14)?.map(|text| parse(&text)).transpose()?,
+        scored: row.get(at + 15)?,
     }))
 }
 
@@ -258,7 +270,7 @@ impl Store {
             let stored = conn
                 .prepare_cached(
                     "INSERT OR REPLACE INTO run_summary
-                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
+                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19
                      FROM run WHERE id = ?1",
                 )?
                 .execute(params![
@@ -280,6 +292,7 @@ impl Store {
                     of.policy_version,
                     MADE_BY,
                     summary.pass_rate.as_ref().map(json).transpose()?,
+                    summary.scored,
                 ])?;
             if stored > 0 {
                 let slug =

@@ -420,6 +420,7 @@ pub(crate) fn row(
         simulated: entry.simulated,
         episodes: entry.totals.episodes,
         planned_episodes: entry.planned_episodes,
+        scored_episodes: summary.scored,
         planned_turns: entry.totals.planned_turns,
         attempt_limit: entry.attempt_limit,
         stamina: Stamina {

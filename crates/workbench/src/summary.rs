@@ -132,6 +132,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         case_score: case,
         perfect: score::perfect_tasks(&parts, totals),
         partial: partial(record, episodes, totals.len() as u32),
+        scored: observations.iter().filter(|one| anyone_at_risk(std::slice::from_ref(one))).count() as u32,
         // Tasks that the source only counts are of no known length.
         pass_rate: (totals.is_empty() && of_one_turn(episodes)).then(|| {
             let trials: Vec<InScenario> = episodes

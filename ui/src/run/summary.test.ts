@@ -6,7 +6,7 @@ import { reasonsInWords, reportedFor, stats, totalsInWords, turnInWords, turnsPa
 const row: RunRow = {
   id: "x", source: 1, source_name: "s", source_label: "s", format: "harbor", benchmark: { key: "b", name: "B" }, group: 0, harness: "terminus-2",
   harness_version: null, runner: ["Harbor", "0.24.0"], model: null, provider: null, baseline: null, simulated: false, episodes: 25,
-  planned_episodes: 26, planned_turns: [5, 15], attempt_limit: null,
+  planned_episodes: 26, scored_episodes: 25, planned_turns: [5, 15], attempt_limit: null,
   stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, tau: 9, n: 25, events: 16, censored: 9, median: 4 }, pass_rate: null,
   score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean.case_ratio", 0.2], ["harbor.mean.reward", 0.531]],
   end_reasons: [

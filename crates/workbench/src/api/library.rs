@@ -195,6 +195,8 @@ pub struct RunRow {
     pub episodes: u32,
     /// Episodes planned.
     pub planned_episodes: Option<u32>,
+    /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing of stamina.
+    pub scored_episodes: u32,
     /// Fewest and most planned turns; `None` = unknown.
     pub planned_turns: Option<(u32, u32)>,
     /// Most attempts a turn may take.
