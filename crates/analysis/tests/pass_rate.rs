@@ -76,8 +76,8 @@ fn rates_intervals_and_estimators_are_those_of_others() {
             near(ours.ci_low.unwrap(), low, &set.name);
             near(ours.ci_high.unwrap(), high, &set.name);
         }
-        let method = if ours.repeats() { RateInterval::Clustered } else { RateInterval::Wilson };
-        let expected = set.interval.map(|_| method);
+        let expected = if ours.repeats() { RateInterval::Clustered } else { RateInterval::Wilson };
+        let expected = set.interval.map(|_| expected);
         assert_eq!(ours.interval, expected, "{}", set.name);
         for (ours, theirs) in [(&ours.pass_at_k, &set.pass_at_k), (&ours.pass_hat_k, &set.pass_hat_k)] {
             assert_eq!(ours.len(), theirs.len(), "{}", set.name);

@@ -247,3 +247,32 @@ fn a_report_of_one_turn_has_no_curve() {
     let curve = text(&room.stamina(&["figure", "survival", &ids[0]]).stdout);
     assert!(curve.contains("<svg"), "{curve}");
 }
+
+/// A trial that failed its first of an unknown number of steps says nothing of how many there are.
+#[test]
+fn steps_of_an_unknown_number_are_no_single_turn() {
+    let room = Room::new();
+    write_job(&room.path("job"), "model-a", &[("a", &[Failed])]);
+    let result = room.path("job/a__model-a0/result.json");
+    let mut read: Value = serde_json::from_slice(&fs::read(&result).expect("the result")).expect("JSON");
+    let step = json!({ "step_name": "one", "verifier_result": { "rewards": { "reward": 0.0 } }, "exception_info": null,
+      "agent_execution": read["agent_execution"], "verifier": read["verifier"] });
+    read["step_results"] = json!([step]);
+    fs::write(&result, serde_json::to_vec(&read).expect("JSON")).expect("the result");
+    room.json(&["ingest", room.path("job").to_str().expect("UTF-8")]);
+    let run = &room.json(&["runs"])[0];
+    assert_eq!(run["end_reasons"], json!({ "tests_failed": 1 }));
+    assert!(run["planned_turns"].is_null() && run["pass_rate"].is_null(), "{run}");
+}
+
+/// Of a job that is still running, trials that did not begin are not scored, and it stays a job of one turn.
+#[test]
+fn trials_that_did_not_begin_are_not_scored() {
+    let room = Room::new();
+    write_job(&room.path("job"), "model-a", &[("a", &[Passed]), ("b", &[Failed]), ("c", &[Passed])]);
+    fs::remove_file(room.path("job/c__model-a0/result.json")).expect("the result");
+    room.json(&["ingest", room.path("job").to_str().expect("UTF-8")]);
+    let rate = &room.json(&["runs"])[0]["pass_rate"];
+    near(&rate["value"], 0.5);
+    assert_eq!([&rate["tasks"], &rate["trials"], &rate["unscored"]], [&json!(2), &json!(2), &json!(1)]);
+}
