@@ -76,6 +76,10 @@ episodes: number,
  */
 planned_episodes: number | null, 
 /**
+ * Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing of stamina.
+ */
+scored_episodes: number, 
+/**
  * Fewest and most planned turns; `None` = unknown.
  */
 planned_turns: [number, number] | null, 
