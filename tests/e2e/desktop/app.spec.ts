@@ -139,7 +139,7 @@ test("a folder that is none of the formats is told with what was looked for", as
   const cli = await lab.stamina("ingest", lab.at("holiday"), "--json");
   expect(cli.code).toBe(2);
   app = await Desktop.open(["--db", lab.db, lab.at("holiday")]);
-  await shows("the message", "main", (text) => text.includes("Nothing in “holiday” is in a format that Stamina Lab reads"));
+  await shows("the message", "main", (text) => text.includes('Nothing in "holiday" is in a format that Stamina Lab reads'));
   const looked = await app.texts('table[aria-label="What was looked for"] tbody td:nth-child(2)');
   expect(looked.length).toBeGreaterThanOrEqual(3);
   for (const what of looked) expect(cli.err).toContain(what);
