@@ -15,7 +15,7 @@ use crate::numbers::{interval, number, percent, percent_interval, unknown};
 use crate::print::{print, print_json};
 use crate::{json, table};
 
-fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
+pub(crate) fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
     let mut rows = Vec::new();
     loop {
         let page =

@@ -1,14 +1,14 @@
 //! `stamina withdraw`: runs whose numbers must not count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::json;
 use workbench::Workbench;
-use workbench::api::{ApiError, Withdraw};
+use workbench::api::{ApiError, ListRuns, Withdraw};
 
-use crate::library_commands::find_run;
+use crate::library_commands::{all_runs, find_run};
 use crate::print::{note, print, print_json};
 
 /// Runs and why they are withdrawn; without a reason they count.
@@ -25,22 +25,15 @@ pub(crate) struct Asked {
 /// `stamina withdraw`.
 pub(crate) fn withdraw(workbench: &Workbench, asked: &Asked, as_json: bool) -> Result<ExitCode, ApiError> {
     let marks = match &asked.from {
-        Some(table) => marks(table)?,
-        None => vec![(asked.runs.clone(), asked.reason.clone().filter(|_| !asked.undo))],
+        Some(table) => here(workbench, marks(table)?)?,
+        None => {
+            let runs = asked.runs.iter().map(|run| Ok(find_run(workbench, run)?.id));
+            let runs = runs.collect::<Result<_, ApiError>>()?;
+            vec![(runs, asked.reason.clone().filter(|_| !asked.undo))]
+        }
     };
     let mut done = Vec::new();
-    for (names, reason) in marks {
-        let mut runs = Vec::new();
-        for name in names {
-            match find_run(workbench, &name) {
-                Ok(run) => runs.push(run.id),
-                // A table may be of a larger library.
-                Err(error) if asked.from.is_some() && error.code == "run.not_found" => {
-                    note(&format!("{name} is not in this library; its mark is left out"));
-                }
-                Err(error) => return Err(error),
-            }
-        }
+    for (runs, reason) in marks {
         workbench.withdraw(Withdraw { runs: runs.clone(), reason: reason.clone() })?;
         done.extend(runs.into_iter().map(|run| (run, reason.clone())));
     }
@@ -59,6 +52,23 @@ pub(crate) fn withdraw(workbench: &Workbench, asked: &Asked, as_json: bool) -> R
         print("No run is marked in it.\n");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Those of the marks whose runs are here. A table has whole ids, and may be of a larger library: a run whose id only looks
+/// like one of them is another run.
+fn here(workbench: &Workbench, mut marks: Marks) -> Result<Marks, ApiError> {
+    let ids: HashSet<String> =
+        all_runs(workbench, &ListRuns::default())?.into_iter().map(|run| run.id).collect();
+    for (runs, _) in &mut marks {
+        runs.retain(|run| {
+            let is_here = ids.contains(run);
+            if !is_here {
+                note(&format!("{run} is not in this library; its mark is left out"));
+            }
+            is_here
+        });
+    }
+    Ok(marks)
 }
 
 /// The withdrawn runs of an exported table, by their reasons.

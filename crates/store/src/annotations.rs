@@ -1,9 +1,9 @@
 //! Tags and notes. They hang on a run's slug, not on its row, and so survive re-reading, closing and purging.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use crate::schema::Migration;
-use crate::{Result, Store, changes};
+use crate::{Result, Store, changes, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -78,14 +78,7 @@ impl Store {
         self.write(|write| {
             let conn = &write.tx;
             for slug in runs {
-                let found: Option<(i64, Option<i64>)> = conn
-                    .prepare_cached(
-                        "SELECT run_slug.id, run.source FROM run_slug LEFT JOIN run ON run.slug = run_slug.id
-                         WHERE run_slug.slug = ?1",
-                    )?
-                    .query_row([slug], |row| Ok((row.get(0)?, row.get(1)?)))
-                    .optional()?;
-                let Some((run, source)) = found else { continue };
+                let Some((run, source)) = slugs::find(conn, slug)? else { continue };
                 for tag in add.iter().filter_map(|tag| tidy(tag)) {
                     add_tag(conn, run, tag)?;
                 }

@@ -109,6 +109,16 @@ pub(crate) fn run_slug(
         .insert((slug, path, place, key))?)
 }
 
+/// The number of a run's slug, and the source of the run where it is in the library now; `None` = no run ever had this slug.
+pub(crate) fn find(conn: &Connection, slug: &str) -> Result<Option<(i64, Option<i64>)>> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT run_slug.id, run.source FROM run_slug LEFT JOIN run ON run.slug = run_slug.id WHERE run_slug.slug = ?1",
+        )?
+        .query_row([slug], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
+}
+
 /// A slug for a new episode of a run.
 pub(crate) fn episode_slug(
     conn: &Connection,

@@ -1,10 +1,10 @@
 //! Withdrawn runs: a user has marked them as invalid, with a reason. They stay in the library with their mark and are left
 //! out wherever runs are taken together. The mark hangs on a run's slug, so it survives re-reading, closing and purging.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use crate::schema::Migration;
-use crate::{Result, Store, changes};
+use crate::{Result, Store, changes, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 11,
@@ -25,14 +25,7 @@ impl Store {
         self.write(|write| {
             let conn = &write.tx;
             for slug in runs {
-                let found: Option<(i64, Option<i64>)> = conn
-                    .prepare_cached(
-                        "SELECT run_slug.id, run.source FROM run_slug LEFT JOIN run ON run.slug = run_slug.id
-                         WHERE run_slug.slug = ?1",
-                    )?
-                    .query_row([slug], |row| Ok((row.get(0)?, row.get(1)?)))
-                    .optional()?;
-                let Some((run, source)) = found else { continue };
+                let Some((run, source)) = slugs::find(conn, slug)? else { continue };
                 mark(conn, run, reason)?;
                 if let Some(source) = source {
                     changes::log_run(conn, source, run)?;

@@ -238,6 +238,23 @@ fn equal_names_in_one_run_get_names_of_their_own() {
 }
 
 #[test]
+fn a_withdrawn_run_is_counted_nowhere_and_stays_withdrawn() {
+    let (store, source) = library();
+    let counted = || store.end_reason_counts().unwrap().iter().map(|(_, episodes)| episodes).sum::<u32>();
+    let all = counted();
+    let entry = || store.run("results.a").unwrap().unwrap().entry;
+    store.withdraw(&["results.a".into(), "nobody".into()], Some("wrong image")).unwrap();
+    assert_eq!(counted(), all - entry().totals.episodes);
+    let valid = RunFilter { valid_only: true, ..RunFilter::default() };
+    assert!(store.list_runs(&valid).unwrap().rows.iter().all(|(_, run)| run.slug != "results.a"));
+    store.remove_source(source).unwrap();
+    store.restore_source(source).unwrap();
+    assert_eq!(entry().invalid.as_deref(), Some("wrong image"));
+    store.withdraw(&["results.a".into()], None).unwrap();
+    assert_eq!((entry().invalid, counted()), (None, all));
+}
+
+#[test]
 fn closing_can_be_taken_back_and_survives_purging() {
     let (store, source) = library();
     store.annotate(&["results.a".into()], &["good".into()], &[], None).unwrap();
