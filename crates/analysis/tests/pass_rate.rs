@@ -1,5 +1,5 @@
 //! Pass rates, pass@k and pass^k against statsmodels, scipy and counting (golden values, see `golden/make_pass_rate.py`).
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use std::collections::HashMap;
 

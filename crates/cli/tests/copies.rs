@@ -1,69 +1,37 @@
 //! The same trials in two sources count once wherever runs are taken together, and say where.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod app;
+mod folders;
 
+use std::path::PathBuf;
+
+use app::Room;
 use serde_json::Value;
 
 fn fixture() -> PathBuf {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
-    repository.join("tests/fixtures/world/same-trial/job-a")
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("the fixture") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
+    folders::fixtures().join("world/same-trial/job-a")
 }
 
 /// A library with a job and a copy of it in another source.
-struct Library {
-    folder: tempfile::TempDir,
+fn with_a_copy() -> Room {
+    let library = Room::new();
+    let copied = library.path("job-b");
+    folders::copy(&fixture(), &copied);
+    library.ingest(&fixture());
+    library.ingest(&copied);
+    library
 }
 
-impl Library {
-    fn with_a_copy() -> Self {
-        let library = Self { folder: tempfile::tempdir().expect("a folder") };
-        let copied = library.folder.path().join("job-b");
-        copy(&fixture(), &copied);
-        library.json(&["ingest", fixture().to_str().expect("UTF-8")]);
-        library.json(&["ingest", copied.to_str().expect("UTF-8")]);
-        library
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
-            .arg("--db")
-            .arg(self.folder.path().join("library.sqlite"))
-            .args(args)
-            .arg("--json")
-            .output()
-            .expect("stamina runs");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
-    }
-
-    fn runs(&self) -> Vec<String> {
-        let mut ids: Vec<String> = (self.json(&["runs"]).as_array().expect("runs").iter())
-            .map(|run| run["id"].as_str().expect("an id").to_owned())
-            .collect();
-        ids.sort_unstable();
-        ids
-    }
+fn sorted_runs(library: &Room) -> Vec<String> {
+    let mut ids = library.run_ids();
+    ids.sort_unstable();
+    ids
 }
 
 #[test]
 fn a_job_and_its_copy_are_one() {
-    let library = Library::with_a_copy();
-    let runs = library.runs();
+    let library = with_a_copy();
+    let runs = sorted_runs(&library);
     assert_eq!(runs.len(), 2);
     for run in library.json(&["runs"]).as_array().expect("runs") {
         assert_eq!(run["stamina"]["n"], 2, "each is whole by itself");
@@ -90,8 +58,8 @@ fn a_job_and_its_copy_are_one() {
 
 #[test]
 fn a_run_is_not_tested_against_its_copy() {
-    let library = Library::with_a_copy();
-    let runs = library.runs();
+    let library = with_a_copy();
+    let runs = sorted_runs(&library);
     let compared = library.json(&["compare", &runs[0], &runs[1]]);
     assert_eq!(compared["pairs"][0]["in_both"], 1, "{compared}");
     assert!(compared["pairs"][0]["logrank"].is_null(), "{compared}");
@@ -100,14 +68,14 @@ fn a_run_is_not_tested_against_its_copy() {
 
 #[test]
 fn which_one_counts_is_shown_and_can_be_chosen() {
-    let library = Library::with_a_copy();
+    let library = with_a_copy();
     let counted = |run: &str| {
         let copies = library.json(&["copies", run]);
         assert_eq!(copies["copies"][0]["trials"], 2, "{copies}");
         copies["copies"][0]["counted_in"].as_str().expect("a run").to_owned()
     };
     let in_matrix = || library.json(&["matrix"])["cells"][0]["runs"][0].as_str().expect("a run").to_owned();
-    let runs = library.runs();
+    let runs = sorted_runs(&library);
     let first = counted(&runs[0]);
     assert!(first.starts_with("job-a"), "that of the source that was opened first: {first}");
     assert_eq!(in_matrix(), first);

@@ -1,58 +1,21 @@
 //! `stamina rerun-list`: the trials to run again and how their runners are told, and sources of one name.
 
+mod app;
+mod folders;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use app::Room;
+use folders::{copy, fixtures};
 use serde_json::{Value, json};
 
-fn fixtures() -> PathBuf {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
-    repository.join("tests/fixtures")
-}
-
-struct Library(tempfile::TempDir);
-
-impl Library {
-    fn of(sources: &[&Path]) -> Self {
-        let library = Self(tempfile::tempdir().expect("a folder for the library"));
-        for source in sources {
-            library.text(&["ingest", source.to_str().expect("UTF-8")]);
-        }
-        library
+fn library_of(sources: &[&Path]) -> Room {
+    let library = Room::new();
+    for source in sources {
+        library.ingest(source);
     }
-
-    fn text(&self, args: &[&str]) -> String {
-        let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
-            .arg("--db")
-            .arg(self.0.path().join("library.sqlite"))
-            .args(args)
-            .output()
-            .expect("stamina runs");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("UTF-8")
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.text(&[args, &["--json"]].concat())).expect("JSON on standard output")
-    }
-
-    fn only_run(&self) -> String {
-        self.json(&["runs"])[0]["id"].as_str().expect("an id").to_owned()
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("the fixture") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
+    library
 }
 
 /// Task, whether the trial is there, why.
@@ -74,8 +37,8 @@ fn a_harbor_job_gives_censored_unreadable_and_missing_trials() {
         .find(|entry| entry.file_name().to_string_lossy().starts_with("theme_v1_"))
         .expect("the trial");
     fs::remove_dir_all(gone.path()).expect("removed");
-    let library = Library::of(&[&job]);
-    let run = library.only_run();
+    let library = library_of(&[&job]);
+    let run = library.run_ids().remove(0);
     let list = library.json(&["rerun-list", &run]);
     let v = |name: &str| name.to_owned();
     assert_eq!(
@@ -109,7 +72,7 @@ fn a_harbor_job_gives_censored_unreadable_and_missing_trials() {
 
     // Without the lock nothing names what is missing.
     fs::remove_file(job.join("lock.json")).expect("removed");
-    let ingested = library.json(&["ingest", job.to_str().expect("UTF-8")]);
+    let ingested = library.ingest(&job);
     let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
     assert!(warnings.iter().all(|w| w["code"] != "file.missing"), "{warnings:?}");
     let list = library.json(&["rerun-list", &run, "--missing"]);
@@ -119,8 +82,8 @@ fn a_harbor_job_gives_censored_unreadable_and_missing_trials() {
 
 #[test]
 fn a_run_of_tb_and_one_of_staminabench_are_told_in_their_own_words() {
-    let library = Library::of(&[&fixtures().join("terminal_bench/run-a")]);
-    let list = library.json(&["rerun-list", &library.only_run(), "--censored", "--missing"]);
+    let library = library_of(&[&fixtures().join("terminal_bench/run-a")]);
+    let list = library.json(&["rerun-list", &library.run_ids()[0], "--censored", "--missing"]);
     assert_eq!(list["runner"], "tb run");
     let flags: Vec<&str> = list["commands"]
         .as_array()
@@ -137,8 +100,8 @@ fn a_run_of_tb_and_one_of_staminabench_are_told_in_their_own_words() {
     copy(&fixtures().join("staminabench/own"), &run);
     let config = fs::read_to_string(run.join("config.yaml")).expect("the configuration");
     assert!(config.contains("n_scenarios:"), "{config}");
-    let library = Library::of(&[&run]);
-    let list = library.json(&["rerun-list", &library.only_run()]);
+    let library = library_of(&[&run]);
+    let list = library.json(&["rerun-list", &library.run_ids()[0]]);
     assert_eq!(list["runner"], "stamina run");
     for command in list["commands"].as_array().expect("commands") {
         let flags = command["flags"].as_str().expect("flags");
@@ -154,7 +117,7 @@ fn sources_of_one_name_show_the_part_of_the_path_that_differs() {
     for input in &inputs {
         copy(&fixtures().join("terminal_bench/run-a"), input);
     }
-    let library = Library::of(&[&inputs[0], &inputs[1], &fixtures().join("evocode")]);
+    let library = library_of(&[&inputs[0], &inputs[1], &fixtures().join("evocode")]);
     let mut labels: Vec<String> = (library.json(&["sources"]).as_array().expect("sources").iter())
         .map(|source| source["label"].as_str().expect("a label").to_owned())
         .collect();

@@ -1,37 +1,26 @@
 //! What is not read, through the program: named in a sentence, with what to open instead and exit code 2; and old `tb` runs,
 //! which are read.
 
+mod app;
+mod folders;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
+use app::{Room, text};
+use folders::fixtures;
 use serde_json::Value;
-
-fn fixtures() -> PathBuf {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
-    repository.join("tests/fixtures")
-}
-
-fn stamina(library: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stamina"))
-        .arg("--db")
-        .arg(library.join("library.sqlite"))
-        .args(args)
-        .output()
-        .expect("stamina runs")
-}
 
 /// Exit code, what is said, and the JSON of the only path.
 fn ingest(path: &Path) -> (Option<i32>, String, Value) {
-    let library = tempfile::tempdir().expect("a folder for the library");
-    let output = stamina(library.path(), &["ingest", path.to_str().expect("UTF-8"), "--json"]);
+    let output = Room::new().stamina(&["ingest", path.to_str().expect("UTF-8"), "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
     let of_path = json["errors"].get(0).or(json["sources"].get(0)).expect("the path").clone();
     assert_eq!(
         json["errors"].as_array().map_or(0, Vec::len) + json["sources"].as_array().map_or(0, Vec::len),
         1
     );
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), of_path)
+    (output.status.code(), text(&output.stderr), of_path)
 }
 
 #[test]
@@ -124,14 +113,8 @@ fn what_comes_near_a_format_is_told_where_nothing_is_known() {
 
 #[test]
 fn a_run_of_tb_is_read_with_its_right_values() {
-    let library = tempfile::tempdir().expect("a folder for the library");
-    let json = |args: &[&str]| -> Value {
-        let output = stamina(library.path(), &[args, &["--json"]].concat());
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
-    };
-    let run = fixtures().join("terminal_bench/run-a");
-    let ingested = json(&["ingest", run.to_str().expect("UTF-8")]);
+    let library = Room::new();
+    let ingested = library.ingest(&fixtures().join("terminal_bench/run-a"));
     let source = &ingested["sources"][0];
     assert_eq!((&source["format"], &source["episodes"]), (&"terminal-bench".into(), &8.into()));
     assert_eq!(
@@ -139,7 +122,7 @@ fn a_run_of_tb_is_read_with_its_right_values() {
         serde_json::json!([{ "kind": "terminal-bench", "name": "Terminal-Bench run (tb)", "at": "", "count": 1, "read": true, "instead": null }])
     );
     assert_eq!(source["closest"], Value::Null);
-    let runs = json(&["runs"]);
+    let runs = library.json(&["runs"]);
     let read = &runs[0];
     assert_eq!(
         (&read["episodes"], &read["planned_episodes"], &read["unrecognised"]),
@@ -149,11 +132,11 @@ fn a_run_of_tb_is_read_with_its_right_values() {
     assert_eq!(read["reported"]["tb.accuracy"], 1.0 / 7.0);
     assert_eq!(read["case_score"], Value::Null);
     // 6 at risk, 5 failed: counted by hand in make.py.
-    let survival = json(&["survival", read["id"].as_str().expect("an id")]);
+    let survival = library.json(&["survival", read["id"].as_str().expect("an id")]);
     assert_eq!((&survival[0]["at_risk"], &survival[0]["events"]), (&6.into(), &5.into()));
     assert!((survival[0]["survival"].as_f64().expect("a number") - 1.0 / 6.0).abs() < 1e-12);
     // The small run that another program wrote.
-    let given = json(&["ingest", fixtures().join("world/foreign/tb-run").to_str().expect("UTF-8")]);
+    let given = library.ingest(&fixtures().join("world/foreign/tb-run"));
     assert_eq!(
         (&given["sources"][0]["format"], &given["sources"][0]["attempts"]),
         (&"terminal-bench".into(), &1.into())
@@ -162,17 +145,12 @@ fn a_run_of_tb_is_read_with_its_right_values() {
 
 #[test]
 fn transcripts_of_several_files_have_headings_and_copied_context_is_marked() {
-    let library = tempfile::tempdir().expect("a folder for the library");
-    let json = |args: &[&str]| -> Value {
-        let output = stamina(library.path(), args);
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
-    };
-    json(&["ingest", fixtures().join("world/copied/job-a").to_str().expect("UTF-8"), "--json"]);
-    let run = json(&["runs", "--json"])[0]["id"].clone();
-    let shown = json(&["show", run.as_str().expect("an id"), "--json"]);
+    let library = Room::new();
+    library.ingest(&fixtures().join("world/copied/job-a"));
+    let run = library.run_ids().remove(0);
+    let shown = library.json(&["show", &run]);
     let request = serde_json::json!({ "run": run, "episode": shown["episodes"][0]["episode"], "turn": 1, "attempt": 1 });
-    let transcript = json(&["rpc", "get_transcript", &request.to_string()]);
+    let transcript = library.json(&["rpc", "get_transcript", &request.to_string()]);
     let texts: Vec<&str> = transcript["steps"]
         .as_array()
         .expect("steps")

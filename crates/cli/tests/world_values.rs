@@ -1,29 +1,31 @@
 //! Values that are no values, as other people's files have them, through the program: the rest is read, and what is not
 //! known is not taken for a pass, a failure or a running trial.
 
+mod app;
+mod folders;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use app::Room;
+use folders::copy;
 use serde_json::Value;
 
 fn world(name: &str) -> PathBuf {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
-    repository.join("tests/fixtures/world").join(name)
+    folders::fixtures().join("world").join(name)
 }
 
 /// A library that has read one folder.
 struct Library {
-    folder: tempfile::TempDir,
+    room: Room,
     ingested: Value,
 }
 
 impl Library {
     fn of(source: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a folder for the library");
-        let mut library = Self { folder, ingested: Value::Null };
-        library.ingested = library.json(&["ingest", source.to_str().expect("UTF-8")]);
-        library
+        let room = Room::new();
+        let ingested = room.ingest(source);
+        Self { room, ingested }
     }
 
     /// How often reading gave a warning of this code.
@@ -32,26 +34,14 @@ impl Library {
         warnings.iter().filter(|warning| warning["code"] == code).count()
     }
 
-    fn json(&self, args: &[&str]) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
-            .arg("--db")
-            .arg(self.folder.path().join("library.sqlite"))
-            .args(args)
-            .arg("--json")
-            .output()
-            .expect("stamina runs");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
-    }
-
     fn run(&self) -> Value {
-        self.json(&["runs"])[0].clone()
+        self.room.json(&["runs"])[0].clone()
     }
 
     /// Scenario, stamina and end reason of each episode.
     fn ends(&self) -> Vec<(String, u64, String)> {
         let run = self.run();
-        let shown = self.json(&["show", run["id"].as_str().expect("an id")]);
+        let shown = self.room.json(&["show", run["id"].as_str().expect("an id")]);
         let mut ends: Vec<_> = shown["episodes"]
             .as_array()
             .expect("episodes")
@@ -63,18 +53,6 @@ impl Library {
             .collect();
         ends.sort();
         ends
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").flatten() {
-        let at = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &at);
-        } else {
-            fs::copy(entry.path(), at).expect("a copy");
-        }
     }
 }
 
@@ -107,7 +85,7 @@ fn a_reward_that_is_no_number_is_no_verdict() {
     );
     let run = library.run();
     assert_eq!((run["stamina"]["n"].as_u64(), run["stamina"]["events"].as_u64()), (Some(5), Some(3)));
-    let survival = library.json(&["survival", run["id"].as_str().expect("an id")]);
+    let survival = library.room.json(&["survival", run["id"].as_str().expect("an id")]);
     assert!((survival[0]["survival"].as_f64().expect("S(1)") - 0.4).abs() < 1e-12, "{survival}");
     assert_eq!((library.warned("harbor.reward_unreadable"), library.warned("reward.range")), (3, 1));
 }
@@ -168,7 +146,7 @@ fn a_result_that_cannot_be_read_is_no_running_trial() {
 
 #[test]
 fn how_much_of_a_run_is_there_is_told() {
-    let coverage = |name: &str| Library::of(&world(name)).json(&["runs"])[0]["coverage"].clone();
+    let coverage = |name: &str| Library::of(&world(name)).room.json(&["runs"])[0]["coverage"].clone();
     // Of three trials one was cancelled before its tests ran.
     let cancelled = coverage("cancelled");
     assert_eq!((&cancelled["present"], &cancelled["scored"]), (&Value::from(3), &Value::from(2)));

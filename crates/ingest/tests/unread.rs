@@ -1,6 +1,6 @@
 //! What is recognised and not read, in zips as other programs write them.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod hostile_kit;
 

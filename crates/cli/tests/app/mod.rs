@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -62,10 +62,27 @@ impl Room {
         assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     }
 
-    pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let output = self.stamina(&[args, &["--json"]].concat());
+    /// What a command that succeeds prints.
+    pub(crate) fn text(&self, args: &[&str]) -> String {
+        let output = self.stamina(args);
         assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+        String::from_utf8(output.stdout).expect("UTF-8 on standard output")
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.text(&[args, &["--json"]].concat())).expect("JSON on standard output")
+    }
+
+    /// Reads a folder or zip into the library; gives what that printed.
+    pub(crate) fn ingest(&self, source: &Path) -> Value {
+        self.json(&["ingest", source.to_str().expect("UTF-8")])
+    }
+
+    /// The ids of the runs in the library.
+    pub(crate) fn run_ids(&self) -> Vec<String> {
+        let runs = self.json(&["runs"]);
+        let runs = runs.as_array().expect("runs");
+        runs.iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect()
     }
 }
 
