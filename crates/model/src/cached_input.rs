@@ -61,6 +61,13 @@ impl Tokens {
     pub fn with_cached_included(self) -> Self {
         if self.cache_exceeds_input() { self.adding_cached() } else { self }
     }
+
+    /// The same counts without cached tokens where the input is unknown: they are a part of it, and in a sum they would be
+    /// a part of the input of others.
+    #[must_use]
+    pub fn without_part_of_unknown(self) -> Self {
+        Self { cached: self.cached.filter(|_| self.input.is_some()), ..self }
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +82,9 @@ mod tests {
         assert_eq!(of(Some(9_000), None), Some(9_000));
         assert_eq!(of(None, Some(9_000)), None, "the cache alone says nothing of the input");
         assert_eq!(of(Some(1), Some(u64::MAX)), Some(u64::MAX));
+        let part =
+            |input| Tokens { input, cached: Some(5), output: Some(7) }.without_part_of_unknown().cached;
+        assert_eq!((part(Some(10)), part(None)), (Some(5), None));
         for value in CachedInput::ALL {
             assert_eq!(CachedInput::parse(value.as_str()), Some(value));
         }

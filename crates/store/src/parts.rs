@@ -12,9 +12,10 @@ use crate::schema::Migration;
 use crate::values::int;
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, sources, warnings};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: "
 CREATE TABLE part (
   id INTEGER PRIMARY KEY,
   source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
@@ -26,7 +27,15 @@ CREATE TABLE part (
   UNIQUE (source, place, key)
 ) STRICT;
 ",
-}];
+    },
+    Migration {
+        version: 14,
+        sql: "
+-- ends of StaminaBench's, tasks of Harbor and copies of tb's trials are read otherwise than before: all sources are read again
+UPDATE part SET stamp = NULL;
+",
+    },
+];
 
 /// What reading one part gave.
 #[derive(Debug, Clone, Copy)]
