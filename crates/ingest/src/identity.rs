@@ -4,8 +4,13 @@
 //! ([`of_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
 //! an identity: two that passed the same turns, even in the same minute, need not be the same.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use files::Stamp;
-use model::{Attempt, Episode, Timing, Tokens};
+use model::{Attempt, Episode, Timing, Tokens, Warning};
+
+use crate::format::Report;
 
 /// The identity of an episode that its source gives an id, made of the parts that name it.
 pub fn of_id(parts: &[&str]) -> String {
@@ -24,6 +29,32 @@ pub fn of_published(name: &str, episode: &Episode) -> String {
 pub fn of_contents(episode: &Episode) -> Option<String> {
     let is_close = measured_to_the_fraction(episode) || is_timed(episode) && used(episode) >= MANY_TOKENS;
     is_close.then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
+}
+
+/// Leaves out of what is read together all that has the identity of one before it, with a warning. `identity` gives the run,
+/// too: copies in two runs stay (the store tells which of them counts).
+pub(crate) fn once_each<T>(
+    items: &mut Vec<T>,
+    identity: impl Fn(&T) -> Option<(String, String)>,
+    path: impl Fn(&T) -> String,
+    report: &mut Report,
+) {
+    let mut first: HashMap<(String, String), String> = HashMap::new();
+    items.retain(|item| {
+        let Some(identity) = identity(item) else { return true };
+        match first.entry(identity) {
+            Entry::Vacant(entry) => {
+                entry.insert(path(item));
+                true
+            }
+            Entry::Occupied(entry) => {
+                let what =
+                    format!("It is the same trial as {}, which counts. This one is left out.", entry.get());
+                report.warn(Warning::skipped(path(item), "part.duplicate", what));
+                false
+            }
+        }
+    });
 }
 
 /// From here on a count of tokens tells episodes apart that began in the same second.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Episode, Run, Warning};
+use model::{Episode, Run, Tokens, Warning};
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{FoundFormat, NotRecognised, Place, discover_among};
@@ -335,6 +335,10 @@ fn read_jobs(
         report.warnings.extend(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;
+            for attempt in episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts) {
+                attempt.tokens = attempt.tokens.without_part_of_unknown();
+            }
+            episode.tokens = episode.tokens.map(Tokens::without_part_of_unknown);
             if episode.identity.is_none() {
                 episode.identity = identity::of_contents(&episode);
             }

@@ -323,6 +323,11 @@ fn values_that_cannot_be_are_unknown_and_said() {
     let read = read(dir.path());
     let episode = read.episode("M", "t");
     assert_eq!(letters(episode), "ppe");
+    assert_eq!(
+        episode.turns[2].attempts[0].end_reason,
+        Some(EndReason::VerifierError),
+        "unreadable, not missing"
+    );
     let numbers: Vec<_> = episode.turns.iter().map(|t| (t.attempts[0].passed, t.attempts[0].total)).collect();
     assert_eq!(numbers, [(Some(1), Some(1)), (None, None), (None, Some(2))]);
     assert_eq!(read.warnings("reward.range").len(), 1);

@@ -916,6 +916,58 @@ fn tasks_of_one_name_from_two_data_sets_are_two_scenarios() {
 }
 
 #[test]
+fn tasks_in_folders_of_one_name_are_told_apart_by_their_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let trial = |folder: &str, path: &str, name: Option<&str>| {
+        let at = dir.path().join("job").join(folder);
+        let config = format!(
+            r#"{{"trial_name": "{folder}", "task": {{"path": "{path}"}}, "agent": {{"name": "a"}}}}"#
+        );
+        write(&at.join("config.json"), &config);
+        if let Some(name) = name {
+            write(
+                &at.join("result.json"),
+                &format!(
+                    r#"{{"task_name": "{name}", "trial_name": "{folder}", "started_at": "2026-01-01T10:00:00Z",
+                         "verifier_result": {{"rewards": {{"reward": 1.0}}}}}}"#
+                ),
+            );
+        }
+    };
+    trial("v1__1", "a/v1", Some("org/a"));
+    trial("v1__2", "b/v1", Some("org/b"));
+    // Still running: the task at its path has a name.
+    trial("v1__3", "b/v1", None);
+    let read = read(dir.path());
+    let mut scenarios: Vec<_> = read.episodes.iter().map(|(_, e)| (e.scenario.as_str(), e.repeat)).collect();
+    scenarios.sort_unstable();
+    assert_eq!(scenarios, [("org/a", 1), ("org/b", 1), ("org/b", 2)]);
+}
+
+#[test]
+fn a_copied_folder_is_no_trial_that_was_planned() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("job");
+    write(&job.join("config.json"), r#"{"job_name": "job", "agents": [{"name": "a"}]}"#);
+    write(&job.join("result.json"), r#"{"n_total_trials": 2, "finished_at": "2026-01-01T11:00:00Z"}"#);
+    for folder in ["t__1", "t__1 copy"] {
+        write(
+            &job.join(folder).join("config.json"),
+            r#"{"trial_name": "t__1", "task": {"path": "t"}, "agent": {"name": "a"}}"#,
+        );
+        write(
+            &job.join(folder).join("result.json"),
+            r#"{"id": "1", "task_name": "t", "trial_name": "t__1", "started_at": "2026-01-01T10:00:00Z",
+                "verifier_result": {"rewards": {"reward": 1.0}}}"#,
+        );
+    }
+    let read = read(dir.path());
+    assert_eq!(read.episodes.len(), 1);
+    let codes = read.codes();
+    assert!(codes.contains(&"harbor.trials_missing") && codes.contains(&"part.duplicate"), "{codes:?}");
+}
+
+#[test]
 fn a_zip_gives_the_same_as_the_folder() {
     let zip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-harbor.zip");
     let (zipped, folder) = (read(&zip), read(&fixture()));

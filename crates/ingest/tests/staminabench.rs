@@ -656,8 +656,37 @@ fn an_exception_is_from_outside_only_where_the_table_knows_it() {
             (EndReason::Endpoint, false),
         ),
         (r#""server did not start""#, (EndReason::ServerFailed, false)),
+        // The agent's server raises these, or a test of it.
+        (r#""ModuleNotFoundError: No module named 'flask'""#, (EndReason::AgentError, true)),
+        (
+            r#"{"type": "requests.exceptions.ConnectionError", "message": "HTTPConnectionPool(host='127.0.0.1', port=8000): Max retries exceeded with url: / (Caused by NewConnectionError('Connection refused'))"}"#,
+            (EndReason::ServerFailed, false),
+        ),
+        (r#""MemoryError: out of memory""#, (EndReason::AgentError, true)),
+        (r#""botocore.exceptions.EndpointConnectionError: Could not connect""#, (EndReason::Endpoint, false)),
     ] {
         assert_eq!(ended(error), want, "{error}");
+    }
+}
+
+/// A field for the reason may hold a sentence: only a whole label, or an exception that the table knows, censors.
+#[test]
+fn a_reason_in_words_censors_only_as_a_whole_label() {
+    let ended = |fields: &str| {
+        let trajectory = format!(
+            r#"{{"n_turns": 3, "turns": [{{"turn": 1, "attempts": [{{"attempt": 1, "success": false, {fields}}}]}}]}}"#
+        );
+        written(&[("scenario_0/trajectory.json", &trajectory)]).episodes[0].end().1
+    };
+    for (fields, want) in [
+        (r#""failure_reason": "the container endpoint returns 404""#, EndReason::TestsFailed),
+        (r#""result": "added rate limiting, then cancelled orders""#, EndReason::TestsFailed),
+        (r#""failure_reason": "rate limit exceeded""#, EndReason::Endpoint),
+        (r#""exit_reason": "cancelled""#, EndReason::Cancelled),
+        (r#""failure_reason": "litellm.RateLimitError: slow down""#, EndReason::Endpoint),
+        (r#""failure_reason": "the agent gave up on the docker task""#, EndReason::GaveUp),
+    ] {
+        assert_eq!(ended(fields), want, "{fields}");
     }
 }
 

@@ -233,3 +233,22 @@ fn other_files_of_the_same_names_are_no_run() {
         fs::remove_file(path).unwrap();
     }
 }
+
+#[test]
+fn a_copied_trial_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let before = read(dir.path()).episodes.len();
+    let of_task = dir.path().join("task-a");
+    let trial = fs::read_dir(&of_task)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("results.json").is_file())
+        .min()
+        .unwrap();
+    let name = trial.file_name().unwrap().to_str().unwrap();
+    copy(&trial, &of_task.join(format!("{name} copy")));
+    let read = read(dir.path());
+    assert_eq!(read.episodes.len(), before);
+    assert!(read.codes().contains(&"part.duplicate"), "{:?}", read.codes());
+}

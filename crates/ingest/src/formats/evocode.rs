@@ -32,7 +32,7 @@ use serde_json::Value;
 
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
-use crate::readers::value::Unusable;
+use crate::readers::value::{self, Unusable};
 use files::{Entry, ReadError, Stamp, Tree, join, parent};
 
 use self::sweep::Sweep;
@@ -72,7 +72,7 @@ struct Place {
 
 /// A share of the rounds of a task.
 fn share(value: &Node) -> Option<f64> {
-    value.number().filter(|n| (0.0..=1.0).contains(n))
+    value::reward(value).filter(|n| (0.0..=1.0).contains(n))
 }
 
 /// Reads the files of tasks.

@@ -30,6 +30,7 @@
 mod accounting;
 mod case_lines;
 mod exception;
+mod grouping;
 mod head;
 mod job;
 mod layout;
@@ -41,17 +42,19 @@ mod steps;
 mod task;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::identity;
 use crate::readers::atif::{self, Document};
 use crate::readers::json::{Node, Object};
 use files::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
 
 use self::accounting::Agent;
+use self::grouping::{Scenario, by_task};
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
 use self::layout::{Job, Kind};
@@ -179,6 +182,8 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
             run
         };
         let mut trials_of_run = Vec::new();
+        // A copy of a trial is none that was planned.
+        let mut names: HashSet<String> = HashSet::new();
         for trial in layout::trial_folders(tree, at, kind, job) {
             let entries = tree.list(&trial);
             if !layout::holds_trial(&entries) {
@@ -190,6 +195,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
                 continue;
             }
             let head = Head::read(tree, &trial, own.config.as_ref());
+            names.insert(head.trial.clone().unwrap_or_else(|| trial.clone()));
             let run = run_for(&head, &mut of_job);
             let key = part_key(kind, job, || head.clone());
             let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
@@ -202,7 +208,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
             trials_of_run.push((run, trial));
         }
         if kind != Kind::Trial {
-            job::check(job, &own, trials_of_run.len(), report);
+            job::check(job, &own, names.len(), report);
         }
         // A job that has not begun a trial yet is shown by the agents that it names.
         if trials_of_run.is_empty() {
@@ -408,38 +414,6 @@ fn read(
     tasks.into_iter().flat_map(|task| read_task(tree, kind, &task.0, jobs, task.1, report)).collect()
 }
 
-/// The trials of a part by their task: its name and, in a job, what it was taken from. Two data sets may have a task of one
-/// name: then each is a scenario of its own, called `set/name`. A trial that does not say where its task is from is of the
-/// only one that there is.
-fn by_task(kind: Kind, trials: Vec<Trial>) -> Vec<(Scenario, Vec<Trial>)> {
-    let origins: BTreeSet<(&str, &str)> = trials
-        .iter()
-        .filter_map(|t| Some((t.head.task.as_str(), t.head.task_origin().filter(|_| kind == Kind::Job)?)))
-        .collect();
-    let several = |task: &str| origins.iter().filter(|(name, _)| *name == task).count() > 1;
-    let mut tasks: BTreeMap<Scenario, Vec<Trial>> = BTreeMap::new();
-    let scenarios: Vec<Scenario> = trials
-        .iter()
-        .map(|t| Scenario {
-            task: t.head.task.clone(),
-            origin: t.head.task_origin().filter(|_| several(&t.head.task)).map(str::to_owned),
-        })
-        .collect();
-    for (scenario, trial) in scenarios.into_iter().zip(trials) {
-        tasks.entry(scenario).or_default().push(trial);
-    }
-    tasks.into_iter().collect()
-}
-
-/// Which task trials are of.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Scenario {
-    /// Its name.
-    task: String,
-    /// What it was taken from, where another task of that name was taken from elsewhere.
-    origin: Option<String>,
-}
-
 /// Reads all trials of one task: they tell each other's number of steps, and their order is that of the repeats.
 fn read_task(
     tree: &Tree,
@@ -450,17 +424,23 @@ fn read_task(
     report: &mut Report,
 ) -> Vec<Reading> {
     trials.sort_by(|a, b| a.order().cmp(&b.order()));
-    once_each(&mut trials, report);
+    let identity = |trial: &Trial| Some((trial.run.clone(), trial.identity.clone()?));
+    identity::once_each(&mut trials, identity, |trial| trial.path.clone(), report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
-    let name = trials.iter().find_map(Trial::task_name).unwrap_or(&of.task);
-    let scenario = of.origin.as_ref().map_or_else(|| name.to_owned(), |origin| format!("{origin}/{name}"));
+    let scenario =
+        of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
     let declared = Steps::of(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(String, Played)> = Vec::new();
+    // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.
+    let mut versions: HashMap<usize, Option<String>> = HashMap::new();
     for trial in &trials {
         let plan = declared.for_trial(task.as_ref(), trial, report);
-        let agent = Agent::new(&trial.head, || job::harbor_version(tree, jobs.get(trial.job)?));
+        let agent = Agent::new(&trial.head, || {
+            let read = || job::harbor_version(tree, jobs.get(trial.job)?);
+            versions.entry(trial.job).or_insert_with(read).clone()
+        });
         let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, agent, report);
         let episode = &mut result.episode;
         let repeat = repeats.entry(trial.run.clone()).or_insert(0);
@@ -493,26 +473,6 @@ fn read_task(
         out.push(Reading { run, episode: played.episode });
     }
     out
-}
-
-/// Leaves out trials that are copies of one before, in the same run.
-fn once_each(trials: &mut Vec<Trial>, report: &mut Report) {
-    let mut first: HashMap<(String, String), String> = HashMap::new();
-    trials.retain(|trial| {
-        let Some(identity) = &trial.identity else { return true };
-        match first.entry((trial.run.clone(), identity.clone())) {
-            hash_map::Entry::Vacant(entry) => {
-                entry.insert(trial.path.clone());
-                true
-            }
-            hash_map::Entry::Occupied(entry) => {
-                let what =
-                    format!("It is the same trial as {}, which counts. This one is left out.", entry.get());
-                report.warn(Warning::skipped(&trial.path, "part.duplicate", what));
-                false
-            }
-        }
-    });
 }
 
 /// The tests print CASE lines and printed none: nothing could be tested.

@@ -24,6 +24,7 @@ use files::{ReadError, Stamp, Tree, file_name, join};
 use model::{Artifact, Transcript, Warning};
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::identity;
 use crate::readers::json::Node;
 use crate::readers::outline::Outline;
 
@@ -139,18 +140,19 @@ struct TaskReader {
 impl PartReader for TaskReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let trials = self.trials.get(&part.key).map_or(&[][..], Vec::as_slice);
-        let mut read: Vec<(layout::Order, model::Episode)> = trials
+        let mut read: Vec<(layout::Order, String, model::Episode)> = trials
             .iter()
             .map(|trial| {
                 let result = trial.result(tree, report);
-                (
-                    trial.order(result.as_ref()),
-                    trial::episode(tree, trial, result.as_ref(), self.log.as_deref(), report),
-                )
+                let episode = trial::episode(tree, trial, result.as_ref(), self.log.as_deref(), report);
+                (trial.order(result.as_ref()), trial.place(), episode)
             })
             .collect();
-        read.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let numbered = read.into_iter().zip(1..).map(|((_, mut episode), repeat)| {
+        read.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        let identity =
+            |(.., episode): &(_, _, model::Episode)| Some((String::new(), episode.identity.clone()?));
+        identity::once_each(&mut read, identity, |(_, place, _)| place.clone(), report);
+        let numbered = read.into_iter().zip(1..).map(|((.., mut episode), repeat)| {
             episode.repeat = repeat;
             Reading { run: self.run.clone(), episode }
         });

@@ -261,11 +261,13 @@ fn give(call: &mut ToolCall, text: &str, text_cut: u64, is_error: Option<bool>) 
     call.is_error = call.is_error.or(is_error);
     match &mut call.result {
         Some(before) => {
-            before.push('\n');
-            before.push_str(text);
-            let (kept, more) = cut(before, TEXT_CAP);
+            let room = TEXT_CAP.saturating_sub(before.len() + 1);
+            let (kept, more) = cut(text, room);
+            if !kept.is_empty() {
+                before.push('\n');
+                before.push_str(kept);
+            }
             call.result_cut += more + text_cut;
-            *before = kept.to_owned();
         }
         none => {
             *none = Some(text.to_owned());

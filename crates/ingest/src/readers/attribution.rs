@@ -29,6 +29,8 @@ pub(crate) enum Stage {
     LaterSetup,
     /// While the agent worked.
     Agent,
+    /// While the agent worked or its server was tested: nothing says which.
+    AgentOrTests,
     /// After the agent's work and before the tests: logs, artifacts.
     Between,
     /// While the tests ran.

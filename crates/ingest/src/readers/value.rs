@@ -36,6 +36,11 @@ pub(crate) fn dollars(value: &Node) -> Option<f64> {
     }
 }
 
+/// A reward: a finite number, or what Python takes for one. A text is none.
+pub(crate) fn reward(value: &Node) -> Option<f64> {
+    matches!(value, Node::Number(_) | Node::Bool(_)).then(|| value.number()).flatten()
+}
+
 fn is_amount(number: f64) -> bool {
     number.is_finite() && number >= 0.0
 }

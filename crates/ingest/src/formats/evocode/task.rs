@@ -71,7 +71,7 @@ impl Cell {
         let mut attempt = Attempt::new(1, Verdict::Error);
         (attempt.passed, attempt.total) = (count("pass"), count("total"));
         let failed = count("fail").unwrap_or(0);
-        let reward = unusable.take("reward", node.get("reward"), Node::number);
+        let reward = unusable.take("reward", node.get("reward"), value::reward);
         attempt.reward = reward;
         let sum = attempt.passed.unwrap_or(0).saturating_add(failed);
         let sum_differs = attempt.total.is_some_and(|total| total != sum);
@@ -82,6 +82,10 @@ impl Cell {
             Some(_) => {
                 attempt.verdict = Verdict::Failed;
                 attempt.end_reason = Some(EndReason::TestsFailed);
+            }
+            None if node.get("reward").is_some() => {
+                attempt.end_reason = Some(EndReason::VerifierError);
+                attempt.extra.insert("verdict".to_owned(), "unreadable".into());
             }
             None => attempt.end_reason = Some(EndReason::NoVerdict),
         }

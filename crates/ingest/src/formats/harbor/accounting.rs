@@ -82,7 +82,7 @@ pub(super) struct Agent<'a> {
 
 impl<'a> Agent<'a> {
     /// Of a trial. `harbor` gives the version of Harbor; it is asked only where it matters.
-    pub(super) fn new(head: &'a Head, harbor: impl Fn() -> Option<String>) -> Self {
+    pub(super) fn new(head: &'a Head, mut harbor: impl FnMut() -> Option<String>) -> Self {
         let name = head.agent.as_deref().unwrap_or_default();
         let is_anthropic = || {
             let model = head.model.as_deref().unwrap_or_default().to_ascii_lowercase();

@@ -84,7 +84,7 @@ impl Raised {
             // Only the agent's phase raises it, however late it is recorded.
             Stage::Between if self.kind.ends_with("AgentTimeoutError") => self.attribution(phases),
             Stage::Between | Stage::Verifier | Stage::TearDown => None,
-            Stage::Setup | Stage::LaterSetup | Stage::Agent => self.attribution(phases),
+            Stage::Setup | Stage::LaterSetup | Stage::Agent | Stage::AgentOrTests => self.attribution(phases),
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Head {
     pub(super) task_path: Option<String>,
     /// The task's name: `org/name`, or its folder's name.
     pub(super) task: String,
+    /// The trial's name in its job, which copies of its folder have in common.
+    pub(super) trial: Option<String>,
     /// The data set that the task was taken from.
     pub(super) source: Option<String>,
     /// The repository that the task was taken from.
@@ -85,6 +87,8 @@ impl Head {
     }
 
     fn take(&mut self, config: &Node) {
+        self.trial =
+            self.trial.take().or_else(|| config.get("trial_name").and_then(Node::word).map(str::to_owned));
         if let Some(agent) = config.get("agent") {
             self.take_agent(agent);
         }

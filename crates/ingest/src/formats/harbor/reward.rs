@@ -16,11 +16,6 @@ const NO_VERDICT: &str = "The step has no verdict.";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rewards(Vec<(String, Option<f64>)>);
 
-/// A finite number, or what Python takes for one; a text is none, as for Harbor.
-fn number(reward: &Node) -> Option<f64> {
-    matches!(reward, Node::Number(_) | Node::Bool(_)).then(|| reward.number()).flatten()
-}
-
 /// What rewards come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Decision {
@@ -46,7 +41,7 @@ impl Decision {
 impl Rewards {
     /// Those of a result; `None` where there are none.
     pub(super) fn of_result(node: &Node) -> Option<Self> {
-        let rewards = node.map().iter().map(|(name, reward)| (name.clone(), number(reward))).collect();
+        let rewards = node.map().iter().map(|(name, reward)| (name.clone(), value::reward(reward))).collect();
         Some(Self(rewards)).filter(|rewards| !rewards.0.is_empty())
     }
 

@@ -8,7 +8,7 @@ use crate::readers::attribution::Attribution;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
-use crate::readers::value::Unusable;
+use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, file_name, join};
 
 use super::accounting::Agent;
@@ -429,7 +429,7 @@ impl Trial {
         }
         let Some(result) = &self.result else { return };
         for (key, value) in result.at(&["verifier_result", "rewards"]).map_or(&[][..], Node::map) {
-            if let Some(value) = value.number() {
+            if let Some(value) = value::reward(value) {
                 episode.reported.push((format!("harbor.{key}"), value));
             }
         }

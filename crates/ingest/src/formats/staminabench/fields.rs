@@ -1,6 +1,6 @@
 //! One field of an object about an attempt, a turn or an episode: known by its name, or kept as it stands.
 
-use model::{EndReason, Ending, Extra, TestOutcome, TestResult};
+use model::{EndReason, Extra, TestOutcome, TestResult};
 use serde_json::Value;
 
 use super::facts::{Facts, kept};
@@ -166,7 +166,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
     if is(words::END)
         && let Some(text) = value.word()
     {
-        facts.end_reason = words::end_reason(text).or(facts.end_reason);
+        facts.end_reason = end_by_words(text).or(facts.end_reason);
         return model::EndReason::parse(text).is_some();
     }
     if is(words::EXCEPTION)
@@ -181,7 +181,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
     {
         let said = words::status(text);
         facts.success = facts.success.or(said);
-        facts.end_reason = facts.end_reason.or_else(|| words::end_reason(text));
+        facts.end_reason = facts.end_reason.or_else(|| end_by_words(text));
         return said.is_some();
     }
     if is(words::WRAPPERS) && depth < 3 && !value.map().is_empty() {
@@ -221,9 +221,7 @@ fn is_time(facts: &mut Facts, name: &str, value: &Node) -> bool {
 
 fn exception(name: &str, value: &Node) -> Option<(String, String)> {
     if let Some(text) = value.word() {
-        // `TimeoutError: …` says its type itself.
-        let kind = text.split_once(": ").map(|(kind, _)| kind).filter(|k| k.len() < 80 && !k.contains(' '));
-        return Some((kind.unwrap_or(name).to_owned(), text.to_owned()));
+        return Some((type_in_front(text).unwrap_or(name).to_owned(), text.to_owned()));
     }
     let get = |names: &[&str]| {
         value
@@ -239,15 +237,33 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
         .then(|| (kind.unwrap_or_else(|| name.to_owned()), message.unwrap_or_default()))
 }
 
-/// Why an exception ended an attempt. A message may quote anything, so phrases in it say how the agent failed and never
-/// that something outside did: that takes a row of the table.
-fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
-    let told = message.strip_prefix(kind.as_str()).and_then(|m| m.strip_prefix(": ")).unwrap_or(message);
-    let evidence = Evidence { kind, message: told, traceback: "", stage: Stage::Agent, agent_seconds: None };
-    let by_table = evidence.attribution().filter(|found| found.recognised).map(|found| found.reason);
-    by_table.or_else(|| {
-        words::end_reason(&format!("{kind} {message}")).filter(|r| r.default_ending() == Ending::Event)
+/// The reason that a field for ends or states gives: a whole label, an exception in one line, or a phrase that says how the
+/// agent failed.
+fn end_by_words(text: &str) -> Option<EndReason> {
+    words::label(text).or_else(|| match type_in_front(text) {
+        Some(kind) => exception_end(&(kind.to_owned(), text.to_owned())),
+        None => words::agent_failure(text),
     })
+}
+
+/// The type of an exception that a text begins with: `TimeoutError: …`.
+fn type_in_front(text: &str) -> Option<&str> {
+    text.split_once(": ").map(|(kind, _)| kind).filter(|kind| kind.len() < 80 && !kind.contains(' '))
+}
+
+/// Why an exception ended an attempt: by the table, else by a phrase that says how the agent failed.
+fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
+    let own_message =
+        message.strip_prefix(kind.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
+    let evidence = Evidence {
+        kind,
+        message: own_message,
+        traceback: "",
+        stage: Stage::AgentOrTests,
+        agent_seconds: None,
+    };
+    let by_table = evidence.attribution().filter(|found| found.recognised).map(|found| found.reason);
+    by_table.or_else(|| words::agent_failure(&format!("{kind} {message}")))
 }
 
 /// A test of a list of names or objects.

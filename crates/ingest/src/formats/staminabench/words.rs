@@ -350,12 +350,39 @@ pub(super) fn status(word: &str) -> Option<bool> {
     })
 }
 
-/// The reason that a text names; `None` if it names none that is known.
-pub(super) fn end_reason(text: &str) -> Option<EndReason> {
+/// The reason that a whole text is the label of: ours, or one that others use for it. Only a whole label says that
+/// something outside ended an attempt: a sentence may quote anything.
+pub(super) fn label(text: &str) -> Option<EndReason> {
     let word = text.trim().to_lowercase().replace([' ', '-'], "_");
-    if let Some(reason) = EndReason::parse(&word) {
-        return Some(reason);
-    }
+    EndReason::parse(&word).or_else(|| {
+        Some(match word.as_str() {
+            "rate_limit"
+            | "rate_limited"
+            | "rate_limit_exceeded"
+            | "throttled"
+            | "throttling"
+            | "too_many_requests"
+            | "service_unavailable"
+            | "overloaded"
+            | "unauthorized"
+            | "api_error"
+            | "endpoint_error" => EndReason::Endpoint,
+            "canceled" | "interrupted" | "interrupted_by_user" | "keyboard_interrupt" => EndReason::Cancelled,
+            "environment_error" | "docker_error" | "container_error" | "out_of_disk" | "no_space_left" => {
+                EndReason::Environment
+            }
+            "budget_exceeded"
+            | "cost_limit"
+            | "cost_limit_exceeded"
+            | "limits_exceeded"
+            | "limitsexceeded" => EndReason::Budget,
+            _ => return None,
+        })
+    })
+}
+
+/// How a text says that the agent failed; `None` if it does not, or only names what is outside the agent.
+pub(super) fn agent_failure(text: &str) -> Option<EndReason> {
     let text: String = text.chars().take(2_000).collect::<String>().to_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
     Some(
@@ -370,21 +397,6 @@ pub(super) fn end_reason(text: &str) -> Option<EndReason> {
         ]) {
             EndReason::ContextOverflow
         } else if has(&[
-            "rate limit",
-            "ratelimit",
-            "rate_limit",
-            "throttl",
-            "too many requests",
-            "service unavailable",
-            "internal server error from",
-            "accessdenied",
-            "unauthorized",
-            "expiredtoken",
-            "authenticationerror",
-            "overloaded",
-        ]) {
-            EndReason::Endpoint
-        } else if has(&[
             "tool call",
             "tool_call",
             "toolcall",
@@ -397,12 +409,6 @@ pub(super) fn end_reason(text: &str) -> Option<EndReason> {
             EndReason::ToolCallFormat
         } else if has(&["loop detect", "loop_detect", "stuck in a loop", "agentstuck", "repeated action"]) {
             EndReason::LoopDetected
-        } else if has(&["budget", "cost limit", "limits_exceeded", "limitsexceeded", "cost_limit"]) {
-            EndReason::Budget
-        } else if has(&["keyboardinterrupt", "cancelled", "canceled", "interrupted by user"]) {
-            EndReason::Cancelled
-        } else if has(&["docker", "container", "no space left", "oomkilled"]) {
-            EndReason::Environment
         } else if has(&[
             "server failed to start",
             "server did not start",
@@ -432,10 +438,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_for_ends() {
-        assert_eq!(end_reason("agent_timeout"), Some(EndReason::AgentTimeout));
-        assert_eq!(end_reason("ThrottlingException: Too many requests"), Some(EndReason::Endpoint));
-        assert_eq!(end_reason("Input is too long for requested model"), Some(EndReason::ContextOverflow));
-        assert_eq!(end_reason("it went well"), None);
+    fn only_a_whole_label_says_that_something_outside_ended_it() {
+        assert_eq!(label("Agent-Timeout"), Some(EndReason::AgentTimeout));
+        assert_eq!(label("rate limit exceeded"), Some(EndReason::Endpoint));
+        assert_eq!(label("the route for rate limits returns 404"), None);
+        assert_eq!(agent_failure("Input is too long for requested model"), Some(EndReason::ContextOverflow));
+        assert_eq!(agent_failure("the container endpoint returns 404"), None);
+        assert_eq!(agent_failure("it went well"), None);
+    }
+
+    #[test]
+    fn a_phrase_never_censors() {
+        for phrase in [
+            "context length",
+            "tool call",
+            "loop detected",
+            "connection refused",
+            "test timeout",
+            "gave up",
+            "sigkill",
+        ] {
+            let reason = agent_failure(phrase).unwrap();
+            assert_eq!(reason.default_ending(), model::Ending::Event, "{phrase}");
+        }
     }
 }

@@ -103,6 +103,11 @@ impl Trial {
         self.folder.as_ref().filter(|_| self.has_result).map(|folder| join(folder, RESULTS))
     }
 
+    /// Where it is, for warnings.
+    pub(super) fn place(&self) -> String {
+        self.own_file().or_else(|| self.folder.clone()).unwrap_or_else(|| self.name.clone())
+    }
+
     pub(super) fn order(&self, result: Option<&Node>) -> Order {
         let began =
             result.and_then(|r| r.get("trial_started_at")).and_then(Node::word).and_then(clock::micros);

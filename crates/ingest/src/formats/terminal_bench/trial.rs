@@ -60,7 +60,7 @@ pub(super) fn episode(
     if let Some(log) = log {
         episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
     }
-    let place = trial.own_file().or_else(|| trial.folder.clone()).unwrap_or_else(|| trial.name.clone());
+    let place = trial.place();
     let mut turn = Turn::new(1);
     let mut attempt = Attempt::new(1, Verdict::Error);
     attempt.artifacts = artifacts(tree, trial);
@@ -168,7 +168,8 @@ fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
     let mut count = |key| unusable.take(key, result.get(key), value::tokens);
     let (input, output) = (count("total_input_tokens"), count("total_output_tokens"));
     if input.unwrap_or(0) > 0 || output.unwrap_or(0) > 0 {
-        attempt.tokens = Tokens { input, cached: None, output };
+        // An answer without input tokens: nobody counted them.
+        attempt.tokens = Tokens { input: input.filter(|tokens| *tokens > 0), cached: None, output };
     }
 }
 

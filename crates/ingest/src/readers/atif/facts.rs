@@ -14,12 +14,38 @@ use super::{result_text, tokens};
 /// What an import needs of a trajectory, without holding its texts.
 #[derive(Debug, Default, Deserialize)]
 pub struct Facts {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded_steps")]
     steps: Vec<StepFacts>,
     #[serde(default)]
     final_metrics: Option<Node>,
     #[serde(default)]
     continued_trajectory_ref: Option<String>,
+}
+
+/// Most steps of a trajectory: what is kept of one is a hundred times what one may take in a file.
+const STEPS_CAP: usize = 200_000;
+
+fn bounded_steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<StepFacts>, D::Error> {
+    struct Steps;
+    impl<'de> Visitor<'de> for Steps {
+        type Value = Vec<StepFacts>;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a list of steps")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut steps = Vec::new();
+            while let Some(step) = list.next_element()? {
+                if steps.len() == STEPS_CAP {
+                    return Err(serde::de::Error::custom(format!("it has more than {STEPS_CAP} steps")));
+                }
+                steps.push(step);
+            }
+            Ok(steps)
+        }
+    }
+    deserializer.deserialize_seq(Steps)
 }
 
 #[derive(Debug, Deserialize)]
@@ -317,6 +343,14 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trajectory_of_too_many_steps_is_refused_and_not_held() {
+        let of = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
+        assert!(serde_json::from_str::<Facts>(&of(STEPS_CAP)).is_ok());
+        let error = serde_json::from_str::<Facts>(&of(STEPS_CAP + 1)).unwrap_err();
+        assert!(error.to_string().contains("more than 200000 steps"), "{error}");
+    }
 
     #[test]
     fn the_frame_of_a_harness_is_no_part_of_the_instruction() {

@@ -5,7 +5,7 @@ use model::EndReason;
 use super::frames::{self, Callee};
 use super::message::{self, Refusal};
 use super::row::{Row, Rule};
-use super::table::ROWS;
+use super::table::{HTTP, PYTHON, ROWS};
 use super::{Attribution, Evidence, Stage, traceback};
 
 /// How deep a wrapper may wrap.
@@ -65,11 +65,21 @@ impl<'a> Case<'a> {
             |row| {
                 self.apply(match self.stage {
                     Stage::Setup | Stage::LaterSetup | Stage::Between => &row.setup,
-                    Stage::Agent => &row.agent,
+                    Stage::AgentOrTests if row.begins.is_empty() && self.any_program_raises(row) => {
+                        &Rule::Unclear
+                    }
+                    Stage::Agent | Stage::AgentOrTests => &row.agent,
                     Stage::Verifier | Stage::TearDown => &row.verifier,
                 })
             },
         )
+    }
+
+    /// Whether the exception is one of Python's own or of a general client of HTTP: the agent's server and the tests of it
+    /// raise those, too.
+    fn any_program_raises(&self, row: &Row) -> bool {
+        let is_general = |module: &str| PYTHON.iter().chain(HTTP).any(|package| is_below(module, package));
+        self.module.map_or_else(|| row.packages.iter().any(|package| is_general(package)), is_general)
     }
 
     fn fits(&self, row: &Row) -> bool {
@@ -116,6 +126,7 @@ impl<'a> Case<'a> {
         match self.stage {
             Stage::Setup | Stage::LaterSetup | Stage::Between => is(EndReason::Environment),
             Stage::Verifier | Stage::TearDown => is(EndReason::VerifierError),
+            Stage::AgentOrTests => UNCLEAR,
             Stage::Agent => self.by_status().unwrap_or_else(|| {
                 match self.first_block().and_then(|block| frames::innermost(&block.files)) {
                     Some(Callee::Engine) => is(EndReason::Environment),
@@ -200,7 +211,8 @@ impl<'a> Case<'a> {
 
     /// What a wrapper wraps: the exception it names, the first of a group, else the one that was raised first.
     fn wrapped(&self) -> Option<Attribution> {
-        if let Some((_, rest)) = self.message.split_once(" state=finished raised ") {
+        let of_tenacity = self.message.strip_prefix("RetryError[<Future ");
+        if let Some((_, rest)) = of_tenacity.and_then(|rest| rest.split_once(" state=finished raised ")) {
             return self.inner(rest.split('>').next()?, "");
         }
         if let Some((kind, message)) = traceback::first_of_group(self.traceback) {

@@ -101,26 +101,87 @@ pub(super) fn refusal(message: &str) -> Option<Refusal> {
         ("Output blocked by content filtering policy", Refusal::Content),
         ("The response was filtered due to the prompt triggering ", Refusal::Content),
     ];
-    let code = value_of(message, "code");
-    let by_code = CODES.iter().find(|(known, _)| Some(*known) == code);
+    let inner = after_names(message);
+    let body = Body::of_message(message).or_else(|| inner.and_then(Body::of_message)).unwrap_or_default();
+    let by_code = CODES.iter().find(|(known, _)| Some(*known) == body.code);
     let by_sentence = || {
-        let told = [Some(message), value_of(message, "message"), after_names(message)];
-        SENTENCES.iter().find(|(sentence, _)| told.iter().flatten().any(|text| text.starts_with(sentence)))
+        let texts = [Some(message), body.message, inner];
+        SENTENCES.iter().find(|(sentence, _)| texts.iter().flatten().any(|text| text.starts_with(sentence)))
     };
     by_code.or_else(by_sentence).map(|(_, refusal)| *refusal)
 }
 
-/// The text of the first `'key': '…'` of an error's body, as Python or JSON writes it; of `message` its beginning.
-fn value_of<'a>(message: &'a str, key: &str) -> Option<&'a str> {
-    for quote in ['\'', '"'] {
-        let name = format!("{quote}{key}{quote}:");
-        let Some((_, rest)) = message.split_once(&name) else { continue };
-        let rest = rest.trim_start();
-        let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) else { continue };
-        let value = &rest[1..];
-        return Some(if key == "message" { value } else { value.split(quote).next().unwrap_or(value) });
+/// What the body of an error says: `{"error": {"code": …, "message": …}}`, or the same without the outer key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Body<'a> {
+    code: Option<&'a str>,
+    message: Option<&'a str>,
+}
+
+impl<'a> Body<'a> {
+    /// The body that a message consists of, behind at most a status and its word: `Error code: 400 - {'error': …`.
+    fn of_message(message: &'a str) -> Option<Self> {
+        let (before, _) = beginning(message).split_once('{')?;
+        let is_status = before.len() <= 60 && !before.contains(['\'', '"', ':'])
+            || message.starts_with("Error code: ") && status(message).is_some();
+        is_status.then(|| Self::parse(&message[before.len()..]))
     }
-    None
+
+    /// Reads an object as Python or JSON writes it, as far as it goes: messages are cut.
+    fn parse(text: &'a str) -> Self {
+        let mut body = Self::default();
+        // The key at each depth; none in a list.
+        let mut keys: Vec<Option<&str>> = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '}', '[', ']', ',', '\'', '"']) {
+            let mark = &rest[at..=at];
+            rest = &rest[at + 1..];
+            match mark {
+                "{" | "[" if keys.len() == DEPTH => break,
+                "{" | "[" => keys.push(None),
+                "}" | "]" => {
+                    keys.pop();
+                }
+                "," => {
+                    if let Some(key) = keys.last_mut() {
+                        *key = None;
+                    }
+                }
+                quote => {
+                    let end = end_of_string(rest, quote);
+                    let (string, behind) = rest.split_at(end.unwrap_or(rest.len()));
+                    rest = behind.get(1..).unwrap_or_default();
+                    let key = keys.last_mut();
+                    match (key, rest.trim_start().starts_with(':')) {
+                        (Some(key @ None), true) => *key = Some(string),
+                        _ => match keys[..] {
+                            [Some("code")] | [Some("error"), Some("code")] => {
+                                body.code = body.code.or(Some(string));
+                            }
+                            [Some("message")] | [Some("error"), Some("message")] => {
+                                body.message = body.message.or(Some(string));
+                            }
+                            _ => {}
+                        },
+                    }
+                }
+            }
+        }
+        body
+    }
+}
+
+/// How deep a body is read.
+const DEPTH: usize = 16;
+
+/// Where a string that was begun with `quote` ends.
+fn end_of_string(text: &str, quote: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let ends = !escaped && [byte] == *quote.as_bytes();
+        escaped = !escaped && byte == b'\\';
+        ends
+    })
 }
 
 /// What follows the names that wrap a message: `litellm.BadRequestError: OpenAIException - …`, `… operation: …`.
@@ -189,6 +250,19 @@ mod tests {
                 Some(Refusal::Content),
             ),
             ("Error code: 400 - {'error': {'message': 'the user wrote: prompt is too long: 9'}}", None),
+            (
+                "litellm.BadRequestError: OpenAIException - {\"error\":{\"message\":\"bad args {'code': 'insufficient_quota'}\",\"code\":\"invalid_value\"}}",
+                None,
+            ),
+            (
+                "Error code: 400 - {'error': {'message': \"it said 'code': 'content_filter'\", 'param': {'code': 'content_filter'}}}",
+                None,
+            ),
+            ("Error code: 400 - {'message': 'x', 'code': 'insufficient_quota'}", Some(Refusal::Billing)),
+            (
+                "Error code: 400 - {'error': {'code': 400, 'message': 'prompt is too long: 9",
+                Some(Refusal::TooLong),
+            ),
         ] {
             assert_eq!(refusal(message), want, "{message}");
         }

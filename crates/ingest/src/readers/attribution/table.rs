@@ -10,10 +10,14 @@ use model::EndReason::{
     ToolCallFormat, VerifierError, VerifierTimeout,
 };
 
+/// Modules of Python itself.
+pub(super) const PYTHON: Words =
+    &["builtins", "asyncio", "concurrent.futures", "ssl", "socket", "subprocess", "json"];
 const BUILTIN: Words = &["builtins"];
 const MODELS: Words =
     &["openai", "anthropic", "litellm", "google.genai", "mistralai", "cohere", "minisweagent.models"];
-const HTTP: Words = &["httpx", "httpx2", "httpcore", "aiohttp", "requests", "urllib3", "urllib"];
+/// General clients of HTTP.
+pub(super) const HTTP: Words = &["httpx", "httpx2", "httpcore", "aiohttp", "requests", "urllib3", "urllib"];
 const DOCKER: Words = &["docker.errors", "docker.credentials", "docker"];
 const SANDBOXES: Words = &[
     "daytona",
@@ -136,6 +140,13 @@ pub(super) static ROWS: &[Row] = &[
     },
     // Memory is a part of the task.
     client(&["harbor"], &["SandboxLikelyOutOfMemoryError", "MemoryLimitExceededError"], &[], Unclear),
+    // An action that the model asked for and the desktop refused.
+    always(
+        &["harbor"],
+        &["RuntimeRequestError"],
+        &["Runtime action '*' failed (400): ", "Runtime action '*' failed (403): "],
+        AgentError,
+    ),
     always(
         &["harbor"],
         &[
