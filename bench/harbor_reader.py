@@ -270,7 +270,7 @@ def read_run(name, trials, version):
         trial |= end_of(trial, [other for other in trials if other["task"] == trial["task"]])
         for turn in trial["turns"]:
             read, cached, written = turn["tokens"]
-            turn["tokens"] = {"input": read + (cached or 0) if add and read is not None else read, "cached": cached, "output": written}
+            turn["tokens"] = {"input": read + (cached or 0) if add and read is not None else read, "cached": None if read is None else cached, "output": written}
             del turn["script"], turn["beside"]
         trial |= sums(trial["turns"])
         unpriced = [turn["tokens"] for turn in trial["turns"] if turn["cost_usd"] is None]  # what asked no model needs no price
