@@ -5,7 +5,9 @@
 //   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e, containers
 //   node scripts/test.mjs rust -E 'test(name)'    only those Rust tests: what begins with a dash goes to the test runner of
 //                                         the group (rust, containers: cargo-nextest; e2e: Playwright)
-//   node scripts/test.mjs --changed       lints and Rust tests of the crates that differ from `main`, and of those that need them
+//   node scripts/test.mjs --changed       lints and quick Rust tests of the crates that differ from `main`, and of those that need them
+//                                         (scripts/check/changed.mjs says which, and names at the end what it left out);
+//                                         `--changed HEAD`: from that commit
 //
 // Stages run in three lanes beside each other: ui, rust (with the end-to-end tests), containers, which mostly waits.
 //
@@ -19,10 +21,12 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
 import { changedCrates } from "./check/changed.mjs";
+import { lintWhileBuilding } from "./check/clippy.mjs";
 import { compareCounts } from "./check/counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
 import { failureReport, flakyReport, tail } from "./check/report.mjs";
+import { keepTimes } from "./check/times.mjs";
 import { containers } from "./containers.mjs";
 import { useKeptTarget } from "./lib/kept-target.mjs";
 import { duration, inRoot, output, root, runLogged, targetDir } from "./lib/process.mjs";
@@ -35,7 +39,7 @@ const ci = Boolean(process.env.CI);
 
 const dash = process.argv.slice(2).findIndex((argument) => argument.startsWith("-"));
 const given = dash === -1 ? [] : process.argv.slice(2 + dash);
-const changed = given[0] === "--changed" ? changedCrates() : null;
+const changed = given[0] === "--changed" ? changedCrates(given[1]) : null;
 const groups = changed ? ["rust"] : dash === -1 ? process.argv.slice(2) : process.argv.slice(2, 2 + dash);
 /** What was given for the runner of the tests; then only its stages run. */
 const chosen = changed ? changed.filter : given;
@@ -62,15 +66,15 @@ const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 
 /** Lane by lane, in order. A stage `needs` others to have passed, and those that it comes `after` to have ended; `filtered` ones run when tests are named. */
 const stages = [
-  { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: true },
+  { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: changed === null || !existsSync(inRoot("ui/dist/index.html")) },
   { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", "--all", "--check"]], filtered: changed !== null },
   { lane: "rust", group: "rust", name: "words (scripts/check/words.json)", run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
   { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
-  // The binaries and all tests in one call: what the tests' dependencies add to features is compiled once.
-  { lane: "rust", group: "rust e2e containers", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", ["build", ...ALL, ...(ci ? ["--all-targets"] : ["--bins", "--tests"])]], filtered: true },
-  { lane: "rust", group: "rust", name: "lint (clippy)", needs: ci ? [BUILD] : ["ui build (vite)"], ...(ci ? { call: lintsOfTheBuild } : { run: () => ["cargo", ["clippy", ...ALL, "--all-targets", "--", "-D", "warnings"]] }), filtered: changed !== null },
+  // All targets in one call: what the tests' dependencies add to features is compiled once.
+  { lane: "rust", group: "rust e2e containers", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", changed ? ["test", "--no-run", ...ALL, ...changed.targets] : ["build", ...ALL, "--all-targets"]], filtered: true },
+  { lane: "rust", group: "rust", name: "lint (clippy)", needs: [BUILD], call: lintsOfTheBuild, filtered: changed !== null },
   { lane: "rust", group: "rust", name: "number of tests", needs: [BUILD], call: compareCounts },
   // One of them writes ui/src/host/bindings, which the stages of the UI read.
   rustTests("ci", { lane: "rust", group: "rust", env: NO_ENGINE, after: ["types (svelte-check)", "lint (eslint)", "ui tests (vitest)"], around: unchangedBindings }),
@@ -112,13 +116,17 @@ const begun = Date.now();
 if (ci) useKeptTarget();
 preferRealPython();
 Object.assign(process.env, { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1", ...(ci ? { CARGO_INCREMENTAL: "0" } : {}) });
-setup({ tests: true });
-if (ci) lintWhileBuilding();
-process.stdout.write(`▸ set-up … ok (${duration(Date.now() - begun)})\n`);
+// Whoever has built a crate before has what that needs.
+const isSetUp = changed !== null && existsSync(path.join(targetDir(), "debug/deps")) && existsSync(inRoot("ui/dist/index.html"));
+if (!isSetUp) setup({ tests: true });
+const driver = lintWhileBuilding();
+process.stdout.write(`▸ set-up … ${isSetUp ? "left out" : "ok"} (${duration(Date.now() - begun)})\n`);
 const nextest = output("cargo", ["nextest", "--version"]) !== null || findTool("cargo-nextest") !== null;
 if (!nextest) process.stdout.write("cargo-nextest is not there: the Rust tests run under cargo test, and nothing is tried twice.\n");
 process.env.PATH = `${path.dirname(findTool("cargo-nextest") ?? "/")}:${process.env.PATH}`;
-const wanted = (stage) => (groups.length === 0 || stage.group.split(" ").some((group) => groups.includes(group))) && (!only || stage.filtered);
+process.stdout.write(changed ? `What differs from ${given[1] ?? "main"}: ${changed.crates.join(", ") || "no crate"}\n` : "");
+const nothingToBuild = changed !== null && changed.targets.length === 0;
+const wanted = (stage) => (groups.length === 0 || stage.group.split(" ").some((group) => groups.includes(group))) && (!only || stage.filtered) && !(nothingToBuild && (stage.name === BUILD || stage.needs?.includes(BUILD)));
 // Made while the rest is checked: the base image takes a minute of waiting.
 const wantsEngine = stages.some((stage) => stage.engine && wanted(stage));
 const engine = wantsEngine ? containers({ ci }).catch((error) => error) : Promise.resolve(false);
@@ -137,6 +145,7 @@ for (const stage of again) await performCalmly(stage);
 
 process.stdout.write("\n");
 for (const [name, lines] of summaries) process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
+if (changed) process.stdout.write(`Left to the whole check (npm test):\n${changed.leftOut.map((line) => `  ${line}\n`).join("")}`);
 process.stdout.write(flakyReport(flaky));
 if (failures.length > 0) process.stdout.write(failureReport(failures));
 process.stdout.write(failures.length > 0 ? `\nFailed after ${duration(Date.now() - started)}.\n` : `\nAll passed in ${duration(Date.now() - started)}.\n`);
@@ -179,6 +188,7 @@ async function perform(stage) {
   if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
   const results = stage.results?.() ?? { failed: [], flaky: [] };
   flaky.push(...results.flaky.map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
+  keepTimes(results.passed ?? []);
   const changes = after?.() ?? null;
   if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });
   if (code === 0) return tell(changes ? "failed" : "ok");
@@ -202,14 +212,8 @@ async function performCalmly(stage) {
   process.stdout.write(`▸ once more, alone: ${stage.name} … ${failed.length === 0 ? "ok" : `${failed.length} failed`} (${duration(Date.now() - begun)})\n`);
 }
 
-/** In CI clippy is the compiler of our own code, so that it is compiled once and other people's code not checked as well as compiled. */
-function lintWhileBuilding() {
-  const driver = output("rustup", ["which", "clippy-driver"]) ?? "clippy-driver";
-  // What a lint forbids is a warning here, and fails the stage of lints: the tests run all the same.
-  Object.assign(process.env, { RUSTC_WORKSPACE_WRAPPER: driver, CLIPPY_ARGS: "--cap-lints__CLIPPY_HACKERY__warn__CLIPPY_HACKERY__" });
-}
-
 function lintsOfTheBuild() {
+  if (driver === null) return "Clippy is not there. Run: rustup component add clippy";
   const found = readFileSync(logOf(BUILD), "utf8");
   return /^(?:warning|error)\b/m.test(found) ? found : null;
 }

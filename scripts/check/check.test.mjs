@@ -5,11 +5,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { runWithTries } from "../lib/process.mjs";
+import { chosen } from "./changed.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
 import { failureReport, tail } from "./report.mjs";
+import { keepTimes, knownTimes } from "./times.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "stamina-check-"));
-before(() => (process.env.STAMINA_NEXTEST_REPORTS = path.join(folder, "nextest")));
+before(() => {
+  process.env.STAMINA_NEXTEST_REPORTS = path.join(folder, "nextest");
+  process.env.STAMINA_TEST_TIMES = path.join(folder, "test/times.json");
+});
 after(() => rmSync(folder, { recursive: true }));
 
 const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
@@ -31,7 +36,8 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 test("failed and flaky tests are read off nextest's report", () => {
   mkdirSync(path.join(folder, "nextest/ci"), { recursive: true });
   writeFileSync(path.join(folder, "nextest/ci/junit.xml"), REPORT);
-  const { failed, flaky } = nextestResults("ci");
+  const { failed, flaky, passed } = nextestResults("ci");
+  assert.deepEqual(passed, [{ binary: "gateway::gateway", test: "lives::all_are_heard", seconds: 0.1 }]);
   assert.deepEqual(failed.map(({ name }) => name), ["gateway::gateway lives::one_is_lost"]);
   assert.ok(failed[0].lines.includes("assertion failed: a < b"), failed[0].lines.join("\n"));
   assert.equal(failed[0].repeat, "npm test -- rust -E '(binary_id(=gateway::gateway) & test(=lives::one_is_lost))'");
@@ -40,7 +46,58 @@ test("failed and flaky tests are read off nextest's report", () => {
   assert.equal(filterOf([...failed, ...flaky]).split(" | ").length, 2);
   // A run that ends without a report says nothing of an earlier one.
   nextestArgs("ci");
-  assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [] });
+  assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [], passed: [] });
+});
+
+test("of two times of a test the shorter one counts", () => {
+  const passed = (seconds) => keepTimes([{ binary: "a::b", test: "t", seconds }]);
+  [9, 4, 5].forEach(passed);
+  assert.deepEqual(knownTimes(), { "a::b": { t: 4 } });
+  passed(6);
+  assert.deepEqual(knownTimes(), { "a::b": { t: 5 } });
+});
+
+const target = (crate, kind, name) => ({ kind: [kind], name, src_path: `/w/crates/${crate}/${kind === "test" ? `tests/${name}` : "src/main"}.rs` });
+const crate = (name, needs, targets, kind = null) => ({
+  name,
+  manifest_path: `/w/crates/${name}/Cargo.toml`,
+  targets,
+  dependencies: needs.map((needed) => ({ name: needed, path: `/w/crates/${needed}`, kind })),
+});
+const WORKSPACE = [
+  crate("low", [], [target("low", "lib", "low"), target("low", "test", "one"), target("low", "test", "docker_two")]),
+  crate("middle", ["low"], [target("middle", "lib", "middle"), target("middle", "test", "whole")]),
+  crate("tested", ["middle"], [target("tested", "lib", "tested"), target("tested", "test", "beside")], "dev"),
+  crate("top", ["middle"], [target("top", "bin", "top"), target("top", "test", "run"), target("top", "test", "slow")]),
+  crate("alone", [], [target("alone", "lib", "alone")]),
+];
+
+test("a changed crate brings its tests, and the unit tests of what needs it", () => {
+  const times = { "low::one": { slow: 12, quick: 1, slower: 20 }, low: { second: 4 }, middle: { quick: 1 }, top: { slow: 7.5 }, "middle::whole": { long: 60 }, alone: { slow: 60 } };
+  const { crates, targets, filter, leftOut } = chosen(WORKSPACE, ["crates/low/src/lib.rs", "docs/a.md"], times, "/w");
+  assert.deepEqual(crates, ["low"]);
+  assert.deepEqual(targets, ["--lib", "--bin", "top", "--test", "one"]);
+  const expected =
+    "(package(=low) + ((package(=middle) + package(=tested) + package(=top)) & (kind(lib) + kind(bin))))" +
+    " - ((binary_id(=low::one) & test(=slow)) | (binary_id(=low::one) & test(=slower)) | (binary_id(=top) & test(=slow)))";
+  assert.deepEqual(filter, [...targets, "--no-tests", "pass", "-E", expected]);
+  assert.deepEqual(leftOut, [
+    "3 slow tests: low::one (2, 32 s), top (1, 8 s)",
+    "integration tests of what needs them: middle (1 files), tested (1 files), top (2 files)",
+    "tests that read what lies in no crate: docs/a.md",
+    "tests in containers, end to end, dependencies, numbers of tests",
+  ]);
+});
+
+test("a changed test runs however long it takes", () => {
+  const { targets, filter } = chosen(WORKSPACE, ["crates/top/tests/slow.rs"], { "top::slow": { long: 60 }, "top::run": { long: 60 } }, "/w");
+  assert.deepEqual(targets, ["--lib", "--bin", "top", "--test", "run", "--test", "slow"]);
+  assert.equal(filter.at(-1), "(package(=top)) - ((binary_id(=top::run) & test(=long)))");
+});
+
+test("where no crate differs nothing is built, and what all compile changes all", () => {
+  assert.deepEqual(chosen(WORKSPACE, ["README.md"], {}, "/w").targets, []);
+  assert.equal(chosen(WORKSPACE, ["Cargo.lock"], {}, "/w").crates.length, WORKSPACE.length);
 });
 
 test("every failure is listed with its lines and how to repeat it", () => {

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { inRoot, output } from "../lib/process.mjs";
+import { lintWhileBuilding } from "./clippy.mjs";
 
 const LIST = inRoot("scripts/check/tests.json");
 
@@ -27,6 +28,8 @@ export function compareCounts() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  // What `npm test` has compiled is not compiled again.
+  lintWhileBuilding();
   const now = counts();
   if (now === null) throw new Error("cargo nextest list failed.");
   writeFileSync(LIST, `${JSON.stringify(now, null, 2)}\n`);

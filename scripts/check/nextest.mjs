@@ -23,12 +23,13 @@ export function nextestArgs(profile, more = []) {
 /** The filter that means just these tests. */
 export const filterOf = (tests) => tests.map(({ binary, test }) => `(binary_id(=${binary}) & test(=${test}))`).join(" | ");
 
-/** Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`. */
+/** Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, and those that passed at once: `{ binary, test, seconds }`. */
 export function nextestResults(profile) {
   const file = reportOf(profile);
   const failed = [];
   const flaky = [];
-  if (!existsSync(file)) return { failed, flaky };
+  const passed = [];
+  if (!existsSync(file)) return { failed, flaky, passed };
   for (const [, head, body = ""] of readFileSync(file, "utf8").matchAll(/<testcase\b([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
     const binary = attribute(head, "classname");
     const test = attribute(head, "name");
@@ -36,8 +37,9 @@ export function nextestResults(profile) {
     const entry = { binary, test, name: `${binary} ${test}`, lines: tail(text(body), 40), repeat };
     if (/<(?:failure|error)\b/.test(body)) failed.push(entry);
     else if (/<flaky(?:Failure|Error)\b/.test(body)) flaky.push(entry);
+    else passed.push({ binary, test, seconds: Number(attribute(head, "time")) });
   }
-  return { failed, flaky };
+  return { failed, flaky, passed };
 }
 
 const attribute = (head, name) => plain(new RegExp(`\\b${name}="([^"]*)"`).exec(head)?.[1] ?? "");

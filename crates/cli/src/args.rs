@@ -287,6 +287,9 @@ pub(crate) enum Command {
         /// Port; 0 takes a free one
         #[arg(long, default_value_t = 0)]
         port: u16,
+        /// Instead of a port: standard input is a TCP socket that has an address and does not listen yet
+        #[arg(long, conflicts_with = "port")]
+        on_stdin: bool,
     },
     /// Run the suite of a turn against a server
     ///

@@ -73,7 +73,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Validate { pack, scenarios, turns, mutants } => {
             scenario_commands::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
         }
-        Command::ServeReference { pack, scenario, turn, schema, port } => {
+        Command::ServeReference { pack, scenario, turn, schema, port, on_stdin } => {
             let from = match (schema, pack, scenario, turn) {
                 (Some(file), ..) => reference_commands::Reference::File(file),
                 (None, Some(pack), Some(scenario), Some(turn)) => {
@@ -85,7 +85,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
                         .hint("PACK --scenario S --turn T, or --schema FILE"));
                 }
             };
-            reference_commands::serve_reference(&from, port, json)
+            reference_commands::serve_reference(&from, (!on_stdin).then_some(port), json)
         }
         Command::TestServer { pack, scenario, turn, url, cases } => {
             reference_commands::test_server(&pack, (scenario, turn), &url, &cases, json)

@@ -64,8 +64,12 @@ impl Reference {
     }
 }
 
-/// `stamina serve-reference`.
-pub(crate) fn serve_reference(from: &Reference, port: u16, as_json: bool) -> Result<ExitCode, ApiError> {
+/// `stamina serve-reference`. Without a port it serves on the socket that is its standard input.
+pub(crate) fn serve_reference(
+    from: &Reference,
+    port: Option<u16>,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let schema = from.schema()?;
     let turn = schema.turn;
     let scenario = match from {
@@ -74,11 +78,19 @@ pub(crate) fn serve_reference(from: &Reference, port: u16, as_json: bool) -> Res
     };
     runtime()?.block_on(async {
         let world = scenario::reference::World::new(Arc::new(schema));
-        let address = (std::net::Ipv4Addr::LOCALHOST, port).into();
-        let serving = scenario::reference::serve(world, address).await.map_err(|error| {
-            ApiError::new("serve.port", format!("Port {port} can not be opened: {error}"))
-                .hint("Choose another with --port, or 0 for a free one")
-        })?;
+        let serving = match port {
+            Some(port) => {
+                let address = (std::net::Ipv4Addr::LOCALHOST, port).into();
+                scenario::reference::serve(world, address).await.map_err(|error| {
+                    ApiError::new("serve.port", format!("Port {port} can not be opened: {error}"))
+                        .hint("Choose another with --port, or 0 for a free one")
+                })
+            }
+            None => scenario::reference::serve_on_stdin(world).map_err(|error| {
+                ApiError::new("serve.stdin", format!("Standard input can not be listened on: {error}"))
+                    .hint("--on-stdin takes a TCP socket that has an address; --port opens one")
+            }),
+        }?;
         let url = format!("http://{}", serving.address);
         if as_json {
             print_json(&json!({ "url": url, "scenario": scenario, "turn": turn }));

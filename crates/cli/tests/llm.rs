@@ -8,7 +8,7 @@ mod app;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use endpoint::{Endpoint, Reply, closed_port};
+use endpoint::{Endpoint, NOBODY, Reply};
 use serde_json::{Value, json};
 
 const KEY: &str = "sk-a-key-that-must-not-be-seen";
@@ -197,7 +197,7 @@ fn what_is_wrong_with_an_endpoint_is_said_and_no_pack_is_left() {
     let folder = tempfile::tempdir().expect("a folder");
     let denied = Endpoint::start(|_| Reply::Http(401, Vec::new(), format!("{{\"error\": \"no {KEY}\"}}")));
     let denied_url = format!("llm_sampler.base_url={}", denied.base_url());
-    let nobody = format!("llm_sampler.base_url=http://127.0.0.1:{}/v1", closed_port());
+    let nobody = format!("llm_sampler.base_url={NOBODY}/v1");
     for (values, said) in [
         (vec![denied_url.as_str(), "llm_sampler.key_variable=SCRIPTED_KEY"], "401"),
         (vec![nobody.as_str(), "llm_sampler.timeout_seconds=0"], "timeout_seconds"),

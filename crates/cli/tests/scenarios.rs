@@ -235,6 +235,7 @@ fn a_schema_in_a_file_of_its_own_is_served() {
         (vec!["serve-reference"], "PACK"),
         (vec!["serve-reference", "pack", "--turn", "1"], "--scenario"),
         (vec!["serve-reference", "pack", "--schema", file], "cannot be used with"),
+        (vec!["serve-reference", "--schema", file, "--on-stdin", "--port", "1"], "cannot be used with"),
     ] {
         let output = stamina(&args);
         assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}");

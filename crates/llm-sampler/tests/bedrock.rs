@@ -9,7 +9,7 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_bedrockruntime::config::{Credentials, SharedCredentialsProvider};
-use endpoint::{Asked, Endpoint, Reply, closed_port};
+use endpoint::{Asked, Endpoint, NOBODY, Reply};
 use llm_sampler::{Bedrock, Limits, LlmSampler, Replay};
 use scenario::Seed;
 use scenario::sample::{Origin, Programmatic, SampleError, Sampled, Sampler, Turn};
@@ -101,8 +101,7 @@ fn what_will_never_work_ends_it_with_advice() {
     assert!(text.contains(denied) && text.contains("1 call") && text.contains("Model access"), "{text}");
     assert_eq!(endpoint.asked().len(), 1, "trying again is of no use");
 
-    let nobody = format!("http://127.0.0.1:{}", closed_port());
-    let Err(SampleError::Endpoint(text)) = turn(&sampler(&nobody), 1) else { panic!("nobody listens") };
+    let Err(SampleError::Endpoint(text)) = turn(&sampler(NOBODY), 1) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("AWS_REGION"), "{text}");
 }
 
@@ -111,11 +110,11 @@ fn errors_are_told_in_words() {
     let without_credentials = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("eu-central-1"))
-        .endpoint_url("http://127.0.0.1:9")
+        .endpoint_url(NOBODY)
         .build();
     let model = Bedrock::with_config(&without_credentials, "zai.glm-5");
     let nobody_knows_us = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");
-    let nobody_listens = sampler(&format!("http://127.0.0.1:{}", closed_port()));
+    let nobody_listens = sampler(NOBODY);
     for sampler in [nobody_knows_us, nobody_listens] {
         let told = turn(&sampler, 1).expect_err("there is no model").to_string();
         let raw = ["{", "Some(", "None", "source:", "DispatchFailure"];
@@ -165,7 +164,7 @@ fn credentials_that_are_not_there_are_told_in_one_sentence() {
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new("eu-central-1"))
             .credentials_provider(SharedCredentialsProvider::new(NoCredentials(error)))
-            .endpoint_url("http://127.0.0.1:9")
+            .endpoint_url(NOBODY)
             .build();
         let model = Bedrock::with_config(&config, "zai.glm-5");
         let sampler = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");

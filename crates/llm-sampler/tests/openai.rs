@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use endpoint::{Asked, Endpoint, Reply, closed_port};
+use endpoint::{Asked, Endpoint, NOBODY, Reply};
 use llm_sampler::{ATTEMPTS, Journal, Limits, LlmSampler, OpenAi, Replay, Settings};
 use scenario::Seed;
 use scenario::check::check;
@@ -285,7 +285,7 @@ fn an_endpoint_that_fails_for_good_ends_it_with_advice_and_without_the_key() {
 #[test]
 fn nobody_there_is_said_plainly() {
     let begun = Instant::now();
-    let url = format!("http://127.0.0.1:{}/v1", closed_port());
+    let url = format!("{NOBODY}/v1");
     let Err(SampleError::Endpoint(text)) = sampler(&url).first(SEED) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("refused") && text.contains(&url), "{text}");
     assert!(begun.elapsed() < limits().call, "no call is waited for");

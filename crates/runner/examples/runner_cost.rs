@@ -40,18 +40,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// What `run.sh` starts where there are no boxes.
+/// What serves a schema where there are no boxes, on the socket that is standard input.
 fn serve(arguments: &[String]) -> Result<(), Error> {
     let value = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name);
         at.and_then(|at| arguments.get(at + 1)).ok_or_else(|| format!("{name} is missing"))
     };
     let schema = Schema::from_yaml(&std::fs::read_to_string(value("--schema")?)?)?;
-    let port: u16 = value("--port")?.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let world = scenario::reference::World::new(Arc::new(schema));
-        let _serving = scenario::reference::serve(world, ([127, 0, 0, 1], port).into()).await?;
+        let _serving = scenario::reference::serve_on_stdin(world)?;
         std::future::pending::<Result<(), Error>>().await
     })
 }

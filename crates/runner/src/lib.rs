@@ -272,7 +272,7 @@ pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {
 pub fn remove_run(folder: &std::path::Path) -> Result<(), RunError> {
     let place = state::Place::new(folder);
     // Held until all is gone: nobody begins or goes on meanwhile.
-    let held = if place.own().is_dir() { Some(state::Lock::take(&place)?) } else { None };
+    let held = if place.own().is_dir() { Some(state::Lock::take_over(&place)?) } else { None };
     let removed = remove_folder(folder).map_err(|error| disk::at(folder, error));
     drop(held);
     removed

@@ -29,7 +29,7 @@ pub(crate) async fn go_on(
         let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
         let place = Place::new(&folder);
         RunFile::read(&place)?;
-        let lock = Lock::take(&place)?;
+        let lock = Lock::take_over(&place)?;
         begin::fresh_gateway_folder(&place)?;
         // As the part before has left it: that may have ended only now.
         let mut run = RunFile::read(&place)?;

@@ -121,6 +121,8 @@ pub(crate) async fn play(
     let over = pool::episodes(&play).await;
     watching.abort();
     let finish = finish(&play, over).await;
+    // Nothing of this part is open any more when another may go on.
+    drop(play);
     drop(held);
     finish
 }

@@ -25,6 +25,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use files::beneath;
 use rustix::fs::OFlags;
@@ -41,6 +42,10 @@ use crate::{Event, Finish, OnEvent, RunError, live};
 pub(crate) const FOLDER: &str = ".stamina";
 /// Most bytes of a lock that are read: it names a process.
 const LONGEST_LOCK: u64 = 4 << 10;
+/// How long whoever resumes or removes a run waits for the lock of one whose record says that it has ended.
+pub(crate) const LETTING_GO: Duration = Duration::from_secs(20);
+/// How often it looks.
+const LOOK: Duration = Duration::from_millis(20);
 /// The version of its files.
 const VERSION: &str = "stamina-run/1";
 
@@ -297,11 +302,31 @@ impl Drop for Lock {
 }
 
 impl Lock {
+    /// Takes the lock, or says who holds it.
     pub(crate) fn take(place: &Place) -> Result<Self, RunError> {
+        Self::take_until(place, || false)
+    }
+
+    /// Takes the lock of a run that is to be resumed or removed. Where its record says how it ended, whoever played it lets go in a moment: the
+    /// record comes first, and is what a person sees. So that moment is waited for, at most [`LETTING_GO`]. Blocks.
+    pub(crate) fn take_over(place: &Place) -> Result<Self, RunError> {
+        let until = Instant::now() + LETTING_GO;
+        Self::take_until(place, || {
+            let has_ended = RunFile::read(place).is_ok_and(|run| run.finish.is_some());
+            has_ended && Instant::now() < until
+        })
+    }
+
+    /// Tries again as long as it is worth `waiting`.
+    fn take_until(place: &Place, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
         let path = place.own().join("lock");
         let wrong = |error: std::io::Error| disk::at(&path, error);
         let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
-        if file.try_lock().is_err() {
+        while file.try_lock().is_err() {
+            if waiting() {
+                std::thread::sleep(LOOK);
+                continue;
+            }
             let mut text = String::new();
             let _ = (&mut file).take(LONGEST_LOCK).read_to_string(&mut text);
             let owner: Option<Process> = serde_json::from_str(&text).ok();

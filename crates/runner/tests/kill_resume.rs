@@ -141,18 +141,17 @@ fn values(folder: &Path, pack: &Path) -> Vec<String> {
     list
 }
 
-/// What `run.sh` starts: the reference of a schema, on a port.
+/// What serves the schema that the scripted model leaves: its reference, on the socket that is standard input.
 fn serve(arguments: &[String]) -> ExitCode {
     let value = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name).unwrap();
         arguments[at + 1].clone()
     };
     let schema = Schema::from_yaml(&std::fs::read_to_string(value("--schema")).unwrap()).unwrap();
-    let port: u16 = value("--port").parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let world = scenario::reference::World::new(Arc::new(schema));
-        let _serving = scenario::reference::serve(world, ([127, 0, 0, 1], port).into()).await.unwrap();
+        let _serving = scenario::reference::serve_on_stdin(world).unwrap();
         std::future::pending::<()>().await;
     });
     ExitCode::SUCCESS

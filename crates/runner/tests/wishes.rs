@@ -257,6 +257,28 @@ async fn a_wish_that_comes_while_an_episode_ends_is_fulfilled() {
     }
 }
 
+/// Its record says so, and its events tell it, a moment before whoever played it lets go of its lock.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_can_be_resumed_as_soon_as_it_is_told_to_have_ended() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("resumed");
+    let settings = settings(&folder, &["limits.run.tokens=1", "restful_server_gen_iterative.n_turns=3"]);
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let on_event: OnEvent = Arc::new(move |event| {
+        if matches!(event, Event::Finished { .. }) {
+            tell.send(()).unwrap();
+            // The moment is a long one.
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    });
+    let playing = tokio::spawn(runner::run(settings, on_event));
+    told.recv().await.unwrap();
+    let known = runner::origin::identity(&folder).unwrap();
+    let resumed = runner::resume(folder.clone(), Vec::new(), known, Arc::new(|_| {})).await;
+    assert_eq!(resumed.unwrap(), Finish::Budget);
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Budget);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_can_not_begin_says_that_it_is_over() {
     let room = tempfile::tempdir().unwrap();
@@ -278,19 +300,19 @@ async fn a_run_that_can_not_begin_says_that_it_is_over() {
 async fn a_budget_of_time_is_wall_time() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("timed");
-    let settings = settings(&folder, &["oracle.mischief.give_up=1", "limits.episode.minutes=0.034"]);
+    let settings = settings(&folder, &["oracle.mischief.give_up=1", "limits.episode.minutes=0.1"]);
     let (keep, seen) = keep();
     let on_event: OnEvent = Arc::new(move |event| {
         keep(event);
         if let Event::Attempt { .. } = event {
             // Its agent has ended; the episode goes on.
-            std::thread::sleep(Duration::from_millis(900));
+            std::thread::sleep(Duration::from_millis(2500));
         }
     });
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let seen = seen.lock().unwrap();
     let attempts = seen.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
-    assert!((1..5).contains(&attempts), "{attempts} in two seconds");
+    assert!((1..5).contains(&attempts), "{attempts} in six seconds");
     assert!(seen.iter().any(|e| matches!(e, Event::Episode { end_reason: EndReason::Budget, .. })));
     let over = seen.iter().find_map(|event| match event {
         Event::Budget { over, .. } => over.clone(),

@@ -2,7 +2,8 @@
 //! ourselves. Limits are the wall time and the kept output; nothing else is limited, nothing is hidden.
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::TcpSocket;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -22,8 +24,8 @@ use crate::container::GRACE;
 use crate::output::Kept;
 use crate::{AgentBox, BoxEnd, BoxExit, SandboxError, ServerAt, ServerBox, ServerEnd, Volumes};
 
-/// Ports that servers get: below those that systems hand out by themselves (from 32768), so that a port that was free a
-/// moment ago is not some client's the next.
+/// Ports that servers get: below those that systems hand out by themselves (from 32768), so that a client that asks for a server
+/// which has ended reaches nobody, not even itself.
 const PORTS: std::ops::Range<u16> = 20_000..30_000;
 
 /// The schema that the scripted model leaves in the workspace where there are no containers.
@@ -32,7 +34,7 @@ const SCHEMA: &str = "schema.yaml";
 /// Plain processes. Clones share the servers that run.
 #[derive(Clone)]
 pub struct Local {
-    /// Serves a schema: a program that understands `serve-reference --schema FILE --port PORT`.
+    /// Serves a schema: a program that understands `serve-reference --schema FILE --on-stdin`.
     pub program: PathBuf,
     served: Arc<Mutex<HashMap<String, Served>>>,
 }
@@ -44,7 +46,8 @@ struct Served {
 }
 
 impl Local {
-    /// `program` understands `serve-reference --schema FILE --port PORT`.
+    /// `program` understands `serve-reference --schema FILE --on-stdin`: its standard input is a socket that has an address and
+    /// does not listen yet (`scenario::reference::serve_on_stdin`).
     pub fn new(program: PathBuf) -> Self {
         Self { program, served: Arc::default() }
     }
@@ -124,10 +127,10 @@ impl Local {
                     .to_owned(),
             });
         }
-        let port = free_port()?;
+        let (socket, address) = bound_socket()?;
         let program = self.program.display().to_string();
         let mut command = self.command(&program, &what.volumes);
-        command.args(["serve-reference", "--schema", SCHEMA, "--port", &port.to_string()]);
+        command.args(["serve-reference", "--schema", SCHEMA, "--on-stdin"]).stdin(socket);
         let mut group = Group::start(command, &program)?;
         let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
         let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
@@ -144,7 +147,7 @@ impl Local {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(id.clone(), Served { group, log, reader });
-        Ok(ServerAt { address: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port))), id })
+        Ok(ServerAt { address: Some(address), id })
     }
 
     pub(crate) fn runs(&self, server: &ServerAt) -> bool {
@@ -252,23 +255,24 @@ fn code(status: ExitStatus) -> Option<i64> {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).map(i64::from)
 }
 
-/// A port that nobody listens on, another one at each call. Processes start at different places: those that begin one after
-/// the other have ids that lie side by side, so their places lie apart.
-fn free_port() -> Result<u16, SandboxError> {
+/// A socket with an address of its own, another one at each call, which a server is given as its standard input. It does not
+/// listen: until the server does, connections are refused, and nobody else can take the address. Processes start at different
+/// places: those that begin one after the other have ids that lie side by side, so their places lie apart.
+fn bound_socket() -> Result<(OwnedFd, SocketAddr), SandboxError> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
+    let failed = |why: String| SandboxError::Files { path: Ipv4Addr::LOCALHOST.to_string(), why };
     let count = PORTS.end - PORTS.start;
     let start = (u64::from(std::process::id()) * 97 % u64::from(count)) as u16;
     for _ in 0..count {
         let offset = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(start) % count;
-        let port = PORTS.start + offset;
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            return Ok(port);
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORTS.start + offset));
+        let socket = TcpSocket::new_v4().map_err(|error| failed(error.to_string()))?;
+        if socket.bind(address).is_ok() {
+            let socket = socket.as_fd().try_clone_to_owned().map_err(|error| failed(error.to_string()))?;
+            return Ok((socket, address));
         }
     }
-    Err(SandboxError::Files {
-        path: "127.0.0.1".to_owned(),
-        why: format!("no port between {} and {} is free", PORTS.start, PORTS.end),
-    })
+    Err(failed(format!("no port between {} and {} is free", PORTS.start, PORTS.end)))
 }
 
 #[cfg(test)]

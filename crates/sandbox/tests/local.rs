@@ -111,7 +111,7 @@ fn sleeping(mark: &str) -> bool {
 async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     // A shell stands in for the program: it takes `serve-reference` for a script.
     let place = Place::with_program("/bin/sh");
-    let script = "echo \"$0 $1 $2 $3 listening on $4\"; touch ready-$4; exec sleep 3600\n";
+    let script = "echo \"$0 $*\"; touch ready-$$; exec sleep 3600\n";
     std::fs::write(place.dir.path().join("workspace/serve-reference"), script).unwrap();
     // What lies in the workspace is never run: it may have come from somebody else.
     std::fs::write(place.dir.path().join("workspace/run.sh"), "touch ran\n").unwrap();
@@ -125,16 +125,26 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     let two = place.boxes.serve(&what).await.unwrap();
     assert_ne!(one.address, two.address);
     assert!(place.boxes.runs(&one).await.unwrap());
-    let port = one.address.unwrap().port();
-    let ready = place.dir.path().join(format!("workspace/ready-{port}"));
+    // It does not listen, and nobody else can listen there in its place.
+    for server in [&one, &two] {
+        let address = server.address.unwrap();
+        let refused = std::net::TcpStream::connect(address).unwrap_err().kind();
+        assert_eq!(refused, std::io::ErrorKind::ConnectionRefused);
+        let taken = std::net::TcpListener::bind(address).unwrap_err().kind();
+        assert_eq!(taken, std::io::ErrorKind::AddrInUse);
+    }
+    let ready = || {
+        let entries = std::fs::read_dir(place.dir.path().join("workspace")).unwrap().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("ready-")).count()
+    };
     let began = Instant::now();
-    while !ready.exists() {
+    while ready() < 2 {
         assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let end = place.boxes.end(one).await.unwrap();
     assert_eq!(end.exited, None);
-    assert_eq!(text(&end.log), format!("serve-reference --schema schema.yaml --port listening on {port}\n"));
+    assert_eq!(text(&end.log), "serve-reference --schema schema.yaml --on-stdin\n");
     assert!(!place.dir.path().join("workspace/ran").exists());
 
     std::fs::write(place.dir.path().join("workspace/serve-reference"), "exit 4\n").unwrap();

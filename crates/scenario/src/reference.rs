@@ -29,7 +29,7 @@ use self::answer::{Outcome, not_found};
 pub use self::flaws::Flaw;
 use self::plan::Plan;
 use self::records::{Table, integer};
-pub use self::server::{Serving, serve};
+pub use self::server::{Serving, serve, serve_on_stdin};
 use crate::ir::Schema;
 use crate::suite::Method;
 

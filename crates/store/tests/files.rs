@@ -281,8 +281,9 @@ fn a_process_opens_and_writes() {
     let begin = Instant::now();
     // All begin at one moment, so that they meet.
     while !library.with_extension("go").exists() {
-        assert!(begin.elapsed() < Duration::from_secs(30));
-        std::hint::spin_loop();
+        assert!(begin.elapsed() < Duration::from_mins(2), "it was never told to begin");
+        // Not in a loop that keeps a core busy: the other processes have to come as far, too.
+        std::thread::sleep(Duration::from_millis(1));
     }
     let store = Store::open(&library).unwrap();
     store.put_source(&format!("/data/{number}"), "name", false).unwrap();
@@ -350,7 +351,7 @@ fn readers_see_the_old_episodes_or_the_new_ones() {
         for n in 1.. {
             put(n, if n % 2 == 0 { 40 } else { 2 });
             let met = seen.iter().map(|seen| seen.load(Ordering::Relaxed)).min();
-            if met >= Some(20) || begin.elapsed() > Duration::from_secs(20) {
+            if met >= Some(20) || begin.elapsed() > Duration::from_mins(2) {
                 break;
             }
         }

@@ -63,10 +63,9 @@ async fn problems_are_told_apart() {
 
 #[tokio::test]
 async fn a_missing_endpoint_is_described() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let plain = Endpoint::start(vec![Act::json(200, CHAT)]).await;
     for (base_url, trouble, words) in [
-        (format!("http://{free}"), EndpointProblem::Refused, "refused"),
+        ("http://127.0.0.1:9".to_owned(), EndpointProblem::Refused, "refused"),
         (format!("https://{}", plain.address), EndpointProblem::Secure, "secure"),
         ("http://no-such-host.invalid".to_owned(), EndpointProblem::Name, "no-such-host.invalid"),
         ("api.example".to_owned(), EndpointProblem::Address, "http://"),

@@ -10,6 +10,9 @@ use axum::extract::Request;
 use axum::http::{Response, StatusCode};
 use serde_json::{Value, json};
 
+/// Where nobody listens: a port that the system gives to nobody.
+pub(crate) const NOBODY: &str = "http://127.0.0.1:9";
+
 /// What comes back for a call.
 pub(crate) enum Reply {
     /// A model's answer.
@@ -116,14 +119,6 @@ impl Endpoint {
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("no panic elsewhere").clone()
     }
-}
-
-/// A port where nobody listens.
-pub(crate) fn closed_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("a port")
-        .port()
 }
 
 async fn answer(

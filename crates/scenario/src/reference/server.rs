@@ -3,6 +3,7 @@
 mod eager;
 
 use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use axum::extract::State;
 use axum::http::{
     Method as HttpMethod, Request as HttpRequest, Response as HttpResponse, StatusCode, header,
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -22,6 +23,9 @@ use crate::suite::Method;
 
 /// The largest body that is read; a larger one counts as no JSON.
 const BODY_LIMIT: usize = 1024 * 1024;
+
+/// Most connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 
 /// How long a stop waits for requests that are under way.
 const STOP_WAIT: Duration = Duration::from_secs(2);
@@ -53,7 +57,19 @@ impl Serving {
 
 /// Serves a world on an address (port 0: any free one) until the returned handle is dropped.
 pub async fn serve(world: World, address: SocketAddr) -> std::io::Result<Serving> {
-    let listener = TcpListener::bind(address).await?;
+    serve_on(world, TcpListener::bind(address).await?)
+}
+
+/// Serves a world on the socket that is this process's standard input, until the returned handle is dropped. Whoever started the
+/// process has given the socket its address, so nobody else can take that in between; it does not listen before this is called. Called within a
+/// runtime.
+pub fn serve_on_stdin(world: World) -> std::io::Result<Serving> {
+    let socket = std::net::TcpStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    socket.set_nonblocking(true)?;
+    serve_on(world, TcpSocket::from_std_stream(socket).listen(BACKLOG)?)
+}
+
+fn serve_on(world: World, listener: TcpListener) -> std::io::Result<Serving> {
     let address = listener.local_addr()?;
     let app = Router::new().fallback(answer).with_state(Arc::new(Mutex::new(world)));
     let (stop, stopped) = oneshot::channel::<()>();

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -52,28 +53,32 @@ impl Python {
         Ok(Self { python, folder: tempfile::tempdir()? })
     }
 
-    /// Starts the Flask server of a schema on a free port.
+    /// Starts the Flask server of a schema on a port that the system chooses, and that the server tells.
     pub(crate) fn serve(&self, schema: &Schema) -> Result<Flask, Failure> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let file = self.folder.path().join(format!("server_{port}.py"));
-        let log = self.folder.path().join(format!("server_{port}.log"));
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let file = self.folder.path().join(format!("server_{number}.py"));
+        let log = self.folder.path().join(format!("server_{number}.log"));
         fs::write(&file, flask(schema))?;
         let child = Command::new(&self.python)
             .arg(&file)
-            .env("PORT", port.to_string())
+            .env("PORT", "0")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(fs::File::create(&log)?)
             .spawn()?;
-        let mut server = Flask { child, address: SocketAddr::from(([127, 0, 0, 1], port)), log };
+        let mut server = Flask { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), log };
         let begun = Instant::now();
-        while TcpStream::connect_timeout(&server.address, Duration::from_secs(1)).is_err() {
-            if server.child.try_wait()?.is_some() || begun.elapsed() > Duration::from_mins(1) {
+        loop {
+            if let Some(port) = listening_on(&fs::read_to_string(&server.log)?) {
+                server.address.set_port(port);
+                return Ok(server);
+            }
+            if server.child.try_wait()?.is_some() || begun.elapsed() > Duration::from_mins(2) {
                 return Err(format!("the Flask server did not start:\n{}", server.said()).into());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(server)
     }
 
     /// Runs the pytest suite; the verdict by name of test, and pytest's own output.
@@ -108,6 +113,12 @@ impl Python {
         let Ok(report) = fs::read_to_string(&report) else { return Err(said.into()) };
         Ok((read_report(&report), said))
     }
+}
+
+/// The port of a line like ` * Running on http://127.0.0.1:40001`, once it is written to its end.
+fn listening_on(log: &str) -> Option<u16> {
+    let rest = log.split_once("Running on http://127.0.0.1:")?.1;
+    rest.split_once('\n')?.0.trim().parse().ok()
 }
 
 /// Verdicts by name of test, from the report of pytest. Text in it is escaped, so that tags are tags.

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use runner::live::RunState;
 use runner::{Event, Finish, OnEvent, RunError};
 
 use super::shakedown;
@@ -17,6 +18,8 @@ use crate::api::{ApiError, CheckState, FieldError, ResumeRun, StartRun, StartedR
 
 /// How long a start waits for the first event: what is wrong at once is told at once.
 const FIRST_EVENT: Duration = Duration::from_secs(5);
+/// How long a resume waits for the thread that played a run which has ended, as its folder tells.
+const LETTING_GO: Duration = Duration::from_secs(20);
 /// How often, and how long, a folder is offered to the library until it is recognised.
 const ADOPTING: (Duration, u32) = (Duration::from_millis(250), 240);
 
@@ -38,6 +41,8 @@ pub(super) struct Here {
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     here: Mutex<BTreeMap<PathBuf, Here>>,
+    /// Told whenever one of them is played no more.
+    let_go: Condvar,
     /// Where shakedowns of this library lie.
     pub(super) shakedowns: PathBuf,
     /// What preflight knows of packs.
@@ -70,6 +75,22 @@ impl Runs {
 
     pub(super) fn get(&self, folder: &Path) -> Option<Here> {
         self.lock().get(folder).cloned()
+    }
+
+    /// Notes that a run is played no more, and why it could not begin or go on.
+    fn note_end(&self, folder: &Path, error: Option<String>) {
+        if let Some(here) = self.lock().get_mut(folder) {
+            (here.playing, here.error) = (false, error);
+        }
+        self.let_go.notify_all();
+    }
+
+    /// Waits until this process plays a run no more, at most so long.
+    fn wait_until_let_go(&self, folder: &Path, at_most: Duration) {
+        let is_played =
+            |runs: &mut BTreeMap<PathBuf, Here>| runs.get(folder).is_some_and(|here| here.playing);
+        // Where it is still played after that time, the next step says so.
+        drop(self.let_go.wait_timeout_while(self.lock(), at_most, is_played));
     }
 }
 
@@ -123,6 +144,10 @@ impl Workbench {
     pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
         let folder = super::now::folder_of(&request.folder)?;
         let known = runner::live::read(&folder).map_err(run_error)?;
+        if matches!(known.state, RunState::Ended { .. }) {
+            // Its folder tells that a moment before its thread is done.
+            self.runs.wait_until_let_go(&folder, LETTING_GO);
+        }
         let (changes, looked_at) = self.admitted(&folder, request.changes, request.trust.as_ref())?;
         let here = Here {
             agent: known.agent,
@@ -190,13 +215,11 @@ impl Workbench {
                 Err(_) => Some(ApiError::new("run.panicked", "It failed inside; the log says where")),
             };
             if let Some(workbench) = me.upgrade() {
-                if let Some(here) = workbench.runs.lock().get_mut(&of) {
-                    here.playing = false;
-                    here.error = error.as_ref().map(|error| match &error.hint {
-                        Some(hint) => format!("{}. {hint}", error.message),
-                        None => error.message.clone(),
-                    });
-                }
+                let said = error.as_ref().map(|error| match &error.hint {
+                    Some(hint) => format!("{}. {hint}", error.message),
+                    None => error.message.clone(),
+                });
+                workbench.runs.note_end(&of, said);
                 workbench.changes.add([], []);
             }
             ended(&begun, error);
@@ -313,4 +336,38 @@ pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
     let mut told = ApiError::new(code, error.to_string());
     told.hint = error.hint();
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_resumes_a_run_waits_for_the_thread_that_played_it() {
+        let folder = Path::new("/results");
+        let here = Here {
+            agent: "mock".to_owned(),
+            model: None,
+            simulated: true,
+            shakedown: false,
+            begun: SystemTime::now(),
+            playing: true,
+            error: None,
+        };
+        let runs = Runs::default();
+        runs.lock().insert(folder.to_owned(), here);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                runs.note_end(folder, Some("why".to_owned()));
+            });
+            runs.wait_until_let_go(folder, Duration::from_mins(2));
+        });
+        let known = runs.get(folder).map(|here| (here.playing, here.error));
+        assert_eq!(known, Some((false, Some("why".to_owned()))));
+        // One that goes on is not waited for without an end.
+        runs.lock().entry(folder.to_owned()).and_modify(|here| here.playing = true);
+        runs.wait_until_let_go(folder, Duration::from_millis(10));
+        assert!(runs.is_playing_within(folder));
+    }
 }
