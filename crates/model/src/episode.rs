@@ -444,9 +444,9 @@ impl Episode {
                 (Verdict::Failed | Verdict::Error, Some(reason)) => reason,
                 (_, Some(EndReason::Unfinished)) => EndReason::Unfinished,
                 (Verdict::Passed | Verdict::Failed, _) => last.end_reason.unwrap_or(EndReason::TestsFailed),
-                (Verdict::Error | Verdict::NotTested, _) => {
-                    last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict)
-                }
+                // Nothing judges a turn without tests: why the episode ended is all there is.
+                (Verdict::NotTested, _) => self.end_reason.unwrap_or(EndReason::NoVerdict),
+                (Verdict::Error, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
                 (Verdict::Unfinished, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
             };
             return (Some(stamina + 1), reason);

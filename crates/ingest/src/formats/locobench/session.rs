@@ -247,7 +247,8 @@ fn nine(
     messages: &[Node],
     calls: &[Call<'_>],
 ) -> Option<[f64; 9]> {
-    (conversation?, logged?);
+    conversation?;
+    logged?;
     let mut texts: Vec<(&str, Option<&str>)> = Vec::new();
     for (path, text) in files? {
         match text {

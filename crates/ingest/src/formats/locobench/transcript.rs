@@ -1,6 +1,6 @@
 //! The conversation of a session, phase by phase.
 //!
-//! In the layout of OpenAI's agents every result of a tool stands twice: with the message that called it, and in a message of its
+//! In the layout of agents of the kind `openai` every result of a tool stands twice: with the message that called it, and in a message of its
 //! own. The others have the first only. Where the first is there, the second is left out.
 
 use std::collections::{HashMap, HashSet};
