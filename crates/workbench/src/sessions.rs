@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use analysis::locobench::mean_over_scenarios;
 use analysis::survival::{Observation, kaplan_meier};
-use model::{CorrectedFigures, Ending, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures};
+use model::{
+    CorrectedFigures, Ending, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures, counted,
+};
 use store::{RunRecord, SessionEntry};
 
 use crate::Workbench;
@@ -16,6 +18,8 @@ use crate::summary::run_record;
 const SAME: f64 = 1e-9;
 /// What the nine metrics of a session are in which nothing happened, as the program computes them.
 const NOTHING: [f64; 9] = [0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65];
+/// Figures that are counts; all others are 0 to 1.
+const COUNTS: [&str; 2] = ["distinct_functions", "files_written"];
 /// Most steps that the curve of lengths shows.
 const MOST_STEPS: u32 = 1_000;
 
@@ -169,11 +173,13 @@ fn group(key: String, rows: &[&SessionRow]) -> SessionGroup {
 
 fn mean(name: &str, values: impl Iterator<Item = Option<f64>>) -> SessionMean {
     let found = mean_over_scenarios(values.flatten());
+    // An interval of few scenarios may reach beyond what the value can be.
+    let most = if COUNTS.contains(&name) { f64::INFINITY } else { 1.0 };
     SessionMean {
         name: name.to_owned(),
         mean: found.map(|m| m.mean),
-        ci_low: found.and_then(|m| m.ci_low),
-        ci_high: found.and_then(|m| m.ci_high),
+        ci_low: found.and_then(|m| m.ci_low).map(|low| low.max(0.0)),
+        ci_high: found.and_then(|m| m.ci_high).map(|high| high.min(most)),
         n: found.map_or(0, |m| m.n),
     }
 }
@@ -264,8 +270,10 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     }
     let superseded = rows.iter().filter(|row| !row.counts).count();
     if superseded > 0 {
+        let (sessions, are) =
+            (counted(superseded as u64, "session"), if superseded == 1 { "is" } else { "are" });
         cautions.push(format!(
-            "{superseded} sessions are of scenarios that were played again; the last one counts in means."
+            "{sessions} {are} of scenarios that were played again; the last one counts in means."
         ));
     }
     cautions
