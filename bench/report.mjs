@@ -14,7 +14,7 @@ export function rows(result) {
   const add = (figure, value, show, budget = null) => {
     all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
   };
-  const { ingest, python, pages, comparisons, start, generation, suites, runner } = result;
+  const { ingest, python, pages, comparisons, start, generation, suites, runner, locobench } = result;
   if (ingest) {
     add("ingest from nothing", ingest.cold_seconds, seconds, 60);
     add("– processor time", ingest.cold_processor_seconds, seconds);
@@ -76,6 +76,12 @@ export function rows(result) {
     add("– – p95", local.own_seconds_p95, seconds, 1);
     add(`– growth of memory over ${runner.local.turns} turns`, runner.memory_growth_bytes, megabytes, 50 * MB);
     add(`– – of ${runner.long.episodes} long conversations`, runner.long_growth_bytes, megabytes, 50 * MB);
+  }
+  if (locobench) {
+    add(`${locobench.sessions} sessions of LoCoBench-Agent (${megabytes(locobench.bytes)}) from nothing`, locobench.seconds, seconds, 60);
+    all.push(["– memory", "", megabytes(locobench.peak_bytes), ""]);
+    add("– again, unchanged", locobench.unchanged_seconds, seconds);
+    add("– `stamina locobench` of a run, p95", locobench.command_p95_seconds, seconds);
   }
   if (suites) {
     for (const { turn, cases, native_seconds, pytest_seconds, times } of suites.growth) {

@@ -3,7 +3,7 @@
 //   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
 //   npm run bench -- --small               the same on a small library, to try the bench itself
 //   npm run bench -- --only ingest,pages   some of: ingest, python, pages, comparisons, start, generation, suites,
-//                                          runner
+//                                          runner, locobench
 //
 // The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
 // not make the command fail: another machine has other numbers.
@@ -13,6 +13,7 @@ import path from "node:path";
 import { comparisons } from "../bench/comparisons.mjs";
 import { ingest, python } from "../bench/ingest.mjs";
 import { library } from "../bench/library.mjs";
+import { locobench } from "../bench/locobench.mjs";
 import { pages } from "../bench/pages.mjs";
 import { rows, table } from "../bench/report.mjs";
 import { runner } from "../bench/runner.mjs";
@@ -21,7 +22,7 @@ import { start } from "../bench/start.mjs";
 import { buildUi } from "./build-ui.mjs";
 import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
 
-const PARTS = ["ingest", "python", "pages", "comparisons", "start", "generation", "suites", "runner"];
+const PARTS = ["ingest", "python", "pages", "comparisons", "start", "generation", "suites", "runner", "locobench"];
 const LIBRARY = ["ingest", "python", "pages", "comparisons", "start"];
 
 process.chdir(root);
@@ -81,6 +82,11 @@ if (wants("suites")) {
 if (wants("runner")) {
   step("the runner, with an agent that answers at once: 1,000 turns without boxes, one episode in boxes, twenty side by side");
   result.runner = await runner(size);
+}
+
+if (wants("locobench")) {
+  step("reading sessions of LoCoBench-Agent");
+  result.locobench = await locobench(size);
 }
 
 mkdirSync(inRoot(".cache/bench"), { recursive: true });

@@ -16,6 +16,7 @@ fn main() {
         ("harbor", "harbor/jobs/terminus2-mock-priced"),
         ("terminal_bench", "terminal_bench/run-a"),
         ("evocode", "evocode"),
+        ("locobench", "locobench/recorded"),
         ("staminabench", "staminabench/own"),
     ] {
         for (number, (_, bytes)) in files(&fixture(sample)).iter().enumerate() {

@@ -16,6 +16,7 @@ pub mod difference;
 mod distribution;
 pub mod failures;
 pub mod holm;
+pub mod locobench;
 pub mod logrank;
 pub mod matrix;
 pub mod paired;

@@ -36,7 +36,7 @@ impl AttemptEnd {
     pub fn of(verdict: Verdict, reason: Option<EndReason>, policy: &CensoringPolicy) -> Self {
         let reason = match (verdict, reason) {
             (Verdict::Passed, _) => return Self::Passed,
-            (Verdict::Unfinished, None) => EndReason::Unfinished,
+            (Verdict::Unfinished | Verdict::NotTested, None) => EndReason::Unfinished,
             (Verdict::Failed | Verdict::Error, None) => EndReason::TestsFailed,
             (_, Some(reason)) => reason,
         };

@@ -8,7 +8,7 @@ use crate::exports::{FigureArgs, ReportArgs, TableArgs};
 
 /// See how long coding agents last.
 ///
-/// Reads results of Harbor, EvoCode-Bench and StaminaBench from folders and zips, in place, and computes survival
+/// Reads results of Harbor, EvoCode-Bench, StaminaBench and LoCoBench-Agent from folders and zips, in place, and computes survival
 /// statistics over turns.
 #[derive(Debug, Parser)]
 #[command(name = "stamina", version, about, max_term_width = 100)]
@@ -61,6 +61,14 @@ pub(crate) enum Command {
     },
     /// Print a run with its episodes, turns and attempts
     Show {
+        /// Id of the run, or the begin of one that names it alone
+        run: String,
+    },
+    /// Print the figures of a run of LoCoBench-Agent: its sessions, and means over scenarios
+    ///
+    /// That benchmark has no tests: its runs have no stamina, and take no part in survival, matrix or comparisons.
+    #[command(after_help = "Example: stamina locobench openai-gpt-4o --json")]
+    Locobench {
         /// Id of the run, or the begin of one that names it alone
         run: String,
     },

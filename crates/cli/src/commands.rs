@@ -9,9 +9,9 @@ use workbench::{Options, Workbench};
 use crate::args::{Args, Command};
 use crate::print::{print, print_json};
 use crate::{
-    compare_command, exports, failures_command, library_commands, machine_commands, matrix_command,
-    play_commands, preflight_command, reference_commands, scenario_commands, serve, source_commands,
-    steer_commands, table, withdraw_command,
+    compare_command, exports, failures_command, library_commands, locobench_command, machine_commands,
+    matrix_command, play_commands, preflight_command, reference_commands, scenario_commands, serve,
+    source_commands, steer_commands, table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.
@@ -26,6 +26,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Survival { run } => library_commands::survival(&*open(false)?, &run, json),
         Command::Show { run } => library_commands::show(&*open(false)?, &run, json),
+        Command::Locobench { run } => locobench_command::locobench(&*open(false)?, &run, json),
         Command::Withdraw { runs, reason, undo, from } => {
             let asked = withdraw_command::Asked { runs, reason, undo, from };
             withdraw_command::withdraw(&*open(false)?, &asked, json)

@@ -12,6 +12,7 @@ mod exports;
 mod failures_command;
 mod json;
 mod library_commands;
+mod locobench_command;
 mod machine_commands;
 mod matrix_command;
 mod members;

@@ -2,6 +2,7 @@
 
 pub mod evocode;
 pub mod harbor;
+pub mod locobench;
 pub mod pack;
 pub mod staminabench;
 pub mod terminal_bench;
@@ -15,6 +16,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &harbor::Harbor,
         &terminal_bench::TerminalBench,
         &evocode::EvoCode,
+        &locobench::LocoBench,
         &staminabench::StaminaBench,
     ]
 }

@@ -111,6 +111,26 @@ fn terminal_bench() -> Sample {
     }
 }
 
+fn locobench() -> Sample {
+    Sample {
+        files: files_of(&fixtures().join("locobench/recorded")),
+        // Each file is of one agent, whose name the ids of its sessions hold.
+        unit: |path| {
+            let agents = [
+                ("gpt_4_1", "openai-gpt-4.1"),
+                ("gpt-4.1", "openai-gpt-4.1"),
+                ("gpt_4o", "openai-gpt-4o"),
+                ("gpt-4o", "openai-gpt-4o"),
+                ("gemini", "google-gemini"),
+                ("claude", "anthropic-claude"),
+            ];
+            agents.iter().find(|(part, _)| path.contains(part)).map(|(_, agent)| (*agent).to_owned())
+        },
+        touches: |episode, unit| episode.key.contains(unit),
+        telling: |_| false,
+    }
+}
+
 type Key = (String, String, String);
 
 /// Every episode of a tree by place, run and key, and all warnings; not through the store, so that nothing is caught.
@@ -271,6 +291,11 @@ fn staminabench_folders_with_one_damaged_file() {
 #[test]
 fn runs_of_tb_with_one_damaged_file() {
     one_file_at_a_time(&terminal_bench(), |path| !path.contains("/episode-") && !path.contains("task-b"));
+}
+
+#[test]
+fn sessions_of_locobench_with_one_damaged_file() {
+    one_file_at_a_time(&locobench(), |_| true);
 }
 
 /// What must be said when a file of the sample is damaged so.
@@ -555,6 +580,11 @@ proptest! {
     #[test]
     fn mutated_runs_of_tb_cost_only_what_was_mutated(choices in choices()) {
         mutated(&terminal_bench(), &choices);
+    }
+
+    #[test]
+    fn mutated_sessions_of_locobench_cost_only_what_was_mutated(choices in choices()) {
+        mutated(&locobench(), &choices);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CachedInput, EndReason, Ending, TurnState, Verdict};
+use crate::{CachedInput, EndReason, Ending, SessionFigures, TurnState, Verdict};
 
 /// Fields in the source's own names, kept in order. Values are JSON.
 pub type Extra = serde_json::Map<String, serde_json::Value>;
@@ -321,6 +321,7 @@ impl Turn {
             Verdict::Failed => TurnState::Failed,
             Verdict::Error => TurnState::Error,
             Verdict::Unfinished => TurnState::Censored,
+            Verdict::NotTested => TurnState::NotTested,
         }
     }
 }
@@ -369,6 +370,9 @@ pub struct Episode {
     pub artifacts: Vec<Artifact>,
     /// Fields that describe the scenario (difficulty, category) or are unknown, kept.
     pub extra: Extra,
+    /// Figures of a session of a benchmark without tests.
+    #[serde(default)]
+    pub session: Option<SessionFigures>,
 }
 
 impl Episode {
@@ -392,6 +396,7 @@ impl Episode {
             exception: None,
             artifacts: Vec::new(),
             extra: Extra::new(),
+            session: None,
         }
     }
 
@@ -439,6 +444,8 @@ impl Episode {
                 (Verdict::Failed | Verdict::Error, Some(reason)) => reason,
                 (_, Some(EndReason::Unfinished)) => EndReason::Unfinished,
                 (Verdict::Passed | Verdict::Failed, _) => last.end_reason.unwrap_or(EndReason::TestsFailed),
+                // Nothing judges a turn without tests: why the episode ended is all there is.
+                (Verdict::NotTested, _) => self.end_reason.unwrap_or(EndReason::NoVerdict),
                 (Verdict::Error, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
                 (Verdict::Unfinished, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
             };

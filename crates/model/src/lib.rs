@@ -15,6 +15,7 @@ mod median;
 mod moment;
 mod pass_rate;
 mod run;
+mod session;
 mod severity;
 mod transcript;
 mod verdict;
@@ -30,7 +31,10 @@ pub use episode::{
 pub use median::Median;
 pub use moment::rfc3339;
 pub use pass_rate::{PassRate, RateInterval};
-pub use run::{Baseline, Benchmark, Reported, Run, TaskTotals};
+pub use run::{Baseline, Benchmark, LOCOBENCH_AGENT, Reported, Run, TaskTotals, UNTESTED_BENCHMARKS};
+pub use session::{
+    COMPREHENSION_METRICS, CorrectedFigures, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures,
+};
 pub use severity::{Severity, WarningCounts};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};

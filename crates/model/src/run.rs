@@ -14,6 +14,25 @@ pub struct Benchmark {
     pub name: String,
 }
 
+/// Key of LoCoBench-Agent, and of what is published about it.
+pub const LOCOBENCH_AGENT: &str = "locobench-agent";
+
+impl Benchmark {
+    /// LoCoBench-Agent.
+    pub fn locobench_agent() -> Self {
+        Self { key: LOCOBENCH_AGENT.to_owned(), name: "LoCoBench-Agent".to_owned() }
+    }
+
+    /// Whether its turns end in verdicts of tests, so that there is a stamina. Runs of a benchmark without never enter survival,
+    /// matrix, tests or pooled means. This is the one place that decides it; SQL asks with [`UNTESTED_BENCHMARKS`].
+    pub fn has_verdicts(&self) -> bool {
+        !UNTESTED_BENCHMARKS.contains(&self.key.as_str())
+    }
+}
+
+/// Keys of the benchmarks that have no tests.
+pub const UNTESTED_BENCHMARKS: [&str; 1] = [LOCOBENCH_AGENT];
+
 /// Agents that are not models: they bound what a score can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

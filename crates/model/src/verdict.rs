@@ -20,6 +20,8 @@ pub enum Verdict {
     Error,
     /// The attempt was still running, or was stopped from outside, when the files were read.
     Unfinished,
+    /// The benchmark has no tests: what was done is shown, and nothing judges it.
+    NotTested,
 }
 
 impl Verdict {
@@ -30,12 +32,15 @@ impl Verdict {
             Self::Failed => "failed",
             Self::Error => "error",
             Self::Unfinished => "unfinished",
+            Self::NotTested => "not_tested",
         }
     }
 
     /// The inverse of [`Verdict::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Passed, Self::Failed, Self::Error, Self::Unfinished].into_iter().find(|v| v.as_str() == word)
+        [Self::Passed, Self::Failed, Self::Error, Self::Unfinished, Self::NotTested]
+            .into_iter()
+            .find(|v| v.as_str() == word)
     }
 }
 
@@ -55,10 +60,12 @@ pub enum TurnState {
     NotReached,
     /// The episode was stopped at this turn by something outside the agent.
     Censored,
+    /// The turn was played in a benchmark without tests.
+    NotTested,
 }
 
 impl TurnState {
-    /// One letter for compact rows: `p r f e n c`.
+    /// One letter for compact rows: `p r f e n c t`.
     pub const fn letter(self) -> char {
         match self {
             Self::Passed => 'p',
@@ -67,14 +74,23 @@ impl TurnState {
             Self::Error => 'e',
             Self::NotReached => 'n',
             Self::Censored => 'c',
+            Self::NotTested => 't',
         }
     }
 
     /// The inverse of [`TurnState::letter`].
     pub fn from_letter(letter: char) -> Option<Self> {
-        [Self::Passed, Self::PassedAfterRetries, Self::Failed, Self::Error, Self::NotReached, Self::Censored]
-            .into_iter()
-            .find(|s| s.letter() == letter)
+        [
+            Self::Passed,
+            Self::PassedAfterRetries,
+            Self::Failed,
+            Self::Error,
+            Self::NotReached,
+            Self::Censored,
+            Self::NotTested,
+        ]
+        .into_iter()
+        .find(|s| s.letter() == letter)
     }
 
     /// Whether the turn counts as passed.

@@ -10,7 +10,7 @@ use crate::values::{
     artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
     parse_or_default, tokens,
 };
-use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, slugs, turns};
+use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, sessions, slugs, turns};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -335,7 +335,8 @@ pub(crate) fn put(
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
     }
-    plays::put(&write.tx, id, episode)
+    plays::put(&write.tx, id, episode)?;
+    sessions::put(&write.tx, id, episode)
 }
 
 /// Deletes an episode with its turns.
@@ -459,6 +460,7 @@ impl Store {
                 exception: record.exception,
                 artifacts: record.artifacts,
                 extra: record.extra,
+                session: sessions::of_episode(conn, episode)?,
             }))
         })
     }

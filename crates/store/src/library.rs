@@ -288,10 +288,12 @@ const REAL: &str = "run.baseline IS NULL AND NOT run.simulated";
 /// Every group with its key.
 fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Result<Vec<(String, GroupEntry)>> {
     let (key, title) = filter.group.expressions();
+    // A run without tests has no scale of stamina.
+    let tested = format!("run.benchmark NOT IN ('{}')", model::UNTESTED_BENCHMARKS.join("', '"));
     let sql = format!(
-        "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(run_totals.planned_min),
-           max(run_totals.planned_max), min(run_summary.tau), max(run_summary.tau),
-           max(coalesce(run_summary.ci_high, run_summary.mean))
+        "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(iif({tested}, run_totals.planned_min, NULL)),
+           max(iif({tested}, run_totals.planned_max, NULL)), min(iif({tested}, run_summary.tau, NULL)),
+           max(iif({tested}, run_summary.tau, NULL)), max(coalesce(run_summary.ci_high, run_summary.mean))
          FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
         runs::FROM,
         condition.sql

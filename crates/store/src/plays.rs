@@ -209,6 +209,7 @@ impl PlayedTurn {
             Some((Verdict::Failed, _)) => TurnState::Failed,
             Some((Verdict::Error, _)) => TurnState::Error,
             Some((Verdict::Unfinished, _)) => TurnState::Censored,
+            Some((Verdict::NotTested, _)) => TurnState::NotTested,
         }
     }
 }
@@ -216,7 +217,8 @@ impl PlayedTurn {
 /// A turn as the column has it. No word in it needs an escape.
 type Row<T> = (u32, Option<u32>, Option<u32>, Vec<T>);
 
-const VERDICTS: [Verdict; 4] = [Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished];
+const VERDICTS: [Verdict; 5] =
+    [Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished, Verdict::NotTested];
 
 fn letter(verdict: Verdict) -> &'static str {
     &verdict.as_str()[..1]

@@ -36,6 +36,7 @@ const ALL: &[&[Migration]] = &[
     crate::episodes::MIGRATIONS,
     crate::turns::MIGRATIONS,
     crate::plays::MIGRATIONS,
+    crate::sessions::MIGRATIONS,
     crate::warnings::MIGRATIONS,
     crate::summaries::MIGRATIONS,
     crate::annotations::MIGRATIONS,

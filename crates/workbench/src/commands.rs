@@ -37,6 +37,8 @@ macro_rules! with_commands {
             annotate(Annotate) -> Nothing;
             "Kaplan–Meier table of a run."
             run_survival(RunRef) -> SurvivalTable;
+            "Sessions of a run of a benchmark without tests, their figures, and means over scenarios."
+            list_sessions(RunRef) -> Sessions;
             "Rows of the episode × turn grid."
             run_grid(RunGridRequest) -> RunGrid;
             "A chart of the run page."

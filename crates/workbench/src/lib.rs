@@ -29,6 +29,7 @@ mod reruns;
 pub mod runs;
 pub mod sampler;
 mod scenarios;
+mod sessions;
 mod source_labels;
 mod sources;
 mod summary;

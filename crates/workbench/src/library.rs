@@ -19,6 +19,7 @@ use crate::api::{
     Withdraw,
 };
 use crate::compare::survival_row;
+use crate::sessions::{nothing_says, tested_run};
 use crate::summary::{ended, ending, episode_score, observations, planned_turns, run_record, turn_axis};
 
 /// Most rows of one page of runs.
@@ -101,6 +102,14 @@ impl Workbench {
                 "This run is withdrawn: {}. Its own numbers are shown; it is left out wherever runs are taken together.",
                 reason.trim_end_matches('.')
             ));
+        }
+        if !record.entry.benchmark.has_verdicts() {
+            caveats.push(format!(
+                "{} has no tests: there is no stamina, and this run takes no part in survival, matrix or comparisons.",
+                record.entry.benchmark.name
+            ));
+            caveats.push(nothing_says());
+            return Ok(caveats);
         }
         let episodes = self.store.episodes(record.entry.id)?;
         let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
@@ -243,7 +252,7 @@ impl Workbench {
 
     /// Kaplan–Meier table of a run.
     pub fn run_survival(&self, request: RunRef) -> Result<SurvivalTable, ApiError> {
-        let record = run_record(&self.store, &request.run)?;
+        let record = tested_run(&self.store, &request.run)?;
         let episodes = self.store.episodes(record.entry.id)?;
         let policy = self.store.get_policy()?;
         let points =
@@ -253,7 +262,7 @@ impl Workbench {
 
     /// Rows of the episode × turn grid.
     pub fn run_grid(&self, request: RunGridRequest) -> Result<RunGrid, ApiError> {
-        let record = run_record(&self.store, &request.run)?;
+        let record = tested_run(&self.store, &request.run)?;
         let policy = self.store.get_policy()?;
         let episodes = self.store.episodes(record.entry.id)?;
         let (turns, total) = (turn_axis(&episodes), episodes.len() as u32);
@@ -267,7 +276,7 @@ impl Workbench {
 
     /// A chart of the run page.
     pub fn run_figure(&self, request: RunFigureRequest) -> Result<FigureDrawing, ApiError> {
-        let record = run_record(&self.store, &request.run)?;
+        let record = tested_run(&self.store, &request.run)?;
         let policy = self.store.get_policy()?;
         let episodes = self.store.episodes(record.entry.id)?;
         let observations = observations(&episodes, &policy);
@@ -409,6 +418,7 @@ pub(crate) fn row(
         source_label: labels.get(&entry.source).unwrap_or(&entry.source_name).clone(),
         source_name: entry.source_name,
         format: entry.format,
+        tested: entry.benchmark.has_verdicts(),
         benchmark: entry.benchmark,
         group,
         harness: entry.harness,

@@ -21,6 +21,7 @@ use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{copies, settings, stamina};
 use crate::published;
+use crate::sessions::no_stamina;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
 const UNKNOWN: &str = "\u{10ffff}";
@@ -47,6 +48,13 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let (mut entries, only_simulated) = self.runs_of_matrix(request)?;
         let withdrawn: Vec<String> = withdrawn(&mut entries);
+        // Who names only runs without tests is told why there is nothing.
+        if let Some(untested) = entries.iter().find(|run| !run.benchmark.has_verdicts())
+            && (request.benchmark.as_ref() == Some(&untested.benchmark.key)
+                || entries.iter().all(|run| !run.benchmark.has_verdicts()))
+        {
+            return Err(no_stamina(untested));
+        }
         let benchmarks = benchmarks::of(&entries);
         let benchmark = chosen(request, &benchmarks)?;
         let left_out: Vec<String> = entries

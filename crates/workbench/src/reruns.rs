@@ -10,7 +10,8 @@ use store::{EpisodeEntry, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, RerunCommand, RerunList, RerunReason, RerunRequest, RerunTrial};
-use crate::summary::{ending, run_record};
+use crate::sessions::tested_run;
+use crate::summary::ending;
 
 impl Workbench {
     /// Which trials of a run to run again, and how its runner is told.
@@ -18,7 +19,7 @@ impl Workbench {
     /// Errors: `run.not_found`.
     pub fn list_reruns(&self, request: RerunRequest) -> Result<RerunList, ApiError> {
         let all = !(request.censored || request.unreadable || request.missing);
-        let record = run_record(&self.store, &request.run)?;
+        let record = tested_run(&self.store, &request.run)?;
         let policy = self.store.get_policy()?;
         let episodes = self.store.episodes(record.entry.id)?;
         let runner = Runner::of(&record);

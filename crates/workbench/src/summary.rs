@@ -108,6 +108,11 @@ fn grades_turns(format: &str) -> bool {
 }
 
 fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
+    // Without tests there is no stamina and no score of turns.
+    if !record.entry.benchmark.has_verdicts() {
+        let partial = partial(record, episodes, 0);
+        return Summary { partial, ..Summary::default() };
+    }
     let observations = observations(episodes, policy);
     let stamina = survival::summarise(&observations, planned_turns(episodes));
     let totals = &record.run.reported.totals_only;

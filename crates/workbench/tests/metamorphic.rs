@@ -172,6 +172,7 @@ fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
             let row = RunRow {
                 id: String::new(),
                 source: 0,
+                tested: true,
                 source_name: String::new(),
                 source_label: String::new(),
                 group: 0,

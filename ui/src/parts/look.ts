@@ -26,6 +26,7 @@ export const lookOfState: Readonly<Record<TurnState, Look>> = {
   error: "error",
   not_reached: "not-reached",
   censored: "censored",
+  not_tested: "off",
 };
 
 export const stateLabels: Readonly<Record<TurnState, string>> = {
@@ -35,6 +36,7 @@ export const stateLabels: Readonly<Record<TurnState, string>> = {
   error: "error",
   not_reached: "not reached",
   censored: "censored",
+  not_tested: "not tested",
 };
 
 /** The letters of `GridRow.cells`. */
@@ -45,6 +47,7 @@ export const stateOfLetter: Readonly<Record<string, TurnState>> = {
   e: "error",
   n: "not_reached",
   c: "censored",
+  t: "not_tested",
 };
 
 export const lookOfVerdict: Readonly<Record<Verdict, Look>> = {
@@ -52,6 +55,7 @@ export const lookOfVerdict: Readonly<Record<Verdict, Look>> = {
   failed: "failed",
   error: "error",
   unfinished: "censored",
+  not_tested: "off",
 };
 
 /** The class that colours words of a state: `<span class="st {textClass[look]}">`. */

@@ -6,6 +6,7 @@ import { count, duration, endReasonLabels } from "../parts/format";
 export function attemptResult(a: AttemptDetail): string {
   if (a.passed !== null && a.total !== null) return `${count(a.passed)} / ${count(a.total)}`;
   if (a.verdict === "error" || a.verdict === "unfinished") return a.end_reason ? endReasonLabels[a.end_reason] : a.verdict;
+  if (a.verdict === "not_tested") return "not tested";
   return a.reward === null ? a.verdict : `${a.verdict}, reward ${String(a.reward)}`;
 }
 

@@ -56,7 +56,7 @@ pub fn is_failed(attempt: &Attempt) -> bool {
     use EndReason as R;
     let ended = !matches!(attempt.end_reason, Some(R::Cancelled | R::Unfinished | R::PassedAll));
     match attempt.verdict {
-        Verdict::Passed => false,
+        Verdict::Passed | Verdict::NotTested => false,
         Verdict::Failed => true,
         Verdict::Error => ended,
         Verdict::Unfinished => ended && attempt.end_reason.is_some(),

@@ -277,7 +277,7 @@ fn flips(tests: impl Iterator<Item = Known>) -> Vec<Flip> {
 fn ran(attempt: &Attempt) -> bool {
     match attempt.verdict {
         Verdict::Passed | Verdict::Failed => true,
-        Verdict::Error | Verdict::Unfinished => !attempt.tests.is_empty(),
+        Verdict::Error | Verdict::Unfinished | Verdict::NotTested => !attempt.tests.is_empty(),
     }
 }
 
@@ -288,7 +288,7 @@ fn tells_all_failures(attempt: &Attempt) -> bool {
         Verdict::Failed => {
             attempt.passed.is_some() && attempt.total.is_some() && attempt.failing_not_described() == 0
         }
-        Verdict::Error | Verdict::Unfinished => false,
+        Verdict::Error | Verdict::Unfinished | Verdict::NotTested => false,
     }
 }
 

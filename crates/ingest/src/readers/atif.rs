@@ -77,7 +77,7 @@ impl<'de> Deserialize<'de> for Steps {
                 let left = Cell::new(NODE_CAP);
                 let mut steps = Steps::default();
                 while steps.kept.len() < STEP_CAP {
-                    match seq.next_element_seed(NodeSeed { left: &left })? {
+                    match seq.next_element_seed(NodeSeed::new(&left))? {
                         Some(step) => steps.kept.push(step),
                         None => return Ok(steps),
                     }

@@ -133,7 +133,7 @@ impl Node {
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let left = Cell::new(NODE_CAP);
-        NodeSeed { left: &left }.deserialize(deserializer)
+        NodeSeed::new(&left).deserialize(deserializer)
     }
 }
 
@@ -162,6 +162,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 pub(crate) struct NodeSeed<'a> {
     /// Values that may still be kept.
     pub(crate) left: &'a Cell<u64>,
+    /// Bytes of one text that are kept.
+    pub(crate) text_cap: usize,
+    /// Keys whose values are not kept.
+    pub(crate) bulk: &'static [&'static str],
+}
+
+impl<'a> NodeSeed<'a> {
+    /// With the caps of every [`Node`].
+    pub(crate) const fn new(left: &'a Cell<u64>) -> Self {
+        Self { left, text_cap: TEXT_CAP, bulk: BULK }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
@@ -237,7 +248,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         within_64_bits(v).map(Node::Number)
     }
     fn visit_str<E>(self, v: &str) -> Result<Node, E> {
-        let (kept, cut) = cut(v, TEXT_CAP);
+        let (kept, cut) = cut(v, self.text_cap);
         Ok(Node::Text(kept.to_owned(), cut))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
@@ -252,7 +263,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
             names.check(&map, &key)?;
-            if BULK.contains(&key.as_str()) {
+            if self.bulk.contains(&key.as_str()) {
                 access.next_value::<IgnoredAny>()?;
             } else {
                 let value = access.next_value_seed(self)?;

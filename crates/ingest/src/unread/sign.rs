@@ -19,8 +19,6 @@ pub(super) enum Shape {
     Truth,
     /// Any text.
     Text,
-    /// This text.
-    Is(&'static str),
     /// A text that begins so.
     Begins(&'static str),
     /// A text of at most 64 bytes that ends so.
@@ -95,7 +93,6 @@ impl Shape {
             Self::Number => *value == Outline::Number,
             Self::Truth => *value == Outline::Truth,
             Self::Text => text(&|_| true),
-            Self::Is(needed) => text(&|t| t == needed),
             Self::Begins(needed) => text(&|t| t.starts_with(needed)),
             Self::Ends(needed) => text(&|t| t.ends_with(needed)),
             Self::List => matches!(value, Outline::List(_)),

@@ -1,7 +1,7 @@
 //! The kinds, in the order in which they are asked. `docs/formats.md` lists them; a test holds the two together.
 
 use super::Kind;
-use super::sign::Shape::{Begins, Ends, Is, List, Number, Object, Present, Text, Truth};
+use super::sign::Shape::{Begins, Ends, List, Number, Object, Present, Text, Truth};
 use super::sign::Sign::{Bytes, Folder, Json, Named, Zip};
 
 const OPEN_JOB: &str = "Open the folder of the job that it was played in: Harbor's has config.json, result.json and a folder for each trial";
@@ -150,18 +150,11 @@ pub(super) static KINDS: &[Kind] = &[
     },
     Kind {
         id: "locobench_agent",
-        one: "output of LoCoBench-Agent",
-        many: "files of LoCoBench-Agent's output",
-        not_read: "which has no verdict of tests and is not read",
-        open: OPEN_WHAT_IS_READ,
+        one: "a scenario or checkpoint of LoCoBench-Agent",
+        many: "scenarios and checkpoints of LoCoBench-Agent",
+        not_read: "which is a plan and holds no results",
+        open: "Open the folder with intermediate_agent_results/ or evaluation_agent_results/",
         signs: &[
-            Json(&[(&["evaluation_metadata", "framework"], Is("LoCoBench-Agent"))]),
-            Json(&[
-                (&["agent_name"], Text),
-                (&["scenario_id"], Text),
-                (&["metric_results", "[]", "metric_name"], Text),
-            ]),
-            Json(&[(&["evaluation_info", "scenario_id"], Text), (&["conversation_history"], List)]),
             Json(&[(&["checkpoint_version"], Text), (&["completed_evaluations"], Object)]),
             Json(&[(&["scenario_id"], Text), (&["conversation_phases"], List)]),
         ],

@@ -90,12 +90,6 @@ fn each_kind_is_told_by_its_form() {
             json!({"evalId": null, "results": {"version": 3, "timestamp": "t", "results": []}}),
             "promptfoo",
         ),
-        ("f.json", json!({"evaluation_metadata": {"framework": "LoCoBench-Agent"}}), "locobench_agent"),
-        (
-            "c.json",
-            json!({"evaluation_info": {"scenario_id": "s"}, "conversation_history": []}),
-            "locobench_agent",
-        ),
         ("k.json", json!({"checkpoint_version": "2.0", "completed_evaluations": {}}), "locobench_agent"),
         ("s.json", json!({"scenario_id": "s", "conversation_phases": []}), "locobench_agent"),
     ];
@@ -106,10 +100,6 @@ fn each_kind_is_told_by_its_form() {
         (prediction, "swe_bench"),
         (json!({"instance_id": "a", "test_result": {}, "history": []}), "openhands"),
         (json!({"promptIdx": 0, "testIdx": 0, "success": true}), "promptfoo"),
-        (
-            json!({"agent_name": "a", "scenario_id": "s", "metric_results": [{"metric_name": "m"}]}),
-            "locobench_agent",
-        ),
     ];
     for (value, kind) in &lines {
         assert_eq!(line("l.jsonl", value), [(*kind, "l.jsonl".to_owned(), 1)], "{value}");
@@ -155,7 +145,6 @@ fn the_form_decides_and_no_word_in_a_text() {
         json!({"schema_version": "1", "title": "ATIF-v1.6", "steps": []}),
         json!({"trajectory_format": "other", "messages": []}),
         json!({"version": 2, "status": "success", "eval": "task"}),
-        json!({"evaluation_metadata": {"framework": "mine, after LoCoBench-Agent"}}),
         json!({"trajectory": [{"action": 1, "observation": "", "thought": ""}]}),
         json!([1, 2]),
         json!([]),

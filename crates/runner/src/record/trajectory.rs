@@ -168,6 +168,8 @@ impl TurnRecord {
             Some(Verdict::Failed) => TurnState::Failed,
             Some(Verdict::Error) => TurnState::Error,
             Some(Verdict::Unfinished) => TurnState::Censored,
+            // No run of ours has turns without tests.
+            Some(Verdict::NotTested) => TurnState::NotTested,
         };
         let tokens = self.attempts.iter().fold(Tokens::default(), |sum, attempt| sum.plus(attempt.tokens));
         let costs: Option<Vec<f64>> = self.attempts.iter().map(|attempt| attempt.cost_usd).collect();

@@ -175,6 +175,8 @@ pub struct RunRow {
     pub format: String,
     /// The benchmark.
     pub benchmark: Benchmark,
+    /// Whether the benchmark has tests; without, the run has no stamina, and `list_sessions` has what there is.
+    pub tested: bool,
     /// Index of its group on this page.
     pub group: u32,
     /// The harness.

@@ -76,7 +76,7 @@ impl Cell {
                 TurnState::Error if cell.failed => 1,
                 TurnState::Error => 2,
                 TurnState::Censored => 3,
-                TurnState::NotReached => 4,
+                TurnState::NotReached | TurnState::NotTested => 4,
                 TurnState::PassedAfterRetries => 5,
                 TurnState::Passed => 6,
             }

@@ -13,6 +13,7 @@ use super::copies::{self, Copied};
 use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, Swatch, marked};
 use crate::published;
+use crate::sessions::no_stamina;
 use crate::summary::{ended, of_one_turn, run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
@@ -221,6 +222,9 @@ pub(crate) fn resolve_only(
             )
             .hint("Leave it out, or let it count again: `stamina withdraw RUN --undo`, or its page"));
         }
+        if let Some(untested) = runs.iter().find(|record| !record.entry.benchmark.has_verdicts()) {
+            return Err(no_stamina(&untested.entry));
+        }
         let mut pooled = Vec::new();
         for record in runs {
             let episodes = store.episodes(record.entry.id)?;
@@ -272,6 +276,13 @@ fn runs_of(
     let all = found.len();
     found.retain(|(_, run)| run.invalid.is_none());
     let withdrawn = all - found.len();
+    let untested = found.iter().find(|(_, run)| !run.benchmark.has_verdicts()).map(|(_, run)| run.clone());
+    let before = found.len();
+    found.retain(|(_, run)| run.benchmark.has_verdicts());
+    let without_tests = before - found.len();
+    if let Some(untested) = untested.filter(|_| found.is_empty()) {
+        return Err(no_stamina(&untested));
+    }
     if !only.is_empty() {
         found.retain(|(_, run)| only.contains(&run.slug));
     }
@@ -305,7 +316,11 @@ fn runs_of(
     let mut slugs: Vec<&str> =
         found.iter().filter(|(_, run)| all || real(run)).map(|(_, run)| run.slug.as_str()).collect();
     slugs.sort_unstable();
-    let counted = [(found.len() - slugs.len(), "baseline or simulated run"), (withdrawn, "withdrawn run")];
+    let counted = [
+        (found.len() - slugs.len(), "baseline or simulated run"),
+        (withdrawn, "withdrawn run"),
+        (without_tests, "run without tests"),
+    ];
     let left_out = (counted.into_iter())
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| match count {

@@ -10,6 +10,7 @@ use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Membe
 use crate::benchmarks;
 use crate::compare::copies;
 use crate::compare::members::{self, Pool};
+use crate::sessions::no_stamina;
 
 /// Stands for an unknown harness among the keys of groups.
 const UNKNOWN: &str = "?";
@@ -151,6 +152,12 @@ impl Workbench {
             Ok(list.rows.into_iter().map(|(_, run)| run).collect())
         };
         let (real, all) = (list(true)?, list(false)?);
+        if let Some(untested) = all.iter().find(|run| !run.benchmark.has_verdicts())
+            && (request.benchmark.as_ref() == Some(&untested.benchmark.key)
+                || all.iter().all(|run| !run.benchmark.has_verdicts()))
+        {
+            return Err(no_stamina(untested));
+        }
         let benchmarks = benchmarks::of(&all);
         // One that has real runs goes before one that has none.
         let with_real = benchmarks::of(&real);

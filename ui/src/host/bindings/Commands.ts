@@ -84,6 +84,7 @@ import type { ScenarioTurn } from "./ScenarioTurn";
 import type { ScenarioTurnRef } from "./ScenarioTurnRef";
 import type { Search } from "./Search";
 import type { SearchHits } from "./SearchHits";
+import type { Sessions } from "./Sessions";
 import type { SetPolicy } from "./SetPolicy";
 import type { SetPrices } from "./SetPrices";
 import type { SettingsCheck } from "./SettingsCheck";
@@ -135,6 +136,8 @@ export interface Commands {
   annotate: { request: Annotate; response: Nothing };
   /** Kaplan–Meier table of a run. */
   run_survival: { request: RunRef; response: SurvivalTable };
+  /** Sessions of a run of a benchmark without tests, their figures, and means over scenarios. */
+  list_sessions: { request: RunRef; response: Sessions };
   /** Rows of the episode × turn grid. */
   run_grid: { request: RunGridRequest; response: RunGrid };
   /** A chart of the run page. */

@@ -36,6 +36,10 @@ format: string,
  */
 benchmark: Benchmark, 
 /**
+ * Whether the benchmark has tests; without, the run has no stamina, and `list_sessions` has what there is.
+ */
+tested: boolean, 
+/**
  * Index of its group on this page.
  */
 group: number, 

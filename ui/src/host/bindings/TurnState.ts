@@ -3,4 +3,4 @@
 /**
  * The state of one cell of the episode × turn grid.
  */
-export type TurnState = "passed" | "passed_after_retries" | "failed" | "error" | "not_reached" | "censored";
+export type TurnState = "passed" | "passed_after_retries" | "failed" | "error" | "not_reached" | "censored" | "not_tested";

@@ -3,4 +3,4 @@
 /**
  * The verdict of the tests on one attempt.
  */
-export type Verdict = "passed" | "failed" | "error" | "unfinished";
+export type Verdict = "passed" | "failed" | "error" | "unfinished" | "not_tested";

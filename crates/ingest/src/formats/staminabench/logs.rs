@@ -247,7 +247,7 @@ pub(super) fn give_reason(attempt: &mut Attempt) {
             EndReason::AgentError
         }
         Verdict::Error => EndReason::NoVerdict,
-        Verdict::Passed | Verdict::Unfinished => return,
+        Verdict::Passed | Verdict::Unfinished | Verdict::NotTested => return,
     };
     attempt.end_reason.get_or_insert(reason);
 }

@@ -90,5 +90,6 @@ const fn word(state: TurnState) -> &'static str {
         TurnState::Error => "error",
         TurnState::Censored => "censored",
         TurnState::NotReached => "not reached",
+        TurnState::NotTested => "not tested",
     }
 }

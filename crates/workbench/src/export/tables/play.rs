@@ -127,5 +127,6 @@ const fn letter(state: model::TurnState) -> char {
         model::TurnState::Error => 'e',
         model::TurnState::Censored => 'c',
         model::TurnState::NotReached => '.',
+        model::TurnState::NotTested => 't',
     }
 }

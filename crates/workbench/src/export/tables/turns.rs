@@ -18,7 +18,7 @@ pub(super) fn score(turn: &PlayedTurn) -> Option<f64> {
         }
         (_, TurnState::Passed | TurnState::PassedAfterRetries) => Some(100.0),
         (_, TurnState::Error) => Some(0.0),
-        (_, TurnState::Failed | TurnState::Censored | TurnState::NotReached) => None,
+        (_, TurnState::Failed | TurnState::Censored | TurnState::NotReached | TurnState::NotTested) => None,
     }
 }
 

@@ -1,0 +1,74 @@
+//! The nine metrics of LoCoBench-Agent as its program computes them, and what can be said instead.
+//!
+//! [`compat`] follows the rules of the program (commit 1abacfd, November 2025; stated in `docs/metrics.md`) to rounding: on the
+//! sessions and vectors that the original computed, the difference is below 1e-9. Nothing is compiled, run or tested, and no
+//! result of a tool enters. [`corrected`] says what the calls and their results do show. Both are pure functions.
+//!
+//! What the program computes over a session's text, it computes with Python's strings: code points, `str.split`, `re`
+//! ([`python`]).
+
+mod corrected;
+mod files;
+mod means;
+mod python;
+mod record;
+mod word;
+
+pub use corrected::{corrected, plain_function};
+pub use means::{MeanOverScenarios, mean_over_scenarios};
+
+/// A call of a tool, in the order of the program's log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// `tool_call.tool_name`.
+    pub tool: &'a str,
+    /// `tool_call.function_name`.
+    pub function: &'a str,
+    /// The first of the parameters `path`, `target_file`, `file_path` that is not empty.
+    pub path: Option<&'a str>,
+    /// Whether its response says success; `None` = it has no response. Only [`corrected`] looks at it.
+    pub succeeded: Option<bool>,
+}
+
+/// A message of the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// `system`, `user`, `assistant`, `tool`.
+    pub role: &'a str,
+    /// Its text. The program reads none as the word `None`, which changes nothing.
+    pub content: &'a str,
+}
+
+/// What the nine metrics are computed from.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Session<'a> {
+    /// The log of tool calls.
+    pub calls: &'a [Call<'a>],
+    /// The conversation.
+    pub messages: &'a [Message<'a>],
+    /// Files that calls of writing functions named, with the text of the last one; `None` = what it wrote is no text.
+    pub files: &'a [(&'a str, Option<&'a str>)],
+    /// Errors by turn. The program's own sessions never set it, so it computes with 0.
+    pub error_rate: f64,
+}
+
+/// The nine metrics in the order of [`model::LOCOBENCH_METRICS`], each 0 to 1.
+pub fn compat(session: &Session<'_>) -> [f64; 9] {
+    [
+        record::execution_success_rate(session.calls),
+        record::multi_session_memory_retention(session.messages),
+        files::cross_file_consistency(session.files),
+        files::dependency_traversal(session.files),
+        files::solution_usability(session.files),
+        files::runtime_efficiency(session.files, session.error_rate),
+        files::memory_efficiency(session.files),
+        record::information_coverage(session),
+        record::long_range_dependency_resolution(session),
+    ]
+}
+
+/// Efficiency metrics are moved from a range of raw values to 0.40 to 0.90; what lies outside the range is cut.
+fn rescaled(raw: f64, low: f64, high: f64) -> f64 {
+    let share = (raw.clamp(low, high) - low) / (high - low);
+    (0.4 + share * 0.5).clamp(0.4, 0.9)
+}

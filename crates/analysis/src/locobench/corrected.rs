@@ -1,0 +1,115 @@
+//! What the calls of a session and their results do show, under names of their own. Where nothing is measured it is unknown.
+
+use std::collections::HashSet;
+
+use model::CorrectedFigures;
+
+use super::Call;
+use super::record::{place, reads, writes};
+
+/// The tool and the function of a call, without the number of the tool's copy. Google's agents have the name of the tool cut
+/// at its first underscore and the rest before the function: both are joined first.
+pub fn plain_function(tool: &str, function: &str) -> (String, String) {
+    const COPY: &str = "_copy_";
+    let joined = format!("{tool}_{function}");
+    let marked = joined.match_indices(COPY).find_map(|(at, _)| {
+        let number = &joined[at + COPY.len()..];
+        let behind = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        let own = behind.strip_prefix('_').filter(|_| behind.len() < number.len())?;
+        Some((joined[..at].to_owned(), own.to_owned()))
+    });
+    marked.unwrap_or_else(|| (tool.to_owned(), function.to_owned()))
+}
+
+/// A path with single slashes: projects of the benchmark write them double.
+fn single_slashes(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c != '/' || !plain.ends_with('/') {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+/// The corrected figures of a session whose calls are known, in the order of its one log.
+pub fn corrected(calls: &[Call<'_>]) -> CorrectedFigures {
+    let answered: Vec<bool> = calls.iter().filter_map(|call| call.succeeded).collect();
+    let functions: HashSet<(String, String)> =
+        calls.iter().map(|call| plain_function(call.tool, call.function)).collect();
+    let mut written: Vec<String> = Vec::new();
+    let mut read: HashSet<String> = HashSet::new();
+    let mut read_first = 0_usize;
+    let mut is_known = true;
+    for call in calls {
+        let Some(path) = place(call).map(single_slashes) else { continue };
+        let writing = !reads(call) && writes(call);
+        is_known &= !writing || call.succeeded.is_some();
+        if call.succeeded != Some(true) {
+            continue;
+        }
+        if writing && !written.contains(&path) {
+            read_first += usize::from(read.contains(&path));
+            written.push(path);
+        } else if reads(call) {
+            read.insert(path);
+        }
+    }
+    let of = |part: usize, all: usize| (all > 0).then_some((number(part), number(all)));
+    CorrectedFigures {
+        tool_success: of(answered.iter().filter(|success| **success).count(), answered.len()),
+        distinct_functions: Some(number(functions.len())),
+        read_before_write: of(read_first, written.len()).filter(|_| is_known),
+        files_written: is_known.then_some(written),
+    }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call<'a>(function: &'a str, path: &'a str, succeeded: Option<bool>) -> Call<'a> {
+        Call { tool: "file_system", function, path: Some(path), succeeded }
+    }
+
+    #[test]
+    fn a_tool_has_one_name_whatever_the_provider_makes_of_it() {
+        let own = ("file_system".to_owned(), "read_file".to_owned());
+        assert_eq!(plain_function("file_system", "read_file"), own);
+        assert_eq!(plain_function("file_system_copy_140", "read_file"), own);
+        assert_eq!(plain_function("file", "system_copy_140_read_file"), own);
+        assert_eq!(plain_function("echo_copy_1", "echo"), ("echo".to_owned(), "echo".to_owned()));
+        assert_eq!(plain_function("my_copy_x", "run"), ("my_copy_x".to_owned(), "run".to_owned()));
+    }
+
+    #[test]
+    fn only_what_succeeded_was_read_or_written() {
+        let (yes, no) = (Some(true), Some(false));
+        let calls = [
+            call("read_file", "a//b", no),
+            call("write_file", "a/b", yes),
+            call("read_file", "c//d", yes),
+            call("write_file", "c/d", yes),
+            call("write_file", "c//d", yes),
+            call("write_file", "e", no),
+        ];
+        let figures = corrected(&calls);
+        assert_eq!(figures.tool_success, Some((4, 6)));
+        assert_eq!(figures.distinct_functions, Some(2));
+        assert_eq!(figures.files_written, Some(vec!["a/b".to_owned(), "c/d".to_owned()]));
+        assert_eq!(figures.read_before_write, Some((1, 2)));
+    }
+
+    #[test]
+    fn what_is_not_measured_is_unknown() {
+        let figures = corrected(&[]);
+        assert_eq!((figures.tool_success, figures.read_before_write), (None, None));
+        assert_eq!((figures.distinct_functions, figures.files_written), (Some(0), Some(Vec::new())));
+        let figures = corrected(&[call("write_file", "a", None), call("write_file", "b", Some(true))]);
+        assert_eq!((figures.files_written, figures.read_before_write), (None, None));
+    }
+}

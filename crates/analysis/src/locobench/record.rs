@@ -1,0 +1,152 @@
+//! The metrics over the log of calls and the conversation.
+
+use std::collections::{HashMap, HashSet};
+
+use super::python::words;
+use super::{Call, Message, Session, rescaled};
+
+/// Phrases that count as a look back. They are looked for anywhere, also inside words.
+const LOOKS_BACK: [&str; 9] = [
+    "previously",
+    "earlier",
+    "before",
+    "as mentioned",
+    "as discussed",
+    "recall",
+    "remember",
+    "we did",
+    "we discussed",
+];
+
+/// Every how-manieth message is sampled, and how many samples there are at most.
+const SAMPLE_EVERY: usize = 3;
+const SAMPLES: usize = 5;
+
+/// What both coverage metrics are without any modified file.
+const NO_FILES: f64 = 0.65;
+
+/// The part of a function's name that M1 tells kinds of tools by.
+fn kind_of_tool(function: &str) -> &str {
+    let Some((rest, last)) = function.rsplit_once('_') else { return function };
+    if last.chars().count() > 2 {
+        return last;
+    }
+    let from = rest.rfind('_').map_or(0, |at| at + 1);
+    &function[from..]
+}
+
+/// M1: different kinds of tools over the logarithm of calls. Whether a call succeeded does not enter.
+pub(super) fn execution_success_rate(calls: &[Call<'_>]) -> f64 {
+    if calls.is_empty() {
+        return 0.5;
+    }
+    let kinds: HashSet<&str> = calls.iter().map(|call| kind_of_tool(call.function)).collect();
+    (kinds.len() as f64 / ((calls.len() as f64 + 1.0).ln() + 1.0)).clamp(0.2, 1.0)
+}
+
+/// M2: looks back, and common words of sampled messages.
+pub(super) fn multi_session_memory_retention(messages: &[Message<'_>]) -> f64 {
+    if messages.len() < 3 {
+        return 1.0;
+    }
+    let (mut answers, mut looking_back) = (0_usize, 0_usize);
+    let mut samples: Vec<String> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        if message.role != "assistant" {
+            continue;
+        }
+        let text = message.content.to_lowercase();
+        answers += 1;
+        looking_back += usize::from(LOOKS_BACK.iter().any(|phrase| text.contains(phrase)));
+        if index % SAMPLE_EVERY == 0 && samples.len() < SAMPLES {
+            samples.push(text);
+        }
+    }
+    let references =
+        if answers == 0 { 0.5 } else { (looking_back as f64 / (answers / 3).clamp(1, 5) as f64).min(1.0) };
+    (0.5 * references + 0.5 * coherence(&samples)).clamp(0.3, 1.0)
+}
+
+/// Mean Jaccard index of adjacent samples' words of more than four characters.
+fn coherence(samples: &[String]) -> f64 {
+    let vocabularies: Vec<HashSet<&str>> =
+        samples.iter().map(|text| words(text).filter(|word| word.chars().count() > 4).collect()).collect();
+    let overlaps: Vec<f64> = vocabularies
+        .windows(2)
+        .filter(|pair| pair.iter().all(|words| !words.is_empty()))
+        .map(|pair| {
+            let common = pair[0].intersection(&pair[1]).count();
+            common as f64 / (pair[0].len() + pair[1].len() - common) as f64
+        })
+        .collect();
+    if overlaps.is_empty() { 0.5 } else { overlaps.iter().sum::<f64>() / overlaps.len() as f64 }
+}
+
+/// Whether a call counts as one that reads, by its name.
+pub(super) fn reads(call: &Call<'_>) -> bool {
+    named(call, &["read_file", "list_directory", "grep", "search"])
+}
+
+/// Whether a call counts as one that writes, by its name.
+pub(super) fn writes(call: &Call<'_>) -> bool {
+    named(call, &["write_file", "edit_file", "create_file"])
+}
+
+fn named(call: &Call<'_>, parts: &[&str]) -> bool {
+    let name = call.function.to_lowercase();
+    parts.iter().any(|part| name.contains(part))
+}
+
+/// The path that a call is about; the folder that all lies in is none.
+pub(super) fn place<'a>(call: &Call<'a>) -> Option<&'a str> {
+    call.path.filter(|path| *path != ".")
+}
+
+/// M8: the share of modified files that a call read, before or after.
+pub(super) fn information_coverage(session: &Session<'_>) -> f64 {
+    if session.files.is_empty() {
+        return NO_FILES;
+    }
+    let read: HashSet<&str> = session.calls.iter().filter(|call| reads(call)).filter_map(place).collect();
+    let covered = session.files.iter().filter(|(path, _)| read.contains(path)).count();
+    rescaled(covered as f64 / session.files.len() as f64, 0.0, 0.3)
+}
+
+/// M9: the share of modified files whose place among the reads is before their place among the writes. These are two lists, so
+/// a file that was written before it was read may count, and one that was read first may not.
+pub(super) fn long_range_dependency_resolution(session: &Session<'_>) -> f64 {
+    if session.files.is_empty() {
+        return NO_FILES;
+    }
+    let (mut first_read, mut first_write) = (HashMap::new(), HashMap::new());
+    let (mut read, mut written) = (0_usize, 0_usize);
+    for call in session.calls {
+        let Some(path) = place(call) else { continue };
+        if reads(call) {
+            first_read.entry(path).or_insert(read);
+            read += 1;
+        } else if writes(call) {
+            first_write.entry(path).or_insert(written);
+            written += 1;
+        }
+    }
+    let proper = session.files.iter().filter(|(path, _)| {
+        first_read.get(path).zip(first_write.get(path)).is_some_and(|(read, write)| read < write)
+    });
+    rescaled(proper.count() as f64 / session.files.len() as f64, 0.0, 0.3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_tools_are_told_by_the_end_of_a_name() {
+        let kinds =
+            ["read_file", "go_to", "a_b", "x_go_to", "system_copy_1_read_file", "add", "a_", "", "_ab"];
+        assert_eq!(
+            kinds.map(kind_of_tool),
+            ["file", "go_to", "a_b", "go_to", "file", "add", "a_", "", "_ab"]
+        );
+    }
+}

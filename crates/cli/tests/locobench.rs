@@ -1,0 +1,142 @@
+//! LoCoBench-Agent through the program: its figures, and that no statistic of stamina ever has its runs.
+
+mod app;
+mod folders;
+mod kinds;
+
+use app::{Room, text};
+use folders::fixtures;
+use serde_json::Value;
+
+const METRICS: [&str; 9] = model::LOCOBENCH_METRICS;
+
+/// A library with its runs, and with a run that has tests.
+fn library() -> Room {
+    let library = Room::new();
+    let read = library.ingest(&fixtures().join("locobench/recorded"));
+    assert_eq!(read["sources"][0]["format"], "locobench");
+    assert_eq!((&read["sources"][0]["runs"], &read["sources"][0]["episodes"]), (&4.into(), &13.into()));
+    library.ingest(&fixtures().join("world/same-trial/job-a"));
+    library
+}
+
+fn run_of(library: &Room, model: &str) -> String {
+    let runs = library.json(&["runs"]);
+    let found = runs.as_array().expect("runs").iter().find(|run| run["model"] == model).expect("the run");
+    found["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn figures_stand_in_three_columns_with_means() {
+    let library = library();
+    let run = run_of(&library, "gpt-4o");
+    let all = library.json(&["locobench", &run]);
+    let sessions = all["sessions"].as_array().expect("sessions");
+    assert_eq!(sessions.len(), 8);
+    let of = |play: &str, repeat: u32| -> &Value {
+        let is_it = |s: &&Value| {
+            s["scenario"].as_str().is_some_and(|name| name.contains(play)) && s["repeat"] == repeat
+        };
+        sessions.iter().find(is_it).expect("the session")
+    };
+    let done = of("_completed_", 1);
+    assert_eq!(
+        (&done["status"], &done["turns"], &done["tool_calls"]),
+        (&"completed".into(), &3.into(), &4.into())
+    );
+    for metric in METRICS.iter().chain(&["comprehension", "efficiency"]) {
+        let (imported, compat) = (done["imported"][metric].as_f64(), done["compat"][metric].as_f64());
+        assert!((imported.expect(metric) - compat.expect(metric)).abs() < 1e-9, "{metric}");
+    }
+    assert_eq!(done["corrected"]["tool_success"], 1.0);
+    assert_eq!(
+        (&done["corrected"]["distinct_functions"], &done["corrected"]["files_written"]),
+        (&3.into(), &2.into())
+    );
+    assert_eq!(done["corrected"]["read_before_write"], 0.5);
+    assert_eq!(done["differs"].as_array().map(Vec::len), Some(0));
+    assert_eq!(of("_completed_", 2)["differs"][0], "execution_success_rate");
+    assert_eq!((&done["counts"], &of("_completed_", 2)["counts"]), (&false.into(), &true.into()));
+    assert_eq!(of("_refused_", 1)["compat"], Value::Null, "its line is cut off");
+    assert_eq!(of("_slow_", 1)["imported"]["execution_success_rate"], Value::Null, "NaN");
+    let means = &all["means"]["all"];
+    assert_eq!((&means["scenarios"], &means["sessions"]), (&7.into(), &8.into()));
+    assert_eq!(means["compat"]["comprehension"]["n"], 5, "two lines are cut off");
+    let value = |s: &Value| s["compat"]["comprehension"].as_f64();
+    let counted: Vec<f64> = sessions.iter().filter(|s| s["counts"] == true).filter_map(value).collect();
+    let mean = counted.iter().sum::<f64>() / counted.len() as f64;
+    assert!((means["compat"]["comprehension"]["mean"].as_f64().expect("a mean") - mean).abs() < 1e-12);
+    assert!(means["compat"]["comprehension"]["ci_low"].as_f64().is_some_and(|low| low < mean));
+    assert_eq!(all["means"]["difficulty"]["easy"]["scenarios"], 3);
+    assert_eq!(all["means"]["category"]["feature_implementation"]["scenarios"], 1);
+    assert_eq!(all["means"]["language"]["rust"]["scenarios"], 1);
+    assert_eq!(all["published"].as_array().map(Vec::len), Some(12), "six models, both figures");
+
+    let said = library.text(&["locobench", &run]);
+    assert!(said.contains("A session that does nothing scores .780 / .650"), "{said}");
+    assert!(said.contains("≠ execution_success_rate") && said.contains("(played again)"), "{said}");
+    let never = library.text(&["locobench", &run_of(&library, "gpt-4.1")]);
+    assert!(never.contains("2 of 2 sessions never started"), "{never}");
+    assert!(never.contains("A session that does nothing scores .780 / .650"), "{never}");
+}
+
+#[test]
+fn such_runs_enter_no_statistic_of_stamina() {
+    let library = library();
+    let runs = library.json(&["runs"]);
+    let (loco, tested): (Vec<&Value>, Vec<&Value>) =
+        runs.as_array().expect("runs").iter().partition(|run| run["benchmark"] == "locobench-agent");
+    assert_eq!((loco.len(), tested.len()), (4, 1), "{runs}");
+    for run in &loco {
+        assert_eq!(run["stamina"]["mean"], Value::Null, "{run}");
+        assert_eq!((&run["stamina"]["events"], &run["score"]), (&0.into(), &Value::Null), "{run}");
+    }
+    let (run, other) = (run_of(&library, "gpt-4o"), run_of(&library, "gpt-4.1"));
+    let own = tested[0]["id"].as_str().expect("an id");
+
+    // What a command wrongly gave, or said instead of why there is nothing.
+    let wrong = |args: &[&str]| -> Option<String> {
+        let output = library.stamina(args);
+        let said = text(&output.stderr);
+        let is_refused =
+            !output.status.success() && said.contains("has no tests") && said.contains("stamina locobench");
+        (!is_refused).then(|| format!("{args:?}: {said}{}", text(&output.stdout)))
+    };
+    let mut asked: Vec<Vec<&str>> = vec![
+        vec!["survival", &run],
+        vec!["show", &run],
+        vec!["rerun-list", &run],
+        vec!["compare", &run],
+        vec!["compare", &run, &other],
+        vec!["compare", own, &run],
+        vec!["compare", "harness:openai"],
+        vec!["compare", "model:gpt-4o@locobench-agent"],
+        vec!["matrix", &run],
+        vec!["matrix", "--benchmark", "locobench-agent"],
+        vec!["failures", &run],
+        vec!["failures", "--benchmark", "locobench-agent"],
+        vec!["report", &run, "--out", "report"],
+    ];
+    let (figures, tables) = (kinds::figures(), kinds::tables());
+    for kind in &figures {
+        asked.push(vec!["figure", kind, &run, &other, "--out", "figure.svg"]);
+    }
+    for kind in tables.iter().filter(|kind| !kinds::OF_NO_RUN.contains(&kind.as_str())) {
+        asked.push(vec!["table", kind, &run, &other]);
+    }
+    let one = format!("{{\"run\": \"{run}\"}}");
+    for name in ["run_survival", "run_grid"] {
+        asked.push(vec!["rpc", name, &one]);
+    }
+    let all: Vec<String> = asked.iter().filter_map(|args| wrong(args)).collect();
+    assert!(all.is_empty(), "{}", all.join("\n"));
+
+    // Where no run is named, only those that have tests are taken.
+    let matrix = library.json(&["matrix"]);
+    assert!(!matrix.to_string().contains("gpt-4o") && !matrix.to_string().contains("locobench"), "{matrix}");
+    let failures = library.json(&["failures"]);
+    assert!(!failures.to_string().contains("locobench"), "{failures}");
+    // The other way round: a run with tests has no such figures.
+    let output = library.stamina(&["locobench", own]);
+    assert!(!output.status.success() && text(&output.stderr).contains("no such sessions"));
+}

@@ -1,0 +1,236 @@
+//! Which files a place has, and of which agents they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use files::{Stamp, Tree, join};
+use model::Warning;
+
+use crate::format::{Report, Sniff};
+use crate::readers::json::Node;
+use crate::readers::outline::Outline;
+
+use super::lines;
+
+/// The folders that the program writes.
+const FOLDERS: [&str; 2] = ["intermediate_agent_results", "evaluation_agent_results"];
+const CONVERSATIONS: &str = "conversations_";
+/// Bytes from which the form of a file is told.
+const HEAD: u64 = 64 << 10;
+/// Most bytes of a checkpoint.
+const CHECKPOINT_CAP: u64 = 32 << 20;
+
+/// What there is of an agent.
+#[derive(Debug, Default)]
+pub(super) struct Agent {
+    /// Files of records, one a line.
+    pub(super) incremental: Vec<String>,
+    /// Files of final results.
+    pub(super) finals: Vec<String>,
+    /// Transcripts.
+    pub(super) conversations: Vec<String>,
+    checkpoints: Vec<String>,
+}
+
+impl Agent {
+    /// A hash over the names, sizes and times of its files.
+    pub(super) fn stamp(&self, tree: &Tree) -> u64 {
+        let all = [&self.incremental, &self.finals, &self.conversations, &self.checkpoints];
+        let entry = |stamp: Stamp, path: &String| {
+            stamp.text(path).number(tree.entry(path).map_or(0, |entry| entry.stamp))
+        };
+        all.into_iter().flatten().fold(Stamp::new(), entry).finish()
+    }
+
+    /// The scenarios that its checkpoints name, each once.
+    pub(super) fn planned(&self, tree: &Tree) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut seen = BTreeSet::new();
+        for path in &self.checkpoints {
+            let Ok(checkpoint) = tree.read_json::<Node>(path, CHECKPOINT_CAP) else { continue };
+            let listed = checkpoint.get("scenarios").map_or(&[][..], Node::list);
+            for name in listed.iter().filter_map(Node::word) {
+                if seen.insert(name.to_owned()) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names
+    }
+}
+
+/// What a file of the program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Incremental,
+    Final,
+    Conversation,
+    Checkpoint,
+}
+
+/// What the head of a file says it is.
+fn kind(name: &str, outline: &Outline) -> Option<Kind> {
+    let text = |way: &[&str]| outline.at(way).is_some_and(|value| value.text().is_some());
+    let there = |way: &[&str]| outline.at(way).is_some();
+    if name.ends_with(".jsonl") {
+        let record = text(&["agent_name"]) && text(&["scenario_id"]) && there(&["metric_results"]);
+        return record.then_some(Kind::Incremental);
+    }
+    if !name.ends_with(".json") {
+        None
+    } else if outline.at(&["evaluation_metadata", "framework"]).and_then(Outline::text)
+        == Some("LoCoBench-Agent")
+    {
+        Some(Kind::Final)
+    } else if text(&["evaluation_info", "agent_name"]) && text(&["evaluation_info", "scenario_id"]) {
+        Some(Kind::Conversation)
+    } else if text(&["checkpoint_version"]) && there(&["completed_evaluations"]) && there(&["scenarios"]) {
+        Some(Kind::Checkpoint)
+    } else {
+        None
+    }
+}
+
+fn outline(tree: &Tree, path: &str) -> Option<Outline> {
+    let (bytes, _) = tree.read_range(path, 0, HEAD).ok()?;
+    // A line of its own is a document of its own: what follows it is none of it.
+    let first = if path.ends_with(".jsonl") { bytes.split(|b| *b == b'\n').next()? } else { &bytes };
+    Outline::of_beginning(first)
+}
+
+/// Whether a file's name is one that the program gives to results.
+fn is_named_so(name: &str) -> bool {
+    (name.starts_with("agent_incremental_results") && name.ends_with(".jsonl"))
+        || (name.contains("_agent_evaluation_results_") && name.ends_with(".json"))
+}
+
+/// The folders of a place that may hold files.
+fn folders(tree: &Tree, at: &str) -> Vec<String> {
+    let inner =
+        tree.list(at).into_iter().filter(|entry| entry.is_folder() && FOLDERS.contains(&entry.name.as_str()));
+    std::iter::once(at.to_owned()).chain(inner.map(|entry| join(at, &entry.name))).collect()
+}
+
+fn names(tree: &Tree, folder: &str, is_folder: bool) -> Vec<String> {
+    let entries = tree.list(folder).into_iter().filter(|entry| entry.is_folder() == is_folder);
+    entries.map(|entry| entry.name).filter(|name| !name.starts_with('.')).collect()
+}
+
+fn json_files(tree: &Tree, folder: &str) -> Vec<String> {
+    names(tree, folder, false)
+        .into_iter()
+        .filter(|name| name.ends_with(".json") || name.ends_with(".jsonl"))
+        .collect()
+}
+
+/// Whether the program wrote here: told from names, and the head of one file.
+pub(super) fn sniff(tree: &Tree, at: &str) -> Sniff {
+    let mut looked_at = Vec::new();
+    for folder in folders(tree, at) {
+        let files = json_files(tree, &folder);
+        let conversations =
+            names(tree, &folder, true).into_iter().filter(|name| name.starts_with(CONVERSATIONS));
+        let candidate =
+            files.iter().find(|name| is_named_so(name)).map(|name| join(&folder, name)).or_else(|| {
+                let inner = conversations.into_iter().map(|name| join(&folder, &name));
+                inner
+                    .into_iter()
+                    .find_map(|inner| json_files(tree, &inner).first().map(|name| join(&inner, name)))
+            });
+        // Files under other names are looked at in the folder itself only: one, or this would cost every folder of every tree.
+        let candidate =
+            candidate.or_else(|| files.first().filter(|_| folder == at).map(|name| join(&folder, name)));
+        if let Some(path) = candidate {
+            let results = [Kind::Incremental, Kind::Final, Kind::Conversation];
+            if outline(tree, &path).and_then(|o| kind(&path, &o)).is_some_and(|kind| results.contains(&kind))
+            {
+                return Sniff::Recognised;
+            }
+            if is_named_so(files::file_name(&path)) || folder != at {
+                looked_at.push(path);
+            }
+        }
+    }
+    match looked_at.first() {
+        None => Sniff::Not { found: "none".to_owned(), closeness: 0 },
+        Some(path) => Sniff::Not { found: format!("{path} of another form"), closeness: 20 },
+    }
+}
+
+/// The agents of a place with their files, by name.
+pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<String, Agent> {
+    let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
+    let mut checkpoints: Vec<(String, Vec<String>)> = Vec::new();
+    for folder in folders(tree, at) {
+        for name in json_files(tree, &folder) {
+            let path = join(&folder, &name);
+            let Some(outline) = outline(tree, &path) else { continue };
+            match kind(&name, &outline) {
+                Some(Kind::Incremental) => match lines::agents(tree, &path) {
+                    Ok(names) => {
+                        report.files_read += 1;
+                        for name in names {
+                            agents.entry(name).or_default().incremental.push(path.clone());
+                        }
+                    }
+                    Err(error) => report.unreadable(&path, &error, "Its records are left out."),
+                },
+                Some(Kind::Final) => {
+                    let listed = keys(outline.at(&["agent_summaries"]))
+                        .or_else(|| keys(outline.at(&["detailed_results"])));
+                    for name in listed.unwrap_or_default() {
+                        agents.entry(name).or_default().finals.push(path.clone());
+                    }
+                }
+                Some(Kind::Conversation) => {
+                    if let Some(name) = outline.at(&["evaluation_info", "agent_name"]).and_then(Outline::text)
+                    {
+                        agents.entry(name.to_owned()).or_default().conversations.push(path);
+                    }
+                }
+                Some(Kind::Checkpoint) => {
+                    let names = tree.read_json::<Node>(&path, CHECKPOINT_CAP).ok().map(|node| {
+                        let listed = node.get("agents").map_or(&[][..], Node::list);
+                        listed.iter().filter_map(Node::word).map(str::to_owned).collect()
+                    });
+                    checkpoints.push((path, names.unwrap_or_default()));
+                }
+                None => {}
+            }
+        }
+        for inner in names(tree, &folder, true) {
+            // The folder is named after the agent, so that thousands of transcripts need not be looked into.
+            let Some(agent) = inner.strip_prefix(CONVERSATIONS) else { continue };
+            let inner = join(&folder, &inner);
+            let files = json_files(tree, &inner).into_iter().map(|name| join(&inner, &name));
+            let files: Vec<String> = files.filter(|name| name.ends_with(".json")).collect();
+            if !files.is_empty() {
+                agents.entry(agent.to_owned()).or_default().conversations.extend(files);
+            }
+        }
+    }
+    for (path, names) in checkpoints {
+        let mut known = false;
+        for name in names {
+            // A checkpoint alone is a plan: nothing was played yet.
+            if let Some(agent) = agents.get_mut(&name) {
+                agent.checkpoints.push(path.clone());
+                known = true;
+            }
+        }
+        if !known {
+            report.warn(Warning::skipped(
+                path,
+                "locobench.checkpoint_alone",
+                "The checkpoint names agents of which there are no results.",
+            ));
+        }
+    }
+    agents
+}
+
+fn keys(outline: Option<&Outline>) -> Option<Vec<String>> {
+    match outline {
+        Some(Outline::Object(names)) => Some(names.iter().map(|(name, _)| name.clone()).collect()),
+        _ => None,
+    }
+}

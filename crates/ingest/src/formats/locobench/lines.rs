@@ -1,0 +1,111 @@
+//! The file of records: a line each, appended while the program runs.
+//!
+//! A program that was killed in the middle of a line leaves it cut off, and the next record that it appends begins on the same
+//! line. Such a line holds the begin of one record and the whole of another.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
+
+use files::{ReadError, Tree};
+
+/// What every record begins with.
+const BEGIN: &[u8] = b"{\"agent_name\": \"";
+/// Most bytes of a line.
+const LINE_CAP: u64 = 64 << 20;
+
+/// A line: its number from 0 on, and its bytes; `None` = it is longer than lines are.
+pub(super) struct Line {
+    pub(super) number: usize,
+    pub(super) bytes: Option<Vec<u8>>,
+}
+
+/// Calls `take` with every line that is not blank, until it says that it has enough.
+pub(super) fn each(tree: &Tree, path: &str, mut take: impl FnMut(Line) -> bool) -> Result<(), ReadError> {
+    let mut reader = BufReader::with_capacity(256 << 10, tree.open_file(path)?);
+    for number in 0.. {
+        let mut bytes = Vec::new();
+        let got = reader.by_ref().take(LINE_CAP).read_until(b'\n', &mut bytes)?;
+        if got == 0 {
+            break;
+        }
+        let mut is_whole = true;
+        if got as u64 == LINE_CAP && bytes.last() != Some(&b'\n') {
+            is_whole = false;
+            reader.skip_until(b'\n')?;
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        if !take(Line { number, bytes: is_whole.then_some(bytes) }) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The agents whose records a file holds, told from how each line begins.
+pub(super) fn agents(tree: &Tree, path: &str) -> Result<BTreeSet<String>, ReadError> {
+    let mut names = BTreeSet::new();
+    each(tree, path, |line| {
+        for piece in line.bytes.as_deref().map(pieces).unwrap_or_default() {
+            names.extend(agent(piece));
+        }
+        true
+    })?;
+    Ok(names)
+}
+
+/// The name of the agent that a record begins with.
+fn agent(piece: &[u8]) -> Option<String> {
+    let at = piece.windows(12).take(64).position(|window| window == b"\"agent_name\"")?;
+    let rest = piece[at + 12..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let mut json = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
+    json.next()?.ok().filter(|name| !name.trim().is_empty())
+}
+
+/// The records that a line holds: one, or the begin of one and others behind it. Inside a record every quote of a text is
+/// escaped, so its begin can only stand where a record begins.
+pub(super) fn pieces(line: &[u8]) -> Vec<&[u8]> {
+    let mut begins: Vec<usize> = Vec::new();
+    let mut from = 1;
+    while let Some(at) = find(&line[from.min(line.len())..], BEGIN) {
+        begins.push(from + at);
+        from += at + BEGIN.len();
+    }
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for begin in begins {
+        pieces.push(&line[start..begin]);
+        start = begin;
+    }
+    pieces.push(&line[start..]);
+    pieces
+}
+
+/// Where `what` first stands. It begins with a rare byte, which is looked for first.
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = bytes[from..].iter().position(|b| *b == what[0]) {
+        if bytes[from + at..].starts_with(what) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_parted_where_records_begin() {
+        let line = br#"{"agent_name": "a", "t": "{\"agent_name\": \"x\"}", "cut{"agent_name": "b", "n": 1}"#;
+        let found = pieces(line);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found.iter().map(|piece| agent(piece).unwrap()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(pieces(b"").len(), 1);
+        assert_eq!(agent(b"{ \"agent_name\" :  \"\\u00e4\""), Some("\u{e4}".to_owned()));
+        assert_eq!(agent(b"{\"scenario_id\": 1}"), None);
+    }
+}

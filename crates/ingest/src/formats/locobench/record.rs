@@ -1,0 +1,199 @@
+//! A record of a session, or its transcript, as JSON: whole, or as far as it goes.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use files::{JsonSink, ReadError, Tree, strict_json};
+
+use crate::readers::json::{NODE_CAP, Node, NodeSeed};
+
+/// Bytes of a text that are kept: the figures are computed from whole files.
+const TEXT_CAP: usize = 8 << 20;
+/// Most bytes of a file of results.
+const FILE_CAP: u64 = 16 << 30;
+/// Keys of a record that hold bulk: the files that a project begins with.
+const BULK: &[&str] = &["initial_context", "project_files"];
+/// The same of `session_data`, which has the conversation a second time.
+const BULK_OF_SESSION: &[&str] = &["conversation_history"];
+/// Keys of a transcript that a record has too.
+const ALSO_IN_RECORD: &[&str] = &["scenario_context", "conversation_history", "agent_statistics"];
+
+/// What could be read of a record.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// Its fields, those before the place where it breaks off.
+    pub(super) node: Node,
+    /// Why it is not whole.
+    pub(super) broken: Option<ReadError>,
+    /// Whether it is no strict JSON (`NaN`, halves of characters).
+    pub(super) not_strict: bool,
+}
+
+/// Reads a record out of (a piece of) a line.
+pub(super) fn of_bytes(bytes: &[u8]) -> Record {
+    let parse = |bytes: &[u8]| {
+        let mut fields = Fields::of_record();
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let error = fields.take(&mut json).and_then(|()| json.end()).err();
+        (Node::Map(fields.kept), error.map(|error| files::json_error(error, Some(bytes))))
+    };
+    let (node, broken) = parse(bytes);
+    if broken.is_none() {
+        return Record { node, broken, not_strict: false };
+    }
+    match strict_json(bytes) {
+        Some(mended) => {
+            let (node, broken) = parse(&mended);
+            Record { node, broken, not_strict: true }
+        }
+        None => Record { node, broken, not_strict: false },
+    }
+}
+
+/// Reads a transcript. Of sessions that `known` names, whose records have the conversation, only what the record has not.
+pub(super) fn of_transcript(tree: &Tree, path: &str, known: &HashSet<String>) -> Record {
+    let mut fields = Fields { known: Some(known), ..Fields::of_record() };
+    let broken = tree.read_json_into(path, FILE_CAP, &mut fields).err();
+    Record { node: Node::Map(fields.kept), broken, not_strict: false }
+}
+
+/// Reads the fields of an object, and keeps those that came before an error.
+struct Fields<'a> {
+    kept: Vec<(String, Node)>,
+    known: Option<&'a HashSet<String>>,
+}
+
+impl Fields<'_> {
+    const fn of_record() -> Self {
+        Self { kept: Vec::new(), known: None }
+    }
+
+    /// Whether the session is one whose record has the conversation.
+    fn is_known(&self) -> bool {
+        let id = self
+            .kept
+            .iter()
+            .find(|(key, _)| key == "evaluation_info")
+            .and_then(|(_, info)| info.get("session_id"));
+        self.known.zip(id.and_then(Node::word)).is_some_and(|(known, id)| known.contains(id))
+    }
+}
+
+impl JsonSink for Fields<'_> {
+    fn restart(&mut self) {
+        self.kept.clear();
+    }
+
+    fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(FieldsVisitor(self))
+    }
+}
+
+struct FieldsVisitor<'a, 'b>(&'a mut Fields<'b>);
+
+impl<'de> Visitor<'de> for FieldsVisitor<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        let left = Cell::new(NODE_CAP);
+        let fields = self.0;
+        while let Some(key) = access.next_key::<String>()? {
+            if ALSO_IN_RECORD.contains(&key.as_str()) && fields.is_known() {
+                access.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let bulk = if key == "session_data" { BULK_OF_SESSION } else { BULK };
+            let value = access.next_value_seed(NodeSeed { left: &left, text_cap: TEXT_CAP, bulk })?;
+            // Of a name that stands twice the last one counts, as for Python.
+            fields.kept.retain(|(name, _)| *name != key);
+            fields.kept.push((key, value));
+        }
+        Ok(())
+    }
+}
+
+/// A record of a file of final results: how many-th of its agent's, from 0 on.
+pub(super) type TakeFinal<'a> = dyn FnMut(usize, Node) + 'a;
+
+/// Reads the records that a file of final results has of an agent.
+///
+/// Errors: those of reading; what came before was taken.
+pub(super) fn each_final(
+    tree: &Tree,
+    path: &str,
+    agent: &str,
+    restart: &mut dyn FnMut(),
+    take: &mut TakeFinal<'_>,
+) -> Result<(), ReadError> {
+    tree.read_json_into(path, FILE_CAP, &mut Finals { agent, restart, take })
+}
+
+struct Finals<'a> {
+    agent: &'a str,
+    restart: &'a mut dyn FnMut(),
+    take: &'a mut TakeFinal<'a>,
+}
+
+impl JsonSink for Finals<'_> {
+    fn restart(&mut self) {
+        (self.restart)();
+    }
+
+    fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(FinalsVisitor { agent: self.agent, level: 0, take: &mut *self.take })
+    }
+}
+
+/// `detailed_results`, then the agent, then its records.
+struct FinalsVisitor<'a, 'b> {
+    agent: &'a str,
+    level: u8,
+    take: &'a mut TakeFinal<'b>,
+}
+
+impl<'de> DeserializeSeed<'de> for FinalsVisitor<'_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FinalsVisitor<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("records by agent")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        let wanted = if self.level == 0 { "detailed_results" } else { self.agent };
+        while let Some(key) = access.next_key::<String>()? {
+            if self.level < 2 && key == wanted {
+                let inner = FinalsVisitor { agent: self.agent, level: self.level + 1, take: &mut *self.take };
+                access.next_value_seed(inner)?;
+            } else {
+                access.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        for number in 0.. {
+            let left = Cell::new(NODE_CAP);
+            match seq.next_element_seed(NodeSeed { left: &left, text_cap: TEXT_CAP, bulk: BULK })? {
+                Some(record) if self.level == 2 => (self.take)(number, record),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,407 @@
+//! A session out of its record or transcript: its phases, its figures, its end.
+
+use std::collections::{HashMap, VecDeque};
+
+use analysis::locobench::{Call, Message, Session, compat, corrected};
+use model::{
+    Artifact, ArtifactKind, Attempt, CorrectedFigures, EndReason, Episode, Extra, ImportedFigures,
+    LOCOBENCH_METRICS, Request, SessionFigures, Turn, Verdict,
+};
+use serde_json::Value;
+
+use crate::readers::clock;
+use crate::readers::json::Node;
+use crate::readers::text::first_title;
+
+use super::transcript::{self, Phase};
+
+/// Longest title of a phase.
+const TITLE_CAP: usize = 120;
+/// Longest request that is kept.
+const REQUEST_CAP: usize = 8 * 1024;
+/// Modified files, errors and interventions that are shown.
+const LISTED: usize = 100;
+
+/// Task categories, as they stand in the names of scenarios. The category in the results is another word: the program maps
+/// four of them to one.
+const CATEGORIES: [&str; 8] = [
+    "architectural_understanding",
+    "bug_investigation",
+    "code_comprehension",
+    "cross_file_refactoring",
+    "feature_implementation",
+    "integration_testing",
+    "multi_session_development",
+    "security_analysis",
+];
+const DIFFICULTIES: [&str; 4] = ["easy", "medium", "hard", "expert"];
+
+/// Where a session's conversation can be read again: a file, and a pointer to its record (`""` = the whole file).
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) path: String,
+    pub(super) pointer: String,
+}
+
+/// Language, category and difficulty out of `<language>_<domain>_<difficulty>_<nnn>_<category>_<difficulty>_<nn>`.
+pub(super) fn named(scenario: &str) -> (Option<&str>, Option<&'static str>, Option<&'static str>) {
+    let found = CATEGORIES.iter().find_map(|category| {
+        let at = scenario.rfind(&format!("_{category}"))?;
+        let rest = scenario[at + 1 + category.len()..].strip_prefix('_');
+        Some((*category, rest.unwrap_or_default()))
+    });
+    let Some((category, rest)) = found else { return (None, None, None) };
+    let word = rest.split('_').next().unwrap_or_default();
+    let difficulty = DIFFICULTIES.into_iter().find(|known| *known == word);
+    (scenario.split('_').next().filter(|language| !language.is_empty()), Some(category), difficulty)
+}
+
+fn count(node: Option<&Node>) -> Option<u32> {
+    node.and_then(Node::count).and_then(|n| u32::try_from(n).ok())
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// What the program wrote of its own figures.
+pub(super) fn imported(record: &Node) -> ImportedFigures {
+    let mut found = ImportedFigures::default();
+    for result in record.get("metric_results").map_or(&[][..], Node::list) {
+        let at = result
+            .get("metric_name")
+            .and_then(Node::text)
+            .and_then(|name| LOCOBENCH_METRICS.iter().position(|m| *m == name));
+        // A score that is no number (`NaN`) is unknown.
+        if let Some(at) = at {
+            found.metrics[at] = result.get("score").and_then(score);
+        }
+    }
+    found.comprehension = record.get("lcba_comprehension").and_then(score);
+    found.efficiency = record.get("lcba_efficiency").and_then(score);
+    found.overall = record.get("overall_score").and_then(score);
+    found
+}
+
+fn score(node: &Node) -> Option<f64> {
+    match node {
+        Node::Number(number) => number.as_f64().filter(|n| n.is_finite()),
+        _ => None,
+    }
+}
+
+/// The first parameter that says something, as Python's `or` finds it; `None` also where that is no text.
+fn first_text<'a>(parameters: Option<&'a Node>, keys: &[&str]) -> Option<&'a str> {
+    let says_something = |node: &&Node| match node {
+        Node::Null | Node::Bool(false) => false,
+        Node::Number(n) => n.as_f64() != Some(0.0),
+        Node::Text(text, _) => !text.is_empty(),
+        Node::List(list) => !list.is_empty(),
+        Node::Map(map) => !map.is_empty(),
+        Node::Bool(true) => true,
+    };
+    keys.iter().find_map(|key| parameters?.get(key).filter(says_something))?.text()
+}
+
+/// What the responses say, by the id of the call. Ids may repeat (Google's are milliseconds), so they are taken in order.
+fn outcomes(messages: &[Node]) -> HashMap<&str, VecDeque<bool>> {
+    let mut outcomes: HashMap<&str, VecDeque<bool>> = HashMap::new();
+    for response in messages.iter().flat_map(|m| m.get("tool_responses").map_or(&[][..], Node::list)) {
+        let id = response.get("call_id").and_then(Node::text);
+        if let Some((id, success)) = id.zip(response.get("success").and_then(Node::truth)) {
+            outcomes.entry(id).or_default().push_back(success);
+        }
+    }
+    outcomes
+}
+
+fn calls<'a>(log: &'a [Node], messages: &'a [Node]) -> Vec<Call<'a>> {
+    let mut outcomes = outcomes(messages);
+    log.iter()
+        .map(|entry| {
+            let call = entry.get("tool_call");
+            let text = |key| call.and_then(|call| call.get(key)).and_then(Node::text).unwrap_or_default();
+            let id = call.and_then(|call| call.get("call_id")).and_then(Node::text);
+            Call {
+                tool: text("tool_name"),
+                function: text("function_name"),
+                path: first_text(
+                    call.and_then(|c| c.get("parameters")),
+                    &["path", "target_file", "file_path"],
+                ),
+                succeeded: id.and_then(|id| outcomes.get_mut(id)?.pop_front()),
+            }
+        })
+        .collect()
+}
+
+/// Modified files with what was written last.
+type Files<'a> = Vec<(&'a str, Option<&'a Node>)>;
+
+/// The files that calls of writing functions named, as the program collects them: whether the call succeeded is not asked.
+fn written(log: &[Node]) -> Files<'_> {
+    let mut files: Files<'_> = Vec::new();
+    for call in log.iter().filter_map(|entry| entry.get("tool_call")) {
+        let function = call.get("function_name").and_then(Node::text).unwrap_or_default();
+        if !function.to_lowercase().contains("write") {
+            continue;
+        }
+        let parameters = call.get("parameters");
+        let Some(path) = first_text(parameters, &["path", "file_path", "filepath"]) else { continue };
+        let content = parameters
+            .and_then(|p| p.get("content").filter(|c| c.text() != Some("")).or_else(|| p.get("contents")));
+        match files.iter_mut().find(|(known, _)| *known == path) {
+            Some((_, kept)) => *kept = content,
+            None => files.push((path, content)),
+        }
+    }
+    files
+}
+
+/// A session as it is put together.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub(super) episode: Episode,
+    /// Id of the program; empty = it wrote none.
+    pub(super) id: String,
+    /// Whether its record has the conversation.
+    pub(super) has_conversation: bool,
+    /// Phases, for what a transcript adds.
+    phases: Vec<String>,
+}
+
+/// Reads a record, or a transcript of which no record is there.
+pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
+    let info = record.get("evaluation_info").unwrap_or(record);
+    let word = |key: &str| info.get(key).and_then(Node::word);
+    let scenario = word("scenario_id")?;
+    let data = record.get("session_data");
+    let conversation = record.get("conversation_history");
+    let messages = conversation.map_or(&[][..], Node::list);
+    let logged = record.get("tool_usage_log").or_else(|| data?.get("tool_usage_log"));
+    let log = logged.map_or(&[][..], Node::list);
+    let context = record.get("scenario_context");
+    let phases = transcript::phases(context);
+    let calls = calls(log, messages);
+
+    let mut figures = SessionFigures { imported: imported(record), ..SessionFigures::default() };
+    let (language, category, difficulty) = named(scenario);
+    figures.language = language.map(str::to_owned);
+    figures.category = category.map(str::to_owned);
+    let of_context = context.and_then(|c| c.get("difficulty")).and_then(Node::word);
+    figures.difficulty = difficulty.or(of_context).map(str::to_owned);
+    figures.status = record.get("session_status").and_then(Node::word).map(str::to_owned);
+    figures.turns = count(info.get("total_turns"));
+    figures.completed_phases = count(record.get("completed_phases"));
+    figures.planned_phases =
+        count(record.get("total_phases")).or_else(|| Some(number(phases.len())).filter(|n| *n > 0));
+    figures.answered =
+        conversation.map(|_| number(messages.iter().filter(|m| transcript::is_answer(m)).count()));
+    figures.tool_calls = logged.map(|_| number(log.len()));
+    let errors = record.get("error_log").or_else(|| data?.get("error_log"));
+    figures.errors = errors.map(|errors| number(errors.list().len()));
+    let files = files(record, log);
+    figures.compat = nine(conversation, logged, files.as_ref(), messages, &calls);
+    figures.corrected = if logged.is_some() { corrected(&calls) } else { CorrectedFigures::default() };
+
+    let mut episode = Episode::new("", scenario);
+    episode.title =
+        context.and_then(|c| c.get("title")).and_then(Node::word).and_then(|t| first_title(t, TITLE_CAP));
+    episode.planned_turns = figures.planned_phases;
+    let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
+    episode.timing.started_at = at(messages.first());
+    episode.timing.finished_at = time(info.get("evaluation_timestamp")).or_else(|| at(messages.last()));
+    episode.extra = extra(record, files.as_ref(), errors);
+    episode.turns = turns(&phases, messages, log, place);
+    let mut played = Played {
+        id: word("session_id").unwrap_or_default().to_owned(),
+        has_conversation: conversation.is_some() && logged.is_some(),
+        phases: phases.into_iter().map(|phase| phase.id).collect(),
+        episode,
+    };
+    played.episode.session = Some(figures);
+    if let Some(data) = data {
+        played.add(data);
+    }
+    played.end();
+    Some(played)
+}
+
+fn time(node: Option<&Node>) -> Option<String> {
+    node.and_then(Node::word).filter(|text| clock::micros(text).is_some()).map(str::to_owned)
+}
+
+/// Modified files with what was written last; `None` = they are not recorded.
+fn files<'a>(record: &'a Node, log: &'a [Node]) -> Option<Files<'a>> {
+    if let Some(files) = record.get("modified_files") {
+        return Some(files.map().iter().map(|(path, text)| (path.as_str(), Some(text))).collect());
+    }
+    // A transcript has no list of them: it is made of the log, as the program makes it.
+    record.get("session_data").and_then(|data| data.get("tool_usage_log")).map(|_| written(log))
+}
+
+fn nine(
+    conversation: Option<&Node>,
+    logged: Option<&Node>,
+    files: Option<&Files<'_>>,
+    messages: &[Node],
+    calls: &[Call<'_>],
+) -> Option<[f64; 9]> {
+    conversation?;
+    logged?;
+    let mut texts: Vec<(&str, Option<&str>)> = Vec::new();
+    for (path, text) in files? {
+        match text {
+            Some(Node::Text(text, 0)) => texts.push((path, Some(text))),
+            // What is cut cannot be counted.
+            Some(Node::Text(..)) => return None,
+            Some(Node::Null) | None => texts.push((path, Some("").filter(|_| text.is_none()))),
+            Some(_) => texts.push((path, None)),
+        }
+    }
+    let messages: Vec<Message<'_>> = messages
+        .iter()
+        .map(|message| Message {
+            role: message.get("role").and_then(Node::text).unwrap_or_default(),
+            content: message.get("content").and_then(Node::text).unwrap_or_default(),
+        })
+        .collect();
+    Some(compat(&Session { calls, messages: &messages, files: &texts, error_rate: 0.0 }))
+}
+
+fn extra(record: &Node, files: Option<&Files<'_>>, errors: Option<&Node>) -> Extra {
+    let mut extra = Extra::new();
+    for key in ["session_id", "evaluator_version", "error_rate"] {
+        if let Some(value) = record.get(key).filter(|v| !matches!(v, Node::List(_) | Node::Map(_))) {
+            extra.insert(key.to_owned(), value.to_value());
+        }
+    }
+    if let Some(files) = files.filter(|files| !files.is_empty()) {
+        let paths = files.iter().take(LISTED).map(|(path, _)| Value::from(*path)).collect();
+        extra.insert("modified_files".to_owned(), paths);
+    }
+    let errors = errors.map_or(&[][..], Node::list);
+    if !errors.is_empty() {
+        extra.insert("error_log".to_owned(), errors.iter().take(LISTED).map(Node::to_value).collect());
+    }
+    extra
+}
+
+/// The phases as turns. A phase that no message belongs to was not reached.
+fn turns(phases: &[Phase], messages: &[Node], log: &[Node], place: &Place) -> Vec<Turn> {
+    let parted = transcript::parted(phases, messages);
+    let mut turns = Vec::new();
+    for (index, range) in parted.iter().enumerate() {
+        let mut turn = Turn::new(number(index + 1));
+        if let Some(phase) = phases.get(index) {
+            turn.title = first_title(&phase.name, TITLE_CAP);
+            let cut = phase.prompt.floor_char_boundary(REQUEST_CAP);
+            turn.request = Some(Request::Text(phase.prompt[..cut].to_owned())).filter(|_| cut > 0);
+        }
+        let inside = range.clone().map_or(&[][..], |range| &messages[range]);
+        if !inside.is_empty() {
+            let mut attempt = Attempt::new(1, Verdict::NotTested);
+            attempt.steps = Some(number(inside.iter().filter(|m| transcript::is_answer(m)).count()));
+            let of_phase = phases.get(index).map(|phase| phase.id.as_str());
+            let logged =
+                log.iter().filter(|e| of_phase.is_none() || e.get("phase").and_then(Node::text) == of_phase);
+            attempt.tool_calls = Some(number(logged.count()));
+            let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
+            (attempt.timing.started_at, attempt.timing.finished_at) = (at(inside.first()), at(inside.last()));
+            attempt.artifacts.push(Artifact {
+                kind: ArtifactKind::Transcript,
+                path: place.path.clone(),
+                pointer: Some(format!("{}/scenario_context/conversation_phases/{index}", place.pointer)),
+            });
+            turn.attempts.push(attempt);
+        }
+        turns.push(turn);
+    }
+    turns
+}
+
+impl Played {
+    /// Takes what only a transcript has: how each phase went, interventions, times of the session.
+    pub(super) fn add(&mut self, data: &Node) {
+        let Some(figures) = &mut self.episode.session else { return };
+        if let Some(interventions) = data.get("human_interventions") {
+            figures.interventions = Some(number(interventions.list().len()));
+            if !interventions.list().is_empty() {
+                let listed = interventions.list().iter().take(LISTED).map(Node::to_value).collect();
+                self.episode.extra.insert("interventions".to_owned(), listed);
+            }
+        }
+        if let Some(status) = data.at(&["session_metadata", "status"]).and_then(Node::word) {
+            figures.status.get_or_insert_with(|| status.to_owned());
+        }
+        if let Some(began) = time(data.at(&["session_metadata", "start_time"])) {
+            self.episode.timing.started_at = Some(began);
+        }
+        if let Some(ended) = time(data.at(&["session_metadata", "end_time"])) {
+            self.episode.timing.finished_at = Some(ended);
+        }
+        let history = data.get("phase_history").map_or(&[][..], Node::list);
+        if !history.is_empty() {
+            let completed =
+                history.iter().filter(|p| p.get("success").and_then(Node::truth) == Some(true)).count();
+            figures.completed_phases.get_or_insert(number(completed));
+        }
+        for phase in history {
+            let id = phase.get("phase_id").and_then(Node::text);
+            let at = id.and_then(|id| self.phases.iter().position(|known| known == id));
+            let Some(attempt) = at.and_then(|at| self.episode.turns.get_mut(at)?.attempts.first_mut()) else {
+                continue;
+            };
+            // Turns without an answer are in here and in no message.
+            attempt.steps = count(phase.get("turns_executed")).or(attempt.steps);
+            attempt.timing.agent_seconds =
+                phase.get("duration_seconds").and_then(score).filter(|s| *s >= 0.0);
+            for key in [
+                "success",
+                "critical_failure",
+                "throttling_affected",
+                "infrastructure_issues",
+                "model_errors",
+            ] {
+                if let Some(value) = phase.get(key) {
+                    attempt.extra.insert(key.to_owned(), value.to_value());
+                }
+            }
+        }
+    }
+
+    /// Why the session ended, as far as the program's word tells it. Nothing was judged, so it is never a pass.
+    pub(super) fn end(&mut self) {
+        let status = self.episode.session.as_ref().and_then(|figures| figures.status.as_deref());
+        self.episode.end_reason = match status {
+            Some("failed") => Some(EndReason::AgentError),
+            Some("timeout") => Some(EndReason::AgentTimeout),
+            Some("completed_with_throttling") => Some(EndReason::Endpoint),
+            Some("completed") => Some(EndReason::NoVerdict),
+            _ => Some(EndReason::Unfinished),
+        };
+        let timing = &mut self.episode.timing;
+        if let Some((from, to)) = timing.started_at.as_deref().zip(timing.finished_at.as_deref()) {
+            timing.agent_seconds = clock::seconds_between(from, to);
+        }
+        if let Some(status) = status.map(str::to_owned) {
+            self.episode.extra.insert("session_status".to_owned(), status.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_scenario_says_language_category_and_difficulty() {
+        let name = "c_api_gateway_easy_009_architectural_understanding_expert_01";
+        assert_eq!(named(name), (Some("c"), Some("architectural_understanding"), Some("expert")));
+        assert_eq!(
+            named("rust_x_hard_001_bug_investigation_odd_01"),
+            (Some("rust"), Some("bug_investigation"), None)
+        );
+        assert_eq!(named("anything"), (None, None, None));
+    }
+}

@@ -1,0 +1,321 @@
+//! Output of LoCoBench-Agent as the program wrote it (`tests/fixtures/locobench/recorded`, see its README): every kind of end,
+//! cut-off lines, a scenario twice, three layouts of messages.
+
+#![allow(clippy::unwrap_used, clippy::type_complexity, reason = "helpers of tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use files::Tree;
+use ingest::format::{Format, Report, Sniff};
+use ingest::formats::locobench::LocoBench;
+use model::{
+    ArtifactKind, EndReason, Episode, LOCOBENCH_METRICS, LcbaPair, Run, SessionFigures, StepKind, TurnState,
+    Verdict,
+};
+
+struct Read {
+    tree: Tree,
+    runs: Vec<Run>,
+    episodes: BTreeMap<String, Vec<Episode>>,
+    report: Report,
+}
+
+fn read(path: &Path) -> Read {
+    let tree = Tree::open(path).unwrap();
+    assert_eq!(LocoBench.sniff(&tree, ""), Sniff::Recognised);
+    let mut report = Report::default();
+    let survey = LocoBench.survey(&tree, "", &mut report);
+    let mut episodes: BTreeMap<String, Vec<Episode>> = BTreeMap::new();
+    for part in &survey.parts {
+        for reading in LocoBench.read(&tree, "", part, &mut report) {
+            episodes.entry(reading.run).or_default().push(reading.episode);
+        }
+    }
+    Read { tree, runs: survey.runs, episodes, report }
+}
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/locobench/recorded")
+}
+
+fn play(episode: &Episode) -> &str {
+    episode.scenario.split("_web_").nth(1).unwrap().split("_easy_").next().unwrap()
+}
+
+fn figures(episode: &Episode) -> &SessionFigures {
+    episode.session.as_ref().unwrap()
+}
+
+impl Read {
+    fn of(&self, run: &str, name: &str, repeat: u32) -> &Episode {
+        self.episodes[run].iter().find(|e| play(e) == name && e.repeat == repeat).unwrap()
+    }
+    fn codes(&self) -> Vec<&str> {
+        self.report.warnings.iter().map(|w| w.code.as_str()).collect()
+    }
+    fn steps(&self, episode: &Episode, turn: usize) -> Vec<model::Step> {
+        let artifact = &episode.turns[turn].attempts[0].artifacts[0];
+        assert_eq!(artifact.kind, ArtifactKind::Transcript);
+        LocoBench.transcript(&self.tree, artifact).unwrap().steps
+    }
+}
+
+const OPENAI: &str = "openai-gpt-4o";
+
+#[test]
+fn an_agent_is_a_run_with_its_kind_and_model() {
+    let read = read(&recorded());
+    let runs: Vec<(&str, Option<&str>, Option<&str>, Option<u32>)> = read
+        .runs
+        .iter()
+        .map(|run| (run.key.as_str(), run.harness.as_deref(), run.model.as_deref(), run.planned_episodes))
+        .collect();
+    assert_eq!(
+        runs,
+        [
+            (
+                "anthropic-claude-3-5-sonnet-20241022",
+                Some("anthropic"),
+                Some("claude-3-5-sonnet-20241022"),
+                None
+            ),
+            ("google-gemini-2.0-flash-exp", Some("google"), Some("gemini-2.0-flash-exp"), None),
+            ("openai-gpt-4.1", Some("openai"), Some("gpt-4.1"), Some(2)),
+            (OPENAI, Some("openai"), Some("gpt-4o"), Some(9)),
+        ]
+    );
+    assert!(read.runs.iter().all(|run| !run.benchmark.has_verdicts()));
+    let planned = LocoBench.planned(&read.tree, "", OPENAI).unwrap();
+    assert!(planned.len() == 9 && planned.iter().all(|planned| planned.episodes == 1));
+}
+
+#[test]
+fn every_session_is_read_as_far_as_it_goes() {
+    let read = read(&recorded());
+    let found: Vec<(&str, u32, Option<&str>, Option<u32>, Option<u32>)> = read.episodes[OPENAI]
+        .iter()
+        .map(|e| (play(e), e.repeat, figures(e).status.as_deref(), figures(e).turns, figures(e).answered))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("completed", 1, Some("completed"), Some(3), Some(3)),
+            ("surrogate", 1, Some("completed"), Some(5), Some(1)),
+            ("slow", 1, Some("timeout"), Some(2), Some(2)),
+            ("stuck", 1, Some("completed"), Some(14), Some(14)),
+            ("completed", 2, Some("completed"), Some(3), Some(3)),
+            ("refused", 1, None, None, None),
+            ("unlimited", 1, Some("completed"), Some(6), Some(0)),
+            ("idle", 1, None, Some(14), None),
+        ]
+    );
+    // A session that never started is scored by the program, and told apart here.
+    let never: Vec<Option<bool>> =
+        read.episodes["openai-gpt-4.1"].iter().map(|e| figures(e).never_started()).collect();
+    assert_eq!(never, [Some(true), Some(true)]);
+    assert_eq!(figures(read.of(OPENAI, "unlimited", 1)).never_started(), Some(false));
+    assert_eq!(figures(read.of(OPENAI, "unlimited", 1)).errors, Some(3));
+    let ends = |run: &str, name| read.of(run, name, 1).end().1;
+    assert_eq!(ends("openai-gpt-4.1", "failing"), EndReason::AgentError);
+    assert_eq!(ends(OPENAI, "slow"), EndReason::AgentTimeout);
+    assert_eq!(ends(OPENAI, "completed"), EndReason::NoVerdict);
+    assert_eq!(ends(OPENAI, "idle"), EndReason::Unfinished);
+}
+
+#[test]
+fn what_is_wrong_with_a_line_is_said_with_its_number() {
+    let read = read(&recorded());
+    let count = |code: &str| read.codes().iter().filter(|found| **found == code).count();
+    assert_eq!(count("locobench.line_cut"), 2);
+    assert_eq!(count("locobench.duplicate"), 1);
+    assert_eq!(count("json.not_strict"), 2, "NaN, and half of a character: {:?}", read.codes());
+    // The program cannot write half of a character into a transcript, which breaks off there.
+    assert_eq!(count("json.truncated"), 1);
+    assert_eq!(read.codes().len(), 6, "{:?}", read.report.warnings);
+    let cut: Vec<&str> = (read.report.warnings.iter())
+        .filter(|w| w.code == "locobench.line_cut")
+        .map(|w| w.message.as_str())
+        .collect();
+    assert!(
+        cut[0].starts_with("The record on line 6 ") && cut[0].contains("another record begins"),
+        "{cut:?}"
+    );
+    assert!(cut[1].starts_with("The record on line 7 "), "{cut:?}");
+    // Before the place where the line breaks off stand figures of the program; nothing can be computed.
+    let cut = figures(read.of(OPENAI, "refused", 1));
+    assert!(cut.imported.comprehension.is_some() && cut.compat.is_none() && cut.tool_calls.is_none());
+}
+
+#[test]
+fn the_figures_computed_here_are_those_of_the_program() {
+    let read = read(&recorded());
+    let mut compared = 0;
+    for episode in read.episodes.values().flatten() {
+        let figures = figures(episode);
+        let Some(compat) = figures.compat else { continue };
+        for (at, name) in LOCOBENCH_METRICS.iter().enumerate() {
+            let Some(imported) = figures.imported.metrics[at] else { continue };
+            // One figure of the second session was changed by hand.
+            if (play(episode), episode.repeat, *name) == ("completed", 2, "execution_success_rate") {
+                assert!((imported - compat[at]).abs() > 1e-3);
+                continue;
+            }
+            assert!(
+                (imported - compat[at]).abs() < 1e-9,
+                "{} {name}: {imported}, {}",
+                episode.key,
+                compat[at]
+            );
+            compared += 1;
+        }
+        if let (Some(comprehension), Some(efficiency)) =
+            (figures.imported.comprehension, figures.imported.efficiency)
+        {
+            let pair = LcbaPair::of_metrics(&compat);
+            assert!(
+                (pair.comprehension - comprehension).abs() < 1e-9
+                    && (pair.efficiency - efficiency).abs() < 1e-9
+            );
+        }
+    }
+    assert_eq!(compared, 9 * 10 - 2, "ten sessions; one figure is NaN, one changed");
+    assert_eq!(figures(read.of(OPENAI, "slow", 1)).imported.metrics[0], None, "NaN is unknown");
+    // Without a record the program's figures are unknown; they are computed from the transcript.
+    let transcript = &read.episodes["anthropic-claude-3-5-sonnet-20241022"][0];
+    assert_eq!(figures(transcript).imported.comprehension, None);
+    let pair = LcbaPair::of_metrics(&figures(transcript).compat.unwrap());
+    let openai = figures(read.of(OPENAI, "completed", 1)).imported;
+    assert!((pair.comprehension - openai.comprehension.unwrap()).abs() < 1e-9, "the same play");
+}
+
+#[test]
+fn what_calls_show_is_read_from_their_responses() {
+    let read = read(&recorded());
+    let completed = &figures(read.of(OPENAI, "completed", 1)).corrected;
+    assert_eq!((completed.tool_success, completed.distinct_functions), (Some((4, 4)), Some(3)));
+    assert_eq!(completed.files_written, Some(vec!["src/main.py".to_owned(), "src/report.py".to_owned()]));
+    assert_eq!(completed.read_before_write, Some((1, 2)));
+    // In this revision every call of Google's agents fails, and the files that it names count as modified for the program.
+    let google = &figures(read.of("google-gemini-2.0-flash-exp", "completed", 1)).corrected;
+    assert_eq!((google.tool_success, google.distinct_functions), (Some((0, 4)), Some(3)));
+    assert_eq!((google.files_written.as_deref(), google.read_before_write), (Some(&[][..]), None));
+    let scenario = figures(read.of(OPENAI, "stuck", 1));
+    assert_eq!(
+        (scenario.language.as_deref(), scenario.category.as_deref(), scenario.difficulty.as_deref()),
+        (Some("rust"), Some("feature_implementation"), Some("medium"))
+    );
+}
+
+#[test]
+fn a_phase_is_a_turn_without_a_verdict_and_has_its_transcript() {
+    let read = read(&recorded());
+    let stuck = read.of(OPENAI, "stuck", 1);
+    let phases: Vec<(Option<&str>, Option<u32>, Option<u32>)> = (stuck.turns.iter())
+        .map(|t| (t.title.as_deref(), t.attempts[0].steps, t.attempts[0].tool_calls))
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            (Some("Exploration"), Some(2), Some(2)),
+            (Some("Feature Implementation"), Some(10), Some(10)),
+            (Some("Summary"), Some(2), Some(2)),
+        ]
+    );
+    assert!(stuck.turns.iter().all(|turn| turn.attempts[0].verdict == Verdict::NotTested));
+    assert!(stuck.turns.iter().all(|turn| turn.state() == TurnState::NotTested));
+    assert_eq!((stuck.stamina(), figures(stuck).interventions), (0, Some(6)));
+    assert!(stuck.extra["interventions"].to_string().contains("terminated_no_code_progress"));
+    // A phase that was never asked for was not reached.
+    let slow = read.of(OPENAI, "slow", 1);
+    assert_eq!(slow.turns.iter().map(|turn| turn.attempts.len()).collect::<Vec<_>>(), [1, 0, 0]);
+    assert_eq!((slow.turns[0].state(), slow.turns[2].state()), (TurnState::NotTested, TurnState::NotReached));
+
+    // From the transcript, from a line of records (the transcript is cut off), from final results.
+    let first = read.steps(read.of(OPENAI, "completed", 1), 0);
+    let kinds: Vec<StepKind> = first.iter().map(|step| step.kind).collect();
+    assert_eq!(kinds, [StepKind::System, StepKind::User, StepKind::Agent], "results stand with their calls");
+    let calls: Vec<(&str, &str, Option<bool>)> = (first[2].tool_calls.iter())
+        .map(|call| (call.name.as_str(), call.summary.as_str(), call.is_error))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            ("file_system.read_file", "src//main.py", Some(false)),
+            ("file_system.list_directory", ".", Some(false))
+        ]
+    );
+    assert!(first[2].tool_calls[0].result.as_ref().unwrap().contains("def total"));
+    assert!(first[2].tool_calls[0].seconds.is_some());
+    let half = read.steps(read.of(OPENAI, "surrogate", 1), 0);
+    assert!(half.iter().any(|step| step.text.contains("half of a character \u{fffd} stays")));
+    let google = read.steps(read.of("google-gemini-2.0-flash-exp", "completed", 1), 0);
+    let call = &google.iter().find(|step| !step.tool_calls.is_empty()).unwrap().tool_calls[0];
+    assert_eq!((call.name.as_str(), call.is_error), ("file_system.read_file", Some(true)));
+    assert!(call.result.as_ref().unwrap().contains("not found"));
+    let anthropic = read.steps(&read.episodes["anthropic-claude-3-5-sonnet-20241022"][0], 1);
+    assert!(anthropic.iter().any(|step| step.text.contains("As mentioned")));
+}
+
+#[test]
+fn either_folder_alone_and_a_zip_are_read_alike() {
+    let whole = read(&recorded());
+    let inner = read(&recorded().join("intermediate_agent_results"));
+    assert_eq!(inner.episodes[OPENAI].len(), 8);
+    assert_eq!(inner.episodes["openai-gpt-4.1"].len(), 2);
+    let finals = read(&recorded().join("evaluation_agent_results"));
+    assert_eq!(finals.episodes.keys().collect::<Vec<_>>(), ["google-gemini-2.0-flash-exp", "openai-gpt-4.1"]);
+    assert_eq!(finals.episodes["openai-gpt-4.1"].len(), 2);
+    for (name, episodes) in &finals.episodes {
+        let scenarios =
+            |episodes: &[Episode]| -> Vec<String> { episodes.iter().map(|e| e.scenario.clone()).collect() };
+        assert_eq!(scenarios(episodes), scenarios(&whole.episodes[name]));
+        let all = |episodes: &[Episode]| -> Vec<_> { episodes.iter().map(|e| figures(e).clone()).collect() };
+        assert_eq!(all(episodes), all(&whole.episodes[name]));
+    }
+    let transcripts = read(&recorded().join("intermediate_agent_results/conversations_openai-gpt-4o"));
+    assert_eq!(transcripts.episodes[OPENAI].len(), 3, "also the one that breaks off");
+}
+
+#[test]
+fn a_line_that_stands_twice_is_two_sessions_and_a_record_in_two_files_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = recorded().join("intermediate_agent_results/agent_incremental_results_openai_gpt_4_1.jsonl");
+    let text = fs::read_to_string(from).unwrap();
+    let first = text.lines().next().unwrap();
+    fs::write(
+        folder.path().join("agent_incremental_results_openai_gpt_4_1.jsonl"),
+        format!("{first}\n\n{first}\n"),
+    )
+    .unwrap();
+    let finals = recorded().join("evaluation_agent_results");
+    for entry in fs::read_dir(finals).unwrap().map(Result::unwrap) {
+        if entry.file_name().to_string_lossy().starts_with("gpt-4.1") {
+            fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        }
+    }
+    let read = read(folder.path());
+    let sessions: Vec<(&str, u32)> =
+        read.episodes["openai-gpt-4.1"].iter().map(|e| (play(e), e.repeat)).collect();
+    assert_eq!(sessions, [("failing", 1), ("failing", 2), ("completed", 1)]);
+    let keys: std::collections::HashSet<&str> =
+        read.episodes["openai-gpt-4.1"].iter().map(|e| e.key.as_str()).collect();
+    assert_eq!(keys.len(), 3);
+    assert_eq!(read.codes(), ["locobench.duplicate"]);
+}
+
+#[test]
+fn what_is_no_record_is_left_out_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = r#"{"agent_name": "a-b", "scenario_id": "s", "session_id": "i", "metric_results": [], "lcba_efficiency": 0.5}"#;
+    let lines = format!("{record}\n[1, 2]\n{{\"agent_name\": \"a-b\", \"x\": \n\u{feff}null\n");
+    fs::write(folder.path().join("agent_incremental_results_a_b.jsonl"), lines).unwrap();
+    let read = read(folder.path());
+    assert_eq!(read.episodes["a-b"].len(), 1);
+    assert_eq!(read.codes(), ["locobench.line_unreadable"; 3]);
+    let figures = figures(&read.episodes["a-b"][0]);
+    assert_eq!((figures.compat, figures.answered, figures.tool_calls), (None, None, None));
+    assert_eq!((figures.imported.efficiency, figures.category.as_deref()), (Some(0.5), None));
+    assert!(read.episodes["a-b"][0].turns.is_empty());
+}

@@ -1,0 +1,138 @@
+//! What is known of a session whose benchmark has no tests: figures of the program that ran it, and figures read off what the
+//! agent did. None of them is a verdict.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// The nine metrics of LoCoBench-Agent under its own names, in the order in which [`SessionFigures`] has them: five of
+/// comprehension, four of efficiency.
+pub const LOCOBENCH_METRICS: [&str; 9] = [
+    "execution_success_rate",
+    "multi_session_memory_retention",
+    "cross_file_consistency",
+    "dependency_traversal",
+    "solution_usability",
+    "runtime_efficiency",
+    "memory_efficiency",
+    "information_coverage",
+    "long_range_dependency_resolution",
+];
+
+/// How many of [`LOCOBENCH_METRICS`] make up comprehension; the others make up efficiency.
+pub const COMPREHENSION_METRICS: usize = 5;
+
+/// What the program that ran a session says of it. Unknown = `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct ImportedFigures {
+    /// The nine, in the order of [`LOCOBENCH_METRICS`], 0 to 1.
+    pub metrics: [Option<f64>; 9],
+    /// Mean of the first five, as the program wrote it.
+    pub comprehension: Option<f64>,
+    /// Mean of the other four, as the program wrote it.
+    pub efficiency: Option<f64>,
+    /// Both, weighted, as the program wrote it.
+    pub overall: Option<f64>,
+}
+
+/// What the session's own calls and their results show. Unknown = `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct CorrectedFigures {
+    /// Calls whose response says success, and calls that have a response; `None` = none has one.
+    pub tool_success: Option<(u32, u32)>,
+    /// Different functions of tools that were called; `None` = the calls are not recorded.
+    pub distinct_functions: Option<u32>,
+    /// Paths of successful calls that write a file, in the order of the first one; `None` = that of a call is not known.
+    pub files_written: Option<Vec<String>>,
+    /// Of these files: successfully read before the first successful write, and all; `None` = no file was written.
+    pub read_before_write: Option<(u32, u32)>,
+}
+
+/// A session of a benchmark without tests.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct SessionFigures {
+    /// The word of the program for its end (`completed`, `timeout`, `failed`). Not a verdict.
+    pub status: Option<String>,
+    /// Task category, told from the scenario's name.
+    pub category: Option<String>,
+    /// Difficulty of the scenario, told from its name.
+    pub difficulty: Option<String>,
+    /// Programming language, told from the scenario's name.
+    pub language: Option<String>,
+    /// Phases that the program calls completed.
+    pub completed_phases: Option<u32>,
+    /// Phases that were planned.
+    pub planned_phases: Option<u32>,
+    /// Turns as the program counts them: also those in which the model gave no answer.
+    pub turns: Option<u32>,
+    /// Answers of the model; `None` = the conversation is not recorded.
+    pub answered: Option<u32>,
+    /// Calls of tools; `None` = they are not recorded.
+    pub tool_calls: Option<u32>,
+    /// Messages with which the program stepped in; `None` = no transcript.
+    pub interventions: Option<u32>,
+    /// Entries of its log of errors.
+    pub errors: Option<u32>,
+    /// What the program computed.
+    pub imported: ImportedFigures,
+    /// The nine, computed here by the program's rules; `None` = calls, conversation or files are not recorded.
+    pub compat: Option<[f64; 9]>,
+    /// What can be read off the calls and their results.
+    pub corrected: CorrectedFigures,
+}
+
+impl SessionFigures {
+    /// Whether nothing ever happened: no turn and no answer. `None` = not recorded.
+    pub fn never_started(&self) -> Option<bool> {
+        Some(self.answered? == 0 && self.turns? == 0)
+    }
+}
+
+/// Comprehension (mean of five), efficiency (mean of four), overall and balance of nine metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct LcbaPair {
+    /// Mean of the first five metrics.
+    pub comprehension: f64,
+    /// Mean of the other four.
+    pub efficiency: f64,
+}
+
+impl LcbaPair {
+    /// The pair of nine metrics in the order of [`LOCOBENCH_METRICS`].
+    pub fn of_metrics(metrics: &[f64; 9]) -> Self {
+        let (first, rest) = metrics.split_at(COMPREHENSION_METRICS);
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        Self { comprehension: mean(first), efficiency: mean(rest) }
+    }
+
+    /// 0.6 of comprehension and 0.4 of efficiency.
+    pub fn overall(self) -> f64 {
+        0.6 * self.comprehension + 0.4 * self.efficiency
+    }
+
+    /// The harmonic mean of both (paper, §5.9); `None` = both are 0.
+    pub fn balance(self) -> Option<f64> {
+        let sum = self.comprehension + self.efficiency;
+        (sum > 0.0).then(|| 2.0 * self.comprehension * self.efficiency / sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_does_nothing_scores_more_than_every_published_model() {
+        let nothing = LcbaPair::of_metrics(&[0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65]);
+        let close = |a: f64, b: f64| (a - b).abs() < 5e-4;
+        assert!(close(nothing.comprehension, 0.78) && close(nothing.efficiency, 0.65));
+        assert!(close(nothing.overall(), 0.728) && nothing.balance().is_some_and(|b| close(b, 0.709)));
+    }
+
+    #[test]
+    fn the_balance_is_that_of_the_paper() {
+        let balance =
+            |comprehension, efficiency| LcbaPair { comprehension, efficiency }.balance().unwrap_or(-1.0);
+        assert!((balance(0.8, 0.4) - 0.533).abs() < 5e-4);
+        assert_eq!(LcbaPair { comprehension: 0.0, efficiency: 0.0 }.balance(), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Figures of sessions of a benchmark without tests: a row an episode, so that a page of thousands of them reads one table.
+
+use model::{Episode, SessionFigures};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::schema::Migration;
+use crate::values::{json, parse};
+use crate::{EpisodeId, Result, RunId, Store};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 14,
+    sql: "
+CREATE TABLE session (
+  episode INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
+  -- JSON: model::SessionFigures
+  figures TEXT NOT NULL
+) STRICT;
+",
+}];
+
+/// A session of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionEntry {
+    /// Stable name of the episode inside its run.
+    pub slug: String,
+    /// Its scenario.
+    pub scenario: String,
+    /// 1, or the how-manieth time the run plays the scenario.
+    pub repeat: u32,
+    /// Its figures.
+    pub figures: SessionFigures,
+}
+
+/// Writes the figures of an episode, if it has any.
+pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result<()> {
+    if let Some(figures) = &episode.session {
+        conn.prepare_cached("INSERT INTO session (episode, figures) VALUES (?1, ?2)")?
+            .execute((id, json(figures)?))?;
+    }
+    Ok(())
+}
+
+/// The figures of an episode.
+pub(crate) fn of_episode(conn: &Connection, id: EpisodeId) -> Result<Option<SessionFigures>> {
+    let text: Option<String> = conn
+        .prepare_cached("SELECT figures FROM session WHERE episode = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    text.as_deref().map(parse).transpose()
+}
+
+impl Store {
+    /// The sessions of a run that have figures, by slug.
+    pub fn sessions(&self, run: RunId) -> Result<Vec<SessionEntry>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT episode.slug, episode.scenario, episode.repeat, session.figures FROM episode
+                 JOIN session ON session.episode = episode.id WHERE episode.run = ?1 ORDER BY episode.slug",
+            )?;
+            find.query_and_then([run], |row| {
+                Ok(SessionEntry {
+                    slug: row.get(0)?,
+                    scenario: row.get(1)?,
+                    repeat: row.get(2)?,
+                    figures: parse(row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?)?,
+                })
+            })?
+            .collect()
+        })
+    }
+}

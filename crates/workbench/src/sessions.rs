@@ -1,0 +1,339 @@
+//! Sessions of a benchmark without tests: what the program says, the same computed here, and what the calls show.
+
+use std::collections::BTreeMap;
+
+use analysis::locobench::mean_over_scenarios;
+use analysis::survival::{Observation, kaplan_meier};
+use model::{
+    CorrectedFigures, Ending, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures, counted,
+};
+use store::{RunRecord, SessionEntry};
+
+use crate::Workbench;
+use crate::api::{ApiError, RunRef, SessionGroup, SessionMean, SessionRow, Sessions, StillRunning};
+use crate::published;
+use crate::summary::run_record;
+
+/// Imported and computed values that differ by more than this are marked.
+const SAME: f64 = 1e-9;
+/// What the nine metrics of a session are in which nothing happened, as the program computes them.
+const NOTHING: [f64; 9] = [0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65];
+/// Figures that are counts; all others are 0 to 1.
+const COUNTS: [&str; 2] = ["distinct_functions", "files_written"];
+/// Most steps that the curve of lengths shows.
+const MOST_STEPS: u32 = 1_000;
+
+/// What a session that does nothing scores.
+pub(crate) fn nothing() -> LcbaPair {
+    LcbaPair::of_metrics(&NOTHING)
+}
+
+/// The same in a sentence, which stands wherever these figures do.
+pub(crate) fn nothing_says() -> String {
+    let pair = nothing();
+    let short = |value: f64| format!("{value:.3}").trim_start_matches('0').to_owned();
+    format!(
+        "A session that does nothing scores {} / {} (comprehension / efficiency), more than every published model.",
+        short(pair.comprehension),
+        short(pair.efficiency)
+    )
+}
+
+/// Says that a run has no stamina: its benchmark has no tests.
+pub(crate) fn no_stamina(run: &store::RunEntry) -> ApiError {
+    ApiError::new(
+        "benchmark.no_tests",
+        format!(
+            "\"{}\" is a run of {}, which has no tests: it has no stamina, and takes no part in survival, matrix or comparisons",
+            run.slug, run.benchmark.name
+        ),
+    )
+    .hint(format!("`stamina locobench {}`, or its page, has its figures", run.slug))
+}
+
+/// Reads a run that has verdicts of tests.
+///
+/// Errors: `run.not_found`; `benchmark.no_tests`.
+pub(crate) fn tested_run(store: &store::Store, slug: &str) -> Result<RunRecord, ApiError> {
+    let record = run_record(store, slug)?;
+    if record.entry.benchmark.has_verdicts() { Ok(record) } else { Err(no_stamina(&record.entry)) }
+}
+
+impl Workbench {
+    /// The sessions of a run of LoCoBench-Agent with their figures, and means over scenarios.
+    ///
+    /// Errors: `run.not_found`; `sessions.none` for a run of another benchmark.
+    pub fn list_sessions(&self, request: RunRef) -> Result<Sessions, ApiError> {
+        let record = run_record(&self.store, &request.run)?;
+        if record.entry.benchmark.has_verdicts() {
+            return Err(ApiError::new(
+                "sessions.none",
+                format!(
+                    "\"{}\" is a run of {}, which has no such sessions",
+                    request.run, record.entry.benchmark.name
+                ),
+            )
+            .hint("Its page, or `stamina show`, has its episodes"));
+        }
+        let entries = self.store.sessions(record.entry.id)?;
+        let rows = rows(entries);
+        let counted: Vec<&SessionRow> = rows.iter().filter(|row| row.counts).collect();
+        let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+        let by = |of: &dyn Fn(&SessionFigures) -> Option<&String>| groups(&rows, of);
+        let published = published::numbers(&record.entry.benchmark.key)
+            .into_iter()
+            .filter(|number| ["lcba_comprehension", "lcba_efficiency"].contains(&number.metric.as_str()))
+            .collect();
+        Ok(Sessions {
+            run: record.entry.slug.clone(),
+            metrics: LOCOBENCH_METRICS.map(str::to_owned).to_vec(),
+            categories: by(&|figures| figures.category.as_ref()),
+            difficulties: by(&|figures| figures.difficulty.as_ref()),
+            languages: by(&|figures| figures.language.as_ref()),
+            nothing: (nothing().comprehension, nothing().efficiency),
+            nothing_says: nothing_says(),
+            running: running(&counted),
+            cautions: cautions(&all, &rows),
+            published,
+            all,
+            sessions: rows,
+        })
+    }
+}
+
+fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
+    entries.sort_by(|a, b| (&a.scenario, a.repeat).cmp(&(&b.scenario, b.repeat)));
+    let last: Vec<bool> = (0..entries.len())
+        .map(|at| entries.get(at + 1).is_none_or(|next| next.scenario != entries[at].scenario))
+        .collect();
+    let row = |(entry, counts): (SessionEntry, bool)| {
+        let figures = entry.figures;
+        let differs = match figures.compat {
+            None => Vec::new(),
+            Some(compat) => LOCOBENCH_METRICS
+                .iter()
+                .zip(figures.imported.metrics.iter().zip(compat))
+                .filter(|(_, (imported, compat))| imported.is_some_and(|value| (value - compat).abs() > SAME))
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
+        };
+        SessionRow {
+            episode: entry.slug,
+            scenario: entry.scenario,
+            repeat: entry.repeat,
+            counts,
+            never_started: figures.never_started(),
+            compat: figures
+                .compat
+                .as_ref()
+                .map(LcbaPair::of_metrics)
+                .map(|p| (p.comprehension, p.efficiency, p.overall())),
+            differs,
+            figures,
+        }
+    };
+    entries.into_iter().zip(last).map(row).collect()
+}
+
+fn groups(rows: &[SessionRow], of: &dyn Fn(&SessionFigures) -> Option<&String>) -> Vec<SessionGroup> {
+    let mut parted: BTreeMap<(bool, String), Vec<&SessionRow>> = BTreeMap::new();
+    for row in rows {
+        let key = of(&row.figures);
+        // What is not known comes last.
+        let place = (key.is_none(), key.cloned().unwrap_or_else(|| "unknown".to_owned()));
+        parted.entry(place).or_default().push(row);
+    }
+    parted.into_iter().map(|((_, key), rows)| group(key, &rows)).collect()
+}
+
+fn group(key: String, rows: &[&SessionRow]) -> SessionGroup {
+    let counted: Vec<&SessionRow> = rows.iter().copied().filter(|row| row.counts).collect();
+    let turns = counted.iter().filter_map(|row| Some((row.figures.turns?, row.figures.answered?)));
+    SessionGroup {
+        key,
+        scenarios: counted.len() as u32,
+        sessions: rows.len() as u32,
+        never_started: counted.iter().filter(|row| row.never_started == Some(true)).count() as u32,
+        answered: turns.fold((0, 0), |sum, (turns, answered)| (sum.0 + turns, sum.1 + answered.min(turns))),
+        differ: counted.iter().filter(|row| !row.differs.is_empty()).count() as u32,
+        imported: lcba(&counted, &|row| {
+            let ImportedFigures { metrics, comprehension, efficiency, overall } = row.figures.imported;
+            (metrics, [comprehension, efficiency, overall])
+        }),
+        compat: lcba(&counted, &|row| {
+            let pair = row.compat;
+            (
+                row.figures.compat.map_or([None; 9], |nine| nine.map(Some)),
+                [pair.map(|p| p.0), pair.map(|p| p.1), pair.map(|p| p.2)],
+            )
+        }),
+        corrected: corrected(&counted),
+    }
+}
+
+fn mean(name: &str, values: impl Iterator<Item = Option<f64>>) -> SessionMean {
+    let found = mean_over_scenarios(values.flatten());
+    // An interval of few scenarios may reach beyond what the value can be.
+    let most = if COUNTS.contains(&name) { f64::INFINITY } else { 1.0 };
+    SessionMean {
+        name: name.to_owned(),
+        mean: found.map(|m| m.mean),
+        ci_low: found.and_then(|m| m.ci_low).map(|low| low.max(0.0)),
+        ci_high: found.and_then(|m| m.ci_high).map(|high| high.min(most)),
+        n: found.map_or(0, |m| m.n),
+    }
+}
+
+/// The nine metrics of a session, then comprehension, efficiency and overall.
+type Values = ([Option<f64>; 9], [Option<f64>; 3]);
+
+fn lcba(rows: &[&SessionRow], of: &dyn Fn(&SessionRow) -> Values) -> Vec<SessionMean> {
+    let values: Vec<Values> = rows.iter().map(|row| of(row)).collect();
+    let nine = LOCOBENCH_METRICS.iter().enumerate();
+    let mut means: Vec<SessionMean> =
+        nine.map(|(at, name)| mean(name, values.iter().map(|(nine, _)| nine[at]))).collect();
+    for (at, name) in ["comprehension", "efficiency", "overall"].iter().enumerate() {
+        means.push(mean(name, values.iter().map(|(_, pair)| pair[at])));
+    }
+    let (comprehension, efficiency) = (&means[9], &means[10]);
+    let balance = comprehension
+        .mean
+        .zip(efficiency.mean)
+        .and_then(|(comprehension, efficiency)| LcbaPair { comprehension, efficiency }.balance());
+    // The balance of the two means, as the paper has it: it has no interval.
+    let n = comprehension.n.min(efficiency.n);
+    means.push(SessionMean { name: "balance".to_owned(), mean: balance, ci_low: None, ci_high: None, n });
+    means
+}
+
+pub(crate) fn share((part, all): (u32, u32)) -> f64 {
+    f64::from(part) / f64::from(all)
+}
+
+fn corrected(rows: &[&SessionRow]) -> Vec<SessionMean> {
+    let each = |name: &str, of: &dyn Fn(&CorrectedFigures) -> Option<f64>| {
+        mean(name, rows.iter().map(|row| of(&row.figures.corrected)))
+    };
+    vec![
+        each("tool_success", &|figures| figures.tool_success.map(share)),
+        each("distinct_functions", &|figures| figures.distinct_functions.map(f64::from)),
+        each("files_written", &|figures| figures.files_written.as_ref().map(|files| files.len() as f64)),
+        each("read_before_write", &|figures| figures.read_before_write.map(share)),
+    ]
+}
+
+/// Lengths of sessions, as their program counts turns. A limit of time or the endpoint ends a session from outside.
+fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
+    let lengths: Vec<Observation> = rows
+        .iter()
+        .filter_map(|row| {
+            let steps = row.figures.turns.filter(|_| row.never_started == Some(false))?;
+            let outside =
+                matches!(row.figures.status.as_deref(), Some("timeout" | "completed_with_throttling"));
+            Some(if outside {
+                Observation { turns: steps, ending: Ending::Censored }
+            } else {
+                // It ended in its last step: the step before is the last one after which it still ran.
+                Observation { turns: steps.saturating_sub(1), ending: Ending::Event }
+            })
+        })
+        .collect();
+    let last = lengths.iter().map(|length| length.turns + 1).max().unwrap_or(0).min(MOST_STEPS);
+    let points = kaplan_meier(&lengths, last);
+    points
+        .into_iter()
+        .map(|point| StillRunning { step: point.turn, share: point.survival, at_risk: point.at_risk })
+        .collect()
+}
+
+fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
+    let mut cautions = vec![
+        "Nothing is compiled, run or tested in this benchmark: its scores count words and calls, and are no measure of success.".to_owned(),
+    ];
+    if all.never_started > 0 {
+        cautions.push(format!(
+            "{} of {} sessions never started, and are scored all the same.",
+            all.never_started, all.scenarios
+        ));
+    }
+    let (turns, answered) = all.answered;
+    if answered < turns {
+        cautions.push(format!(
+            "{answered} of {turns} turns got an answer of the model; the others count as turns."
+        ));
+    }
+    if all.differ > 0 {
+        cautions.push(format!(
+            "In {} of {} sessions an imported figure is another than the one computed here.",
+            all.differ, all.scenarios
+        ));
+    }
+    let superseded = rows.iter().filter(|row| !row.counts).count();
+    if superseded > 0 {
+        let (sessions, are) =
+            (counted(superseded as u64, "session"), if superseded == 1 { "is" } else { "are" });
+        cautions.push(format!(
+            "{sessions} {are} of scenarios that were played again; the last one counts in means."
+        ));
+    }
+    cautions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_of_a_session_that_does_nothing_has_the_figures() {
+        assert!(nothing_says().starts_with("A session that does nothing scores .780 / .650 "));
+    }
+
+    #[test]
+    fn of_a_scenario_that_was_played_twice_the_last_session_counts() {
+        let entry = |scenario: &str, repeat, comprehension| SessionEntry {
+            slug: format!("{scenario}-{repeat}"),
+            scenario: scenario.to_owned(),
+            repeat,
+            figures: SessionFigures {
+                imported: ImportedFigures {
+                    comprehension: Some(comprehension),
+                    efficiency: Some(0.4),
+                    ..ImportedFigures::default()
+                },
+                ..SessionFigures::default()
+            },
+        };
+        let rows = rows(vec![entry("b", 1, 0.6), entry("a", 2, 0.8), entry("a", 1, 0.1)]);
+        let shown: Vec<(&str, bool)> = rows.iter().map(|row| (row.episode.as_str(), row.counts)).collect();
+        assert_eq!(shown, [("a-1", false), ("a-2", true), ("b-1", true)]);
+        let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+        let of = |name: &str| all.imported.iter().find(|m| m.name == name).unwrap();
+        assert!((of("comprehension").mean.unwrap() - 0.7).abs() < 1e-12 && of("comprehension").n == 2);
+        assert!((of("balance").mean.unwrap() - 2.0 * 0.7 * 0.4 / 1.1).abs() < 1e-12);
+        assert_eq!((of("execution_success_rate").mean, of("overall").n), (None, 0));
+    }
+
+    #[test]
+    fn what_a_limit_of_time_ended_still_ran() {
+        let row = |turns, status: &str| SessionRow {
+            episode: String::new(),
+            scenario: String::new(),
+            repeat: 1,
+            counts: true,
+            never_started: Some(false),
+            figures: SessionFigures {
+                turns: Some(turns),
+                status: Some(status.to_owned()),
+                ..SessionFigures::default()
+            },
+            compat: None,
+            differs: Vec::new(),
+        };
+        let rows = [row(2, "completed"), row(2, "timeout"), row(4, "completed")];
+        let curve = running(&rows.iter().collect::<Vec<_>>());
+        let share = |step: u32| curve.iter().find(|point| point.step == step).map(|point| point.share);
+        // One of three ends in step 2, one is seen until then; the last one ends in step 4.
+        assert_eq!((share(1), share(4)), (Some(1.0), Some(0.0)));
+        assert!((share(2).unwrap() - 2.0 / 3.0).abs() < 1e-12);
+    }
+}
