@@ -33,6 +33,7 @@ mod source_labels;
 mod sources;
 mod summary;
 mod tasks;
+mod transcripts;
 mod views;
 
 use std::path::PathBuf;
