@@ -67,7 +67,7 @@ impl Workbench {
     fn episode_detail(&self, found: &Found) -> Result<EpisodeDetail, ApiError> {
         let policy = self.store.get_policy()?;
         let rows =
-            grid_rows(&found.run, self.store.episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
+            grid_rows(&found.run, self.store.all_episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
         let slug = &found.episode.entry.slug;
         let at = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
             ApiError::new("episode.not_found", "The episode was read again just now").hint("Open it again")

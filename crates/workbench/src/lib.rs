@@ -35,6 +35,7 @@ mod summary;
 mod tasks;
 mod transcripts;
 mod views;
+mod withdrawn;
 
 use std::path::PathBuf;
 use std::sync::Arc;
