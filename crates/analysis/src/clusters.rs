@@ -28,6 +28,15 @@ pub fn observations(episodes: &[InScenario]) -> Vec<Observation> {
     episodes.iter().map(|e| e.observation).collect()
 }
 
+/// Whether some scenario has several episodes that were at risk: these are not independent of each other.
+pub fn has_repeats(episodes: &[InScenario]) -> bool {
+    let mut seen = BTreeSet::new();
+    episodes
+        .iter()
+        .filter(|episode| episode.observation.last_at_risk() > 0)
+        .any(|episode| !seen.insert(episode.scenario.as_str()))
+}
+
 /// One or more groups of episodes over scenarios, and how scenarios are drawn again.
 ///
 /// Scenarios are drawn with replacement from all that any group has played, each with its episodes in every group. So

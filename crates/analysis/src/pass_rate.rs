@@ -82,7 +82,9 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         passed,
         unscored,
         pass_at_k: ks.clone().map(|k| mean(&scored, |task| pass_at(*task, k))).collect(),
-        pass_hat_k: ks.map(|k| mean(&scored, |task| pass_hat(*task, k))).collect(),
+        pass_hat_k: ks.clone().map(|k| mean(&scored, |task| pass_hat(*task, k))).collect(),
+        pass_at_k_ci: ks.clone().map(|k| interval_of_k(&scored, k, pass_at)).collect(),
+        pass_hat_k_ci: ks.map(|k| interval_of_k(&scored, k, pass_hat)).collect(),
     }
 }
 
@@ -132,8 +134,34 @@ fn clustered(tasks: &[TaskTrials]) -> Option<(f64, f64)> {
         let squares: f64 =
             tasks.iter().map(|task| (f64::from(task.passed) - share * f64::from(task.trials)).powi(2)).sum();
         let variance = j / (j - 1.0) * squares / (n * n);
-        // Without variation between tasks the quotient is infinite, and the trials that there are decide.
-        (share * (1.0 - share) / variance * (Z_95 / student_975(count - 1)?).powi(2)).min(n)
+        effective_trials(share, variance, count)?.min(n)
+    };
+    let interval = wilson_of(share, effective);
+    Some((interval.ci_low, interval.ci_high))
+}
+
+/// How many trials of different tasks would be as sure of a share as `count` tasks are that give it this variance: p (1 − p)
+/// / V · (1.96 / t)². Without variation between tasks it is infinite, and the trials that there are decide. `None` = there is
+/// one task.
+fn effective_trials(share: f64, variance: f64, count: u32) -> Option<f64> {
+    Some(share * (1.0 - share) / variance * (Z_95 / student_975(count.checked_sub(1)?)?).powi(2))
+}
+
+/// The 95 % interval of a mean over tasks of pass@k or pass^k (`of`); `None` with one task.
+///
+/// The estimators of J tasks are J independent numbers xⱼ, so the variance of their mean is V = Σ (xⱼ − x̄)² / (J (J − 1)),
+/// whatever k. The interval is made of it as the one of a pass rate is ([`clustered`]), over no more trials than there are
+/// groups of k trials that have none in common, Σ ⌊nⱼ / k⌋: for k = 1 and as many trials of every task it is that interval.
+/// Where every task has one trial it is Wilson's over the tasks.
+fn interval_of_k(tasks: &[TaskTrials], k: u32, of: fn(TaskTrials, u32) -> f64) -> Option<(f64, f64)> {
+    let count = u32::try_from(tasks.len()).ok().filter(|count| *count > 1)?;
+    let (share, j) = (mean(tasks, |task| of(*task, k)), f64::from(count));
+    let groups: f64 = tasks.iter().map(|task| f64::from(task.trials / k)).sum();
+    let effective = if tasks.iter().all(|task| task.trials == 1) || share <= 0.0 || share >= 1.0 {
+        j
+    } else {
+        let squares: f64 = tasks.iter().map(|task| (of(*task, k) - share).powi(2)).sum();
+        effective_trials(share, squares / (j * (j - 1.0)), count)?.min(groups)
     };
     let interval = wilson_of(share, effective);
     Some((interval.ci_low, interval.ci_high))

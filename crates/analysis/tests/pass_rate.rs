@@ -28,6 +28,8 @@ struct Set {
     interval: Option<(f64, f64)>,
     pass_at_k: Vec<f64>,
     pass_hat_k: Vec<f64>,
+    pass_at_k_ci: Vec<Option<(f64, f64)>>,
+    pass_hat_k_ci: Vec<Option<(f64, f64)>>,
 }
 
 #[derive(Deserialize)]
@@ -82,6 +84,18 @@ fn rates_intervals_and_estimators_are_those_of_others() {
         for (ours, theirs) in [(&ours.pass_at_k, &set.pass_at_k), (&ours.pass_hat_k, &set.pass_hat_k)] {
             assert_eq!(ours.len(), theirs.len(), "{}", set.name);
             ours.iter().zip(theirs).for_each(|(ours, theirs)| near(*ours, *theirs, &set.name));
+        }
+        for (ours, theirs) in
+            [(&ours.pass_at_k_ci, &set.pass_at_k_ci), (&ours.pass_hat_k_ci, &set.pass_hat_k_ci)]
+        {
+            assert_eq!(ours.len(), theirs.len(), "{}", set.name);
+            for (ours, theirs) in ours.iter().zip(theirs) {
+                assert_eq!(ours.is_some(), theirs.is_some(), "{}", set.name);
+                if let Some(((low, high), (their_low, their_high))) = ours.zip(*theirs) {
+                    near(low, their_low, &set.name);
+                    near(high, their_high, &set.name);
+                }
+            }
         }
     }
 }
@@ -154,6 +168,12 @@ proptest! {
         prop_assert!((rate.pass_at_k[0] - rate.value.unwrap()).abs() < 1e-12);
         prop_assert!((rate.pass_hat_k[0] - rate.value.unwrap()).abs() < 1e-12);
         prop_assert_eq!(rate.pass_at_k.len(), tasks[0].len());
+        // And its interval is that of the pass rate.
+        let of_rate = rate.ci_low.zip(rate.ci_high);
+        if let (Some((low, high)), Some((rate_low, rate_high))) = (rate.pass_at_k_ci[0], of_rate) {
+            prop_assert!((low - rate_low).abs() < 1e-9 && (high - rate_high).abs() < 1e-9);
+        }
+        prop_assert_eq!(rate.pass_at_k_ci[0].is_some(), tasks.len() > 1);
     }
 
     #[test]
@@ -163,6 +183,11 @@ proptest! {
         prop_assert!(rate.pass_hat_k.is_sorted_by(|a, b| a + 1e-12 >= *b));
         for (at, hat) in rate.pass_at_k.iter().zip(&rate.pass_hat_k) {
             prop_assert!((0.0..=1.0).contains(at) && (0.0..=1.0).contains(hat) && *hat <= at + 1e-12);
+        }
+        let intervals = rate.pass_at_k_ci.iter().zip(&rate.pass_at_k).chain(rate.pass_hat_k_ci.iter().zip(&rate.pass_hat_k));
+        for (interval, value) in intervals {
+            let Some((low, high)) = interval else { continue };
+            prop_assert!(0.0 <= *low && *low <= value + 1e-12 && *value <= high + 1e-12 && *high <= 1.0 && low < high);
         }
     }
 

@@ -72,24 +72,30 @@ pub(crate) enum Command {
         /// Id of the run, or the begin of one that names it alone
         run: String,
     },
-    /// Withdraw runs: they stay in the library, marked, and are left out wherever runs are taken together
+    /// Withdraw runs, or trials of one: they stay in the library, marked, and are left out where they must not count
     ///
+    /// A withdrawn run is left out wherever runs are taken together, a withdrawn trial of every number, that of its run too.
     /// Groups, the matrix, failures and estimates leave them out and say so; a comparison refuses them. `stamina runs --json`
     /// and tables for machines have the reason.
     #[command(
-        after_help = "Examples:\n  stamina withdraw sweep.glm-5 --reason \"wrong image\"\n  stamina withdraw sweep.glm-5 --undo\n  stamina withdraw --from runs.csv"
+        after_help = "Examples:\n  stamina withdraw sweep.glm-5 --reason \"wrong image\"\n  stamina withdraw sweep.glm-5 --trial fix-git --reason \"network down\"\n  stamina withdraw sweep.glm-5 --undo\n  stamina withdraw --from runs.csv"
     )]
     Withdraw {
         /// Ids of the runs, or the begins of ones that name them alone
         #[arg(required_unless_present = "from")]
         runs: Vec<String>,
+        /// Withdraw this trial of the only run that is named: its id in `stamina show`, its name or its task; may be given
+        /// several times
+        #[arg(long, value_name = "NAME", conflicts_with = "from")]
+        trial: Vec<String>,
         /// Why their numbers must not count
         #[arg(long, value_name = "TEXT", required_unless_present_any = ["undo", "from"])]
         reason: Option<String>,
         /// Let them count again
         #[arg(long, conflicts_with = "reason")]
         undo: bool,
-        /// Take the marks of an exported table of runs (CSV with the columns `run_id` and `invalid`)
+        /// Take the marks of an exported table of runs or episodes (CSV with the columns `run_id` and `invalid`, of episodes
+        /// also `episode`)
         #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "reason", "undo"])]
         from: Option<PathBuf>,
     },

@@ -27,8 +27,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Survival { run } => library_commands::survival(&*open(false)?, &run, json),
         Command::Show { run } => library_commands::show(&*open(false)?, &run, json),
         Command::Locobench { run } => locobench_command::locobench(&*open(false)?, &run, json),
-        Command::Withdraw { runs, reason, undo, from } => {
-            let asked = withdraw_command::Asked { runs, reason, undo, from };
+        Command::Withdraw { runs, trial, reason, undo, from } => {
+            let asked = withdraw_command::Asked { runs, trials: trial, reason, undo, from };
             withdraw_command::withdraw(&*open(false)?, &asked, json)
         }
         Command::Copies { run, count_here } => {

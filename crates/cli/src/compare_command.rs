@@ -51,6 +51,8 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "pass_rate": json::pass_rate(m.pass_rate.as_ref()),
             "pass_at_k": json::by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_at_k)),
             "pass_hat_k": json::by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_hat_k)),
+            "pass_at_k_ci": json::intervals_by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci)),
+            "pass_hat_k_ci": json::intervals_by_k(m.pass_rate.as_ref().map(|rate| &rate.pass_hat_k_ci)),
             "mean_stamina_bootstrap": m.stamina_bootstrap.map(|(low, high)| json!({ "ci_low": low, "ci_high": high })),
             "median": m.stamina.median.time(),
             "median_reached": m.stamina.median.is_reached(),
@@ -62,6 +64,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "simulated": m.simulated,
             "baseline": m.baseline,
             "caveats": m.caveats,
+            "doubts": m.doubts,
         })
     };
     let pair = |p: &ComparedPair| {

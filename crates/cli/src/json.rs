@@ -54,6 +54,7 @@ fn stamina(stamina: &Stamina) -> Value {
         "mean": stamina.mean,
         "ci_low": stamina.ci_low,
         "ci_high": stamina.ci_high,
+        "clustered": stamina.clustered,
         "tau": stamina.tau,
         "n": stamina.n,
         "events": stamina.events,
@@ -90,6 +91,19 @@ pub(crate) fn by_k(values: Option<&Vec<f64>>) -> Value {
     })
 }
 
+/// The intervals of pass@k or pass^k by k; `null` where there is none.
+pub(crate) fn intervals_by_k(intervals: Option<&Vec<Option<(f64, f64)>>>) -> Value {
+    intervals.filter(|intervals| !intervals.is_empty()).map_or(Value::Null, |intervals| {
+        (1..)
+            .zip(intervals)
+            .map(|(k, ends): (u32, _)| {
+                (k.to_string(), json!(ends.map(|(low, high)| json!({ "ci_low": low, "ci_high": high }))))
+            })
+            .collect::<Map<_, _>>()
+            .into()
+    })
+}
+
 fn tokens(tokens: &Tokens) -> Value {
     json!({ "input": tokens.input, "cached": tokens.cached, "output": tokens.output })
 }
@@ -100,7 +114,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         row.reported.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let end_reasons: Map<String, Value> =
         row.end_reasons.iter().map(|e| (e.reason.as_str().to_owned(), json!(e.count))).collect();
-    json!({
+    let mut value = json!({
         "id": row.id,
         "source": row.source_name,
         "source_label": row.source_label,
@@ -141,7 +155,12 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "tags": row.tags,
         "note": row.note,
         "invalid": row.invalid,
-    })
+    });
+    // The macro takes no more keys at once.
+    value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
+    value["pass_at_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci));
+    value["pass_hat_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k_ci));
+    value
 }
 
 /// The trials that a run has in common with others.
@@ -196,6 +215,7 @@ pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
         "end_reason": row.end_reason.as_str(),
         "unrecognised": row.unrecognised,
         "censored": row.censored,
+        "invalid": row.invalid,
         "score": row.score,
         "exception": exception(episode.exception.as_ref()),
         "turns": turns,

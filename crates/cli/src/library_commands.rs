@@ -243,7 +243,7 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
                     e.episode.clone(),
                     format!("{}{}", if e.censored { "≥ " } else { "" }, e.stamina),
                     e.failed_turn.map_or_else(String::new, |t| t.to_string()),
-                    e.end_reason.label().to_owned(),
+                    end(e),
                     e.cells.clone(),
                 ]
             })
@@ -273,6 +273,13 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
+/// Why an episode ended, or why it does not count.
+fn end(row: &GridRow) -> String {
+    row.invalid
+        .as_ref()
+        .map_or_else(|| row.end_reason.label().to_owned(), |reason| format!("withdrawn: {reason}"))
+}
+
 /// A run of one turn: its pass rate, pass@k and pass^k, and its trials.
 fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
     let mut text = format!(
@@ -290,10 +297,16 @@ fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
     }
     text.push_str(".\n\n");
     if rate.repeats() {
-        let by_k = rate.pass_at_k.iter().zip(&rate.pass_hat_k).zip(1_u32..);
-        let lines: Vec<Vec<String>> =
-            by_k.map(|((at, hat), k)| vec![k.to_string(), percent(Some(*at)), percent(Some(*hat))]).collect();
-        text.push_str(&table::table(&["k", "pass@k", "pass^k"], &[true; 3], &lines));
+        let at_k = rate.pass_at_k.iter().zip(&rate.pass_at_k_ci);
+        let hat_k = rate.pass_hat_k.iter().zip(&rate.pass_hat_k_ci);
+        let ends = |ends: &Option<(f64, f64)>| percent_interval(ends.map(|e| e.0), ends.map(|e| e.1));
+        let lines: Vec<Vec<String>> = (1_u32..)
+            .zip(at_k.zip(hat_k))
+            .map(|(k, ((at, at_ends), (hat, hat_ends)))| {
+                vec![k.to_string(), percent(Some(*at)), ends(at_ends), percent(Some(*hat)), ends(hat_ends)]
+            })
+            .collect();
+        text.push_str(&table::table(&["k", "pass@k", "95 % CI", "pass^k", "95 % CI"], &[true; 5], &lines));
         text.push('\n');
     }
     let lines: Vec<Vec<String>> = trials
@@ -304,7 +317,7 @@ fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
                 trial.title.as_ref().unwrap_or(&trial.scenario).clone(),
                 trial.repeat.to_string(),
                 trial.outcome().to_owned(),
-                trial.end_reason.label().to_owned(),
+                end(trial),
             ]
         })
         .collect();

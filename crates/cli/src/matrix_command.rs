@@ -159,6 +159,8 @@ fn matrix_json(matrix: &Matrix) -> Value {
                 "median_reached": cell.stamina.median.is_reached(),
                 "runs": cell.runs,
                 "simulated": cell.simulated,
+                "early_censored": cell.early_censored,
+                "doubts": cell.doubts,
                 "mixed": cell.mixed,
             })),
         }
@@ -223,7 +225,8 @@ fn matrix_text(matrix: &Matrix) -> String {
                         Some(rate) if one => (percent_interval(rate.ci_low, rate.ci_high), rate.trials),
                         _ => (interval(stamina.ci_low, stamina.ci_high), stamina.n),
                     };
-                    format!("{} ({ends}, n = {n}{simulated})", mean(stamina.mean))
+                    let star = if cell.doubts.is_empty() { "" } else { "*" };
+                    format!("{}{star} ({ends}, n = {n}{simulated})", mean(stamina.mean))
                 },
             )
         }));

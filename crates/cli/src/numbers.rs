@@ -5,7 +5,13 @@ use serde_json::{Value, json};
 use workbench::api::{ChiSquare, Estimate, Stamina};
 
 pub(crate) fn mean_stamina(stamina: &Stamina) -> Value {
-    json!({ "value": stamina.mean, "ci_low": stamina.ci_low, "ci_high": stamina.ci_high, "tau": stamina.tau })
+    json!({
+        "value": stamina.mean,
+        "ci_low": stamina.ci_low,
+        "ci_high": stamina.ci_high,
+        "clustered": stamina.clustered,
+        "tau": stamina.tau,
+    })
 }
 
 pub(crate) fn chi_square(test: Option<ChiSquare>) -> Value {

@@ -90,6 +90,8 @@ pub(crate) fn preflight(
         print(&table_of(&found.checks));
         if let Some(estimate) = &found.estimate {
             print(&format!("\n{}", estimated(estimate, settings.is_simulated())));
+        } else {
+            print("\nThere is no estimate: what is to be played is not known.\n");
         }
     }
     Ok(ExitCode::from(u8::from(!found.can_start)))

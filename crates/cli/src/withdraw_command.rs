@@ -1,4 +1,4 @@
-//! `stamina withdraw`: runs whose numbers must not count.
+//! `stamina withdraw`: runs and trials whose numbers must not count.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,68 +11,106 @@ use workbench::api::{ApiError, ListRuns, Withdraw};
 use crate::library_commands::{all_runs, find_run};
 use crate::print::{note, print, print_json};
 
-/// Runs and why they are withdrawn; without a reason they count.
-type Marks = Vec<(Vec<String>, Option<String>)>;
-
 /// What the command line says.
 pub(crate) struct Asked {
     pub(crate) runs: Vec<String>,
+    pub(crate) trials: Vec<String>,
     pub(crate) reason: Option<String>,
     pub(crate) undo: bool,
     pub(crate) from: Option<PathBuf>,
+}
+
+/// A run, or an episode of it, and why it is withdrawn; without a reason it counts.
+struct Mark {
+    run: String,
+    episode: Option<String>,
+    reason: Option<String>,
+}
+
+impl Mark {
+    fn name(&self) -> String {
+        match &self.episode {
+            Some(episode) => format!("{episode} of {}", self.run),
+            None => self.run.clone(),
+        }
+    }
 }
 
 /// `stamina withdraw`.
 pub(crate) fn withdraw(workbench: &Workbench, asked: &Asked, as_json: bool) -> Result<ExitCode, ApiError> {
     let marks = match &asked.from {
         Some(table) => here(workbench, marks(table)?)?,
-        None => {
-            let runs = asked.runs.iter().map(|run| Ok(find_run(workbench, run)?.id));
-            let runs = runs.collect::<Result<_, ApiError>>()?;
-            vec![(runs, asked.reason.clone().filter(|_| !asked.undo))]
-        }
+        None => named(workbench, asked)?,
     };
-    let mut done = Vec::new();
-    for (runs, reason) in marks {
-        workbench.withdraw(Withdraw { runs: runs.clone(), reason: reason.clone() })?;
-        done.extend(runs.into_iter().map(|run| (run, reason.clone())));
+    for mark in &marks {
+        workbench.withdraw(Withdraw {
+            runs: vec![mark.run.clone()],
+            episodes: mark.episode.iter().cloned().collect(),
+            reason: mark.reason.clone(),
+        })?;
     }
     if as_json {
-        let runs: Vec<_> = done.iter().map(|(run, reason)| json!({ "id": run, "invalid": reason })).collect();
-        print_json(&json!(runs));
+        let marks: Vec<_> = marks
+            .iter()
+            .map(|mark| json!({ "id": mark.run, "episode": mark.episode, "invalid": mark.reason }))
+            .collect();
+        print_json(&json!(marks));
         return Ok(ExitCode::SUCCESS);
     }
-    for (run, reason) in &done {
-        print(&match reason {
-            Some(reason) => format!("{run} is withdrawn: {reason}\n"),
-            None => format!("{run} counts\n"),
+    for mark in &marks {
+        print(&match &mark.reason {
+            Some(reason) => format!("{} is withdrawn: {reason}\n", mark.name()),
+            None => format!("{} counts\n", mark.name()),
         });
     }
-    if done.is_empty() {
+    if marks.is_empty() {
         print("No run is marked in it.\n");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those of the marks whose runs are here. A table has whole ids, and may be of a larger library: a run whose id only looks
-/// like one of them is another run.
-fn here(workbench: &Workbench, mut marks: Marks) -> Result<Marks, ApiError> {
+/// The runs that are named, or the trials of the only one.
+fn named(workbench: &Workbench, asked: &Asked) -> Result<Vec<Mark>, ApiError> {
+    let runs: Vec<String> =
+        asked.runs.iter().map(|run| Ok(find_run(workbench, run)?.id)).collect::<Result<_, ApiError>>()?;
+    let reason = asked.reason.clone().filter(|_| !asked.undo);
+    if asked.trials.is_empty() {
+        return Ok(runs.into_iter().map(|run| Mark { run, episode: None, reason: reason.clone() }).collect());
+    }
+    let [run] = runs.as_slice() else {
+        return Err(ApiError::new(
+            "withdraw.one_run",
+            format!("Trials are withdrawn of one run at a time, and {} are named", runs.len()),
+        )
+        .hint("Name the run that the trials are of"));
+    };
+    let mark = |trial: &String| {
+        let episode = Some(workbench.find_episode(run, trial)?);
+        Ok(Mark { run: run.clone(), episode, reason: reason.clone() })
+    };
+    asked.trials.iter().map(mark).collect()
+}
+
+/// Those of the marks whose runs and episodes are here. A table has whole ids, and may be of a larger library: a run whose
+/// id only looks like one of them is another run.
+fn here(workbench: &Workbench, mut marks: Vec<Mark>) -> Result<Vec<Mark>, ApiError> {
     let ids: HashSet<String> =
         all_runs(workbench, &ListRuns::default())?.into_iter().map(|run| run.id).collect();
-    for (runs, _) in &mut marks {
-        runs.retain(|run| {
-            let is_here = ids.contains(run);
-            if !is_here {
-                note(&format!("{run} is not in this library; its mark is left out"));
-            }
-            is_here
-        });
-    }
+    marks.retain(|mark| {
+        let is_here = ids.contains(&mark.run)
+            && mark.episode.as_ref().is_none_or(|episode| {
+                workbench.find_episode(&mark.run, episode).is_ok_and(|found| found == *episode)
+            });
+        if !is_here {
+            note(&format!("{} is not in this library; its mark is left out", mark.name()));
+        }
+        is_here
+    });
     Ok(marks)
 }
 
-/// The withdrawn runs of an exported table, by their reasons.
-fn marks(table: &Path) -> Result<Marks, ApiError> {
+/// What is withdrawn in an exported table of runs, or of episodes.
+fn marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
     let wrong = |why: String| {
         ApiError::new("withdraw.table", format!("{}: {why}", table.display())).hint(
             "Export one with `stamina table library --out runs.csv`; it has the columns run_id and invalid",
@@ -80,20 +118,25 @@ fn marks(table: &Path) -> Result<Marks, ApiError> {
     };
     let mut reader = csv::Reader::from_path(table).map_err(|error| wrong(error.to_string()))?;
     let headings = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
-    let column = |name: &str| {
-        headings
-            .iter()
-            .position(|heading| heading == name)
-            .ok_or_else(|| wrong(format!("it has no column {name}")))
-    };
+    let place = |name: &str| headings.iter().position(|heading| heading == name);
+    let column = |name: &str| place(name).ok_or_else(|| wrong(format!("it has no column {name}")));
     let (run, invalid) = (column("run_id")?, column("invalid")?);
-    let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let episode = place("episode");
+    // By what is marked: a table may name it twice.
+    let mut marks: BTreeMap<(String, Option<String>), String> = BTreeMap::new();
     for row in reader.records() {
         let row = row.map_err(|error| wrong(error.to_string()))?;
         let (Some(run), Some(reason)) = (row.get(run), row.get(invalid)) else { continue };
+        let episode = match episode.map(|at| row.get(at).unwrap_or_default()) {
+            Some("") => continue,
+            episode => episode.map(str::to_owned),
+        };
         if !run.is_empty() && !reason.trim().is_empty() {
-            by_reason.entry(reason.to_owned()).or_default().push(run.to_owned());
+            marks.insert((run.to_owned(), episode), reason.to_owned());
         }
     }
-    Ok(by_reason.into_iter().map(|(reason, runs)| (runs, Some(reason))).collect())
+    Ok(marks
+        .into_iter()
+        .map(|((run, episode), reason)| Mark { run, episode, reason: Some(reason) })
+        .collect())
 }

@@ -325,3 +325,74 @@ fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
     let said = library.text(&["failures", "own.run"]);
     assert!(said.contains("own.run: logs of 6 failed attempts can not be read"), "{said}");
 }
+
+#[test]
+fn what_makes_a_number_less_sure_stands_beside_it() {
+    let library = Library::of(&[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = folder.path().join("failures-k1");
+    copy(Path::new(&fixtures("harbor/jobs/failures-k1")), &job);
+    // Planned, and not there any more.
+    let gone = std::fs::read_dir(&job)
+        .expect("the job")
+        .flatten()
+        .find(|entry| entry.file_name().to_string_lossy().starts_with("theme_v1_"))
+        .expect("the trial");
+    std::fs::remove_dir_all(gone.path()).expect("removed");
+    library.json(&["ingest", job.to_str().expect("UTF-8")]);
+    library.json(&["ingest", &fixtures("harbor/jobs/nop-k1")]);
+
+    let runs = library.json(&["runs"]);
+    let partial = (runs.as_array().expect("runs").iter())
+        .find(|run| run["id"].as_str().is_some_and(|id| id.starts_with("failures")))
+        .expect("the run");
+    let id = partial["id"].as_str().expect("an id");
+    assert_eq!(partial["coverage"]["present"], 7);
+    let matrix = library.json(&["matrix", "--with-baselines"]);
+    let cells = matrix["cells"].as_array().expect("cells");
+    let cell = cells.iter().find(|cell| cell["n"] == 7).expect("its cell");
+    let doubts = cell["doubts"].to_string();
+    assert!(doubts.contains("7 of 8 episodes"), "{doubts}");
+    // One of the seven was stopped by its environment at the first turn: 14 %.
+    assert!(doubts.contains("14 % of episodes stopped from outside before turn "), "{doubts}");
+    near(&cell["early_censored"], 1.0 / 7.0);
+    let text = library.text(&["matrix", "--with-baselines"]);
+    assert!(text.contains("* ") && text.contains("7 of 8 episodes; 14 % of episodes stopped"), "{text}");
+    let cell_text = text.lines().find(|line| line.contains("n = 7")).expect("its row");
+    assert!(cell_text.contains("* ("), "{cell_text}");
+
+    let to = folder.path().join("report");
+    library.json(&["report", id, "--out", to.to_str().expect("UTF-8")]);
+    let report = std::fs::read_to_string(to.join("report.md")).expect("the text");
+    let first: String = report.lines().take(12).collect::<Vec<_>>().join("\n");
+    assert!(first.contains("But: 7 of 8 episodes; 14 % of episodes stopped from outside"), "{first}");
+}
+
+#[test]
+fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
+    let library = Library::of(&["harbor/jobs"]);
+    let k2 = "jobs.oracle-k2-oracle";
+    // Two different runs of the same tasks, taken together, repeat them.
+    library.json(&["rpc", "annotate", r#"{"runs":["jobs.oracle-k2-oracle","jobs.failures-k1-oracle"],"add_tags":["both"],"remove_tags":[],"note":null}"#]);
+    let group = library.json(&["compare", "tag:both"])["runs"][0].clone();
+    let by_scenario = &group["mean_stamina_bootstrap"];
+    assert_eq!(group["mean_stamina"]["clustered"], true, "{group}");
+    assert_eq!(
+        (&group["mean_stamina"]["ci_low"], &group["mean_stamina"]["ci_high"]),
+        (&by_scenario["ci_low"], &by_scenario["ci_high"])
+    );
+    assert!(group["doubts"].to_string().contains("several episodes of a scenario"), "{group}");
+    let runs = library.json(&["runs"]);
+    let run = |id: &str| {
+        let all = runs.as_array().expect("runs");
+        all.iter().find(|run| run["id"] == id).expect("the run")["stamina"]["clustered"].clone()
+    };
+    assert_eq!((run(k2), run("jobs.failures-k1-oracle")), (true.into(), false.into()));
+    let matrix = library.json(&["matrix", "--with-baselines"]);
+    let repeated = (matrix["cells"].as_array().expect("cells").iter())
+        .find(|cell| cell["runs"].to_string().contains(k2))
+        .expect("its cell");
+    assert_eq!(repeated["mean_stamina"]["clustered"], true, "{repeated}");
+    let cautions = library.json(&["compare", k2, "jobs.nop-k1-nop"])["cautions"].to_string();
+    assert!(cautions.contains("log-rank tests take episodes for independent"), "{cautions}");
+}

@@ -102,6 +102,12 @@ fn a_job_of_one_turn_has_a_pass_rate() {
         near(&run["pass_hat_k"][k], hat);
     }
     assert_eq!(run["pass_at_k"].as_object().expect("an object").len(), 3);
+    // As many trials of every task: pass@1 is the pass rate, with its interval.
+    near(&run["pass_at_k_ci"]["1"]["ci_low"], CI.0);
+    near(&run["pass_hat_k_ci"]["1"]["ci_high"], CI.1);
+    // Of scipy and statsmodels: the tasks have 1, 0 and 1 at k = 3.
+    near(&run["pass_at_k_ci"]["3"]["ci_low"], CI_AT_3.0);
+    near(&run["pass_at_k_ci"]["3"]["ci_high"], CI_AT_3.1);
     // The same number, as mean stamina over one turn.
     near(&run["stamina"]["mean"], 5.0 / 9.0);
     assert_eq!(run["stamina"]["tau"], 1);
@@ -116,6 +122,9 @@ fn a_job_of_one_turn_has_a_pass_rate() {
 
 /// The interval of 5 of 9 over tasks with 2, 0 and 3 of 3.
 const CI: (f64, f64) = (0.042_435_498_575_863_595, 0.972_419_946_516_126);
+
+/// The interval of 2 of 3 tasks, 1, 0 and 1.
+const CI_AT_3: (f64, f64) = (0.043_829_922_985_203_11, 0.988_670_077_014_796_9);
 
 #[test]
 fn a_run_of_more_turns_has_no_pass_rate() {

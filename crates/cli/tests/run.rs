@@ -555,6 +555,31 @@ fn a_preflight_says_what_a_run_will_take() {
 }
 
 #[test]
+fn nothing_is_estimated_of_a_pack_that_cannot_be_read() {
+    let room = Room::new();
+    std::fs::create_dir(room.path("empty")).expect("a folder");
+    std::fs::write(room.path("no.zip"), "not a zip").expect("a file");
+    std::fs::create_dir(room.path("hostile")).expect("a folder");
+    let manifest =
+        r#"{"format":"staminabench-pack","scenarios":[{"folder":"../../etc","turns":4294967295}]}"#;
+    std::fs::write(room.path("hostile/manifest.json"), manifest).expect("a file");
+    for pack in ["nowhere", "empty", "no.zip", "hostile"] {
+        let pack = format!("scenarios_dir={pack}");
+        let values = ["preflight", "--no-call", "--values", "agent=MOCK", "output_dir=r", &pack];
+        let output = room.stamina(&[&values[..1], &["--json"], &values[1..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{pack}");
+        let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!((&found["estimate"], &found["can_start"]), (&Value::Null, &Value::from(false)), "{pack}");
+        let checks = found["checks"].as_array().expect("checks");
+        let of = |id: &str| checks.iter().find(|check| check["id"] == id).expect("a check").clone();
+        assert_eq!(of("pack")["state"], "fail", "{pack}");
+        assert!(!of("disk").to_string().contains("turns need about"), "{}", of("disk"));
+        let said = text(&room.stamina(&values).stdout);
+        assert!(said.contains("There is no estimate") && !said.contains("1000000"), "{said}");
+    }
+}
+
+#[test]
 fn the_app_begins_a_run_shows_it_live_and_steers_it() {
     let room = Room::new();
     // Some of its sixty turns are played, and the others after it is resumed.

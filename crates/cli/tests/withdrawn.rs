@@ -103,3 +103,77 @@ fn the_mark_travels_with_an_exported_table() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("it has no column run_id"));
 }
+
+/// The episodes of a run, each by id with its mark.
+fn episodes(room: &Room, run: &str) -> Vec<(String, Option<String>)> {
+    (room.json(&["show", run])["episodes"].as_array().expect("episodes").iter())
+        .map(|episode| {
+            let id = episode["episode"].as_str().expect("an id").to_owned();
+            (id, episode["invalid"].as_str().map(str::to_owned))
+        })
+        .collect()
+}
+
+#[test]
+fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
+    let library = Library::with_two_runs();
+    let room = &library.0;
+    let run = library.marks().remove(1).0;
+    let before = room.json(&["runs"]);
+    let shown = room.json(&["show", &run]);
+    let failed = (shown["episodes"].as_array().expect("episodes").iter())
+        .find(|episode| episode["end_reason"] == "tests_failed")
+        .expect("a trial that failed");
+    let trial = failed["episode"].as_str().expect("an id");
+    let failures = || room.json(&["failures"])["attempts"].clone();
+    assert_eq!((library.episodes_of_the_matrix(), failures()), (4.into(), 2.into()));
+
+    // By the name of its task, which the run has once.
+    let scenario = failed["scenario"].as_str().expect("a task");
+    let marked = room.json(&["withdraw", &run, "--trial", scenario, "--reason", "network down"]);
+    assert_eq!(marked, serde_json::json!([{ "id": run, "episode": trial, "invalid": "network down" }]));
+    let own = |runs: &Value| {
+        (runs.as_array().expect("runs").iter())
+            .find(|row| row["id"] == run.as_str())
+            .expect("the run")
+            .clone()
+    };
+    let left = own(&room.json(&["runs"]));
+    assert_eq!(
+        [&left["episodes"], &left["withdrawn_episodes"], &left["coverage"]["present"], &left["invalid"]],
+        [&Value::from(1), &Value::from(1), &Value::from(1), &Value::Null]
+    );
+    assert_eq!((&left["stamina"]["n"], &left["stamina"]["events"]), (&1.into(), &0.into()));
+    assert!(left["end_reasons"].get("tests_failed").is_none(), "{left}");
+    assert_eq!((library.episodes_of_the_matrix(), failures()), (3.into(), 1.into()));
+    assert!(room.json(&["matrix"]).to_string().contains("1 withdrawn episode left out"));
+    assert_eq!(room.json(&["compare", &run])["runs"][0]["n"], 1);
+    // It is shown, with its mark.
+    let marks = episodes(room, &run);
+    assert_eq!(marks.len(), 2);
+    assert!(marks.contains(&(trial.to_owned(), Some("network down".to_owned()))), "{marks:?}");
+    assert!(text(&room.stamina(&["show", &run]).stdout).contains("withdrawn: network down"));
+
+    // The mark travels with the table of episodes, and outlives another reading.
+    let table = room.path("episodes.csv");
+    let table = table.to_str().expect("UTF-8");
+    assert!(room.stamina(&["table", "episodes", &run, "--out", table]).status.success());
+    let other = Library::with_two_runs();
+    other.0.json(&["withdraw", "--from", table]);
+    assert_eq!(episodes(&other.0, &run), marks);
+    other.0.ingest(&folders::fixtures().join("world/set-order"));
+    assert_eq!(episodes(&other.0, &run), marks);
+    assert_eq!(own(&other.0.json(&["runs"]))["withdrawn_episodes"], 1);
+
+    let twice = room.stamina(&["withdraw", &run, "--trial", "not-there", "--reason", "gone"]);
+    assert_eq!(twice.status.code(), Some(1));
+    assert!(text(&twice.stderr).contains("There is no episode \"not-there\""), "{}", text(&twice.stderr));
+    let two = library.marks();
+    let several =
+        room.stamina(&["withdraw", &two[0].0, &two[1].0, "--trial", trial, "--reason", "network down"]);
+    assert!(text(&several.stderr).contains("of one run at a time"), "{}", text(&several.stderr));
+
+    room.json(&["withdraw", &run, "--trial", trial, "--undo"]);
+    assert_eq!(room.json(&["runs"]), before);
+    assert_eq!((library.episodes_of_the_matrix(), failures()), (4.into(), 2.into()));
+}

@@ -160,3 +160,23 @@ fn transcripts_of_several_files_have_headings_and_copied_context_is_marked() {
     let copied = "Copied context: 1 step taken over from another transcript, not shown";
     assert_eq!(texts, ["go", copied, "new", "Sub-agent helper", "count", "7"]);
 }
+
+#[test]
+fn a_session_that_goes_on_shows_the_own_part_of_each_step() {
+    let library = Room::new();
+    let texts = |job: &str, turn: u32| -> Vec<String> {
+        let run = library.run_ids().into_iter().find(|id| id.starts_with(job)).expect("the run");
+        let shown = library.json(&["show", &run]);
+        let request = serde_json::json!({ "run": run, "episode": shown["episodes"][0]["episode"], "turn": turn, "attempt": 1 });
+        let transcript = library.json(&["rpc", "get_transcript", &request.to_string()]);
+        let steps = transcript["steps"].as_array().expect("steps");
+        steps.iter().map(|s| s["text"].as_str().expect("a text").to_owned()).collect()
+    };
+    library.ingest(&fixtures().join("world/session-totals/whole-session"));
+    library.ingest(&fixtures().join("world/session-totals/new-sessions"));
+    let earlier = |of: &str| format!("Earlier in this session, not shown: {of}");
+    assert_eq!(texts("whole-session", 1), ["Part 1", "1-0", "1-1"]);
+    assert_eq!(texts("whole-session", 2), [&earlier("3 steps of turn 1"), "Part 2", "2-0"]);
+    assert_eq!(texts("whole-session", 3), [&earlier("5 steps of turn 2 or before"), "Part 3"]);
+    assert_eq!(texts("new-sessions", 2), ["Part 2", "2-0"]);
+}

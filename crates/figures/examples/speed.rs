@@ -59,6 +59,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
         ci_high: high,
         n: 20,
         simulated: false,
+        doubtful: false,
         published: Vec::new(),
     };
     let names: Vec<String> = labels().map(|l| l.name).collect();

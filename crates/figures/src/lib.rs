@@ -53,6 +53,7 @@ pub mod table;
 mod tex;
 mod theme;
 pub mod venue;
+mod web_font;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,7 @@ pub use spec::{
     SurvivalComparison,
 };
 pub use theme::{SERIES, Theme, Tokens};
+pub use web_font::font_face;
 
 /// A drawn figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -206,6 +206,12 @@ pub(crate) fn mean_text(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| "unknown".to_owned(), |m| decimal(m, 1))
 }
 
+/// The mean of a cell, with a star where the caption says what makes it less sure.
+pub(crate) fn cell_text(cell: &MatrixCell) -> String {
+    let star = if cell.doubtful { "*" } else { "" };
+    format!("{}{star}", mean_text(cell.mean))
+}
+
 pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
@@ -246,10 +252,9 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
         .cells
         .iter()
         .filter(|c| !c.is_published_only())
-        .map(|c| c.mean)
-        .chain(data.row_means.iter().chain(&data.column_means).map(|m| m.mean));
-    let big =
-        if all_means.all(|m| text_width(&mean_text(m), big) <= column - 0.4 * size) { big } else { size };
+        .map(cell_text)
+        .chain(data.row_means.iter().chain(&data.column_means).map(|m| mean_text(m.mean)));
+    let big = if all_means.all(|text| text_width(&text, big) <= column - 0.4 * size) { big } else { size };
     let natural = 0.7 * size + big + most_lines as f64 * 1.2 * size;
     let top = names + 0.8 * size;
     let notes = notes::wrap(&notes_of(data, wording, column, size), sheet.width - 2.0 * PAD, size);
@@ -368,7 +373,7 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * big;
     // Where "no run" does not fit, the note says what a frame without a mean is.
     if !cell.is_published_only() {
-        canvas.text(&fit(&mean_text(cell.mean), width, big), (middle, base), Anchor::Middle, big, ink);
+        canvas.text(&fit(&cell_text(cell), width, big), (middle, base), Anchor::Middle, big, ink);
     } else if no_run_fits(area.right - area.left, size) {
         canvas.text(NO_RUN, (middle, base), Anchor::Middle, size, ink);
     }
@@ -484,7 +489,7 @@ fn said_cell(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>
     } else {
         let ci = crate::number::interval(cell.ci_low, cell.ci_high, 1);
         let simulated = if cell.simulated { ", simulated" } else { "" };
-        lines.push(format!("{} {ci}, n = {}{simulated}", mean_text(cell.mean), cell.n));
+        lines.push(format!("{} {ci}, n = {}{simulated}", cell_text(cell), cell.n));
     }
     lines.extend(
         cell.published.iter().map(|p| format!("published: {} ({})", decimal(p.value, 1), clean(&p.source))),

@@ -147,6 +147,19 @@ fn a_cell_of_published_numbers_alone_says_that_there_is_no_run() {
 }
 
 #[test]
+fn a_number_that_is_less_sure_than_it_looks_has_a_star() {
+    let Figure::Matrix(mut data) = many::matrix(1, 2) else { unreachable!() };
+    let plain = words(Figure::Matrix(data.clone()));
+    data.cells[0].doubtful = true;
+    let mean = format!("{:.1}", data.cells[0].mean.unwrap());
+    let starred = words(Figure::Matrix(data.clone()));
+    assert!(starred.contains(&format!("{mean}*")) && !plain.contains('*'), "{starred}");
+    let spec = FigureSpec::new(Figure::Matrix(data), Layout::print(486.0), Theme::Print);
+    let tex = figures::export::export(&spec, figures::export::Format::Tex).unwrap().bytes;
+    assert!(String::from_utf8(tex).unwrap().contains(&format!("{mean}*")));
+}
+
+#[test]
 fn a_caption_says_whose_band_is_drawn() {
     let said = |count, bands| {
         let Figure::SurvivalComparison(mut data) = many::survival(many::runs(count, 20, 9), 9) else {

@@ -51,6 +51,12 @@ pub struct PassRate {
     pub pass_at_k: Vec<f64>,
     /// pass^k for the same k: the probability that all of k trials of a task pass.
     pub pass_hat_k: Vec<f64>,
+    /// The 95 % interval of each pass@k, by tasks; `None` = it is not defined: there is one task.
+    #[serde(default)]
+    pub pass_at_k_ci: Vec<Option<(f64, f64)>>,
+    /// The same of each pass^k.
+    #[serde(default)]
+    pub pass_hat_k_ci: Vec<Option<(f64, f64)>>,
 }
 
 impl PassRate {

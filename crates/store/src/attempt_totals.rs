@@ -3,6 +3,7 @@
 use model::PASS_REWARD;
 use rusqlite::params;
 
+use crate::withdrawn::VALID_EPISODE;
 use crate::{Result, RunId, Store};
 
 /// All attempts of a run that have one number.
@@ -45,14 +46,14 @@ impl Store {
     /// What the rewards of a run are like.
     pub fn reward_totals(&self, run: RunId) -> Result<RewardTotals> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
-                "WITH of_run AS (SELECT id, max(coalesce(planned_turns, 0), known_turns) AS turns FROM episode WHERE run = ?1),
+            let mut find = conn.prepare_cached(&format!(
+                "WITH of_run AS (SELECT id, max(coalesce(planned_turns, 0), known_turns) AS turns FROM episode WHERE run = ?1 AND {VALID_EPISODE}),
                    rewarded AS (SELECT attempt.turn, of_run.turns, attempt.reward FROM of_run
                      JOIN turn ON turn.episode = of_run.id JOIN attempt ON attempt.turn = turn.id WHERE attempt.reward IS NOT NULL)
                  SELECT (SELECT count(*) FROM rewarded WHERE NOT (reward = 0 OR reward BETWEEN ?2 AND 1)),
                    (SELECT CAST(total(turns) AS INTEGER) FROM of_run WHERE turns > 1),
-                   (SELECT count(DISTINCT turn) FROM rewarded WHERE turns > 1)",
-            )?;
+                   (SELECT count(DISTINCT turn) FROM rewarded WHERE turns > 1)"
+            ))?;
             Ok(find.query_row(params![run, PASS_REWARD], |row| {
                 Ok(RewardTotals { partial: row.get(0)?, turns: row.get(1)?, rewarded: row.get(2)? })
             })?)
@@ -62,7 +63,7 @@ impl Store {
     /// What the attempts of a run took, by their number.
     pub fn attempt_totals(&self, run: RunId) -> Result<Vec<AttemptTotals>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
+            let mut find = conn.prepare_cached(&format!(
                 "SELECT attempt.number, count(*),
                    sum(verdict = 'passed'), sum(verdict = 'failed'), sum(verdict = 'error'), sum(verdict = 'unfinished'),
                    avg(attempt.agent_seconds), count(attempt.agent_seconds),
@@ -70,8 +71,8 @@ impl Store {
                    avg(attempt.input_tokens + attempt.output_tokens), count(attempt.input_tokens + attempt.output_tokens),
                    avg(attempt.cost_usd), count(attempt.cost_usd)
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
-                 WHERE episode.run = ?1 GROUP BY attempt.number ORDER BY attempt.number",
-            )?;
+                 WHERE episode.run = ?1 AND {VALID_EPISODE} GROUP BY attempt.number ORDER BY attempt.number"
+            ))?;
             let rows = find.query_map(params![run], |row| {
                 Ok(AttemptTotals {
                     number: row.get(0)?,
@@ -93,12 +94,12 @@ impl Store {
     /// How often attempts of a run ended for each reason, by the reason's word, the most frequent first.
     pub fn attempt_end_reasons(&self, run: RunId) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
+            let mut find = conn.prepare_cached(&format!(
                 "SELECT attempt.end_reason, count(*)
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
-                 WHERE episode.run = ?1 AND attempt.end_reason IS NOT NULL
-                 GROUP BY attempt.end_reason ORDER BY count(*) DESC, attempt.end_reason",
-            )?;
+                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.end_reason IS NOT NULL
+                 GROUP BY attempt.end_reason ORDER BY count(*) DESC, attempt.end_reason"
+            ))?;
             let rows = find.query_map(params![run], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })

@@ -2,9 +2,12 @@
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
 //! of the source that was opened first.
 
+use std::sync::LazyLock;
+
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::schema::Migration;
+use crate::withdrawn::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store, changes};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -41,16 +44,21 @@ pub struct SharedEpisodes {
     pub other_counts: bool,
 }
 
-/// Every group of copies, the one that counts first.
-const RANKED: &str = "SELECT episode.identity, episode.run, episode.id FROM episode
+/// Every group of copies, the one that counts first. One that is withdrawn stands for none.
+static RANKED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT episode.identity, episode.run, episode.id FROM episode
     JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, run_slug.preferred DESC, run.source, run.id, episode.key, episode.id";
+    AND {VALID_EPISODE}
+  ORDER BY episode.identity, run_slug.preferred DESC, run.source, run.id, episode.key, episode.id"
+    )
+});
 
 /// The copies among the episodes of runs that `wanted` takes, by the order of [`RANKED`].
 fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
-    let mut find = conn.prepare_cached(RANKED)?;
+    let mut find = conn.prepare_cached(&RANKED)?;
     let mut rows = find.query([])?;
     let mut counted: Option<(String, RunId, EpisodeId)> = None;
     let mut copies = Vec::new();

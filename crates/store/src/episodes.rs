@@ -1,5 +1,7 @@
 //! Episodes: one row holds all that a grid, a curve and a score need, so that those never touch turns or attempts.
 
+use std::sync::LazyLock;
+
 use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens, Turn, Verdict};
 use rusqlite::{Connection, Row, params};
 
@@ -10,7 +12,7 @@ use crate::values::{
     artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
     parse_or_default, tokens,
 };
-use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, sessions, slugs, turns};
+use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, sessions, slugs, turns, withdrawn};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -170,6 +172,8 @@ pub struct EpisodeEntry {
     pub cost_usd: Option<f64>,
     /// Tool calls, summed over the attempts of which they are known.
     pub tool_calls: Option<u32>,
+    /// Why a user has withdrawn it; `None` = it counts.
+    pub invalid: Option<String>,
 }
 
 /// An episode with its turns, without their attempts.
@@ -346,12 +350,15 @@ pub(crate) fn delete(conn: &Connection, episode: EpisodeId) -> Result<()> {
 }
 
 /// The columns that [`read_entry`] reads.
-const COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
+static COLUMNS: LazyLock<String> = LazyLock::new(|| format!("{OWN_COLUMNS}, {}", withdrawn::EPISODE_REASON));
+
+/// Those of them that are the table's own.
+const OWN_COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
   end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts, failed_without_counts, reached_turns, attempts,
   input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls, unrecognised";
 
 /// How many columns [`COLUMNS`] are.
-const COLUMN_COUNT: usize = 26;
+const COLUMN_COUNT: usize = 27;
 
 /// The columns that [`read_record`] reads after those.
 const MORE_COLUMNS: &str =
@@ -384,6 +391,7 @@ fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
         cost_usd: row.get(23)?,
         tool_calls: row.get(24)?,
         unrecognised: row.get(25)?,
+        invalid: row.get(26)?,
     })
 }
 
@@ -413,10 +421,17 @@ pub(crate) fn read_timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timin
 }
 
 impl Store {
-    /// The episodes of a run, by slug, without touching turns and attempts.
+    /// The episodes of a run that count, by slug, without touching turns and attempts.
     pub fn episodes(&self, run: RunId) -> Result<Vec<EpisodeEntry>> {
+        let mut all = self.all_episodes(run)?;
+        all.retain(|episode| episode.invalid.is_none());
+        Ok(all)
+    }
+
+    /// The same with those that a user has withdrawn: to be shown, never to be counted.
+    pub fn all_episodes(&self, run: RunId) -> Result<Vec<EpisodeEntry>> {
         self.read(|conn| {
-            let sql = format!("SELECT {COLUMNS} FROM episode WHERE run = ?1 ORDER BY slug");
+            let sql = format!("SELECT {} FROM episode WHERE run = ?1 ORDER BY slug", *COLUMNS);
             let mut find = conn.prepare_cached(&sql)?;
             find.query_and_then([run], read_entry)?.collect()
         })
@@ -425,7 +440,8 @@ impl Store {
     /// The episode of this slug with its turns.
     pub fn episode(&self, run: RunId, slug: &str) -> Result<Option<EpisodeRecord>> {
         self.read(|conn| {
-            let sql = format!("SELECT {COLUMNS}, {MORE_COLUMNS} FROM episode WHERE run = ?1 AND slug = ?2");
+            let sql =
+                format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE run = ?1 AND slug = ?2", *COLUMNS);
             let mut find = conn.prepare_cached(&sql)?;
             let mut rows = find.query((run, slug))?;
             rows.next()?.map(|row| read_record(conn, row)).transpose()
@@ -435,7 +451,7 @@ impl Store {
     /// An episode as it was put, with every attempt and test.
     pub fn whole_episode(&self, episode: EpisodeId) -> Result<Option<Episode>> {
         self.read(|conn| {
-            let sql = format!("SELECT {COLUMNS}, {MORE_COLUMNS} FROM episode WHERE id = ?1");
+            let sql = format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE id = ?1", *COLUMNS);
             let mut find = conn.prepare_cached(&sql)?;
             let mut rows = find.query([episode])?;
             let Some(row) = rows.next()? else { return Ok(None) };

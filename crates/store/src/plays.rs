@@ -6,6 +6,7 @@
 
 use crate::schema::Migration;
 use crate::values::{end_reason, json, no_word};
+use crate::withdrawn::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
 use model::{Attempt, EndReason, Episode, Tokens, Turn, TurnState, Verdict};
 use rusqlite::{Connection, params};
@@ -277,11 +278,11 @@ impl Store {
     /// What was tried in each episode of a run, in the order of [`Store::episodes`].
     pub fn plays(&self, run: RunId) -> Result<Vec<Play>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
+            let mut find = conn.prepare_cached(&format!(
                 "SELECT play.episode, play.turns, play.agent_seconds, cost, cost_turns, tokens, tokens_turns,
                    play.tool_calls, tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived FROM episode
-                 JOIN play ON play.episode = episode.id WHERE episode.run = ?1 ORDER BY episode.slug",
-            )?;
+                 JOIN play ON play.episode = episode.id WHERE episode.run = ?1 AND {VALID_EPISODE} ORDER BY episode.slug"
+            ))?;
             find.query_and_then([run], |row| {
                 let text = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
                 let rows: Vec<Row<&str>> =

@@ -4,7 +4,7 @@ use model::{CensoringPolicy, EndReason};
 
 use crate::schema::Migration;
 use crate::values::{end_reason, json, parse};
-use crate::withdrawn::VALID;
+use crate::withdrawn::{VALID, VALID_EPISODE};
 use crate::{Result, Store, changes};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -45,7 +45,7 @@ impl Store {
         })
     }
 
-    /// How many episodes of open sources ended for each reason, copies of an episode once, withdrawn runs not at all; reasons without
+    /// How many episodes of open sources ended for each reason, copies of an episode once, withdrawn runs and episodes not at all; reasons without
     /// episodes are left out.
     pub fn end_reason_counts(&self) -> Result<Vec<(EndReason, u32)>> {
         self.read(|conn| {
@@ -53,7 +53,7 @@ impl Store {
                 &format!(
                     "SELECT end_reason, count(DISTINCT coalesce(episode.identity, episode.id)) FROM episode JOIN run ON run.id = episode.run
                        JOIN source ON source.id = run.source AND source.closed_at IS NULL
-                     WHERE {VALID} GROUP BY end_reason ORDER BY end_reason"
+                     WHERE {VALID} AND {VALID_EPISODE} GROUP BY end_reason ORDER BY end_reason"
                 ),
             )?;
             find.query_and_then([], |row| Ok((end_reason(&row.get::<_, String>(0)?)?, row.get(1)?)))?

@@ -10,7 +10,7 @@ use crate::schema::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
 use crate::{
     Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, slugs, sources, summaries,
-    warnings,
+    warnings, withdrawn,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -119,6 +119,8 @@ pub struct RunEntry {
     pub note: String,
     /// Why a user has withdrawn it; `None` = it counts.
     pub invalid: Option<String>,
+    /// Episodes that a user has withdrawn: they are in none of its numbers.
+    pub withdrawn_episodes: u32,
     /// Sums over its episodes, as of the last summary.
     pub totals: Totals,
     /// Statistics; `None` until [`Store::put_summary`] was called for it. May be older than the last write.
@@ -148,13 +150,14 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   (SELECT count(*) FROM warning WHERE warning.run = run.id),
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
-  (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug)",
-        warnings::by_severity()
+  (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug), {}",
+        warnings::by_severity(),
+        withdrawn::EPISODES_OF_RUN
     )
 });
 
 /// How many columns [`COLUMNS`] are; [`summaries::COLUMNS`] follow.
-const COLUMN_COUNT: usize = 27;
+const COLUMN_COUNT: usize = 28;
 
 /// Runs of open sources.
 pub(crate) const FROM: &str = "run
@@ -197,6 +200,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
         tags: parse(&row.get::<_, String>(23)?)?,
         note: row.get(24)?,
         invalid: row.get(26)?,
+        withdrawn_episodes: row.get(27)?,
         totals: summaries::read_totals(row, COLUMN_COUNT)?,
         summary: summaries::read_summary(row, COLUMN_COUNT)?,
     })
@@ -218,6 +222,12 @@ pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
         )?
         .query_row((run, seq), |row| Ok((row.get(0)?, row.get(1)?)))?;
     if unsummed.saturating_mul(SUMMED_PART) >= episodes { sum(conn, run) } else { Ok(()) }
+}
+
+/// The same where episodes were withdrawn, or count again: the sums are made again at once.
+pub(crate) fn episodes_marked(conn: &Connection, run: RunId) -> Result<()> {
+    touch(conn, run)?;
+    sum(conn, run)
 }
 
 /// Makes the sums of a run again.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::schema::Migration;
 use crate::values::{end_reason, json, parse, range, tokens};
-use crate::{Result, RunId, SourceId, Store, changes};
+use crate::{Result, RunId, SourceId, Store, changes, withdrawn};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -87,10 +87,17 @@ ALTER TABLE run_summary ADD COLUMN scored INTEGER NOT NULL DEFAULT 0;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 14,
+        sql: "
+-- whether the interval of the mean is by a bootstrap of scenarios, since some have several episodes
+ALTER TABLE run_summary ADD COLUMN clustered INTEGER NOT NULL DEFAULT 0;
+",
+    },
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+3");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+4");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -98,10 +105,11 @@ pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, r
   run_totals.cost_usd, run_totals.cost_known, run_totals.unrecognised,
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
-  run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored";
+  run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored,
+  run_summary.clustered";
 
 /// How many columns [`COLUMNS`] are.
-pub(crate) const COLUMN_COUNT: usize = 26;
+pub(crate) const COLUMN_COUNT: usize = 27;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -112,6 +120,8 @@ pub struct Summary {
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
+    /// Whether that interval is by a bootstrap of scenarios, since some have several episodes.
+    pub clustered: bool,
     /// The horizon in turns.
     pub tau: u32,
     /// Episodes.
@@ -210,27 +220,34 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         partial: row.get(at + 13)?,
         pass_rate: row.get::<_, Option<String>>(at + 14)?.map(|text| parse(&text)).transpose()?,
         scored: row.get(at + 15)?,
+        clustered: row.get(at + 16)?,
     }))
 }
 
-/// Makes the sums of a run again. All that it reads stands in the indexes `episode_totals` and `episode_unrecognised`.
+/// Makes the sums of a run again, over the episodes that count. Where none is withdrawn, all that it reads stands in the
+/// indexes `episode_totals` and `episode_unrecognised`.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
-    let mut find = conn.prepare_cached(
-        "SELECT end_reason, count(*) FROM episode WHERE run = ?1 GROUP BY end_reason ORDER BY count(*) DESC, end_reason",
-    )?;
+    let of_run = if withdrawn::has_episodes(conn, run)? {
+        format!("run = ?1 AND {}", withdrawn::VALID_EPISODE)
+    } else {
+        "run = ?1".to_owned()
+    };
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT end_reason, count(*) FROM episode WHERE {of_run} GROUP BY end_reason ORDER BY count(*) DESC, end_reason"
+    ))?;
     let reasons: Vec<(String, u32)> =
         find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
     // total(), because sum() of hostile counts overflows, which is an error.
-    conn.prepare_cached(
+    conn.prepare_cached(&format!(
         "INSERT OR REPLACE INTO run_totals
          SELECT ?1, count(*), min(planned_turns), max(planned_turns), ?2,
            iif(count(input_tokens) = 0, NULL, CAST(total(input_tokens) AS INTEGER)),
            iif(count(cached_tokens) = 0, NULL, CAST(total(cached_tokens) AS INTEGER)),
            iif(count(output_tokens) = 0, NULL, CAST(total(output_tokens) AS INTEGER)),
            sum(cost_usd), count(cost_usd),
-           (SELECT count(*) FROM episode WHERE run = ?1 AND unrecognised = 1)
-         FROM episode WHERE run = ?1",
-    )?
+           (SELECT count(*) FROM episode WHERE {of_run} AND unrecognised = 1)
+         FROM episode WHERE {of_run}"
+    ))?
     .execute((run, json(&reasons)?))?;
     Ok(())
 }
@@ -270,7 +287,7 @@ impl Store {
             let stored = conn
                 .prepare_cached(
                     "INSERT OR REPLACE INTO run_summary
-                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19
+                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20
                      FROM run WHERE id = ?1",
                 )?
                 .execute(params![
@@ -293,6 +310,7 @@ impl Store {
                     MADE_BY,
                     summary.pass_rate.as_ref().map(json).transpose()?,
                     summary.scored,
+                    summary.clustered,
                 ])?;
             if stored > 0 {
                 let slug =

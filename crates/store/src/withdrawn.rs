@@ -1,23 +1,60 @@
-//! Withdrawn runs: a user has marked them as invalid, with a reason. They stay in the library with their mark and are left
-//! out wherever runs are taken together. The mark hangs on a run's slug, so it survives re-reading, closing and purging.
+//! Withdrawn runs and episodes: a user has marked them as invalid, with a reason. They stay in the library with their mark.
+//! A withdrawn run is left out wherever runs are taken together, a withdrawn episode is left out of every number, that of
+//! its own run too. The mark hangs on the slug of the run, and on that of the episode in it, so it survives re-reading,
+//! closing and purging.
 
 use rusqlite::Connection;
 
 use crate::schema::Migration;
-use crate::{Result, Store, changes, slugs};
+use crate::{Result, RunId, Store, changes, runs, slugs};
 
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 11,
-    sql: "
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 11,
+        sql: "
 CREATE TABLE withdrawn (
   run INTEGER PRIMARY KEY REFERENCES run_slug (id) ON DELETE CASCADE,
   reason TEXT NOT NULL
 ) STRICT;
 ",
-}];
+    },
+    Migration {
+        version: 14,
+        sql: "
+CREATE TABLE withdrawn_episode (
+  run INTEGER NOT NULL REFERENCES run_slug (id) ON DELETE CASCADE,
+  -- slug of the episode
+  episode TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (run, episode)
+) STRICT, WITHOUT ROWID;
+",
+    },
+];
 
 /// A condition on `run`: it is not withdrawn.
 pub(crate) const VALID: &str = "NOT EXISTS (SELECT 1 FROM withdrawn WHERE withdrawn.run = run.slug)";
+
+/// Why an `episode` is withdrawn; NULL = it counts.
+pub(crate) const EPISODE_REASON: &str = "(SELECT reason FROM withdrawn_episode AS mark
+  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND mark.episode = episode.slug)";
+
+/// A condition on `episode`: it is not withdrawn.
+pub(crate) const VALID_EPISODE: &str = "NOT EXISTS (SELECT 1 FROM withdrawn_episode AS mark
+  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND mark.episode = episode.slug)";
+
+/// How many episodes of a `run` are withdrawn.
+pub(crate) const EPISODES_OF_RUN: &str = "(SELECT count(*) FROM withdrawn_episode AS mark
+  JOIN episode ON episode.run = run.id AND episode.slug = mark.episode WHERE mark.run = run.slug)";
+
+/// Whether any episode of a run has a mark.
+pub(crate) fn has_episodes(conn: &Connection, run: RunId) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM withdrawn_episode JOIN run ON run.slug = withdrawn_episode.run WHERE run.id = ?1)",
+        )?
+        .query_row([run], |row| row.get(0))?)
+}
 
 impl Store {
     /// Marks runs as invalid for this reason, or takes the mark away (`None`). Slugs that no run ever had are passed over.
@@ -34,6 +71,22 @@ impl Store {
             Ok(())
         })
     }
+
+    /// Marks episodes of a run, by their slugs, as invalid for this reason, or takes the mark away (`None`). The sums and the
+    /// summary of the run are made again without them. The slug of no run is passed over.
+    pub fn withdraw_episodes(&self, run: &str, episodes: &[String], reason: Option<&str>) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let Some((slug, _)) = slugs::find(conn, run)? else { return Ok(()) };
+            for episode in episodes {
+                mark_episode(conn, slug, episode, reason)?;
+            }
+            let mut find = conn.prepare_cached("SELECT id FROM run WHERE slug = ?1")?;
+            let here: Vec<RunId> =
+                find.query_map([slug], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            here.into_iter().try_for_each(|run| runs::episodes_marked(conn, run))
+        })
+    }
 }
 
 fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
@@ -42,6 +95,20 @@ fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
             .prepare_cached("INSERT OR REPLACE INTO withdrawn (run, reason) VALUES (?1, ?2)")?
             .execute((run, reason))?,
         None => conn.prepare_cached("DELETE FROM withdrawn WHERE run = ?1")?.execute([run])?,
+    };
+    Ok(())
+}
+
+fn mark_episode(conn: &Connection, run: i64, episode: &str, reason: Option<&str>) -> Result<()> {
+    match reason {
+        Some(reason) => conn
+            .prepare_cached(
+                "INSERT OR REPLACE INTO withdrawn_episode (run, episode, reason) VALUES (?1, ?2, ?3)",
+            )?
+            .execute((run, episode, reason))?,
+        None => conn
+            .prepare_cached("DELETE FROM withdrawn_episode WHERE run = ?1 AND episode = ?2")?
+            .execute((run, episode))?,
     };
     Ok(())
 }

@@ -255,6 +255,43 @@ fn a_withdrawn_run_is_counted_nowhere_and_stays_withdrawn() {
 }
 
 #[test]
+fn a_withdrawn_episode_is_in_no_sum_and_keeps_its_mark_when_it_is_read_again() {
+    let (store, source) = library();
+    let entry = || store.run("results.a").unwrap().unwrap().entry;
+    let counted = || store.end_reason_counts().unwrap().iter().map(|(_, episodes)| episodes).sum::<u32>();
+    let (all, before) = (counted(), entry());
+    summarise(&store, |_| Some(1.0));
+    store.withdraw_episodes("results.a", &["shop".into()], Some("network down")).unwrap();
+    store.withdraw_episodes("nobody", &["shop".into()], Some("network down")).unwrap();
+    let marked = || -> Vec<(String, Option<String>)> {
+        let episodes = store.all_episodes(entry().id).unwrap();
+        episodes.into_iter().map(|episode| (episode.slug, episode.invalid)).collect()
+    };
+    let expected = [("library".to_owned(), None), ("shop".to_owned(), Some("network down".to_owned()))];
+    let holds = || {
+        assert_eq!(marked(), expected);
+        assert_eq!((entry().totals.episodes, entry().withdrawn_episodes, counted()), (1, 1, all - 1));
+        assert_eq!(entry().totals.end_reasons, [(EndReason::PassedAll, 1)]);
+        let counting: Vec<_> = store.episodes(entry().id).unwrap().into_iter().map(|e| e.slug).collect();
+        assert_eq!(counting, ["library"]);
+        assert_eq!(store.plays(entry().id).unwrap().len(), 1);
+        assert_eq!(store.stale_runs().unwrap().iter().filter(|run| run.slug == "results.a").count(), 1);
+    };
+    holds();
+    assert!(store.attempt_totals(entry().id).unwrap().iter().map(|of| of.failed).sum::<u32>() > 0);
+    // Another reading of the same trial, a copy of the run, and closing change nothing of it.
+    put(&store, source, "1", 3, &[("a", episode("shop", 5, 1)), ("b", episode("shop", 5, 0))], &[]);
+    holds();
+    store.remove_source(source).unwrap();
+    store.restore_source(source).unwrap();
+    holds();
+    put(&store, source, "1", 4, &[("a", episode("shop", 5, 2)), ("b", episode("shop", 5, 0))], &[]);
+    store.withdraw_episodes("results.a", &["shop".into()], None).unwrap();
+    assert_eq!((entry().totals, counted()), (before.totals, all));
+    assert_eq!(entry().withdrawn_episodes, 0);
+}
+
+#[test]
 fn closing_can_be_taken_back_and_survives_purging() {
     let (store, source) = library();
     store.annotate(&["results.a".into()], &["good".into()], &[], None).unwrap();

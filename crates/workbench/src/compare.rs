@@ -3,6 +3,7 @@
 mod cautions;
 pub(crate) mod copies;
 pub(crate) mod disagreements;
+pub(crate) mod doubts;
 mod facts;
 pub(crate) mod horizon;
 mod keys;
@@ -15,14 +16,15 @@ pub(crate) mod tests_of;
 
 use std::sync::Arc;
 
-use analysis::clusters::{InScenario, observations};
+use analysis::bootstrap::{Bootstrapped, Resampling, bootstrap_mean};
+use analysis::clusters::{InScenario, has_repeats, observations};
 use analysis::compare::{CompareOptions, ComparedRun, RunStamina};
 use analysis::logrank::stratified_log_rank;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
-use analysis::survival::{StaminaSummary, SurvivalPoint, kaplan_meier};
+use analysis::survival::{Observation, StaminaSummary, SurvivalPoint, kaplan_meier};
 use model::{CensoringPolicy, EndReason, Ending};
-use store::Play;
+use store::{EpisodeEntry, Play};
 
 use crate::Workbench;
 use crate::api::{
@@ -100,8 +102,8 @@ impl Workbench {
             let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier(&observations(episodes), turns);
-            let mut member = member(pool, of_run, survival, &sensitivity, &plays, &policy);
-            member.pass_rate = pool.of_one_turn().then(|| pass_rate(episodes));
+            let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
+            member.doubts = doubts::of_member(pool, &member, &policy);
             for run in &pool.runs {
                 member.caveats.extend(self.caveats(&run.record)?);
             }
@@ -177,12 +179,74 @@ pub(crate) fn stamina(summary: &StaminaSummary) -> Stamina {
         mean: summary.restricted_mean.mean,
         ci_low: summary.restricted_mean.ci_low,
         ci_high: summary.restricted_mean.ci_high,
+        clustered: false,
         tau: summary.restricted_mean.tau,
         n: summary.n,
         events: summary.events,
         censored: summary.censored,
         median: summary.median,
     }
+}
+
+/// The same with the interval that fits its episodes: where a scenario has several, that of the bootstrap which draws
+/// scenarios.
+pub(crate) fn stamina_of(
+    summary: &StaminaSummary,
+    episodes: &[InScenario],
+    bootstrap: impl FnOnce() -> Option<Bootstrapped>,
+) -> Stamina {
+    let plain = stamina(summary);
+    if plain.mean.is_none() || !has_repeats(episodes) {
+        return plain;
+    }
+    let ends = bootstrap().and_then(|by| by.ci_low.zip(by.ci_high));
+    Stamina { ci_low: ends.map(|ends| ends.0), ci_high: ends.map(|ends| ends.1), clustered: true, ..plain }
+}
+
+/// Whether an episode was censored, and not because it passed everything.
+fn stopped_from_outside(episode: &EpisodeEntry, policy: &CensoringPolicy) -> bool {
+    episode.end_reason != EndReason::PassedAll && policy.ending(episode.end_reason) == Ending::Censored
+}
+
+/// The other readings of a member, each with the interval that fits its episodes: censored → failed, censored → dropped.
+fn other_readings(
+    pool: &Pool,
+    episodes: &[InScenario],
+    sensitivity: &Sensitivity,
+    tau: u32,
+    policy: &CensoringPolicy,
+) -> [Stamina; 2] {
+    let each = || pool.episodes().zip(episodes);
+    let failed: Vec<InScenario> = each()
+        .map(|(episode, read)| {
+            let ending = match stopped_from_outside(episode, policy) {
+                true => Ending::Event,
+                false => read.observation.ending,
+            };
+            InScenario { observation: Observation { ending, ..read.observation }, ..read.clone() }
+        })
+        .collect();
+    let dropped: Vec<InScenario> = each()
+        .filter(|(episode, _)| !stopped_from_outside(episode, policy))
+        .map(|(_, read)| read.clone())
+        .collect();
+    [(&sensitivity.censored_failed, failed), (&sensitivity.censored_dropped, dropped)].map(
+        |(summary, read)| stamina_of(summary, &read, || bootstrap_mean(&read, tau, Resampling::default())),
+    )
+}
+
+/// Share of episodes that were stopped from outside before `tau`, 0 to 1; `None` = there are none.
+pub(crate) fn early_censored<'a>(
+    episodes: impl Iterator<Item = &'a EpisodeEntry>,
+    tau: u32,
+    policy: &CensoringPolicy,
+) -> Option<f64> {
+    let (mut n, mut early) = (0_u32, 0_u32);
+    for episode in episodes {
+        n += 1;
+        early += u32::from(episode.stamina < tau && stopped_from_outside(episode, policy));
+    }
+    (n > 0 && tau > 0).then(|| f64::from(early) / f64::from(n))
 }
 
 /// A row of a survival table as the edge has it.
@@ -200,19 +264,15 @@ pub(crate) fn survival_row(point: SurvivalPoint) -> SurvivalRow {
 
 fn member(
     pool: &Pool,
+    episodes: &[InScenario],
     of_run: &RunStamina,
     survival: Vec<SurvivalPoint>,
     sensitivity: &Sensitivity,
     plays: &[Vec<Play>],
     policy: &CensoringPolicy,
 ) -> ComparedMember {
-    let n = pool.episodes().count();
     let tau = of_run.summary.restricted_mean.tau;
-    let early = pool
-        .episodes()
-        .filter(|e| e.end_reason != EndReason::PassedAll && e.stamina < tau)
-        .filter(|e| policy.ending(e.end_reason) == Ending::Censored)
-        .count();
+    let [censored_failed, censored_dropped] = other_readings(pool, episodes, sensitivity, tau, policy);
     let benchmark = pool.benchmark();
     let entries = || pool.runs.iter().map(|run| &run.record.entry);
     let scores: Option<Vec<f64>> =
@@ -230,18 +290,19 @@ fn member(
         baseline: entries().find_map(|run| run.baseline).map(|b| b.as_str().to_owned()),
         swatch: pool.swatch,
         scenarios: pool.scenarios().len() as u32,
-        stamina: stamina(&of_run.summary),
-        pass_rate: None,
+        stamina: stamina_of(&of_run.summary, episodes, || of_run.bootstrap),
+        pass_rate: pool.of_one_turn().then(|| pass_rate(episodes)),
         stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
-        censored_failed: stamina(&sensitivity.censored_failed),
-        censored_dropped: stamina(&sensitivity.censored_dropped),
-        early_censored: (n > 0 && tau > 0).then(|| early as f64 / n as f64),
+        censored_failed,
+        censored_dropped,
+        early_censored: early_censored(pool.episodes(), tau, policy),
         survival: survival.into_iter().map(survival_row).collect(),
         score: scores
             .filter(|scores| !scores.is_empty())
             .map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
         spent: spent::spent(pool, plays, policy),
         caveats: caveats(pool),
+        doubts: Vec::new(),
     }
 }
 

@@ -8,17 +8,13 @@ use std::sync::Arc;
 use analysis::failures::history::Standing;
 use files::{ReadError, Tree};
 use ingest::view;
-use model::{
-    Artifact, ArtifactKind, Attempt, Episode, Request, Step, StepKind, TestOutcome, TestResult, Transcript,
-    Turn, TurnState,
-};
+use model::{Artifact, ArtifactKind, Attempt, Episode, Request, TestOutcome, TestResult, Turn, TurnState};
 use store::{EpisodeRecord, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
-    ApiError, AttemptDetail, AttemptRef, CodeChanges, CodeFile, CodeFileRequest, CodeRequest, EpisodeDetail,
-    EpisodeRef, FileChange, FileStatus, GridSort, LogInfo, ReadText, TestHistory, TextPage, TurnDetail,
-    TurnRef, TurnRow,
+    ApiError, AttemptDetail, CodeChanges, CodeFile, CodeFileRequest, CodeRequest, EpisodeDetail, EpisodeRef,
+    FileChange, FileStatus, GridSort, LogInfo, ReadText, TestHistory, TextPage, TurnDetail, TurnRef, TurnRow,
 };
 use crate::failures::{histories, history_of};
 use crate::library::{grid_rows, row};
@@ -28,13 +24,13 @@ use crate::summary::run_record;
 const FIRST_FAILING: usize = 5;
 
 /// An episode with where it lies.
-struct Found {
-    run: RunRecord,
-    episode: EpisodeRecord,
+pub(crate) struct Found {
+    pub(crate) run: RunRecord,
+    pub(crate) episode: EpisodeRecord,
 }
 
 impl Workbench {
-    fn find(&self, run: &str, episode: &str) -> Result<Found, ApiError> {
+    pub(crate) fn find(&self, run: &str, episode: &str) -> Result<Found, ApiError> {
         let run = run_record(&self.store, run)?;
         let found = self.store.episode(run.entry.id, episode)?.ok_or_else(|| {
             ApiError::new(
@@ -46,11 +42,11 @@ impl Workbench {
         Ok(Found { run, episode: found })
     }
 
-    fn tree_of(&self, run: &RunRecord) -> Result<Arc<Tree>, ApiError> {
+    pub(crate) fn tree_of(&self, run: &RunRecord) -> Result<Arc<Tree>, ApiError> {
         self.live.tree(run.entry.source, &run.source_path)
     }
 
-    fn turn_of(&self, found: &Found, number: u32) -> Result<Option<Turn>, ApiError> {
+    pub(crate) fn turn_of(&self, found: &Found, number: u32) -> Result<Option<Turn>, ApiError> {
         Ok(self.store.turn(found.episode.entry.id, number)?)
     }
 
@@ -71,7 +67,7 @@ impl Workbench {
     fn episode_detail(&self, found: &Found) -> Result<EpisodeDetail, ApiError> {
         let policy = self.store.get_policy()?;
         let rows =
-            grid_rows(&found.run, self.store.episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
+            grid_rows(&found.run, self.store.all_episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
         let slug = &found.episode.entry.slug;
         let at = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
             ApiError::new("episode.not_found", "The episode was read again just now").hint("Open it again")
@@ -170,7 +166,7 @@ impl Workbench {
             .map_err(|e| unreadable(&request.path, &e))
     }
 
-    fn artifacts(
+    pub(crate) fn artifacts(
         &self,
         found: &Found,
         turn: Option<u32>,
@@ -193,33 +189,6 @@ impl Workbench {
                 artifacts
             }
         })
-    }
-
-    /// What the agent did in an attempt.
-    pub fn get_transcript(&self, request: AttemptRef) -> Result<Transcript, ApiError> {
-        let found = self.find(&request.run, &request.episode)?;
-        let artifacts = self.artifacts(&found, Some(request.turn), Some(request.attempt))?;
-        let tree = self.tree_of(&found.run)?;
-        let mut whole: Option<Transcript> = None;
-        for artifact in artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
-            let part = view::transcript(&tree, &found.run.entry.format, artifact)
-                .map_err(|e| unreadable(&artifact.path, &e))?;
-            match &mut whole {
-                None => whole = Some(part),
-                Some(whole) => {
-                    whole.steps.push(heading(&part, artifact));
-                    whole.steps.extend(part.steps);
-                    whole.steps_cut += part.steps_cut;
-                }
-            }
-        }
-        let mut transcript = whole.ok_or_else(|| {
-            ApiError::new("transcript.not_found", "This source keeps no transcript of this attempt")
-        })?;
-        for (step, index) in transcript.steps.iter_mut().zip(1..) {
-            step.index = index;
-        }
-        Ok(transcript)
     }
 
     /// Which files an attempt changed.
@@ -399,25 +368,6 @@ fn attempt_detail(
     }
 }
 
-/// What stands above the steps of a further file of an attempt: whose they are, or where they lie.
-fn heading(part: &Transcript, artifact: &Artifact) -> Step {
-    let text = match &part.agent {
-        Some(agent) => format!("Sub-agent {agent}"),
-        None => format!("File {}", files::file_name(&artifact.path)),
-    };
-    Step {
-        index: 0,
-        kind: StepKind::System,
-        text,
-        text_cut: 0,
-        reasoning: None,
-        tool_calls: Vec::new(),
-        tokens: None,
-        cost_usd: None,
-        at: None,
-    }
-}
-
 /// Whether an artifact is read as text (transcripts and code have views of their own).
 const fn is_text(kind: ArtifactKind) -> bool {
     !matches!(kind, ArtifactKind::Transcript | ArtifactKind::Code)
@@ -455,7 +405,7 @@ fn page(page: view::TextPage) -> TextPage {
     TextPage { text: page.text, offset: page.offset, next_offset: page.next_offset, total: page.total }
 }
 
-fn unreadable(path: &str, error: &ReadError) -> ApiError {
+pub(crate) fn unreadable(path: &str, error: &ReadError) -> ApiError {
     ApiError::new(error.code(), format!("It can not be read: {error}"))
         .at(path)
         .hint("The source may have changed since it was read; look for changes in it")

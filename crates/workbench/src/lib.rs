@@ -34,7 +34,9 @@ mod source_labels;
 mod sources;
 mod summary;
 mod tasks;
+mod transcripts;
 mod views;
+mod withdrawn;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -16,11 +16,10 @@ use crate::api::{
     Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow,
     GridSort, ListRuns, Nothing, RunCopies, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup,
     RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
-    Withdraw,
 };
 use crate::compare::survival_row;
 use crate::sessions::{nothing_says, tested_run};
-use crate::summary::{ended, ending, episode_score, observations, planned_turns, run_record, turn_axis};
+use crate::summary::{ended, ending, episode_score, observations, run_record, stamina_summary, turn_axis};
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
@@ -103,6 +102,7 @@ impl Workbench {
                 reason.trim_end_matches('.')
             ));
         }
+        caveats.extend(self.withdrawn_of(record)?);
         if !record.entry.benchmark.has_verdicts() {
             caveats.push(format!(
                 "{} has no tests: there is no stamina, and this run takes no part in survival, matrix or comparisons.",
@@ -222,23 +222,6 @@ impl Workbench {
         }))
     }
 
-    /// Withdraws runs for a reason, or takes that back.
-    pub fn withdraw(&self, request: Withdraw) -> Result<Nothing, ApiError> {
-        let reason = request.reason.as_deref().map(str::trim);
-        if reason == Some("") {
-            return Err(ApiError::new(
-                "withdraw.no_reason",
-                "A run is withdrawn for a reason, and none is given",
-            )
-            .hint("Say in a few words why its numbers must not count"));
-        }
-        for run in &request.runs {
-            run_record(&self.store, run)?;
-        }
-        self.store.withdraw(&request.runs, reason)?;
-        Ok(Nothing {})
-    }
-
     /// Sets tags and notes.
     pub fn annotate(&self, request: Annotate) -> Result<Nothing, ApiError> {
         self.store.annotate(
@@ -264,7 +247,7 @@ impl Workbench {
     pub fn run_grid(&self, request: RunGridRequest) -> Result<RunGrid, ApiError> {
         let record = tested_run(&self.store, &request.run)?;
         let policy = self.store.get_policy()?;
-        let episodes = self.store.episodes(record.entry.id)?;
+        let episodes = self.store.all_episodes(record.entry.id)?;
         let (turns, total) = (turn_axis(&episodes), episodes.len() as u32);
         let mut rows = grid_rows(&record, episodes, &policy, request.sort);
         rows.drain(..(request.offset as usize).min(rows.len()));
@@ -280,11 +263,10 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let episodes = self.store.episodes(record.entry.id)?;
         let observations = observations(&episodes, &policy);
-        let planned = planned_turns(&episodes);
         let data = RunData {
             name: name(&record),
             points: analysis::survival::kaplan_meier(&observations, turn_axis(&episodes)),
-            summary: analysis::survival::summarise(&observations, planned),
+            summary: stamina_summary(&episodes, &policy),
             policy: policy.name().to_owned(),
         };
         let figure = match request.kind {
@@ -395,6 +377,7 @@ fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> Gr
         failed_turn: episode.failed_turn,
         end_reason: episode.end_reason,
         unrecognised: episode.unrecognised,
+        invalid: episode.invalid,
     }
 }
 
@@ -437,6 +420,7 @@ pub(crate) fn row(
             mean: summary.mean,
             ci_low: summary.ci_low,
             ci_high: summary.ci_high,
+            clustered: summary.clustered,
             tau: summary.tau,
             n: summary.n,
             events: summary.events,
@@ -462,6 +446,7 @@ pub(crate) fn row(
         tags: entry.tags,
         note: entry.note,
         invalid: entry.invalid,
+        withdrawn_episodes: entry.withdrawn_episodes,
     }
 }
 

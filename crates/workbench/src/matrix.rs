@@ -4,7 +4,7 @@ pub(crate) mod retries;
 
 use std::sync::Arc;
 
-use analysis::bootstrap::Resampling;
+use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::matrix::{Margin, MatrixRun, matrix};
 use analysis::pass_rate::pass_rate;
@@ -16,10 +16,11 @@ use crate::api::{
     ShortestCells,
 };
 use crate::benchmarks;
+use crate::compare::doubts::Number;
 use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
-use crate::compare::{copies, settings, stamina};
+use crate::compare::{copies, early_censored, settings, stamina_of};
 use crate::published;
 use crate::sessions::no_stamina;
 
@@ -113,12 +114,21 @@ impl Workbench {
             let cell = cell.as_ref()?;
             let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
             let of_one_turn = cell.runs.iter().all(|i| pools[*i].of_one_turn());
-            let trials = || cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect::<Vec<_>>();
+            let trials: Vec<InScenario> = cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect();
+            let of_cell: Vec<&Pool> = cell.runs.iter().map(|i| &pools[*i]).collect();
+            let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, how));
+            let pass_rate = of_one_turn.then(|| pass_rate(&trials));
+            let early_censored =
+                early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), made.tau, &policy);
+            let number =
+                Number { pools: of_cell, stamina: &stamina, pass_rate: pass_rate.as_ref(), early_censored };
             Some(MatrixCell {
                 harness: (at / columns) as u32,
                 model: (at % columns) as u32,
-                stamina: stamina(&cell.summary),
-                pass_rate: of_one_turn.then(|| pass_rate(&trials())),
+                doubts: number.doubts(&policy),
+                early_censored,
+                stamina,
+                pass_rate,
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
                 mixed: mixed(&pools, &cell.runs),
@@ -277,6 +287,7 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
             cell.mixed.join(", ")
         ));
     }
+    cautions.extend(doubts(matrix).into_iter().map(|doubt| format!("{doubt}.")));
     let few = matrix.cells.iter().flatten().filter(|cell| cell.stamina.n < 10).count();
     if few > 0 {
         let (cells, have) = if few == 1 { ("cell", "has") } else { ("cells", "have") };
@@ -290,6 +301,31 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     }
     cautions.extend(published::statements(&matrix.benchmark.0, "matrix"));
     cautions
+}
+
+/// What makes the numbers of cells less sure than they look; cells of which the same is to be said share a sentence. Such
+/// cells have a star.
+pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
+    let name = |lines: &[MatrixLine], at: u32| {
+        lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    };
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    for cell in matrix.cells.iter().flatten().filter(|cell| !cell.doubts.is_empty()) {
+        let cell_name =
+            format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model));
+        let doubt = cell.doubts.join("; ");
+        match said.iter_mut().find(|(known, _)| *known == doubt) {
+            Some((_, cells)) => cells.push(cell_name),
+            None => said.push((doubt, vec![cell_name])),
+        }
+    }
+    let all = matrix.cells.iter().flatten().count();
+    (said.into_iter())
+        .map(|(doubt, cells)| match cells.len() {
+            n if n > 1 && n == all => format!("* All cells: {doubt}"),
+            _ => format!("* {}: {doubt}", cells.join(", ")),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ impl Workbench {
         let all = !(request.censored || request.unreadable || request.missing);
         let record = tested_run(&self.store, &request.run)?;
         let policy = self.store.get_policy()?;
-        let episodes = self.store.episodes(record.entry.id)?;
+        // One that is withdrawn is there, and not missing.
+        let episodes = self.store.all_episodes(record.entry.id)?;
         let runner = Runner::of(&record);
         let mut trials = Vec::new();
         for episode in &episodes {

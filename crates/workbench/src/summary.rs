@@ -1,15 +1,17 @@
 //! From a run's episodes to its statistics, which the store keeps so that the library can be sorted in SQL.
 
+use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::pass_rate::pass_rate;
 use analysis::score::{self, EpisodeParts};
 use analysis::sensitivity::Ended;
-use analysis::survival::{self, Observation, anyone_at_risk};
+use analysis::survival::{self, Observation, StaminaSummary, anyone_at_risk};
 use model::{CensoringPolicy, Ending, counted};
 use store::{EpisodeEntry, RunRecord, Store, Summary};
 
 use crate::Workbench;
-use crate::api::ApiError;
+use crate::api::{ApiError, Stamina};
+use crate::compare::stamina_of;
 
 impl Workbench {
     /// Computes the summaries that are missing or older than the episodes or the policy.
@@ -107,6 +109,27 @@ fn grades_turns(format: &str) -> bool {
     matches!(format, "harbor" | "evocode" | "terminal-bench")
 }
 
+/// The episodes of a run with their scenarios.
+fn in_scenarios(episodes: &[EpisodeEntry], observations: &[Observation]) -> Vec<InScenario> {
+    let each = episodes.iter().zip(observations);
+    each.map(|(episode, seen)| InScenario::new(episode.scenario.as_str(), *seen)).collect()
+}
+
+/// Mean stamina of a run with the interval that fits its episodes.
+fn mean_of(stamina: &StaminaSummary, trials: &[InScenario]) -> Stamina {
+    let tau = stamina.restricted_mean.tau;
+    stamina_of(stamina, trials, || bootstrap_mean(trials, tau, Resampling::default()))
+}
+
+/// What a figure of a run says of its mean, with that interval.
+pub(crate) fn stamina_summary(episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> StaminaSummary {
+    let observations = observations(episodes, policy);
+    let mut stamina = survival::summarise(&observations, planned_turns(episodes));
+    let mean = mean_of(&stamina, &in_scenarios(episodes, &observations));
+    (stamina.restricted_mean.ci_low, stamina.restricted_mean.ci_high) = (mean.ci_low, mean.ci_high);
+    stamina
+}
+
 fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
     // Without tests there is no stamina and no score of turns.
     if !record.entry.benchmark.has_verdicts() {
@@ -115,6 +138,9 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     }
     let observations = observations(episodes, policy);
     let stamina = survival::summarise(&observations, planned_turns(episodes));
+    let trials = in_scenarios(episodes, &observations);
+    let tau = stamina.restricted_mean.tau;
+    let mean = mean_of(&stamina, &trials);
     let totals = &record.run.reported.totals_only;
     let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();
     // A score of what nobody was at risk in is unknown, not 0.
@@ -124,10 +150,11 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     let dataset = if by_turn { scored(score::dataset_score(&parts, totals).percent) } else { None };
     let case = if by_turn { scored(score::case_score(&parts, totals).percent) } else { None };
     Summary {
-        mean: stamina.restricted_mean.mean,
-        ci_low: stamina.restricted_mean.ci_low,
-        ci_high: stamina.restricted_mean.ci_high,
-        tau: stamina.restricted_mean.tau,
+        mean: mean.mean,
+        ci_low: mean.ci_low,
+        ci_high: mean.ci_high,
+        clustered: mean.clustered,
+        tau,
         n: stamina.n,
         events: stamina.events,
         censored: stamina.censored,
@@ -139,14 +166,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         partial: partial(record, episodes, totals.len() as u32),
         scored: observations.iter().filter(|one| anyone_at_risk(std::slice::from_ref(one))).count() as u32,
         // Tasks that the source only counts are of no known length.
-        pass_rate: (totals.is_empty() && of_one_turn(episodes)).then(|| {
-            let trials: Vec<InScenario> = episodes
-                .iter()
-                .zip(&observations)
-                .map(|(episode, observation)| InScenario::new(episode.scenario.as_str(), *observation))
-                .collect();
-            pass_rate(&trials)
-        }),
+        pass_rate: (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials)),
     }
 }
 

@@ -35,6 +35,15 @@ export const columns: readonly Column[] = [
   { id: "tags", title: "Tags", width: [120, 160], shown: "asked", about: "Your tags" },
 ];
 
+/** What the runs of a list have: all mean stamina, all pass rates, or some this and some that. */
+export type Measured = "stamina" | "rates" | "both";
+
+/** The columns by what stands in them. */
+export function namedColumns(shown: readonly Column[], measured: Measured): readonly Column[] {
+  if (measured === "stamina") return shown;
+  return shown.map((column): Column => (column.id !== "stamina" ? column : measured === "rates" ? { ...column, title: "Pass rate" } : { ...column, title: "Stamina or pass rate", width: [136, 140] }));
+}
+
 /** `chosen` = what the user chose, or `null` for what fits the window and is known of at least one run. */
 export function shownColumns(chosen: readonly string[] | null, wide: boolean, unknown: ReadonlySet<ColumnId>): Column[] {
   return columns.filter((column) =>

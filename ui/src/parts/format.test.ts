@@ -25,7 +25,7 @@ test("the scripted model takes no money, and an unknown cost is no zero", () => 
 });
 
 test("unknown is a word, and no variation is not an interval", () => {
-  const s = { mean: 4.318, ci_low: 2.851, ci_high: 5.79, tau: 9, n: 25, events: 16, censored: 9, median: 4 };
+  const s = { mean: 4.318, ci_low: 2.851, ci_high: 5.79, clustered: false, tau: 9, n: 25, events: 16, censored: 9, median: 4 };
   expect(fixed(null, 1)).toBe("unknown");
   expect(range(null)).toBe("unknown");
   expect([range([5, 15]), range([20, 20])]).toEqual(["5–15", "20"]);
@@ -66,7 +66,7 @@ test("a median that is not reached is not one that is unknown", () => {
 });
 
 test("pass rates are in percent, and differences of them in points", () => {
-  const rate = { value: 0.45, ci_low: 0.301, ci_high: 0.61, interval: "wilson" as const, tasks: 20, trials: 20, passed: 9, unscored: 1, pass_at_k: [0.45], pass_hat_k: [0.45] };
+  const rate = { value: 0.45, ci_low: 0.301, ci_high: 0.61, interval: "wilson" as const, tasks: 20, trials: 20, passed: 9, unscored: 1, pass_at_k: [0.45], pass_hat_k: [0.45], pass_at_k_ci: [null], pass_hat_k_ci: [null] };
   expect(plain(passRateInWords(rate))).toBe("pass rate 45.0 %, 95 % CI 30.1–61.0 % (Wilson), 9 of 20 scored trials of 20 tasks passed, 1 trial not scored");
   expect(passRateInWords({ ...rate, value: null })).toBe("pass rate unknown, no trial is scored");
   expect([percent(null), plain(percent(1)), percentInterval(null, 1), points(0.083), points(-0.5)]).toEqual(["unknown", "100.0 %", "n/a", "+8.3", "−50.0"]);

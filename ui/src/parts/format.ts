@@ -142,7 +142,7 @@ export function signedInterval(low: number | null, high: number | null, digits =
 /** `mean stamina 4.1 (τ = 9), 95 % CI 2.8–5.4, n = 20, 12 events` */
 export function staminaInWords(s: Stamina): string {
   if (s.mean === null) return `mean stamina unknown, ${s.n === 0 ? "no episodes" : "nobody at risk"}`;
-  const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}`;
+  const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}${s.clustered ? " by scenario" : ""}`;
   return `mean stamina ${s.mean.toFixed(2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
 }
 

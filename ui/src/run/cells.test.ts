@@ -7,7 +7,7 @@ function row(cells: string, over: Partial<GridRow> = {}): GridRow {
   return {
     episode: "e", scenario: "s", title: null, repeat: 1, planned_turns: cells.length, cells,
     failing: [...cells].map((c) => (c === "f" ? 3 : null)), stamina, censored: false,
-    failed_turn: stamina < cells.length ? stamina + 1 : null, end_reason: "tests_failed", unrecognised: false, score: null, ...over,
+    failed_turn: stamina < cells.length ? stamina + 1 : null, end_reason: "tests_failed", unrecognised: false, score: null, invalid: null, ...over,
   };
 }
 

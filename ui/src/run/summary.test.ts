@@ -8,13 +8,13 @@ const row: RunRow = {
   id: "x", source: 1, source_name: "s", source_label: "s", format: "harbor", benchmark: { key: "b", name: "B" }, group: 0, harness: "terminus-2",
   harness_version: null, runner: ["Harbor", "0.24.0"], model: null, provider: null, baseline: null, simulated: false, episodes: 25,
   planned_episodes: 26, scored_episodes: 25, planned_turns: [5, 15], attempt_limit: null,
-  stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, tau: 9, n: 25, events: 16, censored: 9, median: 4 }, pass_rate: null,
+  stamina: { mean: 4.318, ci_low: 2.849, ci_high: 5.791, clustered: false, tau: 9, n: 25, events: 16, censored: 9, median: 4 }, pass_rate: null,
   score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean.case_ratio", 0.2], ["harbor.mean.reward", 0.531]],
   end_reasons: [
     { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
     { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
   ],
-  unrecognised: 0, tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "", invalid: null,
+  unrecognised: 0, tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "", invalid: null, withdrawn_episodes: 0,
 };
 const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide ? "wide" : "narrow").find((s) => s.key.startsWith(key));
 
@@ -30,6 +30,8 @@ describe("strip of numbers", () => {
   it("never shows a mean without its interval and horizon", () => {
     expect(find(row, "Mean stamina, τ = 9")).toMatchObject({ value: "4.32", small: "95 % CI 2.85–5.79" });
     const same = { ...row, stamina: { ...row.stamina, ci_low: null, ci_high: null, median: "not_reached" as const } };
+    expect(find({ ...row, stamina: { ...row.stamina, clustered: true } }, "Mean")).toMatchObject({ small: "95 % CI 2.85–5.79, by scenario" });
+    expect(find({ ...row, withdrawn_episodes: 2 }, "Episodes")).toMatchObject({ small: "of 26, 2 withdrawn, 5–15 turns" });
     expect(find(same, "Mean")?.small).toBe("95 % CI n/a (no variation)");
     expect(find(same, "Median")).toMatchObject({ value: "not reached", unknown: true });
     expect(find({ ...row, stamina: { ...row.stamina, mean: null } }, "Mean")).toMatchObject({ value: "unknown", small: "nobody at risk" });
@@ -58,8 +60,8 @@ describe("strip of numbers", () => {
   });
   it("shows a run of one turn by its pass rate, and as any other where that is asked for", () => {
     const one: RunRow = {
-      ...row, episodes: 10, planned_turns: [1, 1], stamina: { mean: 5 / 9, ci_low: 0.3, ci_high: 0.8, tau: 1, n: 10, events: 4, censored: 6, median: 1 },
-      pass_rate: { value: 5 / 9, ci_low: 0.0424, ci_high: 0.9724, interval: "clustered", tasks: 3, trials: 9, passed: 5, unscored: 1, pass_at_k: [5 / 9, 2 / 3, 2 / 3], pass_hat_k: [5 / 9, 4 / 9, 1 / 3] },
+      ...row, episodes: 10, planned_turns: [1, 1], stamina: { mean: 5 / 9, ci_low: 0.3, ci_high: 0.8, clustered: false, tau: 1, n: 10, events: 4, censored: 6, median: 1 },
+      pass_rate: { value: 5 / 9, ci_low: 0.0424, ci_high: 0.9724, interval: "clustered", tasks: 3, trials: 9, passed: 5, unscored: 1, pass_at_k: [5 / 9, 2 / 3, 2 / 3], pass_hat_k: [5 / 9, 4 / 9, 1 / 3], pass_at_k_ci: [null, null, [0.1, 0.9]], pass_hat_k_ci: [null, null, [0.2, 0.8]] },
       end_reasons: [{ reason: "passed_all", ending: "censored", count: 5 }, { reason: "tests_failed", ending: "event", count: 4 }, { reason: "endpoint", ending: "censored", count: 1 }],
     };
     expect(find(one, "Pass rate")).toMatchObject({ value: "55.6\u202f%", small: "95 % CI 4.2–97.2\u202f%" });
@@ -72,11 +74,11 @@ describe("strip of numbers", () => {
     const keys = stats(one, undefined, "wide").map((s) => s.key);
     expect(keys.filter((key) => ["Episodes", "Events", "Censored", "Median", "Perfect", "Turns passed"].includes(key) || key.startsWith("Mean stamina"))).toEqual([]);
     expect(stats(one, undefined, "wide", true).map((s) => s.key)).toContain("Mean stamina, τ = 1");
-    const nothing: RunRow = { ...one, pass_rate: { value: null, ci_low: null, ci_high: null, interval: null, tasks: 0, trials: 0, passed: 0, unscored: 2, pass_at_k: [], pass_hat_k: [] } };
+    const nothing: RunRow = { ...one, pass_rate: { value: null, ci_low: null, ci_high: null, interval: null, tasks: 0, trials: 0, passed: 0, unscored: 2, pass_at_k: [], pass_hat_k: [], pass_at_k_ci: [], pass_hat_k_ci: [] } };
     expect(find(nothing, "Pass rate")).toMatchObject({ value: "unknown", small: "no trial is scored", unknown: true });
   });
   it("counts turns", () => {
-    const grid = { turns: 3, total: 2, rows: [{ cells: "prf", planned_turns: 3 }, { cells: "pn", planned_turns: null }] } as unknown as RunGrid;
+    const grid = { turns: 3, total: 2, rows: [{ cells: "prf", planned_turns: 3, invalid: null }, { cells: "pn", planned_turns: null, invalid: null }, { cells: "pp", planned_turns: 2, invalid: "network down" }] } as unknown as RunGrid;
     expect(turnsPassed(grid)).toEqual({ passed: 3, of: 5 });
   });
 });

@@ -22,6 +22,7 @@ export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
   let passed = 0;
   let of = 0;
   for (const row of grid.rows) {
+    if (row.invalid !== null) continue;
     of += row.planned_turns ?? row.cells.length;
     for (const letter of row.cells) if (letter === "p" || letter === "r") passed += 1;
   }
@@ -55,8 +56,14 @@ export function reportedInWords(figure: readonly [string, number] | undefined, o
 const unrecognisedInWords = (unrecognised: number): string | undefined =>
   unrecognised === 0 ? undefined : `${count(unrecognised)} of them with a cause that is not recognised`;
 
+/** Why an interval is another than Greenwood's. */
+const CLUSTERED = "some scenarios have several episodes, which are alike: the interval is by a bootstrap that draws whole scenarios";
+
 const words = (...parts: (string | null | undefined)[]): string | undefined =>
   parts.filter((p): p is string => p !== null && p !== undefined && p !== "").join(", ") || undefined;
+
+/** `2 withdrawn`: shown, and in no number. */
+const withdrawn = (row: RunRow): string | null => (row.withdrawn_episodes === 0 ? null : `${count(row.withdrawn_episodes)} withdrawn`);
 
 /** How much room the strip has: under 1200 px, under 1600 px, or more. */
 export type Room = "compact" | "narrow" | "wide";
@@ -71,7 +78,7 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   const stopped = ended((e) => e.ending === "censored" && e.reason !== "passed_all");
   const most = wide ? 3 : 1;
   const k = rate.pass_at_k.length;
-  const of = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : undefined;
+  const of = words(row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null, withdrawn(row));
   const list: Stat[] = [
     { key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
     { key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
@@ -80,8 +87,11 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   ];
   if (rate.unscored > 0) list.push({ key: "Not scored", value: count(rate.unscored), small: reasonsInWords(stopped, most), title: allReasons(stopped) });
   if (k > 1) {
-    const at = (key: string, values: readonly number[], about: string): Stat => ({ key: `${key}${String(k)}`, value: percent(values[k - 1] ?? null), title: about });
-    list.push(at("pass@", rate.pass_at_k, `the probability that one of ${count(k)} trials of a task passes`), at("pass^", rate.pass_hat_k, `the probability that all of ${count(k)} trials of a task pass`));
+    const at = (key: string, values: readonly number[], intervals: PassRate["pass_at_k_ci"], about: string): Stat => {
+      const ends = intervals[k - 1] ?? null;
+      return { key: `${key}${String(k)}`, value: percent(values[k - 1] ?? null), small: wide ? `95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)}` : undefined, title: `${about}; 95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)} by tasks` };
+    };
+    list.push(at("pass@", rate.pass_at_k, rate.pass_at_k_ci, `the probability that one of ${count(k)} trials of a task passes`), at("pass^", rate.pass_hat_k, rate.pass_hat_k_ci, `the probability that all of ${count(k)} trials of a task pass`));
   }
   return list;
 }
@@ -95,14 +105,15 @@ function staminaStats(row: RunRow, room: Room): Stat[] {
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
   const most = wide ? 3 : 1;
   return [
-    { key: "Episodes", value: count(row.episodes), small: words(missing, room === "compact" ? null : turns), title: words(row.partial, turns) },
+    { key: "Episodes", value: count(row.episodes), small: words(missing, withdrawn(row), room === "compact" ? null : turns), title: words(row.partial, turns) },
     { key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognisedInWords(row.unrecognised)) },
     { key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: allReasons(ended("censored")) },
     {
       key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
       value: fixed(s.mean, 2),
-      small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}`,
+      small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}${s.clustered && room !== "compact" ? ", by scenario" : ""}`,
       unknown: s.mean === null,
+      title: s.clustered ? CLUSTERED : undefined,
     },
     { key: "Median", value: median(s.median), unknown: typeof s.median !== "number" },
   ];

@@ -4,7 +4,7 @@ import type { TaskRow } from "../host/bindings/TaskRow";
 import { outcomeLook, outcomeOf, taskLines } from "./tasks";
 
 const trial = (scenario: string, repeat: number, stamina: number, censored = false): GridRow =>
-  ({ episode: `${scenario}-${String(repeat)}`, scenario, title: null, repeat, stamina, censored, end_reason: stamina > 0 ? "passed_all" : censored ? "endpoint" : "tests_failed" }) as GridRow;
+  ({ episode: `${scenario}-${String(repeat)}`, scenario, title: null, repeat, stamina, censored, invalid: null, end_reason: stamina > 0 ? "passed_all" : censored ? "endpoint" : "tests_failed" }) as GridRow;
 const mean = (value: number | null): { mean: number | null; known: number; of: number } => ({ mean: value, known: value === null ? 0 : 1, of: 1 });
 const task = (name: string, trials: number, passed: number, cost: number | null): TaskRow => ({
   task: name, title: null, only: null,

@@ -18,13 +18,15 @@ export interface TaskLine {
 }
 
 /** What a trial of one turn came to. */
-export function outcomeOf(row: Pick<GridRow, "stamina" | "censored">): "passed" | "failed" | "not scored" {
+export function outcomeOf(row: Pick<GridRow, "stamina" | "censored" | "invalid">): "passed" | "failed" | "not scored" | "withdrawn" {
+  if (row.invalid !== null) return "withdrawn";
   return row.stamina > 0 ? "passed" : row.censored ? "not scored" : "failed";
 }
 
 /** How it looks: an end without a verdict that counts as a failure is told from failed tests. */
-export function outcomeLook(row: Pick<GridRow, "stamina" | "censored" | "end_reason">): Look {
+export function outcomeLook(row: Pick<GridRow, "stamina" | "censored" | "end_reason" | "invalid">): Look {
   const outcome = outcomeOf(row);
+  if (outcome === "withdrawn") return "not-reached";
   if (outcome === "not scored") return "censored";
   return outcome === "passed" ? "passed" : row.end_reason === "tests_failed" ? "failed" : "error";
 }

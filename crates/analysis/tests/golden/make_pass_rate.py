@@ -12,6 +12,8 @@ A task is a list of its trials: 1 passed, 0 failed, null not scored.
 - interval, several: statsmodels' OLS of the outcomes on a constant with cov_type "cluster" gives the variance of the mean
   (its correction is J/(J - 1)); p (1 - p) / variance · (1.96/t)² trials, no more than there are, J of them where all or
   none passed, go into proportion_confint.
+- interval of pass@k and pass^k: scipy's sem of the tasks' values, squared, in place of that variance, and no more trials
+  than there are groups of k of a task's trials that have none in common.
 - difference: statsmodels' confint_proportions_2indep, method "newcomb", of two sets with one trial a task.
 """
 import itertools
@@ -64,6 +66,21 @@ def of_k(tasks, k, good):
     return float(sum(values) / len(values))
 
 
+def interval_of_k(tasks, k, good):
+    j = len(tasks)
+    if j < 2:
+        return None
+    values = [float(np.mean([good(c) for c in itertools.combinations(trials, k)])) for trials in tasks]
+    p = float(np.mean(values))
+    effective = j
+    if max(map(len, tasks)) > 1 and 1e-12 < p < 1 - 1e-12:
+        variance = float(scipy.stats.sem(values)) ** 2
+        groups = sum(len(trials) // k for trials in tasks)
+        ratio = scipy.stats.norm.ppf(0.975) / scipy.stats.t.ppf(0.975, j - 1)
+        effective = min(groups, p * (1 - p) / variance * ratio**2) if variance > 1e-15 else groups
+    return list(map(float, proportion_confint(p * effective, effective, method="wilson")))
+
+
 def golden(name, tasks):
     scored = [[t for t in trials if t is not None] for trials in tasks]
     unscored = sum(len(trials) for trials in tasks) - sum(map(len, scored))
@@ -90,6 +107,8 @@ def golden(name, tasks):
         "unscored": unscored, "interval": list(map(float, interval)) if interval else None,
         "pass_at_k": [of_k(scored, k, any) for k in range(1, most + 1)],
         "pass_hat_k": [of_k(scored, k, all) for k in range(1, most + 1)],
+        "pass_at_k_ci": [interval_of_k(scored, k, any) for k in range(1, most + 1)],
+        "pass_hat_k_ci": [interval_of_k(scored, k, all) for k in range(1, most + 1)],
     }
 
 

@@ -147,6 +147,11 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
     }
 }
 
+/// A drawing that stands alone in a file: with its font.
+pub fn standalone(svg: &str) -> String {
+    svg::with_font(svg)
+}
+
 /// Writes a figure. The same spec and format give the same bytes, as long as every letter is in the shipped font (see
 /// [`File::warnings`]).
 ///
@@ -176,7 +181,7 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     let bytes = match format {
         Format::Svg => {
             warnings.extend(fonts::missing_in_svg(&drawing.svg));
-            svg::with_spec(&drawing.svg, &toml).into_bytes()
+            svg::with_spec(&svg::with_font(&drawing.svg), &toml).into_bytes()
         }
         Format::Pdf | Format::Png => {
             let (tree, said) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;

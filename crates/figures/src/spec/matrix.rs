@@ -51,6 +51,9 @@ pub struct MatrixCell {
     /// Made by a simulation.
     #[serde(default)]
     pub simulated: bool,
+    /// Whether something makes the number less sure than it looks: it gets a star, and the caption says what.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub doubtful: bool,
     /// What others published for the same pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,

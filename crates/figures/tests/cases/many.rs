@@ -244,6 +244,7 @@ pub fn matrix(rows: usize, columns: usize) -> Figure {
                 ci_high: Some(mean * 1.4),
                 n: 20,
                 simulated: row == 1 && column == 1,
+                doubtful: false,
                 published: (row == 2 && column == 0)
                     .then(|| Published {
                         value: 57.0,

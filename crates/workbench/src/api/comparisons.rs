@@ -168,6 +168,8 @@ pub struct ComparedMember {
     pub spent: Spent,
     /// Import warnings and other things that a reader must know, such as `25 of 26 tasks`.
     pub caveats: Vec<String>,
+    /// What makes its numbers less sure than they look, a few words each, to stand beside them: `35 of 89 episodes`.
+    pub doubts: Vec<String>,
 }
 
 impl ComparedMember {

@@ -100,11 +100,16 @@ pub struct GridRow {
     pub unrecognised: bool,
     /// Score of the episode, 0 to 100.
     pub score: Option<f64>,
+    /// Why a user has withdrawn it; `None` = it counts. A withdrawn episode is in no number, that of its run included.
+    pub invalid: Option<String>,
 }
 
 impl GridRow {
     /// What a trial of one turn came to.
     pub const fn outcome(&self) -> &'static str {
+        if self.invalid.is_some() {
+            return "withdrawn";
+        }
         match (self.stamina, self.censored) {
             (1.., _) => "passed",
             (0, true) => "not scored",

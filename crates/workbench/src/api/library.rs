@@ -136,6 +136,10 @@ pub struct Stamina {
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
+    /// Whether the interval is by a bootstrap that draws scenarios, since some scenario has several episodes, which are
+    /// alike; `false` = Greenwood's.
+    #[serde(default)]
+    pub clustered: bool,
     /// The horizon in turns.
     pub tau: u32,
     /// Episodes.
@@ -241,6 +245,8 @@ pub struct RunRow {
     pub note: String,
     /// Why a user has withdrawn it; `None` = it counts. A withdrawn run is left out wherever runs are taken together.
     pub invalid: Option<String>,
+    /// Episodes that a user has withdrawn: they are in none of its numbers, and not among its `episodes`.
+    pub withdrawn_episodes: u32,
 }
 
 /// Names a run.
@@ -286,11 +292,14 @@ pub struct RunCopies {
     pub other_counts: bool,
 }
 
-/// Withdraws runs, or takes that back.
+/// Withdraws runs, or episodes of one, or takes that back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Withdraw {
     /// Ids of the runs.
     pub runs: Vec<String>,
+    /// Ids of episodes of the only run that is named: these are withdrawn, and the run is not; empty = the runs themselves.
+    #[serde(default)]
+    pub episodes: Vec<String>,
     /// Why they are invalid; `None` = they count again.
     pub reason: Option<String>,
 }

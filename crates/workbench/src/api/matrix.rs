@@ -99,6 +99,10 @@ pub struct MatrixCell {
     pub runs: Vec<String>,
     /// Whether any of them is simulated.
     pub simulated: bool,
+    /// Share of its episodes that were stopped from outside before τ, 0 to 1.
+    pub early_censored: Option<f64>,
+    /// What makes its number less sure than it looks, a few words each: `35 of 89 episodes`.
+    pub doubts: Vec<String>,
     /// Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
     pub mixed: Vec<String>,
 }

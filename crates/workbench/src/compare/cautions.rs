@@ -2,6 +2,7 @@
 
 use model::{CensoringPolicy, counted};
 
+use super::doubts::MUCH_CENSORED;
 use super::members::Pool;
 use super::{rules, tests_of};
 use crate::api::{self, ComparedMember, Comparison};
@@ -31,7 +32,7 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
         }
         format!("{names}: every episode was stopped from outside before it passed a turn. Nobody was at risk, so nothing is known of how long episodes last.")
     }));
-    cautions.extend(say(who(&|m| m.early_censored.is_some_and(|share| share > 0.1)), &|names| {
+    cautions.extend(say(who(&|m| m.early_censored.is_some_and(|share| share > MUCH_CENSORED)), &|names| {
         if one {
             return format!(
                 "{names}: more than a tenth of the trials are not scored, since they were stopped from outside. The pass rate rests on the others; look at it with these counted as failed."
@@ -54,7 +55,7 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
             );
         }
         format!(
-            "{names}: several episodes of a scenario. They are alike, so plain intervals are too narrow; those by bootstrap draw whole scenarios."
+            "{names}: several episodes of a scenario. They are alike: intervals of means draw whole scenarios; differences, ratios and log-rank tests take episodes for independent, so look at differences by bootstrap and at paired numbers."
         )
     }));
     // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.

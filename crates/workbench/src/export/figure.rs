@@ -68,6 +68,7 @@ impl Workbench {
                 let data = self.get_matrix(of.clone())?;
                 let method = method::matrix(self.policy_method(&data.policy)?, &data);
                 let method = method::noted(method, method::of_matrix_not_comparable(&data));
+                let method = method::noted(method, crate::matrix::doubts(&data));
                 (Figure::Matrix(matrix::figure(&data, *published)), method)
             }
             FigureOf::Retries { of, published } => {

@@ -128,6 +128,7 @@ pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
                 ci_high,
                 n,
                 simulated: played.is_some_and(|cell| cell.simulated),
+                doubtful: played.is_some_and(|cell| !cell.doubts.is_empty()),
                 published,
             });
         }

@@ -20,6 +20,20 @@ const MOST_COUNTED: usize = 8;
 
 const GREENWOOD: &str = "Greenwood 95 % CI";
 
+/// How the intervals of these means are made: where scenarios repeat they are drawn.
+fn of_means<'a>(means: impl IntoIterator<Item = &'a Stamina>) -> String {
+    let (mut plain, mut clustered) = (false, false);
+    for mean in means {
+        clustered |= mean.clustered;
+        plain |= !mean.clustered;
+    }
+    match (plain, clustered) {
+        (_, false) => GREENWOOD.to_owned(),
+        (true, true) => format!("{GREENWOOD}, by bootstrap of scenarios where these repeat"),
+        (false, true) => "95 % CI by bootstrap of scenarios, since these repeat".to_owned(),
+    }
+}
+
 /// A horizon, if there is one.
 pub(super) fn tau(tau: u32) -> Option<u32> {
     Some(tau).filter(|tau| *tau > 0)
@@ -146,7 +160,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         Measure::Stamina => {
             return Method {
                 tau: tau(data.tau),
-                intervals: Some(GREENWOOD.to_owned()),
+                intervals: Some(of_means(data.members.iter().map(|member| &member.stamina))),
                 counts: counted(&data.members),
                 ..method
             };
@@ -217,7 +231,7 @@ pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
     notes.extend(method.notes);
     Method {
         tau: tau(data.tau),
-        intervals: Some(GREENWOOD.to_owned()),
+        intervals: Some(of_means(data.members.iter().map(|member| &member.stamina))),
         counts: counted(&data.members),
         notes,
         ..method
@@ -240,8 +254,9 @@ pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
     let notes = vec!["Runs of a cell are pooled; means of rows and columns are unweighted".to_owned()];
     let rates: Vec<&PassRate> =
         data.cells.iter().flatten().filter_map(|cell| cell.pass_rate.as_ref()).collect();
+    let staminas = data.cells.iter().flatten().map(|cell| &cell.stamina);
     let intervals =
-        if data.of_one_turn { of_tables::rate_intervals(&rates) } else { Some(GREENWOOD.to_owned()) };
+        if data.of_one_turn { of_tables::rate_intervals(&rates) } else { Some(of_means(staminas)) };
     Method {
         tau: tau(data.tau).filter(|_| !data.of_one_turn),
         intervals,

@@ -45,7 +45,10 @@ impl Figures {
     fn address(&self, figure: &Drawn) -> String {
         match self {
             Self::In(folder) => format!("{}/{}.svg", in_address(folder), figure.name),
-            Self::Inside => format!("data:image/svg+xml;base64,{}", STANDARD.encode(&figure.svg)),
+            Self::Inside => format!(
+                "data:image/svg+xml;base64,{}",
+                STANDARD.encode(figures::export::standalone(&figure.svg))
+            ),
         }
     }
 }
@@ -158,15 +161,21 @@ impl Report {
         out
     }
 
-    /// As one page of HTML: figures in it as SVG, no script, nothing from elsewhere.
+    /// As one page of HTML: figures in it as SVG, the font of all of it, no script, nothing from elsewhere.
     pub(super) fn to_html(&self) -> String {
         let title = escape_html(&self.title);
-        let mut out = format!(
+        let body = self.body();
+        let font = figures::font_face(&body);
+        format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:\">\n\
              <meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"generator\" content=\"{SOFTWARE}\">\n\
-             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        );
+             <title>{title}</title>\n<style>{font}{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+        )
+    }
+
+    fn body(&self) -> String {
+        let mut out = format!("<h1>{}</h1>\n", escape_html(&self.title));
         for section in &self.sections {
             let _ = writeln!(out, "<h2>{}</h2>", escape_html(&section.heading));
             for block in &section.blocks {
@@ -206,7 +215,6 @@ impl Report {
                 }
             }
         }
-        out.push_str("</body>\n</html>\n");
         out
     }
 }
@@ -245,7 +253,7 @@ impl Workbench {
                     let folder = format!("{name}-figures");
                     beside.extend(report.figures().map(|figure| {
                         let name = format!("{folder}/{}.svg", figure.name);
-                        (Beside::Named(name), figure.svg.clone().into_bytes())
+                        (Beside::Named(name), figures::export::standalone(&figure.svg).into_bytes())
                     }));
                     report.to_markdown(&Figures::In(folder))
                 }

@@ -105,6 +105,15 @@ fn stamina_columns() -> Vec<Column> {
     ]
 }
 
+/// How the intervals of these means are made, for a sentence.
+pub(super) fn interval_of_means<'a>(means: impl IntoIterator<Item = &'a Stamina>) -> &'static str {
+    if means.into_iter().any(|mean| mean.clustered) {
+        "Greenwood's 95 % interval (by bootstrap of scenarios where these repeat)"
+    } else {
+        "Greenwood's 95 % interval"
+    }
+}
+
 /// Adds a row of a run: where nobody was at risk, what is missing is unknown, not "not reached" or "n/a".
 fn push_of(table: &mut Table, of: &Stamina, row: Vec<Option<Value>>) {
     match of.median {

@@ -10,6 +10,7 @@ use std::time::{Instant, SystemTime};
 
 use runner::settings::{EndpointSettings, RunSettings};
 use sandbox::{Engine, Reach};
+use scenario::pack::Pack;
 
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
@@ -70,11 +71,8 @@ impl Workbench {
     fn estimate_despite(&self, form: &FormSettings, errors: &[FieldError]) -> Option<RunEstimate> {
         let form = super::form::without_errors(form, errors)?;
         let settings = super::form::settings_of(&form).ok()?;
-        let (_, pack) = planned::pack(&settings, &self.runs.packs, false);
-        let plan = estimate::plan(&settings, pack.as_ref());
-        if plan.turns == 0 {
-            return None;
-        }
+        let (check, pack) = planned::pack(&settings, &self.runs.packs, false);
+        let plan = plan(&settings, &check, pack.as_ref()).filter(|plan| plan.turns > 0)?;
         let mut estimate = self.estimate(&settings, &plan).ok()?;
         estimate.basis.push_str(". Fields to fix count as their defaults");
         Some(estimate)
@@ -91,28 +89,35 @@ impl Workbench {
         checks.push(engine);
         checks.extend(image);
         checks.extend(planned::harness(settings));
+        let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
         checks.extend(runtime.block_on(endpoint::checks(settings, call)));
-        let plan = estimate::plan(settings, pack.as_ref());
-        let mut estimate = self.estimate(settings, &plan)?;
+        let mut estimate = plan.as_ref().map(|plan| self.estimate(settings, plan)).transpose()?;
         checks.push(folder(&settings.output_dir));
-        checks.push(disk(settings, &estimate));
+        checks.push(disk(settings, estimate.as_ref()));
         checks.extend(machine_holds(settings));
         checks.extend(network(settings, is_guarded));
         checks.extend(arguments(settings));
         checks.extend(binds::check(settings));
         checks.extend(leftovers);
-        if plan.turns == 0 {
-            "Nothing is to be played".clone_into(&mut estimate.basis);
+        if let Some(nothing) = estimate.as_mut().filter(|estimate| estimate.turns == 0) {
+            "Nothing is to be played".clone_into(&mut nothing.basis);
         }
         Ok(Preflight {
             can_start: checks.iter().all(|check| check.state != CheckState::Fail),
             checks,
-            estimate: Some(estimate),
+            estimate,
             at: super::now::rfc3339(SystemTime::now()),
             seconds: begun.elapsed().as_secs_f64(),
         })
     }
+}
+
+/// What is to be played; `None` = a pack should say it, and cannot be read or is damaged. The bounds of the settings say
+/// nothing then: they are as far as anything goes.
+fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<estimate::Plan> {
+    let unknown = settings.scenarios_dir.is_some() && (pack.is_none() || check.state == CheckState::Fail);
+    (!unknown).then(|| estimate::plan(settings, pack))
 }
 
 fn wrong(errors: &[FieldError]) -> Preflight {
@@ -302,14 +307,16 @@ fn folder(path: &Path) -> Check {
     }
 }
 
-fn disk(settings: &RunSettings, estimate: &RunEstimate) -> Check {
+fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Check {
     const TITLE: &str = "Disk";
     let Some(free) = machine::free_disk(&settings.output_dir) else {
         return Check::new("disk", TITLE, CheckState::Unknown, "unknown");
     };
     let value = format!("{} free", bytes(free));
-    let results = estimate.bytes.unwrap_or(0);
-    let at_once = u64::from(settings.batch_size.min(estimate.episodes.max(1)));
+    let results = estimate.and_then(|estimate| estimate.bytes).unwrap_or(0);
+    let turns = estimate.map_or(0, |estimate| estimate.turns);
+    let episodes = estimate.map_or(u32::MAX, |estimate| estimate.episodes.max(1));
+    let at_once = u64::from(settings.batch_size.min(episodes));
     let boxes = if settings.use_docker { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
     if free < LEAST_DISK {
         return Check::new("disk", TITLE, CheckState::Fail, value)
@@ -317,9 +324,8 @@ fn disk(settings: &RunSettings, estimate: &RunEstimate) -> Check {
     }
     if results > free {
         let check = Check::new("disk", TITLE, CheckState::Warn, value).says(format!(
-            "The results of {} turns need about {}. Keep only the last {FEW_SNAPSHOTS} snapshots of each episode, or free \
+            "The results of {turns} turns need about {}. Keep only the last {FEW_SNAPSHOTS} snapshots of each episode, or free \
              space.",
-            estimate.turns,
             bytes(results)
         ));
         return if settings.keep_snapshots.is_none_or(|kept| kept > FEW_SNAPSHOTS) {

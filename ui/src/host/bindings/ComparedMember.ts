@@ -98,4 +98,8 @@ spent: Spent,
 /**
  * Import warnings and other things that a reader must know, such as `25 of 26 tasks`.
  */
-caveats: Array<string>, };
+caveats: Array<string>, 
+/**
+ * What makes its numbers less sure than they look, a few words each, to stand beside them: `35 of 89 episodes`.
+ */
+doubts: Array<string>, };

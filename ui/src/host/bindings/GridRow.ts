@@ -57,4 +57,8 @@ unrecognised: boolean,
 /**
  * Score of the episode, 0 to 100.
  */
-score: number | null, };
+score: number | null, 
+/**
+ * Why a user has withdrawn it; `None` = it counts. A withdrawn episode is in no number, that of its run included.
+ */
+invalid: string | null, };

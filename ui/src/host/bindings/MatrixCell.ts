@@ -31,6 +31,14 @@ runs: Array<string>,
  */
 simulated: boolean, 
 /**
+ * Share of its episodes that were stopped from outside before τ, 0 to 1.
+ */
+early_censored: number | null, 
+/**
+ * What makes its number less sure than it looks, a few words each: `35 of 89 episodes`.
+ */
+doubts: Array<string>, 
+/**
  * Settings that differ among its own runs so that these are not comparable, and are pooled all the same.
  */
 mixed: Array<string>, };

@@ -48,4 +48,12 @@ pass_at_k: Array<number>,
 /**
  * pass^k for the same k: the probability that all of k trials of a task pass.
  */
-pass_hat_k: Array<number>, };
+pass_hat_k: Array<number>, 
+/**
+ * The 95 % interval of each pass@k, by tasks; `None` = it is not defined: there is one task.
+ */
+pass_at_k_ci: Array<[number, number] | null>, 
+/**
+ * The same of each pass^k.
+ */
+pass_hat_k_ci: Array<[number, number] | null>, };

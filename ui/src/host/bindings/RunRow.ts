@@ -166,4 +166,8 @@ note: string,
 /**
  * Why a user has withdrawn it; `None` = it counts. A withdrawn run is left out wherever runs are taken together.
  */
-invalid: string | null, };
+invalid: string | null, 
+/**
+ * Episodes that a user has withdrawn: they are in none of its numbers, and not among its `episodes`.
+ */
+withdrawn_episodes: number, };

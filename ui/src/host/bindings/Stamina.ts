@@ -18,6 +18,11 @@ ci_low: number | null,
  */
 ci_high: number | null, 
 /**
+ * Whether the interval is by a bootstrap that draws scenarios, since some scenario has several episodes, which are
+ * alike; `false` = Greenwood's.
+ */
+clustered: boolean, 
+/**
  * The horizon in turns.
  */
 tau: number, 

@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::{Picture, bp, fitted};
 use crate::labels::Area;
 use crate::matrix::{
-    MeanOfLine, NO_RUN, Plan, cell_at, ink_on, mean_text, means, no_run_fits, plan, shown_names,
+    MeanOfLine, NO_RUN, Plan, cell_at, cell_text, ink_on, means, no_run_fits, plan, shown_names,
 };
 use crate::number::decimal;
 use crate::sheet::Sheet;
@@ -83,7 +83,7 @@ fn cell(picture: &mut Picture, plan: &Plan, area: &Area, cell: &MatrixCell, them
     let big = if plan.big > plan.size { picture.label } else { picture.tick };
     let of_mean = format!(",text={ink},font={}", super::font(big));
     if !cell.is_published_only() {
-        picture.text((middle, base), "base", &of_mean, &escape(&mean_text(cell.mean)));
+        picture.text((middle, base), "base", &of_mean, &escape(&cell_text(cell)));
     } else if no_run_fits(area.right - area.left, plan.size) {
         picture.text((middle, base), "base", &format!(",text={ink}"), NO_RUN);
     }

@@ -5,8 +5,8 @@ use model::{PassRate, RateInterval};
 
 use super::super::tables;
 use super::{
-    COST_PER_EPISODE, GREENWOOD, counted, differences, failures, matrix, paired, pseudo_observed, retries,
-    summed, tau,
+    COST_PER_EPISODE, GREENWOOD, counted, differences, failures, matrix, of_means, paired, pseudo_observed,
+    retries, summed, tau,
 };
 use crate::Workbench;
 use crate::api::{
@@ -15,6 +15,7 @@ use crate::api::{
 };
 
 const BY_BOOTSTRAP: &str = "95 % CI by a bootstrap that draws scenarios";
+const BY_TASKS: &str = "95 % CI from the variance between tasks";
 const LOG_LOG: &str = "log-log 95 % CI";
 
 /// What is said of a table that has no statistics: what it is of.
@@ -28,7 +29,11 @@ fn staminas(method: Method, data: &Comparison) -> Method {
     let one = data.of_one_turn;
     Method {
         tau: tau(data.tau).filter(|_| !one),
-        intervals: if one { rate_intervals(&rates) } else { Some(GREENWOOD.to_owned()) },
+        intervals: if one {
+            rate_intervals(&rates)
+        } else {
+            Some(of_means(data.members.iter().map(|member| &member.stamina)))
+        },
         counts: summed(counted(&data.members), "runs"),
         ..method
     }
@@ -114,8 +119,10 @@ impl Workbench {
             TableOf::PerTask { of } | TableOf::PassAtK { of } => {
                 let grid = self.list_tasks(of.clone())?;
                 let rates: Vec<&PassRate> = grid.columns.iter().map(|column| &column.pass_rate).collect();
-                let per_task = matches!(table, TableOf::PerTask { .. });
-                let intervals = rate_intervals(&rates).filter(|_| per_task);
+                let intervals = match table {
+                    TableOf::PerTask { .. } => rate_intervals(&rates),
+                    _ => Some(BY_TASKS.to_owned()),
+                };
                 Ok(Method { intervals, ..self.of_episodes(&of.members)? })
             }
             TableOf::Disagreements { of } => self.of_episodes(&of.members),
@@ -123,10 +130,12 @@ impl Workbench {
                 let runs = tables::library_runs(self, of)?;
                 let rates: Vec<&PassRate> = runs.iter().filter_map(|run| run.pass_rate.as_ref()).collect();
                 let of_rates = rate_intervals(&rates);
+                let means =
+                    of_means(runs.iter().filter(|run| run.pass_rate.is_none()).map(|run| &run.stamina));
                 let intervals = match of_rates {
                     Some(rates) if runs.iter().all(|run| run.pass_rate.is_some()) => rates,
-                    Some(rates) => format!("{GREENWOOD}, of pass rates {rates}"),
-                    None => GREENWOOD.to_owned(),
+                    Some(rates) => format!("{means}, of pass rates {rates}"),
+                    None => means,
                 };
                 Ok(Method { intervals: Some(intervals), ..self.current_policy()? })
             }

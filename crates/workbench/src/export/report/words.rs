@@ -3,6 +3,7 @@
 use figures::{SOFTWARE, p_value};
 use model::{Median, counted};
 
+use super::super::tables::interval_of_means;
 use super::Block;
 use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
 
@@ -17,6 +18,9 @@ pub(super) fn title(data: &Comparison) -> String {
 fn mean(stamina: &Stamina) -> String {
     let Some(mean) = stamina.mean else { return "unknown".to_owned() };
     let interval = match (stamina.ci_low, stamina.ci_high) {
+        (Some(low), Some(high)) if stamina.clustered => {
+            format!(" (95 % CI {low:.2} to {high:.2}, by scenario)")
+        }
         (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
         _ => " (no interval: no variation)".to_owned(),
     };
@@ -73,12 +77,17 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             }
             marks.extend(member.baseline.iter().map(|b| format!("baseline {b}")));
             let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("; ")) };
+            // What makes these less sure than they look stands beside them, and not only under the cautions.
+            let doubts = match member.doubts.as_slice() {
+                [] => String::new(),
+                doubts => format!(" But: {}.", doubts.join("; ")),
+            };
             if let Some(said) = rate(member, &marks).filter(|_| data.of_one_turn) {
-                return said;
+                return format!("{said}{doubts}");
             }
             let median = stamina.median.in_words(|median| counted(median.into(), "turn"));
             format!(
-                "{}{marks}: {}, {} failed, {} censored; mean stamina {}, median {median}.",
+                "{}{marks}: {}, {} failed, {} censored; mean stamina {}, median {median}.{doubts}",
                 member.full_name,
                 counted(stamina.n.into(), "episode"),
                 stamina.events,
@@ -123,6 +132,11 @@ pub(super) fn overall(data: &Comparison) -> String {
             data.no_overall_stratified.as_deref().unwrap_or("it is not defined")
         )),
         None => {}
+    }
+    if data.members.iter().any(|member| member.stamina.n > member.scenarios) {
+        text.push_str(
+            " Some runs have several episodes of a scenario. These tests take them for independent, so their p may be too small.",
+        );
     }
     text
 }
@@ -169,13 +183,17 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
     let mut items = if data.of_one_turn {
         vec![
             "Pass rates: trials that passed / scored trials, with Wilson's 95 % interval; where tasks have several trials over the number of independent trials that these are worth, by the cluster-robust variance over tasks and Student's t.".to_owned(),
-            "pass@k and pass^k: the unbiased estimators 1 − C(n − c, k) / C(n, k) and C(c, k) / C(n, k), means over tasks.".to_owned(),
+            "pass@k and pass^k: the unbiased estimators 1 − C(n − c, k) / C(n, k) and C(c, k) / C(n, k), means over tasks, with 95 % intervals from the variance between tasks.".to_owned(),
             "Differences between two runs: of pass rates, unpaired, with Newcombe's interval; log-rank tests, over one turn tests of two proportions, are corrected by Holm over the pairs of the table; paired tests compare tasks that both played.".to_owned(),
         ]
     } else {
         vec![
             "Survival: Kaplan–Meier over turns; an episode fails at its first turn not passed. Bands: Greenwood's variance on the log(−log S) scale, 95 %.".to_owned(),
-            format!("Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with Greenwood's variance.", data.tau),
+            format!(
+                "Mean stamina: the restricted mean, the sum of S(t) over turns 1 to {}, with {}.",
+                data.tau,
+                interval_of_means(data.members.iter().map(|member| &member.stamina))
+            ),
             "Differences between two runs: of restricted means, unpaired; log-rank tests are corrected by Holm over the pairs of the table; paired tests compare scenarios that both played.".to_owned(),
         ]
     };

@@ -5,7 +5,8 @@ use model::counted;
 
 use super::super::figure::parts;
 use super::{
-    for_machines_if, mean_columns, name, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns,
+    for_machines_if, interval_of_means, mean_columns, name, pass_rate, pass_rate_columns, push_of, stamina,
+    stamina_columns,
 };
 use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::shorter;
@@ -66,14 +67,22 @@ pub(super) fn runs(data: &Comparison) -> Table {
         )
     } else {
         format!(
-            "Mean stamina is the restricted mean over the first {}, with Greenwood's 95 % interval and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
+            "Mean stamina is the restricted mean over the first {}, with {} and one by a bootstrap that draws scenarios (seed {}); censoring policy: {}.",
             counted(data.tau.into(), "turn"),
+            interval_of_means(data.members.iter().map(|member| &member.stamina)),
             data.seed,
             data.policy
         )
     });
+    table.notes.extend(doubts(&data.members));
     table.notes.extend(caveats(&data.members));
     table
+}
+
+/// What makes the numbers of each member less sure than they look.
+fn doubts(members: &[ComparedMember]) -> impl Iterator<Item = String> {
+    (members.iter().filter(|member| !member.doubts.is_empty()))
+        .map(|member| format!("{}: {}.", member.marked(), member.doubts.join("; ")))
 }
 
 /// What the members of a comparison used.

@@ -101,6 +101,7 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         ],
     ));
     columns.push(Column::number("score", "Score", 1));
+    columns.push(Column::text("invalid", "Withdrawn").missing("no").for_machines());
     let title = match (one, sort) {
         (true, GridSort::Scenario) => "Trials by task",
         (true, _) => "Trials",
@@ -108,8 +109,12 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         (false, _) => "Episodes",
     };
     let mut table = Table::new("episodes", title, columns);
+    let mut withdrawn = Vec::new();
     for played in episodes(workbench, of, sort)? {
         let row = &played.row;
+        if let Some(reason) = &row.invalid {
+            withdrawn.push(format!("{} ({})", row.episode, reason.trim_end_matches('.')));
+        }
         let count = |letters: &str| row.cells.chars().filter(|c| letters.contains(*c)).count() as u64;
         let mut cells = played.identity();
         cells.extend([
@@ -123,8 +128,12 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
             known(count("r")),
             known(count("fe")),
             maybe(row.score),
+            maybe(row.invalid.as_deref()),
         ]);
         table.push(cells);
+    }
+    if !withdrawn.is_empty() {
+        table.notes.push(format!("Withdrawn, and in no number: {}.", withdrawn.join(", ")));
     }
     if one {
         table.notes.push(
@@ -155,7 +164,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
     ]);
     let mut table = Table::new("turns", "Turns of every episode", columns);
     let tried = tried(workbench, of)?;
-    for played in episodes(workbench, of, sort)? {
+    for played in episodes(workbench, of, sort)?.into_iter().filter(|played| played.row.invalid.is_none()) {
         let row = &played.row;
         let tried = tried.get(&(played.run.clone(), row.episode.clone()));
         for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {

@@ -47,6 +47,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::text("tags", "Tags").missing("none").for_machines(),
         Column::text("note", "Note").missing("none").for_machines(),
         Column::text("invalid", "Withdrawn").missing("no").for_machines(),
+        Column::integer("withdrawn_episodes", "Withdrawn episodes").for_machines(),
     ]);
     let mut table = Table::new("library", "Runs of the library", columns);
     for run in runs {
@@ -84,6 +85,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
             maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
             maybe(run.invalid.as_deref()),
+            known(run.withdrawn_episodes),
         ]);
         push_of(&mut table, &run.stamina, row);
     }

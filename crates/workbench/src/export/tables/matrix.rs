@@ -4,7 +4,9 @@ use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
 use super::super::figure::parts;
-use super::{for_machines_if, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns};
+use super::{
+    for_machines_if, interval_of_means, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns,
+};
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 
 /// Harness × model: its cells row by row, then the means of its lines.
@@ -47,8 +49,9 @@ pub(super) fn cells(data: &Matrix) -> Table {
         "Pass rates over scored trials, with Wilson's 95 % interval, clustered by task where tasks have several trials. Means over models and harnesses are unweighted, over the cells that have a run.".to_owned()
     } else {
         format!(
-        "Mean stamina over the first {}, with Greenwood's 95 % interval. Means over models and harnesses are unweighted, over the cells that have a run.",
-        counted(data.tau.into(), "turn")
+        "Mean stamina over the first {}, with {}. Means over models and harnesses are unweighted, over the cells that have a run.",
+        counted(data.tau.into(), "turn"),
+        interval_of_means(data.cells.iter().flatten().map(|cell| &cell.stamina))
         )
     });
     for (model, spread) in data.models.iter().zip(&data.spread) {

@@ -182,19 +182,31 @@ pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table
 /// pass@k and pass^k, one row for each run and k.
 pub(super) fn pass_at_k(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
     let grid = workbench.list_tasks(of.clone())?;
+    let [at_low, at_high] = Column::interval("pass_at_k_", 3);
+    let [hat_low, hat_high] = Column::interval("pass_hat_k_", 3);
     let columns = vec![
         Column::text("run", "Run"),
         Column::integer("k", "k"),
         Column::number("pass_at_k", "pass@k", 3),
+        at_low,
+        at_high,
         Column::number("pass_hat_k", "pass^k", 3),
+        hat_low,
+        hat_high,
     ];
     let mut table = Table::new("pass-at-k", "pass@k and pass^k", columns);
     for column in &grid.columns {
         let rate = &column.pass_rate;
-        for ((k, at), hat) in (1_u32..).zip(&rate.pass_at_k).zip(&rate.pass_hat_k) {
-            table.push(vec![known(column.marked()), known(k), known(*at), known(*hat)]);
+        let at_k = rate.pass_at_k.iter().zip(&rate.pass_at_k_ci);
+        let hat_k = rate.pass_hat_k.iter().zip(&rate.pass_hat_k_ci);
+        for (k, ((at, at_ends), (hat, hat_ends))) in (1_u32..).zip(at_k.zip(hat_k)) {
+            let mut row = vec![known(column.marked()), known(k)];
+            for (value, ends) in [(at, at_ends), (hat, hat_ends)] {
+                row.extend([known(*value), maybe(ends.map(|e| e.0)), maybe(ends.map(|e| e.1))]);
+            }
+            table.push(row);
         }
     }
-    table.notes.push("Of k trials of a task, pass@k is the probability that one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task.".to_owned());
+    table.notes.push("Of k trials of a task, pass@k is the probability that one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task, with 95 % intervals by tasks.".to_owned());
     Ok(table)
 }

@@ -1,0 +1,112 @@
+//! Runs and episodes whose numbers must not count, with the reason that a user gives.
+
+use model::counted;
+use store::{EpisodeEntry, RunRecord};
+
+use crate::Workbench;
+use crate::api::{ApiError, Nothing, Withdraw};
+use crate::summary::run_record;
+
+/// So many withdrawn episodes are named with their reasons; more are counted.
+const NAMED: usize = 5;
+
+impl Workbench {
+    /// Withdraws runs, or episodes of one, for a reason, or takes that back.
+    ///
+    /// Errors: `withdraw.no_reason`, `withdraw.one_run`, `run.not_found`, `episode.not_found`.
+    pub fn withdraw(&self, request: Withdraw) -> Result<Nothing, ApiError> {
+        let reason = request.reason.as_deref().map(str::trim);
+        if reason == Some("") {
+            return Err(ApiError::new(
+                "withdraw.no_reason",
+                "A run is withdrawn for a reason, and none is given",
+            )
+            .hint("Say in a few words why its numbers must not count"));
+        }
+        for run in &request.runs {
+            run_record(&self.store, run)?;
+        }
+        match (request.runs.as_slice(), request.episodes.as_slice()) {
+            (runs, []) => self.store.withdraw(runs, reason)?,
+            ([run], episodes) => {
+                let id = run_record(&self.store, run)?.entry.id;
+                for episode in episodes {
+                    if self.store.episode(id, episode)?.is_none() {
+                        return Err(not_found(run, episode));
+                    }
+                }
+                self.store.withdraw_episodes(run, episodes, reason)?;
+            }
+            (runs, _) => {
+                return Err(ApiError::new(
+                    "withdraw.one_run",
+                    format!("Episodes are withdrawn of one run at a time, and {} are named", runs.len()),
+                )
+                .hint("Name the run that the episodes are of"));
+            }
+        }
+        Ok(Nothing {})
+    }
+
+    /// The id of the episode of a run that this names: by its id, by the name that its source gives the trial, or by its
+    /// scenario where the run plays that once; else by a begin of one of these that names it alone.
+    ///
+    /// Errors: `run.not_found`, `episode.not_found`, `episode.ambiguous`.
+    pub fn find_episode(&self, run: &str, asked: &str) -> Result<String, ApiError> {
+        let record = run_record(&self.store, run)?;
+        let all = self.store.all_episodes(record.entry.id)?;
+        let exact: Vec<&EpisodeEntry> =
+            all.iter().filter(|episode| names(episode).any(|name| name == asked)).collect();
+        let found = if exact.is_empty() {
+            all.iter().filter(|episode| names(episode).any(|name| name.starts_with(asked))).collect()
+        } else {
+            exact
+        };
+        match found.as_slice() {
+            [one] => Ok(one.slug.clone()),
+            [] => Err(not_found(run, asked)),
+            several => {
+                let ids: Vec<&str> =
+                    several.iter().take(NAMED).map(|episode| episode.slug.as_str()).collect();
+                Err(ApiError::new(
+                    "episode.ambiguous",
+                    format!("\"{asked}\" names {} episodes of {run}", several.len()),
+                )
+                .hint(format!("Name one of: {}", ids.join(", "))))
+            }
+        }
+    }
+
+    /// What is said of a run of which episodes are withdrawn.
+    pub(crate) fn withdrawn_of(&self, record: &RunRecord) -> Result<Option<String>, ApiError> {
+        if record.entry.withdrawn_episodes == 0 {
+            return Ok(None);
+        }
+        let mut all = self.store.all_episodes(record.entry.id)?;
+        all.retain(|episode| episode.invalid.is_some());
+        let (are, they) = if all.len() == 1 { ("is", "it is") } else { ("are", "they are") };
+        let named: Vec<String> = (all.iter().take(NAMED))
+            .map(|episode| {
+                let reason = episode.invalid.as_deref().unwrap_or_default();
+                format!("{} ({})", episode.slug, reason.trim_end_matches('.'))
+            })
+            .collect();
+        let more = if all.len() > NAMED { ", …" } else { "" };
+        Ok(Some(format!(
+            "{} {are} withdrawn and in no number, though {they} shown: {}{more}.",
+            counted(all.len() as u64, "episode"),
+            named.join(", ")
+        )))
+    }
+}
+
+fn not_found(run: &str, episode: &str) -> ApiError {
+    ApiError::new("episode.not_found", format!("There is no episode \"{episode}\" in {run}"))
+        .hint(format!("`stamina show {run}` lists its episodes with their ids"))
+}
+
+/// By what an episode may be named.
+fn names(episode: &EpisodeEntry) -> impl Iterator<Item = &str> {
+    let trial = episode.key.rsplit('/').next().unwrap_or(&episode.key);
+    [episode.slug.as_str(), episode.key.as_str(), trial, episode.scenario.as_str()].into_iter()
+}
