@@ -55,6 +55,7 @@ use self::accounting::Agent;
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
 use self::layout::{Job, Kind};
+pub(in crate::formats) use self::step::take_cases;
 use self::steps::Steps;
 use self::task::Task;
 use self::trial::{Played, Trial};

@@ -92,7 +92,10 @@ impl Workbench {
         checks.extend(image);
         checks.extend(planned::harness(settings));
         checks.push(pack_check);
-        checks.extend(runtime.block_on(endpoint::checks(settings, call)));
+        // Players of tasks ask no model.
+        if settings.tasks.is_none() {
+            checks.extend(runtime.block_on(endpoint::checks(settings, call)));
+        }
         let plan = estimate::plan(settings, pack.as_ref());
         let mut estimate = self.estimate(settings, &plan)?;
         checks.push(folder(&settings.output_dir));
@@ -155,7 +158,9 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
     };
     let check = engine::check(engine.info(), settings);
     let is_guarded = engine.is_guarded().await;
-    (check, Some(image(settings, &engine).await), leftovers(&engine).await, is_guarded)
+    // Images of tasks are built when they are played.
+    let image = if settings.tasks.is_some() { None } else { Some(image(settings, &engine).await) };
+    (check, image, leftovers(&engine).await, is_guarded)
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
@@ -398,6 +403,9 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
             let (field, value) = ("network".to_owned(), "gateway".to_owned());
             check.fixed_by("Gateway only", FixAction::SetText { field, value })
         });
+    }
+    if settings.tasks.is_some() {
+        return Some(Check::new("network", TITLE, CheckState::Ok, "none"));
     }
     let ports = listening();
     if ports.is_empty() || is_guarded {
