@@ -196,16 +196,15 @@ mod tests {
 
     #[test]
     fn round_by_round_gives_the_worked_example() {
-        let tasks = [
-            tries(4, &["1000", "0011", "0000"]),
-            tries(3, &["0100", "1111", "0001"]),
-            tries(5, &["0000"]),
-        ];
+        let tasks =
+            [tries(4, &["1000", "0011", "0000"]), tries(3, &["0100", "1111", "0001"]), tries(5, &["0000"])];
         near(mt_round_by_round(&tasks, 4), 50.0);
         // Tried one after the other until the first success, the score is the same for fewer calls.
-        let sequential = [tries(4, &["1", "001", "0000"]), tries(3, &["01", "1", "0001"]), tries(5, &["0000"])];
+        let sequential =
+            [tries(4, &["1", "001", "0000"]), tries(3, &["01", "1", "0001"]), tries(5, &["0000"])];
         assert_eq!(mt_round_by_round(&sequential, 4), mt_round_by_round(&tasks, 4));
-        let calls = |tasks: &[TaskTries]| tasks.iter().flat_map(|task| &task.tries).map(Vec::len).sum::<usize>();
+        let calls =
+            |tasks: &[TaskTries]| tasks.iter().flat_map(|task| &task.tries).map(Vec::len).sum::<usize>();
         assert_eq!((calls(&tasks), calls(&sequential)), (28, 19));
     }
 

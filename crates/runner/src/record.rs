@@ -149,7 +149,8 @@ impl EpisodeFolder {
         let path = self.path.join(format!("artifacts/turn_{turn}")).join(path);
         // A name that this system does not take, or that is a folder by now, is no reason to end a trial.
         let made = path.parent().map_or(Ok(()), disk::folder);
-        let kept = made.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Keep::WhileTheMachineRuns));
+        let kept =
+            made.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Keep::WhileTheMachineRuns));
         match kept {
             Err(error) if !is_full(&error) => {
                 tracing::warn!("an artifact could not be kept: {error}");

@@ -64,13 +64,19 @@ fn job(name: &str) -> Vec<Episode> {
     let place = format!("jobs/{name}");
     let survey = format.survey(&tree, &place, &mut report);
     let reader = format.reader(&tree, &place);
-    survey.parts.iter().flat_map(|part| reader.read(&tree, part, &mut report)).map(|read| read.episode).collect()
+    survey
+        .parts
+        .iter()
+        .flat_map(|part| reader.read(&tree, part, &mut report))
+        .map(|read| read.episode)
+        .collect()
 }
 
 /// What is compared of a step: name, verdict, reason, reward, all rewards, cases passed and in all, and how each case went.
 fn facts(turn: &Turn) -> String {
     let attempt = turn.attempts.last().unwrap();
-    let tests: Vec<String> = attempt.tests.iter().map(|test| format!("{} {:?}", test.id, test.outcome)).collect();
+    let tests: Vec<String> =
+        attempt.tests.iter().map(|test| format!("{} {:?}", test.id, test.outcome)).collect();
     format!(
         "{} {:?} {:?} reward {:?} {:?} cases {:?}/{:?} {:?} {tests:?}",
         turn.extra["step"],
@@ -175,7 +181,9 @@ async fn what_an_agent_plants_is_not_graded() {
             (plant, &format!("ls /tests > /app/suite; echo 0 {REWARD}")),
             (
                 seen,
-                &format!("r=1; [ \"$(cat /app/suite)\" = test.sh ] || r=0; grep -q '[a-z]*\\.' /app/seen && r=0; echo $r {REWARD}"),
+                &format!(
+                    "r=1; [ \"$(cat /app/suite)\" = test.sh ] || r=0; grep -q '[a-z]*\\.' /app/seen && r=0; echo $r {REWARD}"
+                ),
             ),
         ],
     );
@@ -190,11 +198,16 @@ async fn what_an_agent_plants_is_not_graded() {
 
     let folder = room.path().join("run");
     let (on_event, _) = keep();
-    assert_eq!(runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(), Finish::Finished);
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
     let verdicts: BTreeMap<String, Vec<(Verdict, Option<EndReason>)>> = episodes(&folder)
         .into_iter()
         .map(|episode| {
-            let last = |turn: &Turn| turn.attempts.last().map(|attempt| (attempt.verdict, attempt.end_reason)).unwrap();
+            let last = |turn: &Turn| {
+                turn.attempts.last().map(|attempt| (attempt.verdict, attempt.end_reason)).unwrap()
+            };
             (episode.scenario.clone(), episode.turns.iter().map(last).collect())
         })
         .collect();
@@ -221,7 +234,9 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     let judged = format!(
         "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; echo $r {REWARD}"
     );
-    let second = format!("r=0; pgrep -x sleep >/dev/null 2>&1 || ls /proc/*/exe >/dev/null; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; echo \"{{\\\"reward\\\": $r, \\\"style\\\": 0.25}}\" > /logs/verifier/reward.json");
+    let second = format!(
+        "r=0; pgrep -x sleep >/dev/null 2>&1 || ls /proc/*/exe >/dev/null; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; echo \"{{\\\"reward\\\": $r, \\\"style\\\": 0.25}}\" > /logs/verifier/reward.json"
+    );
     task(&tasks, "whole", toml, &[(first, &judged), ("true", &second), ("true", "true")]);
     let put = |path: &str, text: &str| {
         let path = tasks.join("whole").join(path);
@@ -241,7 +256,10 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
 
     let folder = room.path().join("run");
     let (on_event, _) = keep();
-    assert_eq!(runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(), Finish::Finished);
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
     let episodes = episodes(&folder);
     let of = |name: &str| episodes.iter().find(|episode| episode.scenario == name).unwrap();
     let whole = of("whole");
@@ -270,7 +288,12 @@ async fn an_agent_out_of_time_can_end_its_trial_ungraded() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("late");
     let toml = "[[steps]]\nname = \"s0\"\n[steps.agent]\ntimeout_sec = 1\n[[steps]]\nname = \"s1\"\n";
-    task(&tasks, "late", toml, &[("sleep 60", &format!("echo 1 {REWARD}")), ("true", &format!("echo 1 {REWARD}"))]);
+    task(
+        &tasks,
+        "late",
+        toml,
+        &[("sleep 60", &format!("echo 1 {REWARD}")), ("true", &format!("echo 1 {REWARD}"))],
+    );
     for (timeout, steps, passed) in [("stop", 1, 0), ("graded", 2, 2)] {
         let folder = room.path().join(timeout);
         let (on_event, _) = keep();

@@ -48,7 +48,9 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
         if size.too_deep {
             return Full::Limit;
         }
-        let used = size.bytes.saturating_add(beside(engine, name, &[volumes.workspace.clone(), volumes.home.clone()], limit).await);
+        let used = size.bytes.saturating_add(
+            beside(engine, name, &[volumes.workspace.clone(), volumes.home.clone()], limit).await,
+        );
         if let Some(full) = full(used, limit, free, &volumes.workspace) {
             return full;
         }

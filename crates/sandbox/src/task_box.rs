@@ -12,7 +12,9 @@ mod exec;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bollard::body_full;
-use bollard::models::{ContainerConfig, ContainerCreateBody, HostConfig, HostConfigLogConfig, ResourcesUlimits};
+use bollard::models::{
+    ContainerConfig, ContainerCreateBody, HostConfig, HostConfigLogConfig, ResourcesUlimits,
+};
 use bollard::query_parameters::{
     CreateContainerOptions, DownloadFromContainerOptions, UploadToContainerOptions,
 };
@@ -117,7 +119,8 @@ impl Engine {
             });
         }
         let config: ContainerConfig = found.and_then(|found| found.config).unwrap_or_default();
-        let workdir = config.working_dir.filter(|folder| !folder.is_empty()).unwrap_or_else(|| "/".to_owned());
+        let workdir =
+            config.working_dir.filter(|folder| !folder.is_empty()).unwrap_or_else(|| "/".to_owned());
         let ended = Arc::new(Mutex::new(None));
         Ok(OpenTask {
             engine: self.clone(),
@@ -158,7 +161,8 @@ impl OpenTask {
     /// only.
     pub async fn put(&self, folder: &str, files: Packed) -> Result<(), SandboxError> {
         let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
-        let sent = self.engine.docker.upload_to_container(&self.name, Some(options), body_full(files.into_bytes()));
+        let sent =
+            self.engine.docker.upload_to_container(&self.name, Some(options), body_full(files.into_bytes()));
         sent.await.map_err(failed("lay files into a container"))
     }
 
@@ -166,7 +170,8 @@ impl OpenTask {
     /// there. Links and what is no file are left out, and so is what comes after `cap` bytes.
     pub async fn files(&self, path: &str, cap: u64) -> Result<Option<Vec<FileLeft>>, SandboxError> {
         let options = DownloadFromContainerOptions { path: path.to_owned() };
-        let mut stream = std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
+        let mut stream =
+            std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
         let mut bytes: Vec<u8> = Vec::new();
         while let Some(piece) = stream.next().await {
             let piece: Bytes = match piece {
@@ -185,7 +190,8 @@ impl OpenTask {
     /// Whether a folder is there and holds nothing at all, as the engine sees it.
     pub async fn is_empty(&self, folder: &str) -> Result<bool, SandboxError> {
         let options = DownloadFromContainerOptions { path: folder.to_owned() };
-        let mut stream = std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
+        let mut stream =
+            std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
         let mut bytes: Vec<u8> = Vec::new();
         while let Some(piece) = stream.next().await {
             match piece {
@@ -253,11 +259,7 @@ fn host_config(limits: &Limits, network: String) -> HostConfig {
         // Memory and swap together: the same number means no swap.
         memory_swap: Some(signed(limits.memory)),
         pids_limit: Some(i64::from(limits.pids)),
-        ulimits: Some(vec![
-            ulimit("nofile", limits.files),
-            ulimit("fsize", limits.disk),
-            ulimit("core", 0),
-        ]),
+        ulimits: Some(vec![ulimit("nofile", limits.files), ulimit("fsize", limits.disk), ulimit("core", 0)]),
         security_opt: Some(vec!["no-new-privileges".to_owned()]),
         log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
         network_mode: Some(network),

@@ -260,15 +260,21 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     }
     let strategy = raw.multi_step_reward_strategy.as_deref().unwrap_or("mean");
     if !matches!(strategy, "mean" | "final") {
-        return Err(format!("multi_step_reward_strategy is \"{}\"; it is mean or final", strategy.escape_debug()));
+        return Err(format!(
+            "multi_step_reward_strategy is \"{}\"; it is mean or final",
+            strategy.escape_debug()
+        ));
     }
     let environment = raw.environment;
     let file = TaskFile {
         title: raw.metadata.get("name").and_then(Value::as_str).map(str::to_owned),
         is_final: strategy == "final",
         image: environment.docker_image.filter(|name| !name.is_empty()),
-        build_seconds: seconds("environment.build_timeout_sec", environment.build_timeout_sec.unwrap_or(600.0))?
-            .ceil() as u64,
+        build_seconds: seconds(
+            "environment.build_timeout_sec",
+            environment.build_timeout_sec.unwrap_or(600.0),
+        )?
+        .ceil() as u64,
         cpus: positive("environment.cpus", environment.cpus)?,
         memory_mb: size("memory", environment.memory_mb, environment.memory)?,
         storage_mb: size("storage", environment.storage_mb, environment.storage)?,
@@ -309,7 +315,9 @@ impl Met {
         if let Some(os) = raw.os.as_deref().filter(|os| !os.eq_ignore_ascii_case("linux")) {
             self.refuse(format!("environment.os = \"{}\": only linux is played", os.escape_debug()));
         }
-        if raw.gpus.is_some_and(|gpus| gpus > 0.0) || raw.gpu_types.as_ref().is_some_and(|types| !types.is_empty()) {
+        if raw.gpus.is_some_and(|gpus| gpus > 0.0)
+            || raw.gpu_types.as_ref().is_some_and(|types| !types.is_empty())
+        {
             self.refuse("environment.gpus: it needs a GPU");
         }
         if raw.tpu.is_some() {
@@ -321,7 +329,8 @@ impl Met {
         if raw.skills_dir.as_deref().is_some_and(|folder| !folder.is_empty()) {
             self.refuse("environment.skills_dir: skills are not handed to agents");
         }
-        if raw.network_mode.as_deref() == Some("allowlist") || raw.allowed_hosts.as_ref().is_some_and(|h| !h.is_empty())
+        if raw.network_mode.as_deref() == Some("allowlist")
+            || raw.allowed_hosts.as_ref().is_some_and(|h| !h.is_empty())
         {
             self.refuse("environment.network_mode = \"allowlist\": the network is open or closed");
         }
@@ -345,7 +354,9 @@ impl Met {
             self.refuse(format!("{name}.environment: a verifier in a container of its own is not played"));
         }
         if !raw.collect.is_empty() {
-            self.refuse(format!("{name}.collect: commands before the artifacts are collected are not executed"));
+            self.refuse(format!(
+                "{name}.collect: commands before the artifacts are collected are not executed"
+            ));
         }
     }
 }
@@ -379,7 +390,9 @@ impl Common<'_> {
             artifacts.extend(kept(artifact, met)?);
         }
         Ok(StepFile {
-            agent_seconds: agent_seconds.map(|value| seconds(&format!("{at}agent.timeout_sec"), value)).transpose()?,
+            agent_seconds: agent_seconds
+                .map(|value| seconds(&format!("{at}agent.timeout_sec"), value))
+                .transpose()?,
             agent_user: raw.agent.user.or_else(|| self.agent.user.clone()).map(String::from),
             verifier_seconds: seconds(
                 &format!("{at}verifier.timeout_sec"),

@@ -73,10 +73,9 @@ impl Trial<'_> {
         .await?;
         let (agent_seconds, test_seconds) = (played.agent_seconds, played.test_seconds);
         let others = agent_seconds.unwrap_or(0.0) + test_seconds.unwrap_or(0.0);
-        let exception = played.raised.map(|(_, raised)| Exception {
-            message: self.play.scrub.text(&raised.message),
-            ..raised
-        });
+        let exception = played
+            .raised
+            .map(|(_, raised)| Exception { message: self.play.scrub.text(&raised.message), ..raised });
         Ok(AttemptRecord {
             attempt: 1,
             verdict,
@@ -108,6 +107,9 @@ impl Trial<'_> {
 
 /// The first line of an instruction that says something, without the marks of a heading.
 pub(super) fn first_line(request: &str) -> Option<String> {
-    let line = request.lines().map(|line| line.trim().trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
+    let line = request
+        .lines()
+        .map(|line| line.trim().trim_start_matches('#').trim())
+        .find(|line| !line.is_empty())?;
     Some(crate::record::one_line(line, TITLE))
 }

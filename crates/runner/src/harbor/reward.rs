@@ -35,7 +35,8 @@ pub(super) fn read(files: &[FileLeft]) -> Result<Rewards, NoReward> {
 }
 
 fn of_json(content: &[u8]) -> Result<Rewards, NoReward> {
-    let bad = |why: &str| Err(NoReward { kind: "VerifierOutputParseError", why: format!("reward.json {why}") });
+    let bad =
+        |why: &str| Err(NoReward { kind: "VerifierOutputParseError", why: format!("reward.json {why}") });
     if content.is_empty() {
         return Err(empty("reward.json"));
     }
@@ -119,7 +120,10 @@ mod tests {
             (vec![("reward.txt", " 1\n")], Ok(vec![("reward", 1.0)])),
             (vec![("reward.txt", "0.5")], Ok(vec![("reward", 0.5)])),
             (vec![("reward.txt", "1"), ("reward.json", "{\"a\": 0}")], Ok(vec![("a", 0.0)])),
-            (vec![("reward.json", "{\"reward\": 1, \"case_ratio\": 0.75}")], Ok(vec![("case_ratio", 0.75), ("reward", 1.0)])),
+            (
+                vec![("reward.json", "{\"reward\": 1, \"case_ratio\": 0.75}")],
+                Ok(vec![("case_ratio", 0.75), ("reward", 1.0)]),
+            ),
             (vec![("reward.json", "{\"a\": true}")], Ok(vec![("a", 1.0)])),
             (vec![("reward.json", "{}")], Ok(vec![])),
             (vec![], Err("RewardFileNotFoundError")),
@@ -138,8 +142,9 @@ mod tests {
             (vec![("reward.json", ""), ("reward.txt", "1")], Err("RewardFileEmptyError")),
         ] {
             let found = left(&files).map_err(|none| none.kind);
-            let wanted = wanted
-                .map(|list| list.into_iter().map(|(name, reward)| (name.to_owned(), reward)).collect::<Rewards>());
+            let wanted = wanted.map(|list| {
+                list.into_iter().map(|(name, reward)| (name.to_owned(), reward)).collect::<Rewards>()
+            });
             assert_eq!(found, wanted, "{files:?}");
         }
     }

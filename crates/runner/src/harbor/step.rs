@@ -105,7 +105,8 @@ impl Trial<'_> {
         }
         self.agent(step, played).await?;
         self.artifacts(step, played).await?;
-        let out_of_time = played.raised.as_ref().is_some_and(|(reason, _)| *reason == EndReason::AgentTimeout);
+        let out_of_time =
+            played.raised.as_ref().is_some_and(|(reason, _)| *reason == EndReason::AgentTimeout);
         let timeout = self.play.settings.tasks.as_ref().map_or(TaskTimeout::Graded, |tasks| tasks.timeout);
         if out_of_time && timeout == TaskTimeout::Stop {
             played.is_over = true;
@@ -133,7 +134,8 @@ impl Trial<'_> {
         let seconds = step.agent_seconds.unwrap_or(self.play.settings.limits.seconds as f64);
         let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
         env.extend(self.variables(&self.file.solution_env)?);
-        let end = self.command("exec 2>&1; /solution/solve.sh".to_owned(), user, &env, whole(seconds)).await?;
+        let end =
+            self.command("exec 2>&1; /solution/solve.sh".to_owned(), user, &env, whole(seconds)).await?;
         played.agent_seconds = Some(began.elapsed().as_secs_f64());
         if end.exit.timed_out {
             let message = format!("Agent execution timed out after {seconds} seconds");
@@ -172,10 +174,9 @@ impl Trial<'_> {
         let began = Instant::now();
         self.empty().await?;
         self.was_verified = true;
-        for folder in [self.task.of_task(self.tree(), "tests"), self.task.of_step(self.tree(), step, "tests")] {
-            if let Some(folder) = folder {
-                self.lay(&folder, "tests", "/").await?;
-            }
+        let suites = [self.task.of_task(self.tree(), "tests"), self.task.of_step(self.tree(), step, "tests")];
+        for folder in suites.into_iter().flatten() {
+            self.lay(&folder, "tests", "/").await?;
         }
         self.command("chmod +x /tests/test.sh".to_owned(), Some("root"), &[], ORDER).await?;
         let env = self.variables(&step.verifier_env)?;
@@ -201,7 +202,8 @@ impl Trial<'_> {
 
     /// Empties what the verifier uses, and asks the engine whether it is.
     async fn empty(&self) -> Result<(), Broken> {
-        let script = "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
+        let script =
+            "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
         self.command(script.to_owned(), Some("root"), &[], ORDER).await?;
         for folder in EMPTIED {
             if !self.container()?.is_empty(folder).await? {
@@ -281,7 +283,8 @@ impl Trial<'_> {
             let pause = if is_starting { health.start_interval } else { health.interval };
             failures += u32::from(!is_starting);
             if failures >= health.retries {
-                let message = format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
+                let message =
+                    format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
                 return Err(Broken::Ended(EndReason::Environment, "HealthcheckError", message));
             }
             tokio::select! {

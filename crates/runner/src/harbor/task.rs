@@ -58,7 +58,9 @@ impl Tasks {
             return Err(wrong("no folder in it holds a task.toml".to_owned()).into());
         }
         if folders.len() > MOST_TASKS {
-            return Err(wrong(format!("it holds {} tasks; at most {MOST_TASKS} are played", folders.len())).into());
+            return Err(
+                wrong(format!("it holds {} tasks; at most {MOST_TASKS} are played", folders.len())).into()
+            );
         }
         let list: Vec<Task> = folders.into_iter().map(|folder| Task::read(&tree, folder)).collect();
         let sha256 = hash(&tree, &list);
@@ -114,7 +116,8 @@ impl Tasks {
             .iter()
             .map(|task| {
                 let mut notes = task.notes(settings);
-                let within = |path: &str| task.folder.is_empty() || path.starts_with(&format!("{}/", task.folder));
+                let within =
+                    |path: &str| task.folder.is_empty() || path.starts_with(&format!("{}/", task.folder));
                 notes.extend(
                     warnings
                         .iter()
@@ -134,12 +137,13 @@ impl Tasks {
 
 /// The folders with a `task.toml`: the tree itself, those in it, or those in a single folder of it.
 fn task_folders(tree: &Tree) -> Vec<String> {
-    let is_task = |folder: &str| tree.entry(&join(folder, "task.toml")).is_some_and(|entry| !entry.is_folder());
+    let is_task =
+        |folder: &str| tree.entry(&join(folder, "task.toml")).is_some_and(|entry| !entry.is_folder());
     if is_task("") {
         return vec![String::new()];
     }
     let folders = |at: &str| -> Vec<String> {
-        tree.list(at).into_iter().filter(|e| e.is_folder()).map(|entry| join(at, &entry.name)).collect()
+        tree.list(at).into_iter().filter(files::Entry::is_folder).map(|entry| join(at, &entry.name)).collect()
     };
     let mut top = folders("");
     let found: Vec<String> = top.iter().filter(|folder| is_task(folder)).cloned().collect();
@@ -158,8 +162,7 @@ impl Task {
         };
         let text = tree.read_text(&join(&folder, "task.toml"), LARGEST_FILE);
         let read = text.map_err(|error| error.to_string()).and_then(|(text, _)| file::read(&text));
-        let mut task =
-            Self { name, folder, read, lacks: Vec::new(), is_built: false, uses_cases: false };
+        let mut task = Self { name, folder, read, lacks: Vec::new(), is_built: false, uses_cases: false };
         if let Ok(read) = &task.read {
             let file = read.file.clone();
             task.look_around(tree, &file);
@@ -199,7 +202,8 @@ impl Task {
             })
         });
         // An image that is named wins, as with Harbor.
-        (self.lacks, self.is_built, self.uses_cases) = (lacks, has_recipe && file.image.is_none(), uses_cases);
+        (self.lacks, self.is_built, self.uses_cases) =
+            (lacks, has_recipe && file.image.is_none(), uses_cases);
     }
 
     pub(super) fn file(&self) -> Result<&TaskFile, String> {
@@ -234,13 +238,19 @@ impl Task {
     /// What of it is not obeyed, or is different here.
     fn notes(&self, settings: &RunSettings) -> Vec<String> {
         let Ok(read) = &self.read else { return Vec::new() };
-        let mut notes: Vec<String> =
-            read.unknown.iter().map(|key| format!("task.toml: the key {key} is not known and not obeyed")).collect();
+        let mut notes: Vec<String> = read
+            .unknown
+            .iter()
+            .map(|key| format!("task.toml: the key {key} is not known and not obeyed"))
+            .collect();
         if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
         }
         if read.file.is_final {
-            notes.push("multi_step_reward_strategy = \"final\" is not the score: steps are scored one by one".to_owned());
+            notes.push(
+                "multi_step_reward_strategy = \"final\" is not the score: steps are scored one by one"
+                    .to_owned(),
+            );
         }
         let limits = &settings.limits;
         if let Some(memory) = read.file.memory_mb.filter(|mb| mb.saturating_mul(1 << 20) > limits.memory) {

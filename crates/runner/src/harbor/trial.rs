@@ -20,9 +20,7 @@ use crate::episode::EpisodeEnd;
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::play::{Ending, Play};
-use crate::record::{
-    AttemptRecord, EpisodeFolder, Exception, TaskFiles, Trajectory, TurnRecord,
-};
+use crate::record::{AttemptRecord, EpisodeFolder, Exception, TaskFiles, Trajectory, TurnRecord};
 use crate::reopen::{self, keep_score};
 use crate::state::Planned;
 use crate::status::Status;
@@ -122,7 +120,7 @@ pub(crate) async fn play(
     }
     match ended? {
         Ended::Over(reason, exception) => trial.over(reason, exception).await,
-        Ended::Unfinished => trial.leave().await,
+        Ended::Unfinished => trial.leave(),
     }
 }
 
@@ -212,7 +210,9 @@ impl Trial<'_> {
     /// How a trial ends whose engine failed: with the run, where the engine or the disk is gone, else by itself.
     fn broken(&self, error: &SandboxError) -> Ended {
         match error {
-            SandboxError::Engine { gone: true, .. } | SandboxError::NoRoom { .. } | SandboxError::NoEngine { .. } => {
+            SandboxError::Engine { gone: true, .. }
+            | SandboxError::NoRoom { .. }
+            | SandboxError::NoEngine { .. } => {
                 self.play.end(Ending::Broken(error.to_string()));
                 Ended::Unfinished
             }
@@ -245,7 +245,8 @@ impl Trial<'_> {
         self.status.phase(Phase::Preparing, "its container starts");
         let mut limits = self.play.settings.limits;
         limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
-        limits.memory = self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
+        limits.memory =
+            self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
         let reach = if self.file.is_public { self.play.settings.reach } else { sandbox::Reach::Gateway };
         let what = TaskBox { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
         let container = engine.open_task(&what).await?;
@@ -298,7 +299,8 @@ impl Trial<'_> {
             let text = |path: Option<String>| {
                 path.and_then(|path| tasks.tree.read_text(&path, 8 << 20).ok()).map(|(text, _)| text)
             };
-            let request = task.and_then(|task| task.instruction(&tasks.tree, &of_step).ok()).unwrap_or_default();
+            let request =
+                task.and_then(|task| task.instruction(&tasks.tree, &of_step).ok()).unwrap_or_default();
             let script = |task: &Task| {
                 let of_step = task.of_step(&tasks.tree, &of_step, "tests/test.sh");
                 of_step.or_else(|| task.of_task(&tasks.tree, "tests/test.sh"))
@@ -364,7 +366,11 @@ impl Trial<'_> {
         disk::briefly(|| self.trajectory.write())
     }
 
-    async fn over(&mut self, reason: EndReason, exception: Option<Exception>) -> Result<EpisodeEnd, RunError> {
+    async fn over(
+        &mut self,
+        reason: EndReason,
+        exception: Option<Exception>,
+    ) -> Result<EpisodeEnd, RunError> {
         self.trajectory.end.finished_at = Some(clock::now());
         self.trajectory.end.end_reason = Some(reason);
         self.trajectory.end.exception = exception;
@@ -394,7 +400,7 @@ impl Trial<'_> {
     }
 
     /// The run ends before the trial does: its trajectory says why, until a resume plays it again.
-    async fn leave(&mut self) -> Result<EpisodeEnd, RunError> {
+    fn leave(&mut self) -> Result<EpisodeEnd, RunError> {
         self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Queued;

@@ -17,9 +17,10 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
             Ok(Some(TaskSettings { folder, timeout }))
         }
         Some(_) => Err(SettingsError::of("tasks", "it belongs to benchmark=HARBOR")),
-        None if is_harbor => {
-            Err(SettingsError::of("tasks", "it is not given; it is the folder or zip of the tasks of benchmark=HARBOR"))
-        }
+        None if is_harbor => Err(SettingsError::of(
+            "tasks",
+            "it is not given; it is the folder or zip of the tasks of benchmark=HARBOR",
+        )),
         None => Ok(None),
     }
 }
@@ -35,7 +36,6 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "agent",
             format!("{} plays tasks only: benchmark=HARBOR tasks=FOLDER", s.agent.to_uppercase()),
         )),
-        None => Ok(()),
         Some(_) if !is_player => Err(SettingsError::of(
             "agent",
             "tasks are played by ORACLE (their reference solutions) and NOP (nobody) so far; harnesses cannot play them yet",
@@ -46,20 +46,25 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
         Some(_) if s.endpoint != EndpointSettings::Oracle => {
             Err(SettingsError::of("endpoint.mode", "ORACLE and NOP ask no model: leave the endpoint out"))
         }
-        Some(_) if !s.use_docker => Err(SettingsError::of("use_docker", "tasks are played in containers only")),
+        Some(_) if !s.use_docker => {
+            Err(SettingsError::of("use_docker", "tasks are played in containers only"))
+        }
         Some(_) if s.image.is_some() => {
             Err(SettingsError::of("docker.image_name", "each task brings its own image"))
         }
-        Some(_) if s.extra != sandbox::ExtraArgs::default() => {
-            Err(SettingsError::of("docker.extra_docker_args", "containers of tasks take no further arguments"))
-        }
-        Some(_) => Ok(()),
+        Some(_) if s.extra != sandbox::ExtraArgs::default() => Err(SettingsError::of(
+            "docker.extra_docker_args",
+            "containers of tasks take no further arguments",
+        )),
+        None | Some(_) => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::settings::{ConfigFile, resolve};
+    use scenario::config::ConfigFile;
+
+    use crate::settings::resolve;
 
     use super::*;
 
@@ -70,7 +75,8 @@ mod tests {
 
     #[test]
     fn tasks_are_played_by_players_in_containers() {
-        let settings = resolved(&["agent=ORACLE", "tasks=/t", "harbor.timeout=stop", "fail_stop=true"]).unwrap();
+        let settings =
+            resolved(&["agent=ORACLE", "tasks=/t", "harbor.timeout=stop", "fail_stop=true"]).unwrap();
         let tasks = settings.tasks.clone().unwrap();
         assert_eq!((tasks.folder.to_str(), tasks.timeout), (Some("/t"), TaskTimeout::Stop));
         assert!(settings.use_docker && settings.attempt_limit == 1 && settings.fail_stop);

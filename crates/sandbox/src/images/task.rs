@@ -46,7 +46,9 @@ impl Engine {
                         }
                         lines.take(news.stream.as_deref().unwrap_or_default());
                     }
-                    Err(bollard::errors::Error::DockerStreamError { error }) => return Err(Failed::Recipe(error)),
+                    Err(bollard::errors::Error::DockerStreamError { error }) => {
+                        return Err(Failed::Recipe(error));
+                    }
                     // A Dockerfile that cannot be parsed, or a base that is not there.
                     Err(error) if matches!(status(&error), Some(400 | 404)) => {
                         return Err(Failed::Recipe(error.to_string()));

@@ -146,7 +146,9 @@ mod tests {
     #[test]
     fn links_and_devices_are_no_files() {
         let mut builder = tar::Builder::new(Vec::new());
-        for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Char, tar::EntryType::Fifo] {
+        for kind in
+            [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Char, tar::EntryType::Fifo]
+        {
             let mut header = tar::Header::new_gnu();
             header.set_entry_type(kind);
             header.set_size(0);

@@ -45,7 +45,8 @@ pub(super) async fn run(
     let docker = &task.engine.docker;
     let seconds = what.seconds.max(1);
     let command = ["/bin/sh", "-c", WALL].map(str::to_owned).into_iter();
-    let command = command.chain([seconds.to_string(), "bash".to_owned(), "-c".to_owned(), what.script.clone()]);
+    let command =
+        command.chain([seconds.to_string(), "bash".to_owned(), "-c".to_owned(), what.script.clone()]);
     let options = CreateExecOptions {
         attach_stdout: Some(true),
         attach_stderr: Some(true),

@@ -190,7 +190,8 @@ fn finish(given: BTreeMap<String, Value>) -> Config {
     }
     if benchmark == Benchmark::Harbor {
         // Nothing is generated: what is played is told by the tasks.
-        generation = Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
+        generation =
+            Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
     }
     let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
     Config { generation, output_dir, given }

@@ -106,12 +106,15 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
     };
     let planned = match runner::planned(settings) {
         Ok(planned) => planned,
-        Err(error) => return check(CheckState::Fail, "none can be played".to_owned()).says(error.to_string()),
+        Err(error) => {
+            return check(CheckState::Fail, "none can be played".to_owned()).says(error.to_string());
+        }
     };
     let steps: u32 = planned.iter().map(|(_, steps)| steps).sum();
     let value = format!("{} of {}, {steps} steps", planned.len(), seen.len());
     let refused = seen.iter().filter(|task| !task.refused.is_empty());
-    let refused: Vec<String> = refused.map(|task| format!("{}: {}", task.name, task.refused.join("; "))).collect();
+    let refused: Vec<String> =
+        refused.map(|task| format!("{}: {}", task.name, task.refused.join("; "))).collect();
     let notes = seen.iter().filter(|task| task.refused.is_empty() && !task.notes.is_empty());
     let notes: Vec<String> = notes.map(|task| format!("{}: {}", task.name, task.notes.join("; "))).collect();
     let few = |list: &[String]| {

@@ -12,8 +12,14 @@ fn every_schema_is_read_and_what_nobody_knows_is_named() {
     for (text, unknown) in [
         ("schema_version = \"1.2\"\n", vec![]),
         ("version = \"1.0\"\nsource = \"x\"\n[task]\nname = \"a/b\"\n", vec![]),
-        ("schema_version = \"1.4\"\nmulti_step_reward_strategy = \"final\"\n[metadata.requirement_chain]\nnum_steps = 2\n", vec![]),
-        ("colour = 1\n[environment]\nshape = 2\n[solution]\nlength = 3\n", vec!["colour", "solution.length", "environment.shape"]),
+        (
+            "schema_version = \"1.4\"\nmulti_step_reward_strategy = \"final\"\n[metadata.requirement_chain]\nnum_steps = 2\n",
+            vec![],
+        ),
+        (
+            "colour = 1\n[environment]\nshape = 2\n[solution]\nlength = 3\n",
+            vec!["colour", "solution.length", "environment.shape"],
+        ),
     ] {
         let read = taken(&format!("{text}{TWO}"));
         assert_eq!(read.unknown, unknown, "{text}");
@@ -54,7 +60,9 @@ fn defaults_are_those_of_the_format() {
 
 #[test]
 fn least_rewards_are_a_number_or_one_for_each_key() {
-    let least = |text: &str| taken(&format!("[[steps]]\nname = \"a\"\nmin_reward = {text}\n")).file.steps[0].min_reward.clone();
+    let least = |text: &str| {
+        taken(&format!("[[steps]]\nname = \"a\"\nmin_reward = {text}\n")).file.steps[0].min_reward.clone()
+    };
     assert_eq!(least("1.0"), BTreeMap::from([("reward".to_owned(), 1.0)]));
     assert_eq!(least("1"), BTreeMap::from([("reward".to_owned(), 1.0)]));
     assert_eq!(least("{ segment_pass = 0.0, b = 1 }").len(), 2);
@@ -93,7 +101,8 @@ fn what_cannot_be_played_is_refused_by_name() {
         let refused = taken(&format!("{text}{TWO}")).refused;
         assert!(refused.len() == 1 && refused[0].starts_with(named), "{text}: {refused:?}");
     }
-    let refused = taken("[[steps]]\nname = \"a\"\n[steps.verifier.environment]\ndocker_image = \"x\"\n").refused;
+    let refused =
+        taken("[[steps]]\nname = \"a\"\n[steps.verifier.environment]\ndocker_image = \"x\"\n").refused;
     assert!(refused[0].starts_with("steps.a.verifier.environment"), "{refused:?}");
     assert!(taken("version = \"1.0\"\n").refused[0].contains("no [[steps]]"));
 }
@@ -135,8 +144,11 @@ fn values_out_of_range_are_errors() {
 #[test]
 fn artifacts_go_where_they_say_or_where_they_were() {
     let text = "artifacts = [\"/logs/artifacts\", \"/app/out\"]\n[[steps]]\nname = \"a\"\nartifacts = [{ source = \"/x\", destination = \"y/z\" }]\n";
-    let kept: Vec<_> =
-        taken(text).file.steps[0].artifacts.iter().map(|a| (a.source.clone(), a.destination.clone())).collect();
+    let kept: Vec<_> = taken(text).file.steps[0]
+        .artifacts
+        .iter()
+        .map(|a| (a.source.clone(), a.destination.clone()))
+        .collect();
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     assert_eq!(kept, [pair("/app/out", "app/out"), pair("/x", "y/z")]);
 }

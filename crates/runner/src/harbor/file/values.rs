@@ -14,9 +14,12 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
     let reserved = |c: char| c.is_control() || "<>:\"/\\|?*".contains(c);
     let device = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_ascii_uppercase();
     let numbered = ["COM", "LPT"].iter().any(|word| {
-        device.strip_prefix(word).is_some_and(|rest| rest.chars().count() == 1 && "123456789¹²³".contains(rest))
+        device
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.chars().count() == 1 && "123456789¹²³".contains(rest))
     });
-    let is_device = matches!(device.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") || numbered;
+    let is_device =
+        matches!(device.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") || numbered;
     let bad = name.trim().is_empty()
         || name.ends_with(['.', ' '])
         || name.len() > LONGEST_NAME
@@ -45,18 +48,27 @@ pub(super) fn seconds(key: &str, value: f64) -> Result<f64, String> {
 
 pub(super) fn positive(key: &str, value: Option<f64>) -> Result<Option<f64>, String> {
     match value {
-        Some(value) if !(value.is_finite() && value > 0.0) => Err(format!("{key} is {value}; it is more than 0")),
+        Some(value) if !(value.is_finite() && value > 0.0) => {
+            Err(format!("{key} is {value}; it is more than 0"))
+        }
         value => Ok(value),
     }
 }
 
 /// Megabytes of `memory_mb`, or of the older `memory = "4G"`.
-pub(super) fn size(name: &str, now: Option<f64>, before: Option<NameOrNumber>) -> Result<Option<u64>, String> {
+pub(super) fn size(
+    name: &str,
+    now: Option<f64>,
+    before: Option<NameOrNumber>,
+) -> Result<Option<u64>, String> {
     let before = match before {
         None => None,
         Some(NameOrNumber::Number(_)) => return Err(format!("environment.{name} is a text such as \"4G\"")),
         Some(NameOrNumber::Name(text)) => Some(megabytes(&text).ok_or_else(|| {
-            format!("environment.{name} is \"{}\"; it is a text such as \"4G\" or \"512M\"", text.escape_debug())
+            format!(
+                "environment.{name} is \"{}\"; it is a text such as \"4G\" or \"512M\"",
+                text.escape_debug()
+            )
         })?),
     };
     let now = positive(&format!("environment.{name}_mb"), now)?.map(|value| value as u64);
@@ -81,9 +93,14 @@ fn megabytes(text: &str) -> Option<u64> {
     (number.is_finite() && number >= 0.0).then_some((number * factor) as u64)
 }
 
-pub(super) fn variables(key: &str, env: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+pub(super) fn variables(
+    key: &str,
+    env: BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, String> {
     let plain = |name: &str| {
-        !name.is_empty() && !name.contains(['=', '\0']) && name.chars().all(|c| !c.is_whitespace() && !c.is_control())
+        !name.is_empty()
+            && !name.contains(['=', '\0'])
+            && name.chars().all(|c| !c.is_whitespace() && !c.is_control())
     };
     if let Some(name) = env.keys().find(|name| !plain(name)) {
         return Err(format!("{key}: \"{}\" is no name of a variable", name.escape_debug()));
