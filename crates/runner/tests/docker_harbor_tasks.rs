@@ -31,8 +31,8 @@ fn tasks(room: &Path) -> PathBuf {
                 copy(&entry.path(), &target);
             } else if entry.file_name() == "Dockerfile" {
                 let text = fs::read_to_string(entry.path()).unwrap();
-                let kept = text.lines().filter(|line| !line.contains("apt-get"));
-                fs::write(target, kept.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+                let kept: Vec<&str> = text.lines().filter(|line| !line.contains("apt-get")).collect();
+                fs::write(target, kept.join("\n")).unwrap();
             } else {
                 fs::copy(entry.path(), target).unwrap();
             }
@@ -75,6 +75,9 @@ fn job(name: &str) -> Vec<Episode> {
 /// What is compared of a step: name, verdict, reason, reward, all rewards, cases passed and in all, and how each case went.
 fn facts(turn: &Turn) -> String {
     let attempt = turn.attempts.last().unwrap();
+    // In the order of their names, however they were written.
+    let rewards = attempt.extra.get("rewards").and_then(serde_json::Value::as_object);
+    let rewards: Option<BTreeMap<_, _>> = rewards.map(|rewards| rewards.iter().collect());
     let tests: Vec<String> =
         attempt.tests.iter().map(|test| format!("{} {:?}", test.id, test.outcome)).collect();
     format!(
@@ -83,7 +86,7 @@ fn facts(turn: &Turn) -> String {
         attempt.verdict,
         attempt.end_reason,
         attempt.reward,
-        attempt.extra.get("rewards"),
+        rewards,
         attempt.passed,
         attempt.total,
         attempt.counting,
@@ -91,7 +94,11 @@ fn facts(turn: &Turn) -> String {
 }
 
 fn by_task(episodes: &[Episode]) -> BTreeMap<String, Vec<String>> {
-    let of = |episode: &Episode| (episode.scenario.clone(), episode.turns.iter().map(facts).collect());
+    // A job's reader tells the requests of steps that were not reached, too.
+    let reached = |episode: &Episode| -> Vec<String> {
+        episode.turns.iter().filter(|turn| !turn.attempts.is_empty()).map(facts).collect()
+    };
+    let of = |episode: &Episode| (episode.scenario.clone(), reached(episode));
     // Of several trials of a task the last stands for all: they are equal.
     episodes.iter().map(of).collect()
 }
@@ -234,10 +241,9 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     let judged = format!(
         "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; echo $r {REWARD}"
     );
-    let second = format!(
-        "r=0; pgrep -x sleep >/dev/null 2>&1 || ls /proc/*/exe >/dev/null; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; echo \"{{\\\"reward\\\": $r, \\\"style\\\": 0.25}}\" > /logs/verifier/reward.json"
-    );
-    task(&tasks, "whole", toml, &[(first, &judged), ("true", &second), ("true", "true")]);
+    let second = "r=0; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; \
+                  echo \"{\\\"reward\\\": $r, \\\"style\\\": 0.25}\" > /logs/verifier/reward.json";
+    task(&tasks, "whole", toml, &[(first, &judged), ("true", second), ("true", "true")]);
     let put = |path: &str, text: &str| {
         let path = tasks.join("whole").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
