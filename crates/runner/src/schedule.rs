@@ -44,7 +44,7 @@ pub(crate) async fn play(
         output_dir: place.results.to_string_lossy().into_owned(),
         agent: run.harness.name.clone(),
         model: settings.model.clone(),
-        simulated: settings.is_simulated(),
+        simulated: settings.has_simulated_model(),
         episodes: run.episodes.len() as u32,
         turns: run.turns(),
         resumed,

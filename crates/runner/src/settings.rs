@@ -221,7 +221,12 @@ impl RunSettings {
         arguments::line(&self.extra)
     }
 
-    /// Whether the oracle model stands in.
+    /// Whether the simulated model plays. Players of tasks ask no model at all.
+    pub fn has_simulated_model(&self) -> bool {
+        self.is_simulated() && self.tasks.is_none()
+    }
+
+    /// Whether no model is asked that costs anything.
     pub fn is_simulated(&self) -> bool {
         self.endpoint == EndpointSettings::Oracle
     }

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ingest::format::{Format, Report};
 use model::{EndReason, Episode, Turn, Verdict};
-use runner::{Event, Finish};
+use runner::{Event, Finish, OnEvent};
 
 mod common;
 
@@ -311,4 +312,39 @@ async fn an_agent_out_of_time_can_end_its_trial_ungraded() {
             assert_eq!(episode.turns[0].attempts[0].end_reason, Some(EndReason::AgentTimeout));
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("stopped");
+    // A second pass over the first step would find what the first pass left.
+    let first = format!("r=1; [ -e /app/first ] && r=0; touch /app/first; echo $r {REWARD}");
+    let second = format!("r=0; [ -e /app/first ] && r=1; echo $r {REWARD}");
+    task(&tasks, "stopped", "", &[("true", &first), ("sleep 2", &second)]);
+    let folder = room.path().join("run");
+    let at = folder.clone();
+    let stop_at_first: OnEvent = Arc::new(move |event| {
+        if matches!(event, Event::Attempt { .. }) {
+            let wish = runner::control::Wish { stop: true, ..Default::default() };
+            runner::control::write(&at, &wish).unwrap();
+        }
+    });
+    let settings = settings(&folder, &tasks, &["agent=ORACLE"]);
+    assert_eq!(runner::run(settings, stop_at_first).await.unwrap(), Finish::Stopped);
+    assert_eq!(episodes(&folder)[0].turns.len(), 1);
+    let (on_event, events) = keep();
+    let looked_at = runner::origin::identity(&folder).unwrap();
+    let finished = runner::resume(folder.clone(), Vec::new(), looked_at, on_event).await.unwrap();
+    assert_eq!(finished, Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((episode.turns.len(), episode.stamina()), (2, 2), "{:?}", episode.turns);
+    let turns = events.lock().unwrap().iter().filter(|event| matches!(event, Event::Turn { .. })).count();
+    assert_eq!(turns, 2, "both steps were played by the resume");
+    // One whose tasks have changed since is another run.
+    fs::write(tasks.join("stopped/steps/s0/instruction.md"), "Something else.").unwrap();
+    let looked_at = runner::origin::identity(&folder).unwrap();
+    let (on_event, _) = keep();
+    assert!(runner::resume(folder, Vec::new(), looked_at, on_event).await.is_err());
 }

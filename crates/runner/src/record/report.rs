@@ -96,8 +96,7 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
 }
 
 fn run_part(run: &RunFile) -> Value {
-    // A player of tasks asks no model at all.
-    let simulated = run.settings.is_simulated() && run.settings.tasks.is_none();
+    let simulated = run.settings.has_simulated_model();
     let data_set = run.settings.tasks.as_ref().map(|tasks| crate::harbor::data_set(&tasks.folder));
     let finished_at =
         run.finish.as_ref().filter(|how| **how == Finish::Finished).map(|_| crate::clock::now());
