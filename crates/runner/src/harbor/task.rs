@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use files::{Tree, join};
 use sha2::Digest as _;
@@ -29,6 +30,8 @@ pub(crate) struct Tasks {
     pub(super) tree: Tree,
     pub(super) list: Vec<Task>,
     sha256: String,
+    /// Images that are built or were, each held while it is: tasks of the same files share one.
+    building: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 /// One task.
@@ -64,7 +67,13 @@ impl Tasks {
         }
         let list: Vec<Task> = folders.into_iter().map(|folder| Task::read(&tree, folder)).collect();
         let sha256 = hash(&tree, &list);
-        Ok(Self { tree, list, sha256 })
+        Ok(Self { tree, list, sha256, building: Mutex::default() })
+    }
+
+    /// What is held while an image is built.
+    pub(super) fn building(&self, image: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut known = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(image.to_owned()).or_default().clone()
     }
 
     /// SHA-256 of all that is played.

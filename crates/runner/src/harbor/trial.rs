@@ -283,6 +283,8 @@ impl Trial<'_> {
             Err(why) => return Ok(Err(why)),
         };
         let image = format!("stamina-task:{}", hash.get(..16).unwrap_or(&hash));
+        let building = self.tasks.building(&image);
+        let _held = building.lock().await;
         if engine.images(&[&image]).await?.iter().any(|state| state.there) {
             return Ok(Ok(image));
         }
