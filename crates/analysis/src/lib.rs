@@ -25,6 +25,7 @@ pub mod permutation;
 pub mod proportion;
 mod random;
 pub mod retries;
+pub mod rounds;
 pub mod score;
 pub mod sensitivity;
 pub mod survival;

@@ -32,6 +32,9 @@ pub(crate) fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
     settings.output_dir = absolute(&settings.output_dir)?;
     settings.scenarios_dir = settings.scenarios_dir.as_deref().map(absolute).transpose()?;
     settings.harness_file = settings.harness_file.as_deref().map(absolute).transpose()?;
+    if let Some(tasks) = &mut settings.tasks {
+        tasks.folder = absolute(&tasks.folder)?;
+    }
     runs::priced(&mut settings)?;
     Ok(settings)
 }

@@ -2,7 +2,6 @@
 
 pub mod atif;
 pub(crate) mod attribution;
-pub mod cases;
 pub mod clock;
 pub mod ctrf;
 pub mod json;
@@ -10,3 +9,5 @@ pub(crate) mod outline;
 pub mod pytest;
 pub(crate) mod text;
 pub(crate) mod value;
+
+pub use model::cases;

@@ -7,7 +7,9 @@
 //!
 //! Unknown is a value: whatever a source may not know is an `Option`, and `None` is shown as "unknown", never as 0.
 
+mod ansi;
 mod cached_input;
+pub mod cases;
 mod display;
 mod end_reason;
 mod episode;
@@ -21,6 +23,7 @@ mod transcript;
 mod verdict;
 mod warning;
 
+pub use ansi::strip_ansi;
 pub use cached_input::CachedInput;
 pub use display::{counted, is_display_control, plain_line};
 pub use end_reason::{CensoringPolicy, EndReason, Ending};

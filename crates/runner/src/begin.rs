@@ -42,6 +42,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         let sha256 = scenarios.sha256();
         let mut run = RunFile::new(settings, named, planned, sha256);
         run.made_by = scenarios.made_by();
+        run.refused = scenarios.refused(&run.settings);
         // What could not be read back is not begun.
         run.check_names().map_err(|why| SettingsError::of("scenarios_dir", why))?;
         if let Some(text) = harness.text() {
@@ -68,6 +69,9 @@ fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
     settings.output_dir = whole(&settings.output_dir)?;
     settings.scenarios_dir = settings.scenarios_dir.as_deref().map(whole).transpose()?;
     settings.harness_file = settings.harness_file.as_deref().map(whole).transpose()?;
+    if let Some(tasks) = &mut settings.tasks {
+        tasks.folder = whole(&tasks.folder)?;
+    }
     Ok(())
 }
 
@@ -92,6 +96,9 @@ pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Age
 pub(crate) fn load(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
     Ok(match file {
         Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
-        None => Agent::BuiltIn(harness::find(&settings.agent)?),
+        None => Agent::BuiltIn(match crate::harbor::player(&settings.agent) {
+            Some(player) => player,
+            None => harness::find(&settings.agent)?,
+        }),
     })
 }

@@ -22,6 +22,7 @@ mod engine;
 mod episode;
 mod faults;
 mod folders;
+mod harbor;
 pub mod live;
 pub mod origin;
 mod outage;
@@ -41,6 +42,7 @@ mod state;
 mod status;
 mod verdict;
 
+pub use harbor::{TaskSeen, tasks};
 pub use secrets::AWS_CHAIN;
 
 use std::path::PathBuf;

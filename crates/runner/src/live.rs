@@ -293,7 +293,7 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
         id: run.id,
         agent: run.harness.name,
         model: run.settings.model.clone(),
-        simulated: run.settings.is_simulated(),
+        simulated: run.settings.has_simulated_model(),
         shakedown: run.settings.shakedown,
         state,
         started_at: run.started_at,

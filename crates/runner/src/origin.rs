@@ -106,7 +106,7 @@ pub(crate) fn of_run(place: &Place, run: &RunFile, harness: Option<&str>) -> Res
 }
 
 /// Two hexadecimal digits a byte.
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

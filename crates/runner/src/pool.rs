@@ -11,7 +11,9 @@ use tokio::task::JoinSet;
 use crate::agent::blocking;
 use crate::control::{self, Wish};
 use crate::episode::{self, EpisodeEnd};
+use crate::harbor;
 use crate::play::{Ending, Play, lock};
+use crate::scenarios::Scenarios;
 use crate::state::Planned;
 
 /// How often wishes are looked at.
@@ -96,7 +98,11 @@ async fn in_its_place(play: Arc<Play>, places: Arc<Semaphore>, planned: Planned)
     if play.stop.is_cancelled() {
         return (planned, EpisodeEnd::Unfinished);
     }
-    let end = match episode::play(play.clone(), planned.clone()).await {
+    let played = match &play.scenarios {
+        Scenarios::Tasks(tasks) => harbor::play(play.clone(), planned.clone(), tasks.clone()).await,
+        Scenarios::Pack(_) | Scenarios::Made(_) => episode::play(play.clone(), planned.clone()).await,
+    };
+    let end = match played {
         Ok(end) => end,
         Err(error) => {
             play.end(Ending::Broken(format!("{}: {error}", planned.name)));

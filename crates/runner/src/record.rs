@@ -51,6 +51,16 @@ pub(crate) struct EpisodeFolder {
     scrub: Arc<Scrub>,
 }
 
+/// The texts of a step of a task.
+pub(crate) struct TaskFiles<'a> {
+    pub(crate) turn: u32,
+    pub(crate) request: &'a str,
+    /// `solve.sh`.
+    pub(crate) reference: Option<&'a str>,
+    /// `test.sh`.
+    pub(crate) suite: Option<&'a str>,
+}
+
 /// What an attempt left, as files.
 pub(crate) struct AttemptLeft<'a> {
     pub(crate) turn: u32,
@@ -115,6 +125,39 @@ impl EpisodeFolder {
             }
         }
         Ok(files)
+    }
+
+    /// The files of a step of a task.
+    pub(crate) fn task_turn(&self, turn: &TaskFiles<'_>) -> Result<TurnFiles, RunError> {
+        let number = turn.turn;
+        let put = |name: String, text: Option<&str>| match text {
+            Some(text) => {
+                disk::write(&self.path.join(&name), text.as_bytes(), Keep::WhileTheMachineRuns).map(|()| name)
+            }
+            None => Ok(String::new()),
+        };
+        Ok(TurnFiles {
+            request: put(format!("changes/turn_{number}.md"), Some(turn.request))?,
+            reference: put(format!("ground_truth/turn_{number}.sh"), turn.reference)?,
+            suite: put(format!("test_suites/turn_{number}.sh"), turn.suite)?,
+            schema: String::new(),
+        })
+    }
+
+    /// Keeps a file that a step of a task left; its path is relative, without `..`.
+    pub(crate) fn left(&self, turn: u32, path: &str, content: &[u8]) -> Result<(), RunError> {
+        let path = self.path.join(format!("artifacts/turn_{turn}")).join(path);
+        // A name that this system does not take, or that is a folder by now, is no reason to end a trial.
+        let made = path.parent().map_or(Ok(()), disk::folder);
+        let kept =
+            made.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Keep::WhileTheMachineRuns));
+        match kept {
+            Err(error) if !is_full(&error) => {
+                tracing::warn!("an artifact could not be kept: {error}");
+                Ok(())
+            }
+            kept => kept,
+        }
     }
 
     /// The files of an attempt.
@@ -184,6 +227,11 @@ impl EpisodeFolder {
         }
         Ok(())
     }
+}
+
+/// Whether an error is that of a full disk, which no file could be written on.
+fn is_full(error: &RunError) -> bool {
+    matches!(error, RunError::Files { why, .. } if why.contains("No space left") || why.contains("quota"))
 }
 
 /// Folders with longer paths are taken out of a copy whose files have to be looked into: the system opens no path of more than

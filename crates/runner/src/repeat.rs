@@ -193,6 +193,8 @@ impl Episode<'_> {
             harness_tokens: None,
             repeats,
             session_restarted: false,
+            reward: None,
+            rewards: None,
         };
         Played { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }

@@ -1,5 +1,6 @@
 //! Where the turns of a scenario come from: a pack, or the sampler, turn by turn.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scenario::change::Change;
@@ -11,6 +12,7 @@ use scenario::suite::Suite;
 use scenario::{Seed, code, pack};
 
 use crate::RunError;
+use crate::harbor::Tasks;
 use crate::record::pytest;
 use crate::settings::{RunSettings, SettingsError};
 use crate::state::{MadeBy, Planned};
@@ -43,12 +45,19 @@ pub(crate) struct TurnData {
 pub(crate) enum Scenarios {
     Pack(Arc<Pack>),
     Made(Arc<Generation>),
+    /// Tasks of Harbor: episodes of their own, without the turns of a scenario.
+    Tasks(Arc<Tasks>),
 }
 
 impl Scenarios {
     /// Opens the pack, or takes the sampler; gives the settings the numbers that hold, and says what is to be played.
     /// Blocks.
     pub(crate) fn plan(settings: &mut RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+        if let Some(named) = &settings.tasks {
+            let tasks = Tasks::open(&named.folder)?;
+            let planned = tasks.plan(settings)?;
+            return Ok((Self::Tasks(Arc::new(tasks)), planned));
+        }
         let Some(path) = settings.scenarios_dir.clone() else {
             return Self::plan_made(settings);
         };
@@ -98,13 +107,14 @@ impl Scenarios {
         match self {
             Self::Pack(pack) => Some(pack.manifest().sha256.clone()),
             Self::Made(_) => None,
+            Self::Tasks(tasks) => Some(tasks.sha256().to_owned()),
         }
     }
 
     /// What makes them, where they lie in no pack.
     pub(crate) fn made_by(&self) -> Option<MadeBy> {
         match self {
-            Self::Pack(_) => None,
+            Self::Pack(_) | Self::Tasks(_) => None,
             Self::Made(_) => Some(MadeBy::this()),
         }
     }
@@ -119,7 +129,15 @@ impl Scenarios {
                     Maker::of(generation.benchmark, &PROGRAMMATIC, seed, generation.num_changes_per_turn);
                 Turns::Made(Box::new(maker))
             }
+            Self::Tasks(_) => Turns::None,
         }
+    }
+
+    /// Tasks that are there and cannot be played, each with why.
+    pub(crate) fn refused(&self, settings: &RunSettings) -> BTreeMap<String, Vec<String>> {
+        let Self::Tasks(tasks) = self else { return BTreeMap::new() };
+        let seen = tasks.seen(settings).into_iter().filter(|task| !task.refused.is_empty());
+        seen.map(|task| (task.name, task.refused)).collect()
     }
 }
 
@@ -140,12 +158,15 @@ fn planned(scenario: u32, turns: u32) -> Planned {
 pub(crate) enum Turns {
     Pack(Arc<Pack>, u32),
     Made(Box<Maker<'static>>),
+    /// Of tasks, whose steps are no turns of a scenario.
+    None,
 }
 
 impl Turns {
     /// A turn (from 1). Blocks. The sampler goes forward only.
     pub(crate) fn read(&mut self, turn: u32) -> Result<TurnData, PackError> {
         match self {
+            Self::None => Err(of_tasks()),
             Self::Pack(pack, scenario) => of_pack(pack, *scenario, turn),
             Self::Made(maker) => {
                 while maker.last().map_or(0, |made| made.turn) < turn {
@@ -159,6 +180,7 @@ impl Turns {
     /// The schema of a turn with the changes that led to it: what the scripted model goes by. Blocks.
     pub(crate) fn schema(&mut self, turn: u32) -> Result<(Arc<Schema>, Vec<Change>), PackError> {
         match self {
+            Self::None => Err(of_tasks()),
             Self::Pack(pack, scenario) => {
                 let changes = pack.changes(*scenario, turn)?;
                 let changes = changes.into_iter().flat_map(|of| of.changes).map(|change| change.what);
@@ -175,6 +197,10 @@ impl Turns {
             }
         }
     }
+}
+
+fn of_tasks() -> PackError {
+    PackError::NoSuch("A task has steps and no turns of a scenario".to_owned())
 }
 
 fn gone(turn: u32) -> PackError {

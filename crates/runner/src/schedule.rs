@@ -44,7 +44,7 @@ pub(crate) async fn play(
         output_dir: place.results.to_string_lossy().into_owned(),
         agent: run.harness.name.clone(),
         model: settings.model.clone(),
-        simulated: settings.is_simulated(),
+        simulated: settings.has_simulated_model(),
         episodes: run.episodes.len() as u32,
         turns: run.turns(),
         resumed,
@@ -57,6 +57,10 @@ pub(crate) async fn play(
     let spent = accounts.run;
     let linked = async {
         let boxes = engine::swept(&settings, &place).await?;
+        // A task asks no model, and is tested in its own container.
+        if settings.tasks.is_some() {
+            return Ok::<_, RunError>((Link { boxes, gateway: None }, None));
+        }
         let opened = async {
             let apis = harness.apis();
             let gateway =

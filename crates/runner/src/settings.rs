@@ -5,6 +5,8 @@
 //! | `fail_stop` | stop an episode at its first failed turn |
 //! | `harness_file` | a harness of one's own, TOML |
 //! | `tags` | list of words |
+//! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
+//! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
 //! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` | the model endpoint |
@@ -24,6 +26,7 @@
 mod arguments;
 mod resolve;
 mod secrets;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -84,6 +87,26 @@ pub enum EndpointSettings {
     Oracle,
 }
 
+/// What becomes of a step of a task whose agent ran out of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskTimeout {
+    /// Its verifier runs, and the trial goes on, as Harbor does.
+    #[default]
+    Graded,
+    /// It is not graded, and the trial ends.
+    Stop,
+}
+
+/// Tasks of Harbor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSettings {
+    /// The folder or zip.
+    pub folder: PathBuf,
+    /// What becomes of a step whose agent ran out of time.
+    pub timeout: TaskTimeout,
+}
+
 /// Everything that decides about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
@@ -141,6 +164,9 @@ pub struct RunSettings {
     pub shakedown: bool,
     /// Code snapshots kept an episode; `None` = all.
     pub keep_snapshots: Option<u32>,
+    /// Tasks of Harbor that are played in place of scenarios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TaskSettings>,
     /// Other keys of the sections of agents, Docker and the sampler, dotted, as they were given: they do nothing here and
     /// stand in `config.yaml` again. Values of keys that are named like secrets are left out.
     #[serde(default)]
@@ -195,7 +221,12 @@ impl RunSettings {
         arguments::line(&self.extra)
     }
 
-    /// Whether the oracle model stands in.
+    /// Whether the simulated model plays. Players of tasks ask no model at all.
+    pub fn has_simulated_model(&self) -> bool {
+        self.is_simulated() && self.tasks.is_none()
+    }
+
+    /// Whether no model is asked that costs anything.
     pub fn is_simulated(&self) -> bool {
         self.endpoint == EndpointSettings::Oracle
     }

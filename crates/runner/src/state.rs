@@ -20,7 +20,7 @@
 //! what holds if it does, and what if it does not; `before/` says by its label which attempt it was made for. So whatever
 //! is killed when, one look at these three says where to go on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -172,6 +172,9 @@ pub(crate) struct RunFile {
     /// Wall seconds of earlier parts.
     pub(crate) seconds: f64,
     pub(crate) episodes: Vec<Planned>,
+    /// Tasks that are there and were not played, each with why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) refused: BTreeMap<String, Vec<String>>,
     pub(crate) spent: gateway::Spent,
     /// `None` while it is played.
     pub(crate) finish: Option<Finish>,
@@ -197,6 +200,7 @@ impl RunFile {
             part_started_at: now,
             seconds: 0.0,
             episodes,
+            refused: BTreeMap::new(),
             spent: gateway::Spent::default(),
             finish: None,
         }

@@ -285,7 +285,7 @@ impl Printed {
         Self { stdout: Kept::new(cap), stderr: Kept::new(cap), live }
     }
 
-    fn take(&mut self, piece: LogOutput) {
+    pub(crate) fn take(&mut self, piece: LogOutput) {
         match piece {
             LogOutput::StdErr { message } => self.stderr(message),
             LogOutput::StdOut { message } | LogOutput::Console { message } | LogOutput::StdIn { message } => {

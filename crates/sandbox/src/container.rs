@@ -25,7 +25,7 @@ pub(crate) const GRACE: u64 = 15;
 
 /// Runs `$1…` for at most `$0` seconds. The limit lies inside the box so that it holds without us; images without
 /// `timeout` are ended from outside.
-const WALL: &str =
+pub(crate) const WALL: &str =
     "n=$0; if command -v timeout >/dev/null 2>&1; then exec timeout -k 15 \"$n\" \"$@\"; fi; exec \"$@\"";
 
 /// A box to be made.
@@ -332,6 +332,6 @@ fn environment(plan: &Plan<'_>) -> Vec<String> {
     list.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-fn signed(value: u64) -> i64 {
+pub(crate) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

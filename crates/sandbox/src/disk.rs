@@ -48,8 +48,26 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
         if size.too_deep {
             return Full::Limit;
         }
-        let used = size.bytes.saturating_add(beside(engine, name, volumes, limit).await);
+        let used = size.bytes.saturating_add(
+            beside(engine, name, &[volumes.workspace.clone(), volumes.home.clone()], limit).await,
+        );
         if let Some(full) = full(used, limit, free, &volumes.workspace) {
+            return full;
+        }
+        let pause = if used > limit / 2 { CLOSE } else { OFTEN };
+        tokio::time::sleep(pause.max((began.elapsed() * SHARE).min(SELDOM))).await;
+    }
+}
+
+/// Comes back when a container without volumes uses more than `limit` bytes, or the disk of a local engine is nearly full;
+/// else never.
+pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> Full {
+    let root = engine.info.root.clone().filter(|root| root.is_dir());
+    loop {
+        let began = Instant::now();
+        let used = beside(engine, name, &[], limit).await;
+        let free = root.as_ref().and_then(free);
+        if let Some(full) = full(used, limit, free, root.as_deref().unwrap_or(Path::new("/"))) {
             return full;
         }
         let pause = if used > limit / 2 { CLOSE } else { OFTEN };
@@ -95,7 +113,7 @@ fn free(folder: &PathBuf) -> Option<u64> {
 }
 
 /// What the box wrote outside its folders and `/tmp`, and what has no name any more.
-async fn beside(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> u64 {
+async fn beside(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) -> u64 {
     let options = InspectContainerOptions { size: true };
     let Ok(found) = engine.docker.inspect_container(name, Some(options)).await else {
         return 0;
@@ -104,8 +122,8 @@ async fn beside(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> u
     let first = found.state.and_then(|state| state.pid).filter(|pid| *pid > 0);
     let unnamed = match first {
         Some(first) => {
-            let volumes = volumes.clone();
-            tokio::task::spawn_blocking(move || unnamed(first, &volumes, limit)).await.unwrap_or(0)
+            let folders = folders.to_vec();
+            tokio::task::spawn_blocking(move || unnamed(first, &folders, limit)).await.unwrap_or(0)
         }
         None => 0,
     };
@@ -114,16 +132,10 @@ async fn beside(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> u
 
 /// Bytes of open files without a name, on the disks of the folders or of the box's own layer; counting ends once they
 /// are more than `enough`. `first` is the box's first process as the host sees it.
-fn unnamed(first: i64, volumes: &Volumes, enough: u64) -> u64 {
+fn unnamed(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
     let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
-    let disks: Vec<u64> = [
-        device(&volumes.workspace),
-        device(&volumes.home),
-        device(Path::new(&format!("/proc/{first}/root"))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let layer = PathBuf::from(format!("/proc/{first}/root"));
+    let disks: Vec<u64> = folders.iter().chain([&layer]).filter_map(|folder| device(folder)).collect();
     let mut seen = HashSet::new();
     let mut bytes = 0_u64;
     for process in processes(first) {
@@ -194,13 +206,13 @@ mod tests {
             return;
         }
         let dir = tempfile::tempdir().unwrap();
-        let volumes = Volumes { workspace: dir.path().to_owned(), home: dir.path().to_owned() };
+        let folders = [dir.path().to_owned()];
         let mut file = std::fs::File::create(dir.path().join("f")).unwrap();
         file.write_all(&vec![1; 3 << 20]).unwrap();
         file.sync_all().unwrap();
-        let before = unnamed(me, &volumes, u64::MAX);
+        let before = unnamed(me, &folders, u64::MAX);
         std::fs::remove_file(dir.path().join("f")).unwrap();
-        assert!(unnamed(me, &volumes, u64::MAX) >= before + (3 << 20));
+        assert!(unnamed(me, &folders, u64::MAX) >= before + (3 << 20));
         drop(file);
     }
 }

@@ -10,7 +10,8 @@
 //! **Files**: [`agent_box`] and [`server_box`] say what a box is and how it ends, [`container`] what both have in common,
 //! [`network`], `firewall`, [`relay`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
 //! same without an engine, [`snapshot`] hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
-//! where boxes come from.
+//! where boxes come from. [`task_box`] is the container of a trial of somebody else's task, which has neither volumes nor
+//! a relay.
 
 mod agent_box;
 mod container;
@@ -26,6 +27,7 @@ mod owner;
 mod relay;
 mod server_box;
 pub mod snapshot;
+mod task_box;
 mod volumes;
 
 use std::collections::BTreeMap;
@@ -40,6 +42,7 @@ pub use images::{
 };
 pub use local::Local;
 pub use owner::Process;
+pub use task_box::{FileLeft, OpenTask, Packed, TaskBox, TaskCommand};
 pub use volumes::box_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time

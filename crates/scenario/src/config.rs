@@ -43,6 +43,9 @@ pub enum Benchmark {
     #[default]
     #[serde(rename = "RESTFUL_SERVER_GEN_ITERATIVE")]
     Iterative,
+    /// Tasks of Harbor, which nothing generates: `tasks` names them. Section `harbor`.
+    #[serde(rename = "HARBOR")]
+    Harbor,
 }
 
 impl Benchmark {
@@ -51,6 +54,7 @@ impl Benchmark {
         match self {
             Self::SingleTurn => "RESTFUL_SERVER_GEN",
             Self::Iterative => "RESTFUL_SERVER_GEN_ITERATIVE",
+            Self::Harbor => "HARBOR",
         }
     }
 
@@ -59,6 +63,7 @@ impl Benchmark {
         match self {
             Self::SingleTurn => "restful_server_gen",
             Self::Iterative => "restful_server_gen_iterative",
+            Self::Harbor => "harbor",
         }
     }
 }
@@ -127,7 +132,7 @@ impl Generation {
         within("n_scenarios", u64::from(self.n_scenarios), 1, keys::MOST_SCENARIOS)?;
         within("base_seed", self.base_seed, 0, keys::MOST_SEED)?;
         match self.benchmark {
-            Benchmark::SingleTurn => within("n_turns", u64::from(self.n_turns), 1, 1),
+            Benchmark::SingleTurn | Benchmark::Harbor => within("n_turns", u64::from(self.n_turns), 1, 1),
             Benchmark::Iterative => {
                 within("n_turns", u64::from(self.n_turns), 1, keys::MOST_TURNS)?;
                 within("num_changes_per_turn", u64::from(self.num_changes_per_turn), 1, keys::MOST_CHANGES)

@@ -58,6 +58,7 @@ use self::grouping::{Scenario, by_task};
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
 use self::layout::{Job, Kind};
+pub(in crate::formats) use self::step::take_cases;
 use self::steps::Steps;
 use self::task::Task;
 use self::trial::{Played, Trial};

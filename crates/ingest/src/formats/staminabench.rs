@@ -28,6 +28,7 @@ mod notes;
 mod own;
 mod report;
 mod steps;
+mod task;
 mod usage;
 mod words;
 
@@ -130,7 +131,8 @@ impl Place {
         let said = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
-        let mut run = Run::unknown(run_key(at), benchmark_of(benchmark.as_deref()));
+        let data_set = said("data_set");
+        let mut run = Run::unknown(run_key(at), benchmark_of(benchmark.as_deref(), data_set.as_deref()));
         run.harness = said("harness")
             .or_else(|| config.agent())
             .or_else(|| report.and_then(|r| r.text("agent")).map(str::to_lowercase));
@@ -227,7 +229,12 @@ fn run_key(at: &str) -> String {
     if at.is_empty() { "run".to_owned() } else { file_name(at).to_owned() }
 }
 
-fn benchmark_of(word: Option<&str>) -> Benchmark {
+fn benchmark_of(word: Option<&str>, data_set: Option<&str>) -> Benchmark {
+    if word == Some("harbor") {
+        // As a job of Harbor's that played the same folder of tasks.
+        let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
+        return Benchmark { key: format!("harbor:{name}"), name: format!("Harbor, {name}") };
+    }
     let (key, name) = match word {
         Some("restful_server_gen") => ("staminabench:single-turn", "StaminaBench, single turn"),
         _ => ("staminabench", "StaminaBench"),

@@ -17,12 +17,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 
-use model::{Step, StepKind, Tokens, ToolCall, Transcript, counted};
+use model::{Step, StepKind, Tokens, ToolCall, Transcript, counted, strip_ansi};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
 use super::json::{NODE_CAP, Node, NodeSeed, TEXT_CAP, cut};
-use super::text::strip_ansi;
 use super::value;
 
 pub use self::facts::Facts;

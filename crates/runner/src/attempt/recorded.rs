@@ -98,6 +98,8 @@ impl Attempt<'_> {
             harness_tokens,
             repeats: self.repeats,
             session_restarted: restarts,
+            reward: None,
+            rewards: None,
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(Played { record, after, over, own_seconds })

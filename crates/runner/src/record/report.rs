@@ -96,7 +96,8 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
 }
 
 fn run_part(run: &RunFile) -> Value {
-    let simulated = run.settings.is_simulated();
+    let simulated = run.settings.has_simulated_model();
+    let data_set = run.settings.tasks.as_ref().map(|tasks| crate::harbor::data_set(&tasks.folder));
     let finished_at =
         run.finish.as_ref().filter(|how| **how == Finish::Finished).map(|_| crate::clock::now());
     let (end_reason, exception) = match &run.finish {
@@ -125,5 +126,7 @@ fn run_part(run: &RunFile) -> Value {
         "image": run.harness.image,
         "pack_sha256": run.pack_sha256,
         "tags": run.settings.tags,
+        "data_set": data_set,
+        "tasks_refused": (!run.refused.is_empty()).then_some(&run.refused),
     })
 }

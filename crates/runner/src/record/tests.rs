@@ -116,6 +116,8 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         harness_tokens: None,
         repeats: 0,
         session_restarted: false,
+        reward: None,
+        rewards: None,
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct Head {
     pub(crate) planned_turns: u32,
     pub(crate) attempt_limit: u32,
     pub(crate) started_at: String,
+    /// The name of the task that the scenario is, where it is one of Harbor's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) task: Option<String>,
 }
 
 /// What stands behind them.
@@ -55,8 +58,12 @@ pub(crate) struct Exception {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TurnFiles {
     pub(crate) request: String,
+    /// Empty where there is none, as with the next two.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) reference: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) suite: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) schema: String,
 }
 
@@ -81,6 +88,9 @@ pub(crate) struct TurnRecord {
     pub(crate) tests: Vec<String>,
     pub(crate) files: TurnFiles,
     pub(crate) attempts: Vec<AttemptRecord>,
+    /// The name of the step that the turn is, of a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<String>,
 }
 
 /// An attempt.
@@ -121,6 +131,12 @@ pub(crate) struct AttemptRecord {
     /// The agent's session could not be gone on with, and began anew at this attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) session_restarted: bool,
+    /// The reward that decides, of a step of a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reward: Option<f64>,
+    /// All rewards of the step, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rewards: Option<std::collections::BTreeMap<String, f64>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -156,7 +172,7 @@ impl TurnRecord {
         files: TurnFiles,
     ) -> Self {
         let request = (request.len() <= REQUEST).then(|| request.to_owned());
-        Self { turn, title, request, tests, files, attempts: Vec::new() }
+        Self { turn, title, request, tests, files, attempts: Vec::new(), step: None }
     }
 
     pub(crate) fn summary(&self) -> TurnSummary {
@@ -211,6 +227,7 @@ impl Trajectory {
             planned_turns,
             attempt_limit,
             started_at: crate::clock::now(),
+            task: None,
         };
         let path = folder.join("trajectory.json");
         Self { path, head, end: End::default(), done: Vec::new(), prefix: 0, current_ends: 0, current: None }

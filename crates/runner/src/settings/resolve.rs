@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::secrets::{is_rather_a_key, is_secret_name};
 use super::write::GIB;
-use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, arguments};
+use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, arguments, tasks};
 
 /// Names under which a section gives its agent's model; the first is ours.
 const MODEL_KEYS: [&str; 3] = ["model_id", "model", "model_name"];
@@ -133,8 +133,11 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         use_docker,
         batch_size: keys.count("batch_size").unwrap_or(1),
         quick_debug: keys.truth("quick_debug").unwrap_or(false),
-        attempt_limit: keys.of_benchmark("attempt_limit").and_then(whole).unwrap_or(10),
-        feedback: feedback(&keys),
+        attempt_limit: match config.generation.benchmark {
+            Benchmark::Harbor => 1,
+            _ => keys.of_benchmark("attempt_limit").and_then(whole).unwrap_or(10),
+        },
+        feedback: feedback(&keys, config.generation.benchmark),
         fail_stop: keys.truth("fail_stop").unwrap_or(false),
         execute_episodes: episodes(&keys),
         image: keys.text("docker.image_name"),
@@ -154,6 +157,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         tags: keys.words("tags"),
         shakedown: false,
         keep_snapshots: keys.count("keep_snapshots"),
+        tasks: tasks::named(&keys)?,
         kept: BTreeMap::new(),
     };
     bound_by_pack(&mut settings, config);
@@ -193,6 +197,7 @@ fn check_harness_file(agent: &str, has_file: bool) -> Result<(), SettingsError> 
 /// What holds between settings, however they came here: a resume reads them from a record that somebody else may have
 /// written.
 pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
+    tasks::check(s)?;
     check_harness_file(&s.agent, s.harness_file.is_some())?;
     if s.image.is_none() && s.use_docker && s.agent == "custom" && s.harness_file.is_none() {
         return Err(SettingsError::of("docker.image_name", "a harness of one's own needs an image"));
@@ -250,9 +255,9 @@ pub(crate) fn check_record(recorded: &RunSettings) -> Result<(), SettingsError> 
     Err(SettingsError::of("settings", "the record of this run holds settings that no configuration gives"))
 }
 
-struct Keys<'a> {
+pub(super) struct Keys<'a> {
     given: &'a BTreeMap<String, Value>,
-    section: &'static str,
+    pub(super) section: &'static str,
 }
 
 impl Keys<'_> {
@@ -260,7 +265,7 @@ impl Keys<'_> {
         self.given.get(&format!("{}.{name}", self.section))
     }
 
-    fn word(&self, key: &str) -> Option<&str> {
+    pub(super) fn word(&self, key: &str) -> Option<&str> {
         self.given.get(key).and_then(Value::as_str)
     }
 
@@ -273,7 +278,7 @@ impl Keys<'_> {
         }
     }
 
-    fn path(&self, key: &str) -> Option<PathBuf> {
+    pub(super) fn path(&self, key: &str) -> Option<PathBuf> {
         self.word(key).map(PathBuf::from)
     }
 
@@ -313,7 +318,11 @@ fn model(keys: &Keys<'_>, agent: &str) -> Option<String> {
     MODEL_KEYS.iter().find_map(|name| keys.text(&format!("{agent}.{name}")))
 }
 
-fn feedback(keys: &Keys<'_>) -> Feedback {
+fn feedback(keys: &Keys<'_>, benchmark: Benchmark) -> Feedback {
+    // The format knows none.
+    if benchmark == Benchmark::Harbor {
+        return Feedback::None;
+    }
     if keys.of_benchmark("enable_feedback") == Some(&Value::Bool(false)) {
         return Feedback::None;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{EndpointSettings, Feedback, KeySource, RunSettings, arguments};
+use super::{EndpointSettings, Feedback, KeySource, RunSettings, TaskSettings, TaskTimeout, arguments};
 
 /// Bytes of a gibibyte.
 pub(super) const GIB: f64 = (1u64 << 30) as f64;
@@ -46,7 +46,10 @@ impl File {
         self.put("harness_file", s.harness_file.as_deref().map(path));
         self.put("tags", some(&s.tags));
         self.put("keep_snapshots", s.keep_snapshots);
-        self.benchmark(s);
+        match &s.tasks {
+            Some(tasks) => self.tasks(s, tasks),
+            None => self.benchmark(s),
+        }
         self.put(&format!("{}.model_id", s.agent_section()), s.model.clone());
         self.put("docker.image_name", s.image.clone());
         self.put("docker.env_vars", some(&s.env_vars));
@@ -58,6 +61,17 @@ impl File {
         for (key, value) in &s.kept {
             self.put(key, value.clone());
         }
+    }
+
+    fn tasks(&mut self, s: &RunSettings, tasks: &TaskSettings) {
+        self.put("tasks", tasks.folder.to_string_lossy().into_owned());
+        let timeout = match tasks.timeout {
+            TaskTimeout::Graded => "graded",
+            TaskTimeout::Stop => "stop",
+        };
+        self.put("harbor.timeout", timeout);
+        let named: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();
+        self.put("harbor.execute_episodes", json!((!named.is_empty()).then(|| named.join(","))));
     }
 
     fn benchmark(&mut self, s: &RunSettings) {

@@ -210,10 +210,15 @@ fn arguments(recipe: &Recipe, ca: bool, env: &dyn Fn(&str) -> Option<String>) ->
         .iter()
         .filter(|name| ca && asked(name))
         .map(|name| ((*name).to_owned(), CA_IN_IMAGE.to_owned()));
-    let proxies = PROXY_ARGUMENTS
+    certificates.chain(proxies(env)).collect()
+}
+
+/// The proxy's arguments of the environment.
+pub(super) fn proxies(env: &dyn Fn(&str) -> Option<String>) -> HashMap<String, String> {
+    PROXY_ARGUMENTS
         .iter()
-        .filter_map(|name| Some(((*name).to_owned(), env(name).filter(|value| !value.is_empty())?)));
-    certificates.chain(proxies).collect()
+        .filter_map(|name| Some(((*name).to_owned(), env(name).filter(|value| !value.is_empty())?)))
+        .collect()
 }
 
 /// The recipe's files as a tar archive, the same bytes each time. The base gets the certificates; they may be empty.
@@ -233,13 +238,13 @@ fn context(recipe: &Recipe, ca: &[u8]) -> std::io::Result<Bytes> {
 
 /// Cuts the engine's pieces of output into lines, and keeps the last few for an error.
 #[derive(Default)]
-struct Lines {
+pub(super) struct Lines {
     open: String,
     last: std::collections::VecDeque<String>,
 }
 
 impl Lines {
-    fn take(&mut self, piece: &str) -> Vec<String> {
+    pub(super) fn take(&mut self, piece: &str) -> Vec<String> {
         self.open.push_str(piece);
         let mut whole = Vec::new();
         // A progress bar writes its line again and again with a carriage return.
@@ -257,7 +262,7 @@ impl Lines {
         whole
     }
 
-    fn failed(self, image: String, why: &str) -> SandboxError {
+    pub(super) fn failed(self, image: String, why: &str) -> SandboxError {
         let last: Vec<String> = self.last.into();
         SandboxError::Image { image, why: format!("{}; its last lines: {}", plain(why), last.join(" | ")) }
     }

@@ -5,6 +5,7 @@
 
 mod build;
 mod recipes;
+mod task;
 mod trial;
 
 use bollard::models::ImageInspect;

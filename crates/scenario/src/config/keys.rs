@@ -56,6 +56,7 @@ const fn key(section: &'static str, name: &'static str, takes: Takes, default: &
 const TOP: &str = "";
 const ITERATIVE: &str = "restful_server_gen_iterative";
 const SINGLE: &str = "restful_server_gen";
+const HARBOR: &str = "harbor";
 /// The README's, then ours; `CUSTOM` is the one of `harness_file`.
 const AGENTS: &[&str] = &[
     "MINI_SWE",
@@ -69,8 +70,12 @@ const AGENTS: &[&str] = &[
     "CLAUDE_CODE",
     "CODEX",
     "CUSTOM",
+    // Players of tasks: the reference solution, and nobody.
+    "ORACLE",
+    "NOP",
 ];
-const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN"];
+const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
+const TIMEOUTS: &[&str] = &["graded", "stop"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
 const MODES: &[&str] = &["gateway", "direct", "oracle"];
@@ -110,6 +115,9 @@ pub const KEYS: &[Key] = &[
     key(SINGLE, "llm_sampler_model_id", Takes::Text, MODEL),
     key(SINGLE, "execute_episodes", Takes::Numbers, ""),
     // What follows is not the README's; it only matters when a benchmark is run.
+    key(TOP, "tasks", Takes::Text, ""),
+    key(HARBOR, "execute_episodes", Takes::Numbers, ""),
+    key(HARBOR, "timeout", Takes::Word(TIMEOUTS), "graded"),
     key(TOP, "fail_stop", Takes::Truth, "false"),
     key(TOP, "harness_file", Takes::Text, ""),
     key(TOP, "tags", Takes::Words, ""),

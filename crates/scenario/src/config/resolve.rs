@@ -163,6 +163,7 @@ fn finish(given: BTreeMap<String, Value>) -> Config {
     let truth = |key: &str| given.get(key).and_then(Value::as_bool).unwrap_or(false);
     let benchmark = match given.get("benchmark").and_then(Value::as_str) {
         Some("RESTFUL_SERVER_GEN") => Benchmark::SingleTurn,
+        Some("HARBOR") => Benchmark::Harbor,
         _ => Benchmark::Iterative,
     };
     let section = |name: &str| given.get(&format!("{}.{name}", benchmark.section()));
@@ -186,6 +187,11 @@ fn finish(given: BTreeMap<String, Value>) -> Config {
     }
     if benchmark == Benchmark::SingleTurn {
         (generation.n_turns, generation.num_changes_per_turn) = (1, 0);
+    }
+    if benchmark == Benchmark::Harbor {
+        // Nothing is generated: what is played is told by the tasks.
+        generation =
+            Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
     }
     let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
     Config { generation, output_dir, given }

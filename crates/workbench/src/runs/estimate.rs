@@ -31,6 +31,11 @@ pub(super) struct Plan {
 
 /// What is to be played, by the settings and their pack.
 pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
+    if settings.tasks.is_some() {
+        let steps = runner::planned(settings).unwrap_or_default();
+        let turns = steps.iter().map(|(_, steps)| u64::from(*steps)).sum();
+        return Plan { episodes: steps.len() as u32, turns, bytes: 0 };
+    }
     let g = &settings.generation;
     let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
     let named = &settings.execute_episodes;

@@ -12,6 +12,8 @@ use crate::api::{Check, CheckState};
 
 /// After so many damaged turns of a pack no further one is looked for.
 const DAMAGED: usize = 9;
+/// Tasks of which it is said why they are not played, or what of them is not obeyed.
+const TASKS_SAID: usize = 8;
 
 /// Turns of the pack that was looked at last which were whole, each with a stamp of what was read. The form is looked at with
 /// every change of it, and its pack may have gigabytes.
@@ -64,6 +66,9 @@ pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
 /// last, or with `anew`.
 pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (Check, Option<Pack>) {
     const TITLE: &str = "Pack";
+    if let Some(named) = &settings.tasks {
+        return (tasks(settings, &named.folder), None);
+    }
     let Some(path) = &settings.scenarios_dir else {
         let g = &settings.generation;
         let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
@@ -90,6 +95,44 @@ pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (
     };
     let check = played(settings, &pack, &|turn| verified.verify(path, &pack, turn, anew));
     (check, Some(pack))
+}
+
+/// Which tasks can be played, and what is said of each.
+fn tasks(settings: &RunSettings, folder: &Path) -> Check {
+    let check = |state, value: String| Check::new("pack", "Tasks", state, value);
+    let seen = match runner::tasks(folder, settings) {
+        Ok(seen) => seen,
+        Err(error) => return check(CheckState::Fail, "cannot be read".to_owned()).says(error.to_string()),
+    };
+    let planned = match runner::planned(settings) {
+        Ok(planned) => planned,
+        Err(error) => {
+            return check(CheckState::Fail, "none can be played".to_owned()).says(error.to_string());
+        }
+    };
+    let steps: u32 = planned.iter().map(|(_, steps)| steps).sum();
+    let value = format!("{} of {}, {steps} steps", planned.len(), seen.len());
+    let refused = seen.iter().filter(|task| !task.refused.is_empty());
+    let refused: Vec<String> =
+        refused.map(|task| format!("{}: {}", task.name, task.refused.join("; "))).collect();
+    let notes = seen.iter().filter(|task| task.refused.is_empty() && !task.notes.is_empty());
+    let notes: Vec<String> = notes.map(|task| format!("{}: {}", task.name, task.notes.join("; "))).collect();
+    let few = |list: &[String]| {
+        let more = list.len().saturating_sub(TASKS_SAID);
+        let first = list.iter().take(TASKS_SAID).cloned().collect::<Vec<_>>().join(". ");
+        if more > 0 { format!("{first}. And {more} more tasks") } else { first }
+    };
+    let mut said = Vec::new();
+    if !refused.is_empty() {
+        said.push(format!("Not played: {}.", few(&refused)));
+    }
+    if !notes.is_empty() {
+        said.push(format!("Played otherwise than they say: {}.", few(&notes)));
+    }
+    if said.is_empty() {
+        return check(CheckState::Ok, value);
+    }
+    check(CheckState::Warn, value).says(said.join(" "))
 }
 
 /// Whether what is asked of a pack is in it, and whole.

@@ -91,7 +91,10 @@ impl Workbench {
         checks.extend(planned::harness(settings));
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
-        checks.extend(runtime.block_on(endpoint::checks(settings, call)));
+        // Players of tasks ask no model.
+        if settings.tasks.is_none() {
+            checks.extend(runtime.block_on(endpoint::checks(settings, call)));
+        }
         let mut estimate = plan.as_ref().map(|plan| self.estimate(settings, plan)).transpose()?;
         checks.push(folder(&settings.output_dir));
         checks.push(disk(settings, estimate.as_ref()));
@@ -113,10 +116,11 @@ impl Workbench {
     }
 }
 
-/// What is to be played; `None` = a pack should say it, and cannot be read or is damaged. The bounds of the settings say
+/// What is to be played; `None` = a pack or tasks should say it, and cannot be read or are damaged. The bounds of the settings say
 /// nothing then: they are as far as anything goes.
 fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<estimate::Plan> {
-    let unknown = settings.scenarios_dir.is_some() && (pack.is_none() || check.state == CheckState::Fail);
+    let failed = check.state == CheckState::Fail;
+    let unknown = settings.tasks.is_some() && failed || settings.scenarios_dir.is_some() && (pack.is_none() || failed);
     (!unknown).then(|| estimate::plan(settings, pack))
 }
 
@@ -160,7 +164,9 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
     };
     let check = engine::check(engine.info(), settings);
     let is_guarded = engine.is_guarded().await;
-    (check, Some(image(settings, &engine).await), leftovers(&engine).await, is_guarded)
+    // Images of tasks are built when they are played.
+    let image = if settings.tasks.is_some() { None } else { Some(image(settings, &engine).await) };
+    (check, image, leftovers(&engine).await, is_guarded)
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
@@ -404,6 +410,9 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
             let (field, value) = ("network".to_owned(), "gateway".to_owned());
             check.fixed_by("Gateway only", FixAction::SetText { field, value })
         });
+    }
+    if settings.tasks.is_some() {
+        return Some(Check::new("network", TITLE, CheckState::Ok, "none"));
     }
     let ports = listening();
     if ports.is_empty() || is_guarded {

@@ -215,7 +215,11 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
         }
         .to_owned(),
         host_processes: !settings.use_docker,
-        scenarios: settings.scenarios_dir.as_ref().map(|path| plain_line(&path.display().to_string())),
+        scenarios: settings
+            .scenarios_dir
+            .as_ref()
+            .or(settings.tasks.as_ref().map(|tasks| &tasks.folder))
+            .map(|path| plain_line(&path.display().to_string())),
         writes: lines(std::iter::once(folder.display().to_string()).chain(writes).collect()),
         here: here.map(|endpoint| EndpointHere {
             base_url: endpoint.base_url.clone(),

@@ -3,12 +3,11 @@
 //! Harbor goes on to verify after an exception of the agent and keeps the first exception; a failed tear-down is kept
 //! where there was none. So the stage is told by the time of the exception, against the times of the phases.
 
-use model::EndReason;
+use model::{EndReason, strip_ansi};
 
 use crate::readers::attribution::{Attribution, Evidence, Stage};
 use crate::readers::clock;
 use crate::readers::json::{Node, cut};
-use crate::readers::text::strip_ansi;
 
 const MESSAGE_CAP: usize = 8 * 1024;
 

@@ -206,7 +206,7 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
     let output = if is_file(tree, &stdout) { output(tree, &stdout, report) } else { None };
     let log = output.as_deref().map(cases::parse).unwrap_or_default();
     if !log.is_empty() {
-        take_cases(log, &stdout, attempt, report);
+        take_cases(log, &stdout, attempt, &mut |warning| report.warn(warning));
         return true;
     }
     attempt.counting = Counting::Outside;
@@ -217,7 +217,9 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
                 report.files_read += 1;
                 if let Some(found) = ctrf::parse(&node) {
                     (attempt.passed, attempt.total) = (Some(found.passed), Some(found.total));
-                    too_many_tests(&path, found.listed, found.tests.len(), report);
+                    if let Some(warning) = too_many_tests(&path, found.listed, found.tests.len()) {
+                        report.warn(warning);
+                    }
                     attempt.tests = numbered(found.tests);
                     return false;
                 }
@@ -234,12 +236,18 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
     false
 }
 
-fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &mut Report) {
+/// Takes over the cases of an output.
+pub(in crate::formats) fn take_cases(
+    log: cases::CaseLog,
+    path: &str,
+    attempt: &mut Attempt,
+    warn: &mut dyn FnMut(Warning),
+) {
     match log.summary {
         Some(summary) => {
             (attempt.passed, attempt.total) = (Some(summary.passed), Some(summary.total));
             if summary.passed.saturating_add(summary.failed) != summary.total {
-                report.warn(Warning::read_differently(
+                warn(Warning::read_differently(
                     path,
                     "cases.sum_mismatch",
                     format!(
@@ -250,7 +258,7 @@ fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &m
             }
             let described = log.failing;
             if summary.failed > described {
-                report.warn(Warning::repaired(
+                warn(Warning::repaired(
                     path,
                     "cases.not_described",
                     format!(
@@ -265,23 +273,25 @@ fn take_cases(log: cases::CaseLog, path: &str, attempt: &mut Attempt, report: &m
             (attempt.passed, attempt.total) = (Some(log.passed), Some(log.total));
             attempt.counting = Counting::Zero;
             attempt.extra.insert("case_summary".to_owned(), false.into());
-            report.warn(Warning::repaired(
+            warn(Warning::repaired(
                 path,
                 "cases.no_summary",
                 "There is no whole CASE_SUMMARY: the CASE_RESULT lines are counted. The case score counts this step as 0.",
             ));
         }
     }
-    too_many_tests(path, log.total, log.tests.len(), report);
+    if let Some(warning) = too_many_tests(path, log.total, log.tests.len()) {
+        warn(warning);
+    }
     attempt.tests = log.tests;
 }
 
 /// Says that not all tests are kept by name.
-fn too_many_tests(path: &str, total: u32, kept: usize, report: &mut Report) {
-    if total as usize > kept {
+fn too_many_tests(path: &str, total: u32, kept: usize) -> Option<Warning> {
+    (total as usize > kept).then(|| {
         let what = format!("It names {total} tests. All are counted, the first {kept} are kept by name.");
-        report.warn(Warning::read_differently(path, "tests.too_many", what));
-    }
+        Warning::read_differently(path, "tests.too_many", what)
+    })
 }
 
 /// Tests of the same name are numbered, so that each has an id of its own.

@@ -204,6 +204,8 @@ pub(super) struct Turn {
 #[derive(Debug)]
 pub(super) struct Trajectory {
     pub(super) title: Option<Name>,
+    /// The name of the task, where the scenario is one of Harbor's.
+    pub(super) task: Option<Name>,
     pub(super) planned_turns: Option<u32>,
     pub(super) attempt_limit: Option<u32>,
     pub(super) started_at: Option<Name>,
@@ -222,6 +224,7 @@ impl Default for Trajectory {
     fn default() -> Self {
         Self {
             title: None,
+            task: None,
             planned_turns: None,
             attempt_limit: None,
             started_at: None,
@@ -279,6 +282,7 @@ impl<'de> Visitor<'de> for WholeVisitor<'_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "title" => to.title = map.next_value()?,
+                "task" => to.task = map.next_value()?,
                 "planned_turns" => to.planned_turns = map.next_value()?,
                 "started_at" => to.started_at = map.next_value()?,
                 "finished_at" => to.finished_at = map.next_value()?,

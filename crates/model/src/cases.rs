@@ -12,9 +12,7 @@
 
 use std::collections::HashMap;
 
-use model::{TestOutcome, TestResult};
-
-use super::text::strip_ansi;
+use crate::{TestOutcome, TestResult, strip_ansi};
 
 /// The keys of a CASE_RESULT line in their order, and whether their values stand in quotes.
 const KEYS: [(&str, bool); 11] = [
@@ -190,7 +188,7 @@ fn case(record: &str) -> Option<TestResult> {
 }
 
 /// The message of a failed case: why, then under which circumstances.
-pub(crate) fn message(reason: Option<&str>, scenario: Option<&str>, input: Option<&str>) -> Option<String> {
+pub fn message(reason: Option<&str>, scenario: Option<&str>, input: Option<&str>) -> Option<String> {
     let lines: Vec<String> = [("", reason), ("scenario: ", scenario), ("input: ", input)]
         .into_iter()
         .filter_map(|(label, text)| Some(format!("{label}{}", text.filter(|t| !t.is_empty())?)))

@@ -1,0 +1,53 @@
+//! Tasks of Harbor, several steps each, played in the order in which Harbor plays them.
+//!
+//! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left; [`trial`] plays a
+//! task in one container from its first step to its last, [`step`] one of the steps. [`player`] names who plays: the
+//! reference solution, or nobody. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
+//! importer and report are the same.
+//!
+//! A task is somebody else's program. Its files are read through a [`files::Tree`], and everything that it executes runs in
+//! its own container.
+
+mod file;
+mod pack;
+mod player;
+mod recorded;
+mod reward;
+mod step;
+mod task;
+mod trial;
+
+use std::path::Path;
+
+pub(crate) use self::player::{find as player, is_player};
+pub(crate) use self::task::Tasks;
+pub(crate) use self::trial::play;
+use crate::RunError;
+use crate::settings::RunSettings;
+
+/// A task as preflight shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSeen {
+    /// The name of its folder.
+    pub name: String,
+    /// Steps that are played.
+    pub steps: u32,
+    /// Why it cannot be played; empty = it can.
+    pub refused: Vec<String>,
+    /// What of it is not obeyed, or is different here.
+    pub notes: Vec<String>,
+}
+
+/// The name of a folder or zip of tasks, by which Harbor calls a set of them.
+pub(crate) fn data_set(folder: &Path) -> String {
+    let is_zip = folder.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"));
+    let name = if is_zip { folder.file_stem() } else { folder.file_name() };
+    name.map_or_else(|| "tasks".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The tasks of a folder or zip with what is known of each before anything is played. Blocks.
+///
+/// Errors: the folder or zip cannot be opened, or holds no task.
+pub fn tasks(path: &Path, settings: &RunSettings) -> Result<Vec<TaskSeen>, RunError> {
+    Ok(Tasks::open(path)?.seen(settings))
+}

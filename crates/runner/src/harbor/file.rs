@@ -1,0 +1,461 @@
+//! `task.toml`: what a runner obeys of it, with the defaults of Harbor's schemas 1.1 to 1.4.
+//!
+//! Nothing is dropped silently: what this version cannot do is a reason to refuse the task ([`Read::refused`]), and keys that
+//! no schema has are named ([`Read::unknown`]).
+
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use self::values::{check_name, name_key, positive, seconds, size, variables};
+
+/// Seconds of a verifier where its step says nothing. What `[verifier]` of the task says is not used for steps.
+const VERIFIER_SECONDS: f64 = 600.0;
+/// Most steps of a task.
+const MOST_STEPS: usize = 1000;
+
+/// A `task.toml` that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Read {
+    pub(super) file: TaskFile,
+    /// What it asks for and cannot have, each by name.
+    pub(super) refused: Vec<String>,
+    /// Dotted keys that no schema has.
+    pub(super) unknown: Vec<String>,
+}
+
+/// What is obeyed of a `task.toml`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TaskFile {
+    /// `metadata.name`.
+    pub(super) title: Option<String>,
+    /// `final` or `mean`: what Harbor would make of the rewards. Steps are scored here one by one.
+    pub(super) is_final: bool,
+    /// An image that is there already.
+    pub(super) image: Option<String>,
+    pub(super) build_seconds: u64,
+    pub(super) cpus: Option<f64>,
+    pub(super) memory_mb: Option<u64>,
+    pub(super) storage_mb: Option<u64>,
+    pub(super) workdir: Option<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) health: Option<Health>,
+    /// Whether it asks for the internet.
+    pub(super) is_public: bool,
+    pub(super) solution_env: BTreeMap<String, String>,
+    pub(super) steps: Vec<StepFile>,
+}
+
+/// A step, with what the task says where the step does not.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct StepFile {
+    pub(super) name: String,
+    /// `None` = as long as the settings of the run allow.
+    pub(super) agent_seconds: Option<f64>,
+    pub(super) agent_user: Option<String>,
+    pub(super) verifier_seconds: f64,
+    pub(super) verifier_user: Option<String>,
+    pub(super) verifier_env: BTreeMap<String, String>,
+    /// Least rewards by key, under which the chain ends.
+    pub(super) min_reward: BTreeMap<String, f64>,
+    pub(super) health: Option<Health>,
+    pub(super) artifacts: Vec<Artifact>,
+}
+
+/// A command that says whether a container is ready.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Health {
+    pub(super) command: String,
+    pub(super) interval: f64,
+    pub(super) timeout: f64,
+    /// Seconds in which failures do not count.
+    pub(super) start_period: f64,
+    pub(super) start_interval: f64,
+    pub(super) retries: u32,
+}
+
+/// A file or folder of the container that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Artifact {
+    /// Absolute.
+    pub(super) source: String,
+    /// Relative, below the folder of the step's artifacts.
+    pub(super) destination: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Raw {
+    // These name the task and say nothing about how it is played.
+    #[serde(rename = "schema_version")]
+    _schema_version: Option<Value>,
+    #[serde(rename = "version")]
+    _version: Option<Value>,
+    #[serde(rename = "source")]
+    _source: Option<Value>,
+    #[serde(rename = "task")]
+    _task: Option<Value>,
+    metadata: Table,
+    multi_step_reward_strategy: Option<String>,
+    agent: RawPhase,
+    verifier: RawPhase,
+    environment: RawEnvironment,
+    solution: RawSolution,
+    steps: Option<Vec<RawStep>>,
+    artifacts: Vec<RawArtifact>,
+    #[serde(flatten)]
+    other: Table,
+}
+
+#[derive(Deserialize, Default, Clone)]
+#[serde(default)]
+struct RawPhase {
+    timeout_sec: Option<f64>,
+    user: Option<NameOrNumber>,
+    env: BTreeMap<String, String>,
+    network_mode: Option<String>,
+    allowed_hosts: Option<Vec<String>>,
+    environment_mode: Option<String>,
+    environment: Option<Value>,
+    collect: Vec<Value>,
+    #[serde(flatten)]
+    other: Table,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawEnvironment {
+    docker_image: Option<String>,
+    build_timeout_sec: Option<f64>,
+    os: Option<String>,
+    cpus: Option<f64>,
+    memory_mb: Option<f64>,
+    memory: Option<NameOrNumber>,
+    storage_mb: Option<f64>,
+    storage: Option<NameOrNumber>,
+    gpus: Option<f64>,
+    gpu_types: Option<Vec<String>>,
+    tpu: Option<Value>,
+    mcp_servers: Vec<Value>,
+    env: BTreeMap<String, String>,
+    skills_dir: Option<String>,
+    healthcheck: Option<RawHealth>,
+    workdir: Option<String>,
+    allow_internet: Option<bool>,
+    network_mode: Option<String>,
+    allowed_hosts: Option<Vec<String>>,
+    #[serde(flatten)]
+    other: Table,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawSolution {
+    env: BTreeMap<String, String>,
+    #[serde(flatten)]
+    other: Table,
+}
+
+#[derive(Deserialize)]
+struct RawStep {
+    name: String,
+    #[serde(default)]
+    agent: RawPhase,
+    #[serde(default)]
+    verifier: RawPhase,
+    min_reward: Option<RawReward>,
+    healthcheck: Option<RawHealth>,
+    #[serde(default)]
+    artifacts: Vec<RawArtifact>,
+    #[serde(flatten)]
+    other: Table,
+}
+
+#[derive(Deserialize, Clone)]
+struct RawHealth {
+    command: String,
+    interval_sec: Option<f64>,
+    timeout_sec: Option<f64>,
+    start_period_sec: Option<f64>,
+    start_interval_sec: Option<f64>,
+    retries: Option<u32>,
+    #[serde(flatten)]
+    other: Table,
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(untagged)]
+enum NameOrNumber {
+    Number(i64),
+    Name(String),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawReward {
+    Number(f64),
+    Keyed(BTreeMap<String, f64>),
+}
+
+#[derive(Deserialize, Clone)]
+#[serde(untagged)]
+enum RawArtifact {
+    Path(String),
+    Entry {
+        source: String,
+        destination: Option<String>,
+        #[serde(default)]
+        exclude: Vec<String>,
+        service: Option<String>,
+    },
+}
+
+impl From<NameOrNumber> for String {
+    fn from(value: NameOrNumber) -> Self {
+        match value {
+            NameOrNumber::Number(number) => number.to_string(),
+            NameOrNumber::Name(name) => name,
+        }
+    }
+}
+
+/// Reads a `task.toml`. The error is one sentence: it is no TOML, a value has the wrong type or range, or a name cannot be
+/// one.
+pub(super) fn read(text: &str) -> Result<Read, String> {
+    let raw: Raw = toml::from_str(text).map_err(|error| format!("It cannot be read: {}", error.message()))?;
+    let mut met = Met::default();
+    met.keys("", &raw.other);
+    met.keys("solution.", &raw.solution.other);
+    met.keys("environment.", &raw.environment.other);
+    let is_public = met.environment(&raw.environment);
+    met.phase("agent", &raw.agent);
+    met.phase("verifier", &raw.verifier);
+    let steps = match raw.steps {
+        None => Vec::new(),
+        Some(steps) if steps.len() > MOST_STEPS => {
+            return Err(format!("It has {} steps; at most {MOST_STEPS} are played", steps.len()));
+        }
+        Some(steps) => steps,
+    };
+    if steps.is_empty() {
+        met.refused.push("it has no [[steps]]: tasks of a single step are not played here".to_owned());
+    }
+    let of_task = Common { agent: &raw.agent, verifier: &raw.verifier, artifacts: &raw.artifacts };
+    let mut names = BTreeSet::new();
+    let mut read = Vec::with_capacity(steps.len());
+    for step in steps {
+        check_name(&step.name)?;
+        if !names.insert(name_key(&step.name)) {
+            return Err(format!(
+                "Two steps are called \"{}\", where case and the spelling of letters do not count",
+                step.name.escape_debug()
+            ));
+        }
+        read.push(of_task.step(step, &mut met)?);
+    }
+    let strategy = raw.multi_step_reward_strategy.as_deref().unwrap_or("mean");
+    if !matches!(strategy, "mean" | "final") {
+        return Err(format!(
+            "multi_step_reward_strategy is \"{}\"; it is mean or final",
+            strategy.escape_debug()
+        ));
+    }
+    let environment = raw.environment;
+    let file = TaskFile {
+        title: raw.metadata.get("name").and_then(Value::as_str).map(str::to_owned),
+        is_final: strategy == "final",
+        image: environment.docker_image.filter(|name| !name.is_empty()),
+        build_seconds: seconds(
+            "environment.build_timeout_sec",
+            environment.build_timeout_sec.unwrap_or(600.0),
+        )?
+        .ceil() as u64,
+        cpus: positive("environment.cpus", environment.cpus)?,
+        memory_mb: size("memory", environment.memory_mb, environment.memory)?,
+        storage_mb: size("storage", environment.storage_mb, environment.storage)?,
+        workdir: environment.workdir.filter(|folder| !folder.is_empty()),
+        env: variables("environment.env", environment.env)?,
+        health: environment.healthcheck.map(|raw| health("environment.", raw, &mut met)).transpose()?,
+        is_public,
+        solution_env: variables("solution.env", raw.solution.env)?,
+        steps: read,
+    };
+    if file.workdir.as_deref().is_some_and(|folder| !folder.starts_with('/')) {
+        return Err("environment.workdir is no absolute path".to_owned());
+    }
+    Ok(Read { file, refused: met.refused, unknown: met.unknown })
+}
+
+/// What is met on the way and does not stop the reading.
+#[derive(Default)]
+struct Met {
+    refused: Vec<String>,
+    unknown: Vec<String>,
+}
+
+impl Met {
+    fn keys(&mut self, section: &str, other: &Table) {
+        self.unknown.extend(other.keys().map(|key| format!("{section}{key}")));
+    }
+
+    fn refuse(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.refused.contains(&what) {
+            self.refused.push(what);
+        }
+    }
+
+    /// Whether the environment asks for the internet.
+    fn environment(&mut self, raw: &RawEnvironment) -> bool {
+        if let Some(os) = raw.os.as_deref().filter(|os| !os.eq_ignore_ascii_case("linux")) {
+            self.refuse(format!("environment.os = \"{}\": only linux is played", os.escape_debug()));
+        }
+        if raw.gpus.is_some_and(|gpus| gpus > 0.0)
+            || raw.gpu_types.as_ref().is_some_and(|types| !types.is_empty())
+        {
+            self.refuse("environment.gpus: it needs a GPU");
+        }
+        if raw.tpu.is_some() {
+            self.refuse("environment.tpu: it needs a TPU");
+        }
+        if !raw.mcp_servers.is_empty() {
+            self.refuse("environment.mcp_servers: servers of tools beside the container are not started");
+        }
+        if raw.skills_dir.as_deref().is_some_and(|folder| !folder.is_empty()) {
+            self.refuse("environment.skills_dir: skills are not handed to agents");
+        }
+        if raw.network_mode.as_deref() == Some("allowlist")
+            || raw.allowed_hosts.as_ref().is_some_and(|h| !h.is_empty())
+        {
+            self.refuse("environment.network_mode = \"allowlist\": the network is open or closed");
+        }
+        match (raw.network_mode.as_deref(), raw.allow_internet) {
+            (Some("no-network"), _) | (None, Some(false)) => false,
+            (Some("public" | "allowlist") | None, _) => true,
+            (Some(other), _) => {
+                self.refuse(format!("environment.network_mode = \"{}\" is not known", other.escape_debug()));
+                true
+            }
+        }
+    }
+
+    fn phase(&mut self, name: &str, raw: &RawPhase) {
+        self.keys(&format!("{name}."), &raw.other);
+        if raw.network_mode.is_some() || raw.allowed_hosts.as_ref().is_some_and(|hosts| !hosts.is_empty()) {
+            self.refuse(format!("{name}.network_mode: a container has the same network in all its phases"));
+        }
+        let separate = raw.environment.is_some() || raw.environment_mode.as_deref() == Some("separate");
+        if separate {
+            self.refuse(format!("{name}.environment: a verifier in a container of its own is not played"));
+        }
+        if !raw.collect.is_empty() {
+            self.refuse(format!(
+                "{name}.collect: commands before the artifacts are collected are not executed"
+            ));
+        }
+    }
+}
+
+/// What the task says for all its steps.
+struct Common<'a> {
+    agent: &'a RawPhase,
+    verifier: &'a RawPhase,
+    artifacts: &'a [RawArtifact],
+}
+
+impl Common<'_> {
+    fn step(&self, raw: RawStep, met: &mut Met) -> Result<StepFile, String> {
+        let at = format!("steps.{}.", raw.name);
+        met.keys(&at, &raw.other);
+        met.phase(&format!("{at}agent"), &raw.agent);
+        met.phase(&format!("{at}verifier"), &raw.verifier);
+        let min_reward = match raw.min_reward {
+            None => BTreeMap::new(),
+            Some(RawReward::Number(least)) => BTreeMap::from([("reward".to_owned(), least)]),
+            Some(RawReward::Keyed(least)) => least,
+        };
+        if min_reward.values().any(|least| least.is_nan()) {
+            return Err(format!("{at}min_reward is not a number"));
+        }
+        let agent_seconds = raw.agent.timeout_sec.or(self.agent.timeout_sec);
+        let mut env = self.verifier.env.clone();
+        env.extend(raw.verifier.env);
+        let mut artifacts = Vec::new();
+        for artifact in self.artifacts.iter().chain(&raw.artifacts) {
+            artifacts.extend(kept(artifact, met)?);
+        }
+        Ok(StepFile {
+            agent_seconds: agent_seconds
+                .map(|value| seconds(&format!("{at}agent.timeout_sec"), value))
+                .transpose()?,
+            agent_user: raw.agent.user.or_else(|| self.agent.user.clone()).map(String::from),
+            verifier_seconds: seconds(
+                &format!("{at}verifier.timeout_sec"),
+                raw.verifier.timeout_sec.unwrap_or(VERIFIER_SECONDS),
+            )?,
+            verifier_user: raw.verifier.user.or_else(|| self.verifier.user.clone()).map(String::from),
+            verifier_env: variables(&format!("{at}verifier.env"), env)?,
+            min_reward,
+            health: raw.healthcheck.map(|raw| health(&at, raw, met)).transpose()?,
+            artifacts,
+            name: raw.name,
+        })
+    }
+}
+
+fn kept(raw: &RawArtifact, met: &mut Met) -> Result<Option<Artifact>, String> {
+    let (source, destination) = match raw {
+        RawArtifact::Path(source) => (source, None),
+        RawArtifact::Entry { source, destination, exclude, service } => {
+            if service.as_deref().is_some_and(|service| service != "main") {
+                met.refuse("artifacts.service: there is no other container than the task's");
+            }
+            if !exclude.is_empty() {
+                met.refuse("artifacts.exclude: patterns are not obeyed");
+            }
+            (source, destination.as_deref().filter(|path| !path.is_empty()))
+        }
+    };
+    let leads_out = |path: &str| path.split('/').any(|part| part == "..");
+    if !source.starts_with('/') || leads_out(source) || source.contains('\0') {
+        return Err(format!("The artifact \"{}\" is no absolute path without ..", source.escape_debug()));
+    }
+    let destination = destination.unwrap_or(source).trim_start_matches('/');
+    let bad = raw_destination(raw).is_some_and(|path| path.starts_with('/') || path.contains('\\'));
+    if bad || leads_out(destination) || destination.is_empty() || destination.contains('\0') {
+        return Err(format!(
+            "An artifact goes to \"{}\", which is no relative path without ..",
+            destination.escape_debug()
+        ));
+    }
+    // Kept in any case.
+    let conventional = source.trim_end_matches('/') == "/logs/artifacts";
+    Ok((!conventional).then(|| Artifact { source: source.clone(), destination: destination.to_owned() }))
+}
+
+fn raw_destination(raw: &RawArtifact) -> Option<&str> {
+    match raw {
+        RawArtifact::Path(_) => None,
+        RawArtifact::Entry { destination, .. } => destination.as_deref(),
+    }
+}
+
+fn health(at: &str, raw: RawHealth, met: &mut Met) -> Result<Health, String> {
+    met.keys(&format!("{at}healthcheck."), &raw.other);
+    let of = |name: &str, value: Option<f64>, default: f64| {
+        seconds(&format!("{at}healthcheck.{name}"), value.unwrap_or(default))
+    };
+    Ok(Health {
+        interval: of("interval_sec", raw.interval_sec, 5.0)?,
+        timeout: of("timeout_sec", raw.timeout_sec, 30.0)?,
+        start_period: of("start_period_sec", raw.start_period_sec, 0.0)?,
+        start_interval: of("start_interval_sec", raw.start_interval_sec, 5.0)?,
+        retries: raw.retries.unwrap_or(3).clamp(1, 1000),
+        command: raw.command,
+    })
+}

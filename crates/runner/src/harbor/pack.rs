@@ -1,0 +1,62 @@
+//! Folders of a task as archives for its container.
+
+use files::{Tree, join};
+use sandbox::Packed;
+
+/// Most bytes and entries of one archive: it is held in memory.
+const MOST_BYTES: u64 = 256 << 20;
+const MOST_ENTRIES: u32 = 50_000;
+
+/// Adds what lies in a folder to an archive, below `to`. The error is a sentence that names the file. Blocks.
+pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut Packed) -> Result<(), String> {
+    let mut left = Left { bytes: MOST_BYTES, entries: MOST_ENTRIES };
+    add(tree, from, to, packed, &mut left)
+}
+
+/// Whether what lies in a folder fits into an archive, told by the sizes that the folder states. Blocks.
+pub(super) fn fits(tree: &Tree, from: &str) -> bool {
+    fn count(tree: &Tree, from: &str, left: &mut Left) -> bool {
+        tree.list(from).into_iter().all(|entry| {
+            left.take(entry.size) && (!entry.is_folder() || count(tree, &join(from, &entry.name), left))
+        })
+    }
+    count(tree, from, &mut Left { bytes: MOST_BYTES, entries: MOST_ENTRIES })
+}
+
+struct Left {
+    bytes: u64,
+    entries: u32,
+}
+
+impl Left {
+    /// Takes one entry; false once there is no room.
+    fn take(&mut self, bytes: u64) -> bool {
+        match (self.bytes.checked_sub(bytes), self.entries.checked_sub(1)) {
+            (Some(bytes), Some(entries)) => {
+                (self.bytes, self.entries) = (bytes, entries);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn add(tree: &Tree, from: &str, to: &str, packed: &mut Packed, left: &mut Left) -> Result<(), String> {
+    for entry in tree.list(from) {
+        let (path, name) = (join(from, &entry.name), join(to, &entry.name));
+        if entry.is_folder() {
+            if !left.take(0) {
+                return Err(format!("{from} holds more than {MOST_ENTRIES} entries"));
+            }
+            packed.folder(&name, false).map_err(|error| format!("{path}: {error}"))?;
+            add(tree, &path, &name, packed, left)?;
+            continue;
+        }
+        let content = tree.read(&path, left.bytes).map_err(|error| format!("{path}: {error}"))?;
+        if !left.take(content.len() as u64) {
+            return Err(format!("{from} holds more than {} MiB", MOST_BYTES >> 20));
+        }
+        packed.file(&name, &content).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! What is recorded of a step that was played.
+
+use std::time::Instant;
+
+use model::{EndReason, Tokens, Verdict, cases};
+
+use super::file::StepFile;
+use super::reward;
+use super::step::Played;
+use super::trial::Trial;
+use crate::agent::blocking;
+use crate::record::{AttemptLeft, AttemptRecord, Exception};
+use crate::{RunError, clock};
+
+/// Longest title, in bytes.
+const TITLE: usize = 120;
+
+impl Trial<'_> {
+    /// Puts together what is recorded of a step, and writes its files.
+    pub(super) async fn record(
+        &self,
+        step: &StepFile,
+        number: u32,
+        played: Played,
+        since: Instant,
+        started_at: String,
+    ) -> Result<AttemptRecord, RunError> {
+        let log = played.tests.as_deref().map(|output| cases::parse(&String::from_utf8_lossy(output)));
+        let log = log.unwrap_or_default();
+        let counts = match log.summary {
+            Some(summary) => Some((summary.passed, summary.total)),
+            None => (!log.is_empty()).then_some((log.passed, log.total)),
+        };
+        let raised = played.raised.as_ref().map(|(reason, _)| *reason);
+        let passed = played.rewards.as_ref().map(reward::is_pass);
+        // Tests that print cases and printed none had nothing to test.
+        let is_bare = passed == Some(false) && counts.is_none() && raised.is_none() && self.task.uses_cases;
+        let (verdict, counts) = match passed {
+            Some(true) => (Verdict::Passed, counts),
+            Some(false) if is_bare => (Verdict::Error, Some((0, 0))),
+            Some(false) => (Verdict::Failed, counts),
+            None => (Verdict::Error, counts),
+        };
+        let end_reason = match passed {
+            Some(true) => None,
+            Some(false) if is_bare => Some(EndReason::BuildFailed),
+            Some(false) => Some(raised.unwrap_or(EndReason::TestsFailed)),
+            None => Some(raised.unwrap_or(EndReason::NoVerdict)),
+        };
+        let reward = played.rewards.as_ref().and_then(reward::decisive);
+        let rewards = played.rewards.filter(|rewards| rewards.len() > 1);
+        let results = self.results.clone();
+        let prompt = self.task.instruction(self.tree(), step).unwrap_or_default();
+        let (agent, tests, left) = (played.agent, played.tests, played.left);
+        let files = blocking(move || {
+            let output = tests.as_deref().map(String::from_utf8_lossy);
+            let files = results.attempt(&AttemptLeft {
+                turn: number,
+                attempt: 1,
+                call: number,
+                stdout: &agent.stdout,
+                stderr: &agent.stderr,
+                prompt: &prompt,
+                steps: &[],
+                server_log: None,
+                test_output: output.as_deref(),
+            })?;
+            for file in &left {
+                results.left(number, &file.path, &file.content)?;
+            }
+            Ok(files)
+        })
+        .await?;
+        let (agent_seconds, test_seconds) = (played.agent_seconds, played.test_seconds);
+        let others = agent_seconds.unwrap_or(0.0) + test_seconds.unwrap_or(0.0);
+        let exception = played
+            .raised
+            .map(|(_, raised)| Exception { message: self.play.scrub.text(&raised.message), ..raised });
+        Ok(AttemptRecord {
+            attempt: 1,
+            verdict,
+            success: verdict == Verdict::Passed,
+            passed: counts.map(|(passed, _)| passed),
+            total: counts.map(|(_, total)| total),
+            outcomes: None,
+            end_reason,
+            tokens: Tokens::default(),
+            cost_usd: None,
+            tool_calls: None,
+            started_at,
+            finished_at: clock::now(),
+            agent_seconds,
+            test_seconds,
+            exception,
+            files,
+            own_seconds: Some((since.elapsed().as_secs_f64() - others).max(0.0)),
+            model_requests: None,
+            agent_end: raised.filter(|reason| *reason == EndReason::AgentTimeout),
+            harness_tokens: None,
+            repeats: 0,
+            session_restarted: false,
+            reward,
+            rewards,
+        })
+    }
+}
+
+/// The first line of an instruction that says something, without the marks of a heading.
+pub(super) fn first_line(request: &str) -> Option<String> {
+    let line = request
+        .lines()
+        .map(|line| line.trim().trim_start_matches('#').trim())
+        .find(|line| !line.is_empty())?;
+    Some(crate::record::one_line(line, TITLE))
+}

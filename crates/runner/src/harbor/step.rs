@@ -1,0 +1,350 @@
+//! One step of a trial: what is laid into the container, who works in it, what the verifier makes of it.
+//!
+//! The suite and its verdict are in nobody's hands before they are needed: `/tests` and `/logs/verifier` are emptied before
+//! the player and once more before the verifier, and the engine is asked whether they are. What a program of the container
+//! says of that does not count. An agent with the rights of root can still replace the programs that a verifier calls; that
+//! is so in every container that both share.
+
+use std::time::{Duration, Instant};
+
+use files::join;
+use model::EndReason;
+use sandbox::{BoxEnd, FileLeft, Packed, SandboxError, TaskCommand};
+
+use super::file::{Health, StepFile};
+use super::pack;
+use super::player::Player;
+use super::reward::{self, Rewards};
+use super::task::variables;
+use super::trial::Trial;
+use crate::live::Phase;
+use crate::record::{Exception, one_line};
+use crate::settings::TaskTimeout;
+use crate::verdict::exception;
+
+/// Bytes of what a verifier or an agent leaves in a folder that are taken out of the container.
+const LEFT: u64 = 64 << 20;
+/// Seconds of what only puts things in order.
+const ORDER: u64 = 120;
+/// What may come before a player and a verifier: both folders hold nothing.
+const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
+/// Longest part of an error output in a message.
+const SAID: usize = 500;
+
+/// What a step came to.
+#[derive(Debug, Default)]
+pub(super) struct Played {
+    /// What the player printed.
+    pub(super) agent: BoxEnd,
+    pub(super) agent_seconds: Option<f64>,
+    /// What the verifier printed, both streams in one; `None` = there was none.
+    pub(super) tests: Option<Vec<u8>>,
+    pub(super) test_seconds: Option<f64>,
+    pub(super) rewards: Option<Rewards>,
+    /// The first thing that went wrong, and what it says of the agent.
+    pub(super) raised: Option<(EndReason, Exception)>,
+    /// What is kept of the step: paths below its folder.
+    pub(super) left: Vec<FileLeft>,
+    /// Nothing can follow, whatever the rewards say.
+    pub(super) is_over: bool,
+}
+
+impl Played {
+    fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
+        self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
+    }
+
+    /// The same for what lets nothing follow.
+    fn end(mut self, reason: EndReason, kind: &str, message: &str) -> Self {
+        self.raise(reason, kind, message);
+        self.is_over = true;
+        self
+    }
+}
+
+/// Why a step cannot go on: the container or the engine, or a limit of the container.
+enum Broken {
+    Engine(SandboxError),
+    Ended(EndReason, &'static str, String),
+}
+
+impl From<SandboxError> for Broken {
+    fn from(error: SandboxError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl Trial<'_> {
+    /// Plays one step. Errors are those of the engine.
+    pub(super) async fn step(&mut self, step: &StepFile) -> Result<Played, SandboxError> {
+        let mut played = Played::default();
+        match self.phases(step, &mut played).await {
+            Ok(()) => Ok(played),
+            Err(Broken::Engine(error)) => Err(error),
+            Err(Broken::Ended(reason, kind, message)) => Ok(played.end(reason, kind, &message)),
+        }
+    }
+
+    async fn phases(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        if self.was_verified {
+            self.empty().await?;
+        }
+        let user = step.agent_user.as_deref();
+        self.lay_workdir(step).await?;
+        if self.task.of_step(self.tree(), step, "workdir/setup.sh").is_some() {
+            self.status.phase(Phase::Preparing, "setup.sh runs");
+            let script = format!("bash {}", quoted(&join(&self.workdir, "setup.sh")));
+            let end = self.command(script, user, &[], self.play.settings.limits.seconds).await?;
+            if end.exit.code != Some(0) {
+                let message = format!("setup.sh {}: {}", ended(&end), said(&end.stderr));
+                return Err(Broken::Ended(EndReason::Environment, "SetupError", message));
+            }
+        }
+        if let Some(health) = &step.health {
+            self.healthy(health, user).await?;
+        }
+        self.agent(step, played).await?;
+        self.artifacts(step, played).await?;
+        let out_of_time =
+            played.raised.as_ref().is_some_and(|(reason, _)| *reason == EndReason::AgentTimeout);
+        let timeout = self.play.settings.tasks.as_ref().map_or(TaskTimeout::Graded, |tasks| tasks.timeout);
+        if out_of_time && timeout == TaskTimeout::Stop {
+            played.is_over = true;
+            return Ok(());
+        }
+        self.verify(step, played).await
+    }
+
+    /// The call of the player.
+    async fn agent(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        self.status.phase(Phase::Agent, "the player works");
+        let began = Instant::now();
+        if self.player == Player::Nop {
+            played.agent_seconds = Some(0.0);
+            return Ok(());
+        }
+        let Some(folder) = self.task.solution(self.tree(), step) else {
+            played.agent_seconds = Some(0.0);
+            played.raise(EndReason::Environment, "FileNotFoundError", "The step has no solution/solve.sh");
+            return Ok(());
+        };
+        self.lay(&folder, "solution", "/").await?;
+        let user = step.agent_user.as_deref();
+        self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
+        let seconds = step.agent_seconds.unwrap_or(self.play.settings.limits.seconds as f64);
+        let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
+        env.extend(self.variables(&self.file.solution_env)?);
+        let end =
+            self.command("exec 2>&1; /solution/solve.sh".to_owned(), user, &env, whole(seconds)).await?;
+        played.agent_seconds = Some(began.elapsed().as_secs_f64());
+        if end.exit.timed_out {
+            let message = format!("Agent execution timed out after {seconds} seconds");
+            played.raise(EndReason::AgentTimeout, "AgentTimeoutError", &message);
+        }
+        self.status.sign(&end.stdout);
+        self.status.signed();
+        played.agent = end;
+        Ok(())
+    }
+
+    /// What the step says that is kept, as the agent left it.
+    async fn artifacts(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        let container = self.container()?;
+        let mut sources = vec![("/logs/artifacts".to_owned(), String::new())];
+        sources.extend(step.artifacts.iter().map(|kept| (kept.source.clone(), kept.destination.clone())));
+        for (source, destination) in sources {
+            let Some(files) = container.files(&source, LEFT).await? else { continue };
+            let name = files::file_name(source.trim_end_matches('/')).to_owned();
+            for file in files {
+                // A single file has its own name, which its destination replaces.
+                let path = if file.path == name && !destination.is_empty() {
+                    destination.clone()
+                } else {
+                    join(&destination, &file.path)
+                };
+                played.left.push(FileLeft { path: join("artifacts", &path), content: file.content });
+            }
+        }
+        Ok(())
+    }
+
+    /// The verifier, and what it left.
+    async fn verify(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        self.status.phase(Phase::Testing, "the verifier runs");
+        let began = Instant::now();
+        self.empty().await?;
+        self.was_verified = true;
+        let suites = [self.task.of_task(self.tree(), "tests"), self.task.of_step(self.tree(), step, "tests")];
+        for folder in suites.into_iter().flatten() {
+            self.lay(&folder, "tests", "/").await?;
+        }
+        self.command("chmod +x /tests/test.sh".to_owned(), Some("root"), &[], ORDER).await?;
+        let env = self.variables(&step.verifier_env)?;
+        let user = step.verifier_user.as_deref();
+        let script = "exec 2>&1; /tests/test.sh".to_owned();
+        let end = self.command(script, user, &env, whole(step.verifier_seconds)).await?;
+        played.test_seconds = Some(began.elapsed().as_secs_f64());
+        played.tests = Some(end.stdout);
+        if end.exit.timed_out {
+            let message = format!("Verifier execution timed out after {} seconds", step.verifier_seconds);
+            played.raise(EndReason::VerifierTimeout, "VerifierTimeoutError", &message);
+            return Ok(());
+        }
+        let files = self.container()?.files("/logs/verifier", LEFT).await?.unwrap_or_default();
+        match reward::read(&files) {
+            Ok(rewards) => played.rewards = Some(rewards),
+            Err(none) => played.raise(EndReason::VerifierError, none.kind, &none.why),
+        }
+        let kept = files.into_iter().map(|file| FileLeft { path: join("verifier", &file.path), ..file });
+        played.left.extend(kept);
+        Ok(())
+    }
+
+    /// Empties what the verifier uses, and asks the engine whether it is.
+    async fn empty(&self) -> Result<(), Broken> {
+        let script =
+            "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
+        self.command(script.to_owned(), Some("root"), &[], ORDER).await?;
+        for folder in EMPTIED {
+            if !self.container()?.is_empty(folder).await? {
+                let message = format!(
+                    "{folder} could not be emptied: what an agent left there, or a program that it replaced, would be graded"
+                );
+                return Err(Broken::Ended(EndReason::AgentError, "FolderNotEmptied", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays the step's files into the working folder.
+    async fn lay_workdir(&self, step: &StepFile) -> Result<(), Broken> {
+        match self.task.of_step(self.tree(), step, "workdir") {
+            Some(folder) => {
+                let name = self.workdir.trim_matches('/').to_owned();
+                self.lay(&folder, &name, "/").await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Lays a folder of the task into the container, as `to` below `at`.
+    async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), Broken> {
+        let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
+        let packed = tokio::task::spawn_blocking(move || {
+            let mut packed = Packed::default();
+            let whole = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
+            whole.map_err(|error| error.to_string())?;
+            pack::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
+        });
+        let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
+        match packed {
+            Ok(packed) => Ok(self.container()?.put(at, packed).await?),
+            Err(why) => Err(Broken::Ended(EndReason::Environment, "TaskFiles", why)),
+        }
+    }
+
+    /// Runs a command in the container. One that the disk limit ended, or that lost its container, ends the trial.
+    async fn command(
+        &self,
+        script: String,
+        user: Option<&str>,
+        env: &[(String, String)],
+        seconds: u64,
+    ) -> Result<BoxEnd, Broken> {
+        let what = TaskCommand {
+            script,
+            env: env.to_vec(),
+            user: user.map(str::to_owned),
+            folder: self.file.workdir.clone(),
+            seconds,
+        };
+        let end = self.container()?.run(&what, &self.play.stop).await?;
+        if end.exit.disk_full {
+            let message = "the disk limit of the container ended it".to_owned();
+            return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
+        }
+        if end.exit.code.is_none() && !end.exit.timed_out && !end.exit.stopped {
+            let message = "the container of the task ended while a command ran in it".to_owned();
+            return Err(Broken::Ended(EndReason::Environment, "ContainerLost", message));
+        }
+        Ok(end)
+    }
+
+    /// Waits until a check of the task's succeeds: a failure counts once its start period is over.
+    async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), Broken> {
+        let began = Instant::now();
+        let mut failures = 0;
+        loop {
+            let is_starting = began.elapsed().as_secs_f64() < health.start_period;
+            let end = self.command(health.command.clone(), user, &[], whole(health.timeout)).await?;
+            if end.exit.code == Some(0) || end.exit.stopped {
+                return Ok(());
+            }
+            let pause = if is_starting { health.start_interval } else { health.interval };
+            failures += u32::from(!is_starting);
+            if failures >= health.retries {
+                let message =
+                    format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
+                return Err(Broken::Ended(EndReason::Environment, "HealthcheckError", message));
+            }
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs_f64(pause)) => {}
+                () = self.play.stop.cancelled() => return Ok(()),
+            }
+        }
+    }
+
+    /// The check of the whole environment, once its container runs.
+    pub(super) async fn ready(&self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        let Some(health) = &self.file.health else { return Ok(None) };
+        match self.healthy(health, None).await {
+            Ok(()) => Ok(None),
+            Err(Broken::Engine(error)) => Err(error),
+            Err(Broken::Ended(reason, kind, message)) => Ok(Some((reason, exception(kind, &message)))),
+        }
+    }
+
+    fn variables(
+        &self,
+        env: &std::collections::BTreeMap<String, String>,
+    ) -> Result<Vec<(String, String)>, Broken> {
+        variables(env, &self.play.forwarded)
+            .map_err(|why| Broken::Ended(EndReason::Environment, "MissingVariable", why))
+    }
+}
+
+/// Whole seconds that last at least as long.
+fn whole(seconds: f64) -> u64 {
+    seconds.ceil().max(1.0) as u64
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn ended(end: &BoxEnd) -> String {
+    match end.exit.code {
+        _ if end.exit.timed_out => "took too long".to_owned(),
+        Some(code) => format!("exited with code {code}"),
+        None => "was ended".to_owned(),
+    }
+}
+
+/// The end of an output, in one line.
+fn said(output: &[u8]) -> String {
+    let tail = output.get(output.len().saturating_sub(SAID)..).unwrap_or_default();
+    one_line(&String::from_utf8_lossy(tail), SAID)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell_stay_one_word() {
+        assert_eq!(quoted("/a b/setup.sh"), "'/a b/setup.sh'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!((whole(0.2), whole(5.0), whole(5.1)), (1, 5, 6));
+    }
+}

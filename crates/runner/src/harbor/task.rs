@@ -1,0 +1,370 @@
+//! The tasks of a folder or zip: what lies around each `task.toml`, what of them can be played, and why the others cannot.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use files::{Tree, join};
+use sha2::Digest as _;
+
+use super::file::{self, StepFile, TaskFile};
+use super::player::Player;
+use super::{TaskSeen, pack};
+use crate::settings::{RunSettings, SettingsError};
+use crate::state::{Planned, episode_name};
+use crate::{RunError, secrets};
+
+/// Largest `task.toml`, and largest instruction, in bytes.
+const LARGEST_FILE: u64 = 1 << 20;
+/// Most tasks of a run.
+const MOST_TASKS: usize = 1000;
+/// Largest file whose contents are in the hash of the tasks, in bytes; of larger ones their sizes are.
+const HASHED: u64 = 64 << 20;
+/// What of a task's folder is played.
+const PLAYED: [&str; 4] = ["environment", "solution", "steps", "tests"];
+
+/// The tasks of a run.
+#[derive(Debug)]
+pub(crate) struct Tasks {
+    pub(super) tree: Tree,
+    pub(super) list: Vec<Task>,
+    sha256: String,
+    /// Images that are built or were, each held while it is: tasks of the same files share one.
+    building: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+/// One task.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The name of its folder.
+    pub(super) name: String,
+    /// Its path in the tree.
+    pub(super) folder: String,
+    /// `Err` = its `task.toml` cannot be read.
+    read: Result<file::Read, String>,
+    /// What its folder lacks, or holds too much of.
+    lacks: Vec<String>,
+    /// Whether its image is built from a `Dockerfile`.
+    pub(super) is_built: bool,
+    /// Whether its tests print CASE lines.
+    pub(super) uses_cases: bool,
+}
+
+impl Tasks {
+    /// Opens a folder or zip: a task, tasks, or a folder of tasks. Blocks.
+    pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
+        let wrong = |why: String| SettingsError::of("tasks", format!("{}: {why}", path.display()));
+        let tree = Tree::open(path).map_err(|error| wrong(error.to_string()))?;
+        let folders = task_folders(&tree);
+        if folders.is_empty() {
+            return Err(wrong("no folder in it holds a task.toml".to_owned()).into());
+        }
+        if folders.len() > MOST_TASKS {
+            return Err(
+                wrong(format!("it holds {} tasks; at most {MOST_TASKS} are played", folders.len())).into()
+            );
+        }
+        let list: Vec<Task> = folders.into_iter().map(|folder| Task::read(&tree, folder)).collect();
+        let sha256 = hash(&tree, &list);
+        Ok(Self { tree, list, sha256, building: Mutex::default() })
+    }
+
+    /// What is held while an image is built.
+    pub(super) fn building(&self, image: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut known = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(image.to_owned()).or_default().clone()
+    }
+
+    /// SHA-256 of all that is played.
+    pub(crate) fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// What is to be played: the tasks that can be, or those of them that are named. Numbers count all tasks, from 0.
+    pub(crate) fn plan(&self, settings: &RunSettings) -> Result<Vec<Planned>, RunError> {
+        let there = self.list.len() as u32;
+        if let Some(beyond) = settings.execute_episodes.iter().find(|number| **number >= there) {
+            let why = format!("there is no task {beyond}: there are {there}, counted from 0");
+            return Err(SettingsError::of("execute_episodes", why).into());
+        }
+        let named = &settings.execute_episodes;
+        // A debug run plays two steps of two tasks.
+        let (most, steps) = if settings.quick_debug { (2, 2) } else { (usize::MAX, u32::MAX) };
+        let planned: Vec<Planned> = (0_u32..)
+            .zip(&self.list)
+            .filter(|(number, task)| {
+                (named.is_empty() || named.contains(number)) && task.refusals(settings).is_empty()
+            })
+            .take(most)
+            .map(|(number, task)| Planned {
+                name: episode_name(number),
+                scenario: number,
+                turns: task.steps().min(steps),
+            })
+            .collect();
+        if planned.is_empty() {
+            let first = self.list.iter().find_map(|task| {
+                Some(format!("{}: {}", task.name, task.refusals(settings).into_iter().next()?))
+            });
+            let why = format!("none of its tasks can be played. {}", first.unwrap_or_default());
+            return Err(SettingsError::of("tasks", why).into());
+        }
+        Ok(planned)
+    }
+
+    /// The task of an episode.
+    pub(super) fn task(&self, planned: &Planned) -> Option<&Task> {
+        self.list.get(planned.scenario as usize)
+    }
+
+    /// Each task as preflight shows it.
+    pub(crate) fn seen(&self, settings: &RunSettings) -> Vec<TaskSeen> {
+        let warnings = self.tree.warnings();
+        self.list
+            .iter()
+            .map(|task| {
+                let mut notes = task.notes(settings);
+                let within =
+                    |path: &str| task.folder.is_empty() || path.starts_with(&format!("{}/", task.folder));
+                notes.extend(
+                    warnings
+                        .iter()
+                        .filter(|warning| within(&warning.path))
+                        .map(|warning| format!("{}: {}", warning.path, warning.message)),
+                );
+                TaskSeen {
+                    name: task.name.clone(),
+                    steps: task.steps(),
+                    refused: task.refusals(settings),
+                    notes,
+                }
+            })
+            .collect()
+    }
+}
+
+/// The folders with a `task.toml`: the tree itself, those in it, or those in a single folder of it.
+fn task_folders(tree: &Tree) -> Vec<String> {
+    let is_task =
+        |folder: &str| tree.entry(&join(folder, "task.toml")).is_some_and(|entry| !entry.is_folder());
+    if is_task("") {
+        return vec![String::new()];
+    }
+    let folders = |at: &str| -> Vec<String> {
+        tree.list(at).into_iter().filter(files::Entry::is_folder).map(|entry| join(at, &entry.name)).collect()
+    };
+    let mut top = folders("");
+    let found: Vec<String> = top.iter().filter(|folder| is_task(folder)).cloned().collect();
+    match (found.is_empty(), top.len()) {
+        (false, _) => found,
+        (true, 1) => folders(&top.remove(0)).into_iter().filter(|folder| is_task(folder)).collect(),
+        (true, _) => Vec::new(),
+    }
+}
+
+impl Task {
+    fn read(tree: &Tree, folder: String) -> Self {
+        let name = match folder.as_str() {
+            "" => tree.name().trim_end_matches(".zip").to_owned(),
+            folder => files::file_name(folder).to_owned(),
+        };
+        let text = tree.read_text(&join(&folder, "task.toml"), LARGEST_FILE);
+        let read = text.map_err(|error| error.to_string()).and_then(|(text, _)| file::read(&text));
+        let mut task = Self { name, folder, read, lacks: Vec::new(), is_built: false, uses_cases: false };
+        if let Ok(read) = &task.read {
+            let file = read.file.clone();
+            task.look_around(tree, &file);
+        }
+        task
+    }
+
+    fn look_around(&mut self, tree: &Tree, file: &TaskFile) {
+        let is_there = |path: &str| tree.entry(&join(&self.folder, path)).is_some();
+        let mut lacks = Vec::new();
+        let compose = ["docker-compose.yaml", "docker-compose.yml", "compose.yaml", "compose.yml"];
+        if let Some(name) = compose.iter().find(|name| is_there(&format!("environment/{name}"))) {
+            lacks.push(format!("environment/{name}: several containers for one task are not played"));
+        }
+        let has_recipe = is_there("environment/Dockerfile");
+        if !has_recipe && file.image.is_none() {
+            lacks.push("it has neither environment/Dockerfile nor environment.docker_image".to_owned());
+        }
+        for step in &file.steps {
+            let of_step = |rest: &str| format!("steps/{}/{rest}", step.name);
+            if !is_there(&of_step("instruction.md")) {
+                lacks.push(format!("{} is not there", of_step("instruction.md")));
+            }
+            if !is_there(&of_step("tests/test.sh")) && !is_there("tests/test.sh") {
+                lacks.push(format!("{} is not there, nor is tests/test.sh", of_step("tests/test.sh")));
+            }
+        }
+        for folder in PLAYED.iter().filter(|folder| !pack::fits(tree, &join(&self.folder, folder))) {
+            lacks.push(format!("{folder}/ is too large"));
+        }
+        let tests = file.steps.first().map(|step| format!("steps/{}/tests", step.name)).into_iter();
+        let uses_cases = tests.chain(["tests".to_owned()]).any(|folder| {
+            let folder = join(&self.folder, &folder);
+            tree.list(&folder).iter().filter(|entry| !entry.is_folder()).take(20).any(|entry| {
+                tree.read_text(&join(&folder, &entry.name), LARGEST_FILE)
+                    .is_ok_and(|(text, _)| text.contains("CASE_SUMMARY"))
+            })
+        });
+        // An image that is named wins, as with Harbor.
+        (self.lacks, self.is_built, self.uses_cases) =
+            (lacks, has_recipe && file.image.is_none(), uses_cases);
+    }
+
+    pub(super) fn file(&self) -> Result<&TaskFile, String> {
+        self.read.as_ref().map(|read| &read.file).map_err(Clone::clone)
+    }
+
+    fn steps(&self) -> u32 {
+        self.read.as_ref().map_or(0, |read| read.file.steps.len() as u32)
+    }
+
+    /// Why it cannot be played; empty = it can.
+    fn refusals(&self, settings: &RunSettings) -> Vec<String> {
+        let read = match &self.read {
+            Ok(read) => read,
+            Err(why) => return vec![format!("task.toml: {why}")],
+        };
+        let mut refusals = read.refused.clone();
+        refusals.extend(self.lacks.iter().cloned());
+        let handed = secrets::forwarded(settings);
+        let players = [&read.file.env, &read.file.solution_env];
+        let is_oracle = settings.agent == Player::Oracle.word();
+        let environments = players.into_iter().take(if is_oracle { 2 } else { 1 });
+        let environments = environments.chain(read.file.steps.iter().map(|step| &step.verifier_env));
+        for why in environments.filter_map(|env| variables(env, &handed).err()) {
+            if !refusals.contains(&why) {
+                refusals.push(why);
+            }
+        }
+        refusals
+    }
+
+    /// What of it is not obeyed, or is different here.
+    fn notes(&self, settings: &RunSettings) -> Vec<String> {
+        let Ok(read) = &self.read else { return Vec::new() };
+        let mut notes: Vec<String> = read
+            .unknown
+            .iter()
+            .map(|key| format!("task.toml: the key {key} is not known and not obeyed"))
+            .collect();
+        if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
+            notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
+        }
+        if read.file.is_final {
+            notes.push(
+                "multi_step_reward_strategy = \"final\" is not the score: steps are scored one by one"
+                    .to_owned(),
+            );
+        }
+        let limits = &settings.limits;
+        if let Some(memory) = read.file.memory_mb.filter(|mb| mb.saturating_mul(1 << 20) > limits.memory) {
+            notes.push(format!("it asks for {memory} MB of memory, and limits.memory_gib gives less"));
+        }
+        if let Some(cpus) = read.file.cpus.filter(|cpus| *cpus > limits.cpus) {
+            notes.push(format!("it asks for {cpus} CPUs, and limits.cpus gives less"));
+        }
+        notes
+    }
+
+    /// The instruction of a step. Blocks.
+    pub(super) fn instruction(&self, tree: &Tree, step: &StepFile) -> Result<String, String> {
+        let path = join(&self.folder, &format!("steps/{}/instruction.md", step.name));
+        let read = tree.read_text(&path, LARGEST_FILE);
+        read.map(|(text, _)| text).map_err(|error| format!("{path}: {error}"))
+    }
+
+    /// The folder of the reference solution: that of the step where it has one, else the task's. `None` = it has no
+    /// `solve.sh`.
+    pub(super) fn solution(&self, tree: &Tree, step: &StepFile) -> Option<String> {
+        let folder = self.of_step(tree, step, "solution").or_else(|| self.of_task(tree, "solution"))?;
+        tree.entry(&join(&folder, "solve.sh")).map(|_| folder)
+    }
+
+    /// A file or folder of a step, if it is there.
+    pub(super) fn of_step(&self, tree: &Tree, step: &StepFile, rest: &str) -> Option<String> {
+        self.of_task(tree, &format!("steps/{}/{rest}", step.name))
+    }
+
+    /// A file or folder of the task, if it is there.
+    pub(super) fn of_task(&self, tree: &Tree, rest: &str) -> Option<String> {
+        let path = join(&self.folder, rest);
+        tree.entry(&path).map(|_| path)
+    }
+}
+
+/// Variables with what they stand for on this machine: `${NAME}` and `${NAME:-value}` as a whole. Only variables that the
+/// settings hand on are looked up. The error names the variable and says what to do.
+pub(super) fn variables(
+    env: &BTreeMap<String, String>,
+    handed: &[(String, String)],
+) -> Result<Vec<(String, String)>, String> {
+    env.iter()
+        .map(|(name, value)| {
+            let Some((asked, default)) = template(value) else { return Ok((name.clone(), value.clone())) };
+            let found = handed.iter().find(|(handed, _)| handed == asked).map(|(_, value)| value.as_str());
+            found.or(default).map(|value| (name.clone(), value.to_owned())).ok_or_else(|| {
+                format!(
+                    "it needs the variable {asked} of this machine; hand it on with docker.env_vars={asked}, once it is set"
+                )
+            })
+        })
+        .collect()
+}
+
+/// Name and default of `${NAME}` or `${NAME:-default}`.
+fn template(value: &str) -> Option<(&str, Option<&str>)> {
+    let inner = value.strip_prefix("${")?.strip_suffix('}')?;
+    let (name, default) = inner.split_once(":-").map_or((inner, None), |(name, value)| (name, Some(value)));
+    let is_name = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit());
+    is_name.then_some((name, default))
+}
+
+/// SHA-256 over names and contents of all that is played.
+fn hash(tree: &Tree, list: &[Task]) -> String {
+    let mut hash = sha2::Sha256::new();
+    for task in list {
+        hash_file(tree, &join(&task.folder, "task.toml"), 0, &mut hash);
+        for folder in PLAYED {
+            hash_folder(tree, &join(&task.folder, folder), &mut hash);
+        }
+    }
+    crate::origin::hex(&hash.finalize())
+}
+
+fn hash_folder(tree: &Tree, folder: &str, hash: &mut sha2::Sha256) {
+    for entry in tree.list(folder) {
+        let path = join(folder, &entry.name);
+        if entry.is_folder() {
+            hash_folder(tree, &path, hash);
+        } else {
+            hash_file(tree, &path, entry.size, hash);
+        }
+    }
+}
+
+fn hash_file(tree: &Tree, path: &str, size: u64, hash: &mut sha2::Sha256) {
+    hash.update((path.len() as u64).to_le_bytes());
+    hash.update(path.as_bytes());
+    hash.update(size.to_le_bytes());
+    if size > HASHED {
+        return;
+    }
+    let Ok(mut file) = tree.open_file(path) else { return };
+    let mut piece = vec![0; 64 << 10];
+    while let Ok(count) = file.read(&mut piece) {
+        if count == 0 {
+            break;
+        }
+        hash.update(piece.get(..count).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+use std::fs;
+
+use super::*;
+
+fn put(at: &Path, path: &str, text: &str) {
+    let path = at.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A task of two steps that can be played.
+fn task(at: &Path, name: &str, toml: &str) {
+    let at = at.join(name);
+    put(&at, "task.toml", &format!("{toml}\n[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n"));
+    put(&at, "environment/Dockerfile", "FROM scratch\n");
+    for step in ["a", "b"] {
+        put(&at, &format!("steps/{step}/instruction.md"), "Do it.");
+        put(&at, &format!("steps/{step}/tests/test.sh"), "echo CASE_SUMMARY");
+    }
+}
+
+fn settings(more: &[&str]) -> RunSettings {
+    let list = ["agent=ORACLE", "output_dir=/r", "benchmark=HARBOR", "tasks=/t"].iter().chain(more);
+    crate::settings::resolve(&[], &list.map(|&value| value.to_owned()).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path().join("tasks");
+    task(&at, "1-good", "");
+    task(&at, "2-compose", "");
+    put(&at, "2-compose/environment/docker-compose.yaml", "services: {}\n");
+    task(&at, "3-bare", "");
+    fs::remove_dir_all(at.join("3-bare/environment")).unwrap();
+    fs::remove_file(at.join("3-bare/steps/b/instruction.md")).unwrap();
+    fs::remove_file(at.join("3-bare/steps/b/tests/test.sh")).unwrap();
+    task(
+        &at,
+        "4-variable",
+        "[environment.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\nOTHER = \"${NONE:-x}\"\nPLAIN = \"$HOME\"\n",
+    );
+    put(&at, "5-broken/task.toml", "[[steps]]\nname = 1\n");
+    task(&at, "6-odd", "colour = 1\n");
+    put(&at, "not-a-task/readme.md", "");
+    let tasks = Tasks::open(&at).unwrap();
+    let seen = tasks.seen(&settings(&[]));
+    let refused: Vec<(&str, usize)> =
+        seen.iter().map(|task| (task.name.as_str(), task.refused.len())).collect();
+    let wanted =
+        [("1-good", 0), ("2-compose", 1), ("3-bare", 3), ("4-variable", 1), ("5-broken", 1), ("6-odd", 0)];
+    assert_eq!(refused, wanted, "{seen:?}");
+    assert!(seen[1].refused[0].starts_with("environment/docker-compose.yaml"), "{seen:?}");
+    assert!(seen[3].refused[0].contains("docker.env_vars=SOME_KEY_OF_NOBODY"), "{seen:?}");
+    assert!(seen[5].notes.iter().any(|note| note.contains("the key colour")), "{seen:?}");
+    assert!(seen[0].notes.iter().any(|note| note.contains("limits.network=open")), "{seen:?}");
+
+    let planned = tasks.plan(&settings(&[])).unwrap();
+    let names: Vec<(&str, u32)> =
+        planned.iter().map(|episode| (episode.name.as_str(), episode.turns)).collect();
+    assert_eq!(names, [("scenario_0", 2), ("scenario_5", 2)]);
+    let named = tasks.plan(&settings(&["harbor.execute_episodes=5"])).unwrap();
+    assert_eq!(named.len(), 1);
+    let refused = tasks.plan(&settings(&["harbor.execute_episodes=1"])).unwrap_err().to_string();
+    assert!(refused.contains("none of its tasks can be played. 2-compose"), "{refused}");
+    assert!(tasks.plan(&settings(&["harbor.execute_episodes=9"])).is_err());
+    assert!(tasks.list[0].uses_cases && tasks.list[0].is_built);
+
+    // A variable that is handed on is found.
+    let handed = vec![("SOME_KEY_OF_NOBODY".to_owned(), "v".to_owned())];
+    let env = &tasks.list[3].file().unwrap().env;
+    let found = variables(env, &handed).unwrap();
+    let values: Vec<&str> = found.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["v", "x", "$HOME"]);
+}
+
+#[test]
+fn one_task_and_a_folder_of_folders_are_tasks_as_well() {
+    let room = tempfile::tempdir().unwrap();
+    task(room.path(), "outer/one", "");
+    assert_eq!(Tasks::open(&room.path().join("outer/one")).unwrap().list[0].name, "one");
+    assert_eq!(Tasks::open(room.path()).unwrap().list[0].folder, "outer/one");
+    let empty = tempfile::tempdir().unwrap();
+    assert!(Tasks::open(empty.path()).unwrap_err().to_string().contains("task.toml"));
+}
+
+#[test]
+fn the_hash_tells_other_files_and_no_other_place() {
+    let room = tempfile::tempdir().unwrap();
+    task(room.path(), "x/one", "");
+    task(room.path(), "y/one", "");
+    put(room.path(), "y/one/harbor_jobs/m/result.json", "{}");
+    let hash = |path: &str| Tasks::open(&room.path().join(path)).unwrap().sha256().to_owned();
+    assert_eq!(hash("x"), hash("y"), "results beside a task are no part of it");
+    put(room.path(), "y/one/steps/a/tests/test.sh", "echo 2");
+    assert_ne!(hash("x"), hash("y"));
+}
+
+#[test]
+fn links_of_a_task_are_told_and_not_followed() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path().join("tasks");
+    task(&at, "one", "");
+    std::os::unix::fs::symlink("/etc/passwd", at.join("one/steps/a/tests/passwd")).unwrap();
+    let tasks = Tasks::open(&at).unwrap();
+    let seen = tasks.seen(&settings(&[]));
+    assert!(seen[0].notes.iter().any(|note| note.contains("passwd")), "{seen:?}");
+    let mut packed = sandbox::Packed::default();
+    pack::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
+    assert!(!String::from_utf8_lossy(packed.bytes()).contains("passwd"));
+}

@@ -1,0 +1,420 @@
+//! A trial: one task from its first step to its last, in one container.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use files::Tree;
+use gateway::{Scope, StopReason};
+use model::{EndReason, Verdict};
+use sandbox::{Boxes, Engine, OpenTask, Owner, Packed, SandboxError, TaskBox, TaskCommand};
+use sha2::Digest as _;
+
+use super::file::{StepFile, TaskFile};
+use super::pack;
+use super::player::{self, Player};
+use super::recorded::first_line;
+use super::reward;
+use super::task::{Task, Tasks, variables};
+use crate::agent::blocking;
+use crate::episode::EpisodeEnd;
+use crate::folders::Folders;
+use crate::live::Phase;
+use crate::play::{Ending, Play};
+use crate::record::{AttemptRecord, EpisodeFolder, Exception, TaskFiles, Trajectory, TurnRecord};
+use crate::reopen::{self, keep_score};
+use crate::state::Planned;
+use crate::status::Status;
+use crate::verdict::{budget_spent, exception};
+use crate::{Event, RunError, clock, copy, disk};
+
+/// How often a pause is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// Seconds of the question whether a container can be worked in.
+const HELLO: u64 = 60;
+/// Folders that every task finds.
+const LOGS: [&str; 4] = ["logs", "logs/agent", "logs/verifier", "logs/artifacts"];
+
+/// A trial that is played.
+pub(super) struct Trial<'a> {
+    pub(super) play: &'a Play,
+    planned: &'a Planned,
+    pub(super) tasks: Arc<Tasks>,
+    pub(super) task: &'a Task,
+    pub(super) file: &'a TaskFile,
+    pub(super) player: Player,
+    owner: Owner,
+    pub(super) results: EpisodeFolder,
+    trajectory: Trajectory,
+    folders: Folders,
+    pub(super) status: Arc<Status>,
+    container: Option<OpenTask>,
+    /// Where commands run.
+    pub(super) workdir: String,
+    /// Whether a verifier has run in the container.
+    pub(super) was_verified: bool,
+}
+
+/// How the steps ended.
+enum Ended {
+    Over(EndReason, Option<Exception>),
+    Unfinished,
+}
+
+/// Plays a trial. One that was cut off is played again from its first step: its container is gone.
+pub(crate) async fn play(
+    play: Arc<Play>,
+    planned: Planned,
+    tasks: Arc<Tasks>,
+) -> Result<EpisodeEnd, RunError> {
+    let opened = {
+        let (play, planned) = (play.clone(), planned.clone());
+        blocking(move || {
+            let Some(mut opened) = reopen::open(&play, &planned)? else { return Ok(None) };
+            let results = play.place.episode(&planned.name);
+            copy::remove(&results).map_err(|error| disk::at(&results, error))?;
+            opened.results = EpisodeFolder::new(results, play.scrub.clone())?;
+            opened.trajectory = Trajectory::new(opened.results.path(), &planned.name, planned.turns, 1);
+            keep_score(&play, &planned, &opened.trajectory);
+            Ok(Some(opened))
+        })
+        .await?
+    };
+    let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
+    let shared = tasks.clone();
+    let of_run = |why: String| RunError::NotResumable { path: play.place.results.clone(), why };
+    let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
+    let file = task.file().map_err(of_run)?;
+    let player = player::find(&play.settings.agent)
+        .copied()
+        .ok_or_else(|| of_run(format!("no player is called {}", play.settings.agent)))?;
+    let mut trajectory = opened.trajectory;
+    trajectory.head.task = Some(task.name.clone());
+    trajectory.head.title = file.title.clone();
+    let mut trial = Trial {
+        owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
+        play: &play,
+        planned: &planned,
+        tasks,
+        task,
+        file,
+        player,
+        results: opened.results,
+        trajectory,
+        folders: opened.folders,
+        status: opened.status,
+        container: None,
+        workdir: "/".to_owned(),
+        was_verified: false,
+    };
+    trial.status.begin();
+    let title = trial.trajectory.head.title.clone().unwrap_or_else(|| task.name.clone());
+    trial.status.set(|shown| {
+        shown.title = Some(title);
+        shown.cells.clear();
+    });
+    let ended = trial.whole().await;
+    if let Some(container) = trial.container.take()
+        && let Err(error) = container.close().await
+    {
+        tracing::warn!(%error, episode = planned.name, "the container of a task could not be removed");
+    }
+    match ended? {
+        Ended::Over(reason, exception) => trial.over(reason, exception).await,
+        Ended::Unfinished => trial.leave(),
+    }
+}
+
+impl Trial<'_> {
+    pub(super) fn tree(&self) -> &Tree {
+        &self.tasks.tree
+    }
+
+    pub(super) fn container(&self) -> Result<&OpenTask, SandboxError> {
+        self.container.as_ref().ok_or_else(|| SandboxError::Engine {
+            doing: "work in the container of a task",
+            why: "it is not open".to_owned(),
+            gone: false,
+        })
+    }
+
+    async fn whole(&mut self) -> Result<Ended, RunError> {
+        if let Some(ended) = self.held().await {
+            return Ok(ended);
+        }
+        match self.open().await {
+            Ok(None) => {}
+            Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
+            Err(error) => return Ok(self.broken(&error)),
+        }
+        let file = self.file;
+        for (step, number) in file.steps.iter().take(self.planned.turns as usize).zip(1_u32..) {
+            if let Some(ended) = self.held().await {
+                return Ok(ended);
+            }
+            let (since, started_at) = (Instant::now(), clock::now());
+            self.begin(step, number).await?;
+            let played = match self.step(step).await {
+                Ok(played) => played,
+                Err(error) => return Ok(self.broken(&error)),
+            };
+            if self.play.stop.is_cancelled() {
+                return Ok(Ended::Unfinished);
+            }
+            let below = reward::below(&step.min_reward, played.rewards.as_ref());
+            let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
+            let record = self.record(step, number, played, since, started_at).await?;
+            let passed = record.verdict == Verdict::Passed;
+            let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
+            self.commit(number, record).await?;
+            let is_last = number == self.planned.turns;
+            if !is_last && (is_over || below.is_some() || !passed && self.play.settings.fail_stop) {
+                return Ok(Ended::Over(reason, None));
+            }
+        }
+        let all = self.trajectory.stamina() == self.planned.turns;
+        let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
+        let of_last = last.and_then(|last| last.end_reason).unwrap_or(EndReason::TestsFailed);
+        Ok(Ended::Over(if all { EndReason::PassedAll } else { of_last }, None))
+    }
+
+    /// Waits while the run is paused; says how the trial ends where it may not go on.
+    async fn held(&mut self) -> Option<Ended> {
+        let mut paused = false;
+        loop {
+            if self.play.stop.is_cancelled() {
+                return Some(Ended::Unfinished);
+            }
+            if !self.play.wishes.borrow().pause {
+                break;
+            }
+            if !paused {
+                paused = true;
+                self.status.rest();
+                self.status.phase(Phase::Paused, "paused");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        self.status.begin();
+        match self.play.over(&self.status, &self.planned.name).await? {
+            over @ StopReason::Budget { scope: Scope::Run, .. } => {
+                self.play.end(Ending::Budget(over));
+                Some(Ended::Unfinished)
+            }
+            over => {
+                self.play.tell_spent(Some(over.clone())).await;
+                Some(Ended::Over(EndReason::Budget, budget_spent(&over).exception))
+            }
+        }
+    }
+
+    /// How a trial ends whose engine failed: with the run, where the engine or the disk is gone, else by itself.
+    fn broken(&self, error: &SandboxError) -> Ended {
+        match error {
+            SandboxError::Engine { gone: true, .. }
+            | SandboxError::NoRoom { .. }
+            | SandboxError::NoEngine { .. } => {
+                self.play.end(Ending::Broken(error.to_string()));
+                Ended::Unfinished
+            }
+            _ if self.play.stop.is_cancelled() => Ended::Unfinished,
+            error => {
+                let hint = error.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
+                let message = self.play.scrub.text(&format!("{error}{hint}"));
+                Ended::Over(EndReason::Environment, Some(exception("EnvironmentError", &message)))
+            }
+        }
+    }
+
+    /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
+    async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        let link = self.play.link().await;
+        let Boxes::Engine(engine) = &link.boxes else {
+            return Err(SandboxError::NoEngine { tried: Vec::new() });
+        };
+        let image = match &self.file.image {
+            Some(image) => image.clone(),
+            None => match self.build(engine).await? {
+                Ok(image) => image,
+                Err(why) => return Ok(Some((EndReason::Environment, exception("TaskFiles", &why)))),
+            },
+        };
+        let env = match variables(&self.file.env, &self.play.forwarded) {
+            Ok(env) => env,
+            Err(why) => return Ok(Some((EndReason::Environment, exception("MissingVariable", &why)))),
+        };
+        self.status.phase(Phase::Preparing, "its container starts");
+        let mut limits = self.play.settings.limits;
+        limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
+        limits.memory =
+            self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
+        let reach = if self.file.is_public { self.play.settings.reach } else { sandbox::Reach::Gateway };
+        let what = TaskBox { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
+        let container = engine.open_task(&what).await?;
+        let mut logs = Packed::default();
+        for folder in LOGS {
+            // Writing to memory does not fail.
+            let _ = logs.folder(folder, true);
+        }
+        container.put("/", logs).await?;
+        let hello = TaskCommand { script: "true".to_owned(), seconds: HELLO, ..TaskCommand::default() };
+        let answer = container.run(&hello, &self.play.stop).await?;
+        self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
+        self.container = Some(container);
+        if answer.exit.code != Some(0) && !answer.exit.stopped {
+            let why = format!("bash cannot be started in {image}, and tasks are played with it");
+            return Ok(Some((EndReason::Environment, exception("EnvironmentError", &why))));
+        }
+        self.ready().await
+    }
+
+    /// Builds the image of the task, unless one of the same files is there. The inner error is one of the task's files.
+    async fn build(&self, engine: &Engine) -> Result<Result<String, String>, SandboxError> {
+        self.status.phase(Phase::Preparing, "its image is built");
+        let (tasks, folder) = (self.tasks.clone(), files::join(&self.task.folder, "environment"));
+        let packed = tokio::task::spawn_blocking(move || {
+            let mut packed = Packed::default();
+            pack::folder(&tasks.tree, &folder, "", &mut packed)?;
+            let hash = crate::origin::hex(&sha2::Sha256::digest(packed.bytes()));
+            Ok::<_, String>((packed, hash))
+        });
+        let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
+        let (packed, hash) = match packed {
+            Ok(packed) => packed,
+            Err(why) => return Ok(Err(why)),
+        };
+        let image = format!("stamina-task:{}", hash.get(..16).unwrap_or(&hash));
+        let building = self.tasks.building(&image);
+        let _held = building.lock().await;
+        if engine.images(&[&image]).await?.iter().any(|state| state.there) {
+            return Ok(Ok(image));
+        }
+        engine.build_task(&image, packed, self.file.build_seconds, &self.play.stop).await?;
+        Ok(Ok(image))
+    }
+
+    /// The files of a step, and its line in the trajectory.
+    async fn begin(&mut self, step: &StepFile, number: u32) -> Result<(), RunError> {
+        let (tasks, results) = (self.tasks.clone(), self.results.clone());
+        let (index, of_step) = (self.planned.scenario as usize, step.clone());
+        let (request, files) = blocking(move || {
+            let task = tasks.list.get(index);
+            let text = |path: Option<String>| {
+                path.and_then(|path| tasks.tree.read_text(&path, 8 << 20).ok()).map(|(text, _)| text)
+            };
+            let request =
+                task.and_then(|task| task.instruction(&tasks.tree, &of_step).ok()).unwrap_or_default();
+            let script = |task: &Task| {
+                let of_step = task.of_step(&tasks.tree, &of_step, "tests/test.sh");
+                of_step.or_else(|| task.of_task(&tasks.tree, "tests/test.sh"))
+            };
+            let suite = text(task.and_then(script));
+            let solution = task.and_then(|task| task.solution(&tasks.tree, &of_step));
+            let reference = text(solution.map(|folder| files::join(&folder, "solve.sh")));
+            let of_turn = TaskFiles {
+                turn: number,
+                request: &request,
+                reference: reference.as_deref(),
+                suite: suite.as_deref(),
+            };
+            let files = results.task_turn(&of_turn)?;
+            Ok((request, files))
+        })
+        .await?;
+        let title = first_line(&request);
+        let mut record = TurnRecord::new(number, title, &request, Vec::new(), files);
+        record.step = Some(step.name.clone());
+        self.trajectory.begin(record);
+        self.status.set(|shown| {
+            (shown.turn, shown.attempt, shown.end_reason) = (number, 1, None);
+        });
+        self.play.events.tell(&Event::Turn {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            turn: number,
+            of: self.planned.turns,
+        });
+        Ok(())
+    }
+
+    /// The step counts once the trajectory names it.
+    async fn commit(&mut self, number: u32, record: AttemptRecord) -> Result<(), RunError> {
+        if let Some(current) = &mut self.trajectory.current {
+            current.attempts.push(record.clone());
+        }
+        self.write()?;
+        let cells = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
+        self.status.set(|shown| shown.cells = cells);
+        keep_score(self.play, self.planned, &self.trajectory);
+        self.play.events.tell(&Event::Attempt {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            turn: number,
+            attempt: 1,
+            verdict: record.verdict,
+            passed: record.passed,
+            total: record.total,
+            end_reason: record.end_reason,
+            tokens: record.tokens,
+            cost_usd: record.cost_usd,
+            agent_seconds: record.agent_seconds,
+            test_seconds: record.test_seconds,
+            own_seconds: record.own_seconds.unwrap_or(0.0),
+        });
+        self.play.tell_spent(None).await;
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<(), RunError> {
+        disk::briefly(|| self.trajectory.write())
+    }
+
+    async fn over(
+        &mut self,
+        reason: EndReason,
+        exception: Option<Exception>,
+    ) -> Result<EpisodeEnd, RunError> {
+        self.trajectory.end.finished_at = Some(clock::now());
+        self.trajectory.end.end_reason = Some(reason);
+        self.trajectory.end.exception = exception;
+        self.write()?;
+        let turns = self.trajectory.summaries().len() as u32;
+        self.status.rest();
+        self.status.set(|shown| {
+            shown.phase = Phase::Over;
+            shown.end_reason = Some(reason);
+            shown.now = None;
+        });
+        keep_score(self.play, self.planned, &self.trajectory);
+        let folders = self.folders.clone();
+        blocking(move || {
+            reopen::close(&folders, false);
+            Ok(())
+        })
+        .await?;
+        self.play.events.tell(&Event::Episode {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            stamina: self.trajectory.stamina(),
+            turns,
+            end_reason: reason,
+        });
+        Ok(EpisodeEnd::Over)
+    }
+
+    /// The run ends before the trial does: its trajectory says why, until a resume plays it again.
+    fn leave(&mut self) -> Result<EpisodeEnd, RunError> {
+        self.status.rest();
+        self.status.set(|shown| {
+            shown.phase = Phase::Queued;
+            shown.now = None;
+        });
+        if let Some(reason) = self.play.end_reason()
+            && self.trajectory.current.is_some()
+        {
+            self.trajectory.end.end_reason = Some(reason);
+            self.write()?;
+            keep_score(self.play, self.planned, &self.trajectory);
+        }
+        Ok(EpisodeEnd::Unfinished)
+    }
+}

@@ -1,0 +1,350 @@
+//! Tasks of Harbor in real containers: the reference solution and nobody come to what Harbor's own jobs came to, and what an
+//! agent plants is not graded. The images stand on `debian:trixie-slim`, without the packages that only Harbor's own agents
+//! need, so that nothing is fetched.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ingest::format::{Format, Report};
+use model::{EndReason, Episode, Turn, Verdict};
+use runner::{Event, Finish, OnEvent};
+
+mod common;
+
+use common::{episodes, keep};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor")
+}
+
+/// A copy of the ten tasks, whose images need no network.
+fn tasks(room: &Path) -> PathBuf {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let target = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                copy(&entry.path(), &target);
+            } else if entry.file_name() == "Dockerfile" {
+                let text = fs::read_to_string(entry.path()).unwrap();
+                let kept: Vec<&str> = text.lines().filter(|line| !line.contains("apt-get")).collect();
+                fs::write(target, kept.join("\n")).unwrap();
+            } else {
+                fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+    let to = room.join("tasks");
+    copy(&fixtures().join("tasks"), &to);
+    to
+}
+
+fn settings(folder: &Path, tasks: &Path, more: &[&str]) -> runner::settings::RunSettings {
+    let mut list = vec![
+        format!("output_dir={}", folder.display()),
+        format!("tasks={}", tasks.display()),
+        "benchmark=HARBOR".to_owned(),
+        "limits.cpus=1".to_owned(),
+        "limits.memory_gib=0.5".to_owned(),
+        "batch_size=3".to_owned(),
+    ];
+    list.extend(more.iter().map(|&value| value.to_owned()));
+    runner::settings::resolve(&[], &list).unwrap()
+}
+
+/// What an importer makes of a job of Harbor's.
+fn job(name: &str) -> Vec<Episode> {
+    let tree = files::Tree::open(&fixtures()).unwrap();
+    let mut report = Report::default();
+    let format = ingest::formats::harbor::Harbor;
+    let place = format!("jobs/{name}");
+    let survey = format.survey(&tree, &place, &mut report);
+    let reader = format.reader(&tree, &place);
+    survey
+        .parts
+        .iter()
+        .flat_map(|part| reader.read(&tree, part, &mut report))
+        .map(|read| read.episode)
+        .collect()
+}
+
+/// What is compared of a step: name, verdict, reason, reward, all rewards, cases passed and in all, and how each case went.
+fn facts(turn: &Turn) -> String {
+    let attempt = turn.attempts.last().unwrap();
+    // In the order of their names, however they were written.
+    let rewards = attempt.extra.get("rewards").and_then(serde_json::Value::as_object);
+    let rewards: Option<BTreeMap<_, _>> = rewards.map(|rewards| rewards.iter().collect());
+    let tests: Vec<String> =
+        attempt.tests.iter().map(|test| format!("{} {:?}", test.id, test.outcome)).collect();
+    format!(
+        "{} {:?} {:?} reward {:?} {:?} cases {:?}/{:?} {:?} {tests:?}",
+        turn.extra["step"],
+        attempt.verdict,
+        attempt.end_reason,
+        attempt.reward,
+        rewards,
+        attempt.passed,
+        attempt.total,
+        attempt.counting,
+    )
+}
+
+fn by_task(episodes: &[Episode]) -> BTreeMap<String, Vec<String>> {
+    // A job's reader tells the requests of steps that were not reached, too.
+    let reached = |episode: &Episode| -> Vec<String> {
+        episode.turns.iter().filter(|turn| !turn.attempts.is_empty()).map(facts).collect()
+    };
+    let of = |episode: &Episode| (episode.scenario.clone(), reached(episode));
+    // Of several trials of a task the last stands for all: they are equal.
+    episodes.iter().map(of).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn the_reference_solution_comes_to_what_harbors_own_jobs_came_to() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("oracle");
+    let settings = settings(&folder, &tasks(room.path()), &["agent=ORACLE"]);
+    let (on_event, events) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let ours = episodes(&folder);
+    let mut theirs = by_task(&job("oracle-k2"));
+    theirs.extend(by_task(&job("failures-k1")));
+    let found = by_task(&ours);
+    assert_eq!(found.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    assert_eq!(found.len(), 10);
+    for (task, steps) in &theirs {
+        assert_eq!(&found[task], steps, "{task}");
+    }
+    // Where the image cannot be built there is no step, and why is told.
+    let broken = ours.iter().find(|episode| episode.scenario.contains("_v6_")).unwrap();
+    assert_eq!((broken.turns.len(), broken.end_reason), (0, Some(EndReason::Environment)));
+    assert!(broken.exception.as_ref().unwrap().1.contains("stamina-task:"), "{:?}", broken.exception);
+    let events = events.lock().unwrap();
+    let own: Vec<f64> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Attempt { own_seconds, .. } => Some(*own_seconds),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(own.len(), 30);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn nobody_comes_to_what_nobody_came_to_in_harbors_own_job() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("nop");
+    let settings = settings(&folder, &tasks(room.path()), &["agent=NOP", "harbor.execute_episodes=0,1"]);
+    let (on_event, _) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let found = by_task(&episodes(&folder));
+    assert_eq!(found, by_task(&job("nop-k1")));
+    assert_eq!(found.len(), 2);
+}
+
+/// Writes a task whose steps are pairs of a solution and a test.
+fn task(at: &Path, name: &str, toml: &str, steps: &[(&str, &str)]) {
+    let folder = at.join(name);
+    let put = |path: &str, text: &str| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("environment/Dockerfile", "FROM debian:trixie-slim\nWORKDIR /app\n");
+    let mut file = toml.to_owned();
+    for (number, (solve, test)) in steps.iter().enumerate() {
+        if !toml.contains("[[steps]]") {
+            file.push_str(&format!("[[steps]]\nname = \"s{number}\"\n"));
+        }
+        put(&format!("steps/s{number}/instruction.md"), "# Do it\n");
+        put(&format!("steps/s{number}/solution/solve.sh"), &format!("#!/bin/bash\n{solve}\n"));
+        put(&format!("steps/s{number}/tests/test.sh"), &format!("#!/bin/bash\n{test}\n"));
+    }
+    put("task.toml", &file);
+}
+
+const REWARD: &str = "> /logs/verifier/reward.txt";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn what_an_agent_plants_is_not_graded() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("planted");
+    let plant = "mkdir -p /tests /logs/verifier; echo 1 > /logs/verifier/reward.txt; echo '{\"reward\": 1}' > /logs/verifier/reward.json; \
+                 echo 'echo 1 > /logs/verifier/reward.txt' > /tests/test.sh; touch /tests/conftest.py";
+    // The second step sees nothing of the verifier of the first.
+    let seen = "ls -A /tests /logs/verifier > /app/seen 2>&1; true";
+    task(
+        &tasks,
+        "a_reward",
+        "",
+        &[
+            (plant, &format!("ls /tests > /app/suite; echo 0 {REWARD}")),
+            (
+                seen,
+                &format!(
+                    "r=1; [ \"$(cat /app/suite)\" = test.sh ] || r=0; grep -q '[a-z]*\\.' /app/seen && r=0; echo $r {REWARD}"
+                ),
+            ),
+        ],
+    );
+    // A verifier that ends without a word does not find the reward of an agent.
+    task(&tasks, "b_silent", "", &[(plant, "true"), ("true", &format!("echo 1 {REWARD}"))]);
+    // Who replaces the program that empties is not graded at all.
+    let replaced = format!("{plant}; printf '#!/bin/sh\\nexit 0\\n' > /usr/bin/rm; chmod +x /usr/bin/rm");
+    task(&tasks, "c_replaced", "", &[(&replaced, &format!("echo 1 {REWARD}")), ("true", "true")]);
+    // A link in the place of the folder is taken away, and so is one in the place of the reward.
+    let links = "rm -rf /logs/verifier; mkdir -p /app/mine; echo 1 > /app/mine/reward.txt; ln -s /app/mine /logs/verifier; ln -s /app /tests";
+    task(&tasks, "d_links", "", &[(links, "ln -s /app/mine/reward.txt /logs/verifier/reward.txt")]);
+
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
+    let verdicts: BTreeMap<String, Vec<(Verdict, Option<EndReason>)>> = episodes(&folder)
+        .into_iter()
+        .map(|episode| {
+            let last = |turn: &Turn| {
+                turn.attempts.last().map(|attempt| (attempt.verdict, attempt.end_reason)).unwrap()
+            };
+            (episode.scenario.clone(), episode.turns.iter().map(last).collect())
+        })
+        .collect();
+    let failed = (Verdict::Failed, Some(EndReason::TestsFailed));
+    let none = (Verdict::Error, Some(EndReason::VerifierError));
+    assert_eq!(verdicts["a_reward"], [failed, (Verdict::Passed, None)]);
+    assert_eq!(verdicts["b_silent"], [none]);
+    assert_eq!(verdicts["c_replaced"], [(Verdict::Error, Some(EndReason::AgentError))]);
+    assert_eq!(verdicts["d_links"], [none]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("kept");
+    let toml = "artifacts = [\"/app/kept\", { source = \"/app/one.txt\", destination = \"named.txt\" }]\n\
+                [environment]\nmemory_mb = 256\n[environment.env]\nGREETING = \"hello\"\nOTHER = \"${NOT_SET_ANYWHERE:-fallback}\"\n\
+                [environment.healthcheck]\ncommand = \"test -d /app\"\n[solution.env]\nSOLVES = \"yes\"\n[verifier.env]\nJUDGES = \"yes\"\n\
+                [[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\nmin_reward = { style = 0.5 }\n[[steps]]\nname = \"s2\"\n";
+    let first = "[ \"$SOLVES$GREETING$OTHER\" = yeshellofallback ] && [ -e laid.txt ] && [ -e set-up ] && pwd > /app/where; \
+                 mkdir -p kept/deep; echo x > kept/deep/file; echo 1 > one.txt; echo public > /logs/artifacts/note; \
+                 nohup sleep 300 >/dev/null 2>&1 & true";
+    let judged = format!(
+        "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; echo $r {REWARD}"
+    );
+    let second = "r=0; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; \
+                  echo \"{\\\"reward\\\": $r, \\\"style\\\": 0.25}\" > /logs/verifier/reward.json";
+    task(&tasks, "whole", toml, &[(first, &judged), ("true", second), ("true", "true")]);
+    let put = |path: &str, text: &str| {
+        let path = tasks.join("whole").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("tests/shared.sh", "#!/bin/sh\n");
+    put("steps/s0/workdir/laid.txt", "x");
+    put("steps/s0/workdir/setup.sh", "touch set-up\n");
+    // Its set-up fails: no agent, no verifier, no further step.
+    task(&tasks, "unready", "", &[("touch /app/x", &format!("echo 1 {REWARD}")), ("true", "true")]);
+    let at = tasks.join("unready/steps/s0/workdir");
+    fs::create_dir_all(&at).unwrap();
+    fs::write(at.join("setup.sh"), "echo no >&2; exit 3\n").unwrap();
+    // It needs a GPU, and is not played; the others are.
+    task(&tasks, "gpu", "[environment]\ngpus = 1\n", &[("true", "true")]);
+
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
+    let episodes = episodes(&folder);
+    let of = |name: &str| episodes.iter().find(|episode| episode.scenario == name).unwrap();
+    let whole = of("whole");
+    let verdicts: Vec<Verdict> = whole.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
+    assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed], "{:?}", whole.turns);
+    assert_eq!(whole.planned_turns, Some(3), "a reward under its least ends the chain");
+    let kept = |path: &str| fs::read_to_string(folder.join(format!("scenario_2/artifacts/turn_1/{path}")));
+    assert_eq!(kept("artifacts/app/kept/deep/file").unwrap(), "x\n");
+    assert_eq!(kept("artifacts/named.txt").unwrap(), "1\n");
+    assert_eq!(kept("artifacts/note").unwrap(), "public\n");
+    let unready = of("unready");
+    assert_eq!(unready.turns.len(), 1);
+    let attempt = &unready.turns[0].attempts[0];
+    assert_eq!(attempt.end_reason, Some(EndReason::Environment));
+    let said = &attempt.exception.as_ref().unwrap().1;
+    assert!(said.contains("code 3") && said.contains("no"), "{said}");
+    assert_eq!(episodes.len(), 2);
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.join("report.json")).unwrap()).unwrap();
+    assert!(report["run"]["tasks_refused"]["gpu"][0].as_str().unwrap().contains("GPU"), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn an_agent_out_of_time_can_end_its_trial_ungraded() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("late");
+    let toml = "[[steps]]\nname = \"s0\"\n[steps.agent]\ntimeout_sec = 1\n[[steps]]\nname = \"s1\"\n";
+    task(
+        &tasks,
+        "late",
+        toml,
+        &[("sleep 60", &format!("echo 1 {REWARD}")), ("true", &format!("echo 1 {REWARD}"))],
+    );
+    for (timeout, steps, passed) in [("stop", 1, 0), ("graded", 2, 2)] {
+        let folder = room.path().join(timeout);
+        let (on_event, _) = keep();
+        let settings = settings(&folder, &tasks, &["agent=ORACLE", &format!("harbor.timeout={timeout}")]);
+        assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+        let episode = episodes(&folder).remove(0);
+        assert_eq!((episode.turns.len(), episode.stamina()), (steps, passed), "{timeout}");
+        if timeout == "stop" {
+            assert_eq!(episode.turns[0].attempts[0].end_reason, Some(EndReason::AgentTimeout));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("stopped");
+    // A second pass over the first step would find what the first pass left.
+    let first = format!("r=1; [ -e /app/first ] && r=0; touch /app/first; echo $r {REWARD}");
+    let second = format!("r=0; [ -e /app/first ] && r=1; echo $r {REWARD}");
+    task(&tasks, "stopped", "", &[("true", &first), ("sleep 2", &second)]);
+    let folder = room.path().join("run");
+    let at = folder.clone();
+    let stop_at_first: OnEvent = Arc::new(move |event| {
+        if matches!(event, Event::Attempt { .. }) {
+            let wish = runner::control::Wish { stop: true, ..Default::default() };
+            runner::control::write(&at, &wish).unwrap();
+        }
+    });
+    let settings = settings(&folder, &tasks, &["agent=ORACLE"]);
+    assert_eq!(runner::run(settings, stop_at_first).await.unwrap(), Finish::Stopped);
+    assert_eq!(episodes(&folder)[0].turns.len(), 1);
+    let (on_event, events) = keep();
+    let looked_at = runner::origin::identity(&folder).unwrap();
+    let finished = runner::resume(folder.clone(), Vec::new(), looked_at, on_event).await.unwrap();
+    assert_eq!(finished, Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((episode.turns.len(), episode.stamina()), (2, 2), "{:?}", episode.turns);
+    let turns = events.lock().unwrap().iter().filter(|event| matches!(event, Event::Turn { .. })).count();
+    assert_eq!(turns, 2, "both steps were played by the resume");
+    // One whose tasks have changed since is another run.
+    fs::write(tasks.join("stopped/steps/s0/instruction.md"), "Something else.").unwrap();
+    let looked_at = runner::origin::identity(&folder).unwrap();
+    let (on_event, _) = keep();
+    assert!(runner::resume(folder, Vec::new(), looked_at, on_event).await.is_err());
+}

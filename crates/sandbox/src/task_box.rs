@@ -1,0 +1,268 @@
+//! A container that lives for a whole trial of a task: commands are executed in it one after the other, and what they leave
+//! (files anywhere, packages, processes in the background) stays for the next one.
+//!
+//! Other than the containers of an attempt it is made from an image of somebody else, runs as that image's user with the
+//! capabilities that Docker gives by default, and has no folder of this machine in it: files go in and out as archives
+//! through the engine, never through a program of the container. It still gets no new privileges, and its memory,
+//! processes, disk and output are limited.
+
+mod archive;
+mod exec;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bollard::body_full;
+use bollard::models::{
+    ContainerConfig, ContainerCreateBody, HostConfig, HostConfigLogConfig, ResourcesUlimits,
+};
+use bollard::query_parameters::{
+    CreateContainerOptions, DownloadFromContainerOptions, UploadToContainerOptions,
+};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use tokio_util::sync::CancellationToken;
+
+pub use self::archive::{FileLeft, Packed};
+pub use self::exec::TaskCommand;
+use crate::container::signed;
+use crate::disk::{self, Full};
+use crate::engine::{failed, status};
+use crate::owner::{labels, unique_name};
+use crate::{Engine, Limits, Owner, Reach, SandboxError, network};
+
+/// What keeps the container alive.
+const IDLE: [&str; 3] = ["sh", "-c", "sleep infinity"];
+
+/// A container to be opened.
+#[derive(Debug, Clone)]
+pub struct TaskBox {
+    /// Whose.
+    pub owner: Owner,
+    /// Image name.
+    pub image: String,
+    /// Environment of every command.
+    pub env: Vec<(String, String)>,
+    /// Its limits; `seconds` is not used, each command has its own.
+    pub limits: Limits,
+    /// What it reaches: nothing, or the internet.
+    pub reach: Reach,
+}
+
+/// A container that is open. It is removed by [`OpenTask::close`], or shortly after it is dropped.
+pub struct OpenTask {
+    engine: Engine,
+    name: String,
+    limits: Limits,
+    /// What the image says where commands run.
+    workdir: String,
+    /// Set once the container was ended from outside.
+    ended: Arc<Mutex<Option<Full>>>,
+    watching: tokio::task::JoinHandle<()>,
+    closed: bool,
+}
+
+impl Engine {
+    /// Opens a container for a trial. What an earlier trial of the same episode left is removed first.
+    ///
+    /// Errors: [`SandboxError::NoImage`], or what the engine says; a container whose own program ends at once is one of
+    /// [`SandboxError::Image`].
+    pub async fn open_task(&self, what: &TaskBox) -> Result<OpenTask, SandboxError> {
+        self.remove_stale(&what.owner, "task").await?;
+        let run = &what.owner.run;
+        let mode = match what.reach {
+            Reach::Gateway => "none".to_owned(),
+            Reach::Open => {
+                let name = network::open(run);
+                self.network(run, &name, false).await?;
+                name
+            }
+        };
+        let name = unique_name(run, &what.owner.episode, "task");
+        let opened = self.open(&name, what, mode).await;
+        if opened.is_err() {
+            self.remove_box(&name).await?;
+        }
+        opened
+    }
+
+    async fn open(&self, name: &str, what: &TaskBox, mode: String) -> Result<OpenTask, SandboxError> {
+        let body = ContainerCreateBody {
+            image: Some(what.image.clone()),
+            cmd: Some(IDLE.map(str::to_owned).to_vec()),
+            env: Some(what.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
+            labels: Some(labels(&what.owner.run, Some(&what.owner.episode), "task")),
+            tty: Some(false),
+            open_stdin: Some(false),
+            host_config: Some(host_config(&what.limits, mode)),
+            ..Default::default()
+        };
+        let options = CreateContainerOptions { name: Some(name.to_owned()), ..Default::default() };
+        self.docker.create_container(Some(options), body).await.map_err(|error| {
+            let message = error.to_string().to_lowercase();
+            if status(&error) == Some(404) && (message.contains("image") || message.contains("manifest")) {
+                SandboxError::NoImage { image: what.image.clone() }
+            } else {
+                failed("make a container for a task")(error)
+            }
+        })?;
+        self.docker.start_container(name, None).await.map_err(failed("start a container for a task"))?;
+        let found = self.inspect(name).await?;
+        let is_running = found
+            .as_ref()
+            .and_then(|found| found.state.as_ref())
+            .and_then(|state| state.running)
+            .unwrap_or(false);
+        if !is_running {
+            return Err(SandboxError::Image {
+                image: what.image.clone(),
+                why: "its container ends at once instead of waiting for commands".to_owned(),
+            });
+        }
+        let config: ContainerConfig = found.and_then(|found| found.config).unwrap_or_default();
+        let workdir =
+            config.working_dir.filter(|folder| !folder.is_empty()).unwrap_or_else(|| "/".to_owned());
+        let ended = Arc::new(Mutex::new(None));
+        Ok(OpenTask {
+            engine: self.clone(),
+            name: name.to_owned(),
+            limits: what.limits,
+            workdir,
+            watching: self.watch_disk(name, what.limits.disk, ended.clone()),
+            ended,
+            closed: false,
+        })
+    }
+
+    /// Ends the container once it, or the disk of the host, is full.
+    fn watch_disk(
+        &self,
+        name: &str,
+        limit: u64,
+        ended: Arc<Mutex<Option<Full>>>,
+    ) -> tokio::task::JoinHandle<()> {
+        let (engine, name) = (self.clone(), name.to_owned());
+        tokio::spawn(async move {
+            let full = disk::watch_layer(&engine, &name, limit).await;
+            *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(full);
+            if let Err(error) = engine.stop(&name, std::time::Duration::ZERO).await {
+                tracing::warn!(%error, name, "a container over its disk limit could not be stopped");
+            }
+        })
+    }
+}
+
+impl OpenTask {
+    /// The folder in which the image says that commands run; `/` where it says none.
+    pub fn workdir(&self) -> &str {
+        &self.workdir
+    }
+
+    /// Lays files into a folder, which has to be there. A folder that a name leads through is entered inside the container
+    /// only.
+    pub async fn put(&self, folder: &str, files: Packed) -> Result<(), SandboxError> {
+        let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
+        let sent =
+            self.engine.docker.upload_to_container(&self.name, Some(options), body_full(files.into_bytes()));
+        sent.await.map_err(failed("lay files into a container"))
+    }
+
+    /// The regular files at a path, whatever made them: names relative to it, with their contents. `None` = the path is not
+    /// there. Links and what is no file are left out, and so is what comes after `cap` bytes.
+    pub async fn files(&self, path: &str, cap: u64) -> Result<Option<Vec<FileLeft>>, SandboxError> {
+        let options = DownloadFromContainerOptions { path: path.to_owned() };
+        let mut stream =
+            std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
+        let mut bytes: Vec<u8> = Vec::new();
+        while let Some(piece) = stream.next().await {
+            let piece: Bytes = match piece {
+                Ok(piece) => piece,
+                Err(error) if status(&error) == Some(404) => return Ok(None),
+                Err(error) => return Err(failed("read files of a container")(error)),
+            };
+            bytes.extend_from_slice(&piece);
+            if bytes.len() as u64 > cap {
+                break;
+            }
+        }
+        Ok(Some(archive::files(&bytes)))
+    }
+
+    /// Whether a folder is there and holds nothing at all, as the engine sees it.
+    pub async fn is_empty(&self, folder: &str) -> Result<bool, SandboxError> {
+        let options = DownloadFromContainerOptions { path: folder.to_owned() };
+        let mut stream =
+            std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
+        let mut bytes: Vec<u8> = Vec::new();
+        while let Some(piece) = stream.next().await {
+            match piece {
+                Ok(piece) => bytes.extend_from_slice(&piece),
+                Err(error) if status(&error) == Some(404) => return Ok(false),
+                Err(error) => return Err(failed("read files of a container")(error)),
+            }
+            if bytes.len() > 64 << 10 {
+                return Ok(false);
+            }
+        }
+        Ok(archive::is_one_folder(&bytes))
+    }
+
+    /// Ends and removes the container.
+    pub async fn close(mut self) -> Result<(), SandboxError> {
+        self.watching.abort();
+        self.closed = true;
+        self.engine.remove_box(&self.name).await
+    }
+
+    /// Why the container was ended from outside, if it was.
+    fn full(&self) -> Option<Full> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Runs a command to its end; see [`TaskCommand`].
+    pub async fn run(
+        &self,
+        what: &TaskCommand,
+        stop: &CancellationToken,
+    ) -> Result<crate::BoxEnd, SandboxError> {
+        exec::run(self, what, stop).await
+    }
+}
+
+impl Drop for OpenTask {
+    fn drop(&mut self) {
+        self.watching.abort();
+        if self.closed {
+            return;
+        }
+        // Where there is no runtime any more, its labels say whose it was.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (engine, name) = (self.engine.clone(), std::mem::take(&mut self.name));
+            runtime.spawn(async move {
+                if let Err(error) = engine.remove_box(&name).await {
+                    tracing::warn!(%error, name, "a container of a task could not be removed");
+                }
+            });
+        }
+    }
+}
+
+fn host_config(limits: &Limits, network: String) -> HostConfig {
+    let ulimit = |name: &str, value: u64| ResourcesUlimits {
+        name: Some(name.to_owned()),
+        soft: Some(signed(value)),
+        hard: Some(signed(value)),
+    };
+    HostConfig {
+        init: Some(true),
+        nano_cpus: Some((limits.cpus * 1e9) as i64),
+        memory: Some(signed(limits.memory)),
+        // Memory and swap together: the same number means no swap.
+        memory_swap: Some(signed(limits.memory)),
+        pids_limit: Some(i64::from(limits.pids)),
+        ulimits: Some(vec![ulimit("nofile", limits.files), ulimit("fsize", limits.disk), ulimit("core", 0)]),
+        security_opt: Some(vec!["no-new-privileges".to_owned()]),
+        log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
+        network_mode: Some(network),
+        ..Default::default()
+    }
+}

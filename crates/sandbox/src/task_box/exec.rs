@@ -1,0 +1,137 @@
+//! One command in an open container: its output, its time limit, its end.
+
+use std::time::{Duration, Instant};
+
+use bollard::exec::{CreateExecOptions, StartExecResults};
+use futures_util::StreamExt as _;
+use tokio_util::sync::CancellationToken;
+
+use super::OpenTask;
+use crate::agent_box::Printed;
+use crate::container::{GRACE, WALL};
+use crate::disk::{self, Full};
+use crate::engine::{failed, status};
+use crate::{BoxEnd, BoxExit, SandboxError};
+
+/// How often it is asked whether the command still runs: first and at most. A process in the background may keep the output
+/// of a command open that has ended.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+const LONGEST_LOOK: Duration = Duration::from_millis(250);
+/// How long the rest of the output of a command that has ended is waited for.
+const LAG: Duration = Duration::from_millis(300);
+/// After the time limit and its grace: what the command has left to end by itself before it is left to itself.
+const BACKSTOP: u64 = GRACE + 5;
+
+/// A command, run by `bash -c`.
+#[derive(Debug, Clone, Default)]
+pub struct TaskCommand {
+    /// What `bash` runs.
+    pub script: String,
+    /// Environment beside that of the container.
+    pub env: Vec<(String, String)>,
+    /// Name or id; `None` = the image's.
+    pub user: Option<String>,
+    /// The folder it runs in; `None` = the image's.
+    pub folder: Option<String>,
+    /// Wall seconds: SIGTERM to its process group, SIGKILL 15 s later.
+    pub seconds: u64,
+}
+
+pub(super) async fn run(
+    task: &OpenTask,
+    what: &TaskCommand,
+    stop: &CancellationToken,
+) -> Result<BoxEnd, SandboxError> {
+    let docker = &task.engine.docker;
+    let seconds = what.seconds.max(1);
+    let command = ["/bin/sh", "-c", WALL].map(str::to_owned).into_iter();
+    let command =
+        command.chain([seconds.to_string(), "bash".to_owned(), "-c".to_owned(), what.script.clone()]);
+    let options = CreateExecOptions {
+        attach_stdout: Some(true),
+        attach_stderr: Some(true),
+        cmd: Some(command.collect()),
+        env: Some(what.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
+        user: what.user.clone(),
+        working_dir: what.folder.clone(),
+        ..Default::default()
+    };
+    let made = docker.create_exec(&task.name, options).await;
+    let id = match made {
+        Ok(made) => made.id,
+        // The container has ended: whatever runs in it has, too.
+        Err(error) if matches!(status(&error), Some(404 | 409)) => return ended_with_container(task),
+        Err(error) => return Err(failed("make a command in a container")(error)),
+    };
+    let since = Instant::now();
+    let started = docker.start_exec(&id, None).await.map_err(failed("start a command in a container"))?;
+    let StartExecResults::Attached { mut output, .. } = started else {
+        return Err(SandboxError::Engine {
+            doing: "start a command in a container",
+            why: "the engine attached no output".to_owned(),
+            gone: false,
+        });
+    };
+    let mut printed = Printed::new(task.limits.output, None);
+    let mut exit = BoxExit::default();
+    let mut reading = true;
+    let mut look = FIRST_LOOK;
+    let backstop = Duration::from_secs(seconds.saturating_add(BACKSTOP));
+    loop {
+        tokio::select! {
+            piece = output.next(), if reading => match piece {
+                Some(Ok(piece)) => printed.take(piece),
+                Some(Err(_)) | None => reading = false,
+            },
+            () = tokio::time::sleep(look) => {
+                look = (look * 2).min(LONGEST_LOOK);
+                match docker.inspect_exec(&id).await {
+                    Ok(found) if found.running == Some(false) => {
+                        exit.code = found.exit_code;
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(error) if matches!(status(&error), Some(404 | 409)) => break,
+                    Err(error) => return Err(failed("look at a command in a container")(error)),
+                }
+            }
+            () = stop.cancelled() => {
+                exit.stopped = true;
+                break;
+            }
+        }
+        if since.elapsed() >= backstop {
+            exit.timed_out = true;
+            break;
+        }
+    }
+    let (elapsed, whole) = (since.elapsed().as_secs_f64(), since.elapsed().as_secs());
+    let rest = async {
+        while let Some(Ok(piece)) = output.next().await {
+            printed.take(piece);
+        }
+    };
+    if reading && !exit.stopped && tokio::time::timeout(LAG, rest).await.is_err() {
+        tracing::debug!(name = task.name, "a command has ended, its output has not");
+    }
+    // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
+    exit.timed_out |= matches!(exit.code, Some(124 | 137 | 143)) && whole >= seconds;
+    match task.full() {
+        Some(Full::Limit) => exit.disk_full = true,
+        Some(Full::Host { path, free }) => return Err(disk::no_room(path, free)),
+        None => {}
+    }
+    Ok(printed.into_end(exit, elapsed))
+}
+
+/// The end of a command whose container is gone before it.
+fn ended_with_container(task: &OpenTask) -> Result<BoxEnd, SandboxError> {
+    match task.full() {
+        Some(Full::Limit) => {
+            let exit = BoxExit { disk_full: true, ..BoxExit::default() };
+            Ok(BoxEnd { exit, ..BoxEnd::default() })
+        }
+        Some(Full::Host { path, free }) => Err(disk::no_room(path, free)),
+        None => Ok(BoxEnd::default()),
+    }
+}
