@@ -120,7 +120,8 @@ impl Workbench {
 /// nothing then: they are as far as anything goes.
 fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<estimate::Plan> {
     let failed = check.state == CheckState::Fail;
-    let unknown = settings.tasks.is_some() && failed || settings.scenarios_dir.is_some() && (pack.is_none() || failed);
+    let unknown =
+        settings.tasks.is_some() && failed || settings.scenarios_dir.is_some() && (pack.is_none() || failed);
     (!unknown).then(|| estimate::plan(settings, pack))
 }
 

@@ -7,10 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use files::{ReadError, Tree};
-use model::{Artifact, Step, StepKind, ToolCall, Transcript};
+use model::{Artifact, Step, StepKind, ToolCall, Transcript, strip_ansi};
 
 use crate::readers::json::{Node, TEXT_CAP, cut};
-use crate::readers::text::strip_ansi;
 
 use super::{lines, record};
 
