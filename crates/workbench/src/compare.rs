@@ -219,10 +219,8 @@ fn other_readings(
     let each = || pool.episodes().zip(episodes);
     let failed: Vec<InScenario> = each()
         .map(|(episode, read)| {
-            let ending = match stopped_from_outside(episode, policy) {
-                true => Ending::Event,
-                false => read.observation.ending,
-            };
+            let ending =
+                if stopped_from_outside(episode, policy) { Ending::Event } else { read.observation.ending };
             InScenario { observation: Observation { ending, ..read.observation }, ..read.clone() }
         })
         .collect();
