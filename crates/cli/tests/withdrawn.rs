@@ -177,3 +177,27 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert_eq!(room.json(&["runs"]), before);
     assert_eq!((library.episodes_of_the_matrix(), failures()), (4.into(), 2.into()));
 }
+
+#[test]
+fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
+    let room = Room::new();
+    room.ingest(&folders::fixtures().join("evocode"));
+    let partial = || {
+        let runs = room.json(&["runs"]);
+        let run = (runs.as_array().expect("runs").iter())
+            .find(|run| run["partial"].is_string())
+            .expect("a run with tasks that are only counted")
+            .clone();
+        let text = run["partial"].as_str().expect("a text").to_owned();
+        let (read, all) = text.split_once(" of ").expect("two numbers");
+        (
+            run["id"].as_str().expect("an id").to_owned(),
+            read.parse::<u32>().expect("a number"),
+            all.to_owned(),
+        )
+    };
+    let (run, read, all) = partial();
+    let trial = room.json(&["show", &run])["episodes"][0]["episode"].as_str().expect("an id").to_owned();
+    room.json(&["withdraw", &run, "--trial", &trial, "--reason", "another image"]);
+    assert_eq!(partial(), (run, read - 1, all));
+}

@@ -199,8 +199,8 @@ mod tests {
             fn line_to(&mut self, x: f32, y: f32) {
                 self.0.push_str(&format!("L{x} {y}"));
             }
-            fn quad_to(&mut self, a: f32, b: f32, x: f32, y: f32) {
-                self.0.push_str(&format!("Q{a} {b} {x} {y}"));
+            fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+                self.0.push_str(&format!("Q{x1} {y1} {x} {y}"));
             }
             fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
                 self.0.push_str(&format!("C{x1} {y1} {x2} {y2} {x} {y}"));

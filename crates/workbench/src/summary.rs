@@ -174,7 +174,8 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
 fn partial(record: &RunRecord, episodes: &[EpisodeEntry], totals_only: u32) -> Option<String> {
     let read = episodes.len() as u32;
     if totals_only > 0 {
-        return Some(format!("{read} of {}", counted(u64::from(read + totals_only), "task")));
+        let all = read + record.entry.withdrawn_episodes + totals_only;
+        return Some(format!("{read} of {}", counted(all.into(), "task")));
     }
     let planned = record.run.planned_episodes?;
     (read < planned).then(|| format!("{read} of {}", counted(planned.into(), "episode")))
