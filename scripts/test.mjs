@@ -160,7 +160,7 @@ function rustTests(profile, more) {
     filtered: true,
     run: () => ["cargo", nextest ? nextestArgs(profile, chosen) : plain],
     results: () => (nextest ? nextestResults(profile) : { failed: [], flaky: [] }),
-    calm: (failed) => ["cargo", nextestArgs(profile, ["--retries", "0", "--test-threads", "1", "-E", filterOf(failed)])],
+    calm: (failed) => ["cargo", nextestArgs(profile, [...(changed?.targets ?? []), "--retries", "0", "--test-threads", "1", "-E", filterOf(failed)])],
     summary: /^\s*Summary .*|^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm,
     ...more,
   };
