@@ -90,3 +90,39 @@ fn which_one_counts_is_shown_and_can_be_chosen() {
     assert_eq!(in_matrix(), other);
     assert_eq!(library.json(&["copies", &other])["copies"].as_array().map(Vec::len), Some(0));
 }
+
+/// One library of two jobs, the second with the trials of the first and one more.
+#[test]
+fn files_of_a_group_have_each_trial_once() {
+    let library = Room::new();
+    let larger = library.path("job-b");
+    folders::copy(&fixture(), &larger);
+    let further = larger.join("y__EEEEEE3");
+    folders::copy(&larger.join("y__EEEEEE2"), &further);
+    for file in ["result.json", "config.json"] {
+        let text = std::fs::read_to_string(further.join(file)).expect("a file of the trial");
+        std::fs::write(further.join(file), text.replace("EEEEEE2", "EEEEEE3")).expect("to change it");
+    }
+    library.ingest(&fixture());
+    library.ingest(&larger);
+
+    let group = library.json(&["compare", "harness:agent-a"]);
+    assert_eq!(group["runs"][0]["n"], 3, "{group}");
+    let table = library.path("episodes.csv");
+    let file = table.to_str().expect("a name");
+    library.text(&["table", "episodes", "harness:agent-a", "--out", file]);
+    let rows = std::fs::read_to_string(&table).expect("the table");
+    let of_trials = rows.lines().filter(|line| line.contains("job-")).count();
+    assert_eq!(of_trials, 3, "{rows}");
+
+    let report = library.path("report");
+    library.text(&["report", "harness:agent-a", "--out", report.to_str().expect("a name")]);
+    let attempts = std::fs::read_dir(report.join("tables"))
+        .expect("tables")
+        .map(|entry| entry.expect("an entry").path())
+        .find(|path| path.to_string_lossy().ends_with("attempts.csv"))
+        .map(|path| std::fs::read_to_string(path).expect("the table"));
+    if let Some(attempts) = attempts {
+        assert!(attempts.lines().nth(1).is_some_and(|line| line.contains(",3,")), "{attempts}");
+    }
+}

@@ -4,7 +4,8 @@ use model::PASS_REWARD;
 use rusqlite::params;
 
 use crate::withdrawn::VALID_EPISODE;
-use crate::{Result, RunId, Store};
+use crate::values::json;
+use crate::{EpisodeId, Result, RunId, Store};
 
 /// All attempts of a run that have one number.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +61,8 @@ impl Store {
         })
     }
 
-    /// What the attempts of a run took, by their number.
-    pub fn attempt_totals(&self, run: RunId) -> Result<Vec<AttemptTotals>> {
+    /// What the attempts of a run took, by their number, without those of the episodes in `except`.
+    pub fn attempt_totals(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<AttemptTotals>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT attempt.number, count(*),
@@ -71,9 +72,10 @@ impl Store {
                    avg(attempt.input_tokens + attempt.output_tokens), count(attempt.input_tokens + attempt.output_tokens),
                    avg(attempt.cost_usd), count(attempt.cost_usd)
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
-                 WHERE episode.run = ?1 AND {VALID_EPISODE} GROUP BY attempt.number ORDER BY attempt.number"
+                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND episode.id NOT IN (SELECT value FROM json_each(?2))
+                 GROUP BY attempt.number ORDER BY attempt.number"
             ))?;
-            let rows = find.query_map(params![run], |row| {
+            let rows = find.query_map(params![run, json(&except)?], |row| {
                 Ok(AttemptTotals {
                     number: row.get(0)?,
                     made: row.get(1)?,
@@ -91,16 +93,18 @@ impl Store {
         })
     }
 
-    /// How often attempts of a run ended for each reason, by the reason's word, the most frequent first.
-    pub fn attempt_end_reasons(&self, run: RunId) -> Result<Vec<(String, u32)>> {
+    /// How often attempts of a run ended for each reason, by the reason's word, the most frequent first, without those of
+    /// the episodes in `except`.
+    pub fn attempt_end_reasons(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT attempt.end_reason, count(*)
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
                  WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.end_reason IS NOT NULL
+                   AND episode.id NOT IN (SELECT value FROM json_each(?2))
                  GROUP BY attempt.end_reason ORDER BY count(*) DESC, attempt.end_reason"
             ))?;
-            let rows = find.query_map(params![run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows = find.query_map(params![run, json(&except)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }

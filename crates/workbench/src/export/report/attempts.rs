@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use figures::table::{Column, Table, known, maybe};
 use model::{EndReason, counted};
-use store::AttemptTotals;
+use store::{AttemptTotals, EpisodeId, RunId};
 
 use crate::Workbench;
 use crate::api::{ApiError, Comparison};
@@ -24,9 +24,13 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
         .map(|member| {
             let mut by_number: BTreeMap<u32, AttemptTotals> = BTreeMap::new();
             let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
-            for run in &member.runs {
-                let record = run_record(&workbench.store, run)?;
-                for totals in workbench.store.attempt_totals(record.entry.id)? {
+            let records = member.runs.iter().map(|run| run_record(&workbench.store, run));
+            let runs: Vec<RunId> = records.map(|record| Ok(record?.entry.id)).collect::<Result<_, ApiError>>()?;
+            // The same trial in several runs of a member is one.
+            let copies: Vec<EpisodeId> =
+                workbench.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
+            for run in runs {
+                for totals in workbench.store.attempt_totals(run, &copies)? {
                     match by_number.entry(totals.number) {
                         std::collections::btree_map::Entry::Vacant(place) => {
                             place.insert(totals);
@@ -36,7 +40,7 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
                         }
                     }
                 }
-                for (reason, count) in workbench.store.attempt_end_reasons(record.entry.id)? {
+                for (reason, count) in workbench.store.attempt_end_reasons(run, &copies)? {
                     *reasons.entry(reason).or_default() += count;
                 }
             }

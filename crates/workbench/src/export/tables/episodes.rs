@@ -36,10 +36,18 @@ fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<
     let mut all = Vec::new();
     for (place, pool) in members::resolve(&workbench.store, of)?.iter().enumerate() {
         for run in &pool.runs {
-            let (run, set) = (run.record.entry.slug.clone(), run.set);
-            let request = RunGridRequest { run: run.clone(), sort, offset: 0, limit: 0 };
-            let rows = workbench.run_grid(request)?.rows.into_iter();
-            all.extend(rows.map(|row| Played { place, member: pool.marked(), set, run: run.clone(), row }));
+            let slug = run.record.entry.slug.clone();
+            let request = RunGridRequest { run: slug.clone(), sort, offset: 0, limit: 0 };
+            let mut rows = workbench.run_grid(request)?.rows;
+            rows.retain(|row| !run.copied.contains(&row.episode));
+            let played = rows.into_iter().map(|row| Played {
+                place,
+                member: pool.marked(),
+                set: run.set,
+                run: slug.clone(),
+                row,
+            });
+            all.extend(played);
         }
     }
     if sort == GridSort::Scenario {
