@@ -53,6 +53,7 @@ const IMAGES = ["base", "mini-swe-agent", "qwen-code"];
 const HARNESSES = { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" };
 
 const BUILD = "build (cargo build)";
+const WORDS = "words (scripts/check/words.json)";
 const RUST_TESTS = { ci: "rust tests (cargo nextest)", boxes: "real boxes (cargo nextest)" };
 const stamina = () => path.join(targetDir(), "debug/stamina");
 
@@ -67,8 +68,8 @@ const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 /** Lane by lane, in order. A stage `needs` others to have passed, and those that it comes `after` to have ended; `filtered` ones run when tests are named. */
 const stages = [
   { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: changed === null || !existsSync(inRoot("ui/dist/index.html")) },
-  { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", "--all", "--check"]], filtered: changed !== null },
-  { lane: "rust", group: "rust", name: "words (scripts/check/words.json)", run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
+  { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", ...(changed?.crates.flatMap((name) => ["-p", name]) ?? ["--all"]), "--check"]], filtered: changed !== null },
+  { lane: "rust", group: "rust", name: WORDS, run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
   { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
@@ -126,7 +127,7 @@ if (!nextest) process.stdout.write("cargo-nextest is not there: the Rust tests r
 process.env.PATH = `${path.dirname(findTool("cargo-nextest") ?? "/")}:${process.env.PATH}`;
 process.stdout.write(changed ? `What differs from ${given[1] ?? "main"}: ${changed.crates.join(", ") || "no crate"}\n` : "");
 const nothingToBuild = changed !== null && changed.targets.length === 0;
-const wanted = (stage) => (groups.length === 0 || stage.group.split(" ").some((group) => groups.includes(group))) && (!only || stage.filtered) && !(nothingToBuild && (stage.name === BUILD || stage.needs?.includes(BUILD)));
+const wanted = (stage) => (groups.length === 0 || stage.group.split(" ").some((group) => groups.includes(group))) && (!only || stage.filtered) && !(nothingToBuild && stage.name !== WORDS);
 // Made while the rest is checked: the base image takes a minute of waiting.
 const wantsEngine = stages.some((stage) => stage.engine && wanted(stage));
 const engine = wantsEngine ? containers({ ci }).catch((error) => error) : Promise.resolve(false);
