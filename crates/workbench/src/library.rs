@@ -19,7 +19,9 @@ use crate::api::{
 };
 use crate::compare::survival_row;
 use crate::sessions::{nothing_says, tested_run};
-use crate::summary::{ended, ending, episode_score, observations, run_record, stamina_summary, turn_axis};
+use crate::summary::{
+    ended, ending, episode_score, grades_turns, observations, run_record, stamina_summary, turn_axis,
+};
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
@@ -345,8 +347,8 @@ pub(crate) fn grid_rows(
     policy: &CensoringPolicy,
     sort: GridSort,
 ) -> Vec<GridRow> {
-    let mut rows: Vec<GridRow> =
-        episodes.into_iter().map(|e| grid_row(&record.entry.format, e, policy)).collect();
+    let by_turn = grades_turns(record);
+    let mut rows: Vec<GridRow> = episodes.into_iter().map(|e| grid_row(by_turn, e, policy)).collect();
     let by_score = |a: &GridRow, b: &GridRow| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
     let by_name = |a: &GridRow, b: &GridRow| (&a.scenario, a.repeat).cmp(&(&b.scenario, b.repeat));
     match sort {
@@ -362,9 +364,9 @@ pub(crate) fn grid_rows(
     rows
 }
 
-fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {
+fn grid_row(by_turn: bool, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {
     GridRow {
-        score: episode_score(format, &episode, policy),
+        score: episode_score(by_turn, &episode, policy),
         censored: ending(&episode, policy) == model::Ending::Censored,
         episode: episode.slug,
         scenario: episode.scenario,
