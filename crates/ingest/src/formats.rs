@@ -4,6 +4,7 @@ pub mod evocode;
 pub mod harbor;
 pub mod pack;
 pub mod staminabench;
+pub mod table;
 pub mod terminal_bench;
 
 use crate::format::Format;
@@ -16,5 +17,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &terminal_bench::TerminalBench,
         &evocode::EvoCode,
         &staminabench::StaminaBench,
+        // Last: a table beside results of another kind is of those.
+        &table::TidyTable,
     ]
 }

@@ -354,8 +354,7 @@ pub(crate) fn grid_rows(
     policy: &CensoringPolicy,
     sort: GridSort,
 ) -> Vec<GridRow> {
-    let mut rows: Vec<GridRow> =
-        episodes.into_iter().map(|e| grid_row(&record.entry.format, e, policy)).collect();
+    let mut rows: Vec<GridRow> = episodes.into_iter().map(|e| grid_row(record, e, policy)).collect();
     let by_score = |a: &GridRow, b: &GridRow| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal);
     let by_name = |a: &GridRow, b: &GridRow| (&a.scenario, a.repeat).cmp(&(&b.scenario, b.repeat));
     match sort {
@@ -371,9 +370,9 @@ pub(crate) fn grid_rows(
     rows
 }
 
-fn grid_row(format: &str, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {
+fn grid_row(record: &RunRecord, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {
     GridRow {
-        score: episode_score(format, &episode, policy),
+        score: episode_score(record, &episode, policy),
         censored: ending(&episode, policy) == model::Ending::Censored,
         episode: episode.slug,
         scenario: episode.scenario,

@@ -5,7 +5,9 @@ use analysis::pass_rate::pass_rate;
 use analysis::score::{self, EpisodeParts};
 use analysis::sensitivity::Ended;
 use analysis::survival::{self, Observation, anyone_at_risk};
+use ingest::formats::table;
 use model::{CensoringPolicy, Ending, counted};
+use serde_json::Value;
 use store::{EpisodeEntry, RunRecord, Store, Summary};
 
 use crate::Workbench;
@@ -93,18 +95,26 @@ pub(crate) fn parts(episode: &EpisodeEntry) -> EpisodeParts {
 
 /// The score of one episode, by the rule of its benchmark, 0 to 100; `None` where it was never at risk: what was stopped
 /// from outside before it passed a turn was not graded.
-pub(crate) fn episode_score(format: &str, episode: &EpisodeEntry, policy: &CensoringPolicy) -> Option<f64> {
+pub(crate) fn episode_score(
+    record: &RunRecord,
+    episode: &EpisodeEntry,
+    policy: &CensoringPolicy,
+) -> Option<f64> {
     if !anyone_at_risk(&[observation(episode, policy)]) {
         return None;
     }
     let parts = parts(episode);
-    if grades_turns(format) { parts.dataset_score() } else { parts.stamina_bench_score() }
+    if grades_turns(record) { parts.dataset_score() } else { parts.stamina_bench_score() }
 }
 
 /// Whether the benchmark scores a turn as passed or not (EvoCode, Harbor, Terminal-Bench) rather than by its share of
-/// passed tests.
-fn grades_turns(format: &str) -> bool {
-    matches!(format, "harbor" | "evocode" | "terminal-bench")
+/// passed tests. A table says it itself.
+pub(crate) fn grades_turns(record: &RunRecord) -> bool {
+    match record.entry.format.as_str() {
+        "harbor" | "evocode" | "terminal-bench" => true,
+        table::FORMAT => record.run.settings.get(table::SCORING).and_then(Value::as_str) == Some("turns"),
+        _ => false,
+    }
 }
 
 fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
@@ -115,7 +125,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     // A score of what nobody was at risk in is unknown, not 0.
     let scored =
         |percent: Option<f64>| percent.filter(|_| anyone_at_risk(&observations) || !totals.is_empty());
-    let by_turn = grades_turns(&record.entry.format);
+    let by_turn = grades_turns(record);
     let dataset = if by_turn { scored(score::dataset_score(&parts, totals).percent) } else { None };
     let case = if by_turn { scored(score::case_score(&parts, totals).percent) } else { None };
     Summary {
