@@ -14,7 +14,7 @@ export function rows(result) {
   const add = (figure, value, show, budget = null) => {
     all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
   };
-  const { ingest, python, pages, comparisons, start, generation, suites, runner, locobench } = result;
+  const { ingest, python, tables, pages, comparisons, start, generation, suites, runner, locobench } = result;
   if (ingest) {
     add("ingest from nothing", ingest.cold_seconds, seconds, 60);
     add("– processor time", ingest.cold_processor_seconds, seconds);
@@ -30,6 +30,13 @@ export function rows(result) {
       all.push(["– times as long as Stamina Lab", "", `${(python.seconds / ingest.cold_seconds).toFixed(1)} ×`, ""]);
       all.push(["– times its processor time", "", `${(python.processor_seconds / ingest.cold_processor_seconds).toFixed(1)} ×`, ""]);
     }
+  }
+  if (tables) {
+    add(`tidy table of ${tables.rows.toLocaleString("en")} rows`, tables.stamina.seconds, seconds, 20);
+    add("– processor time", tables.stamina.processor_seconds, seconds);
+    add("– memory", tables.stamina.peak_bytes, megabytes, 500 * MB);
+    add("pandas and sqlite3 on the same file", tables.python.seconds, seconds);
+    add("– memory", tables.python.peak_bytes, megabytes);
   }
   if (pages) {
     for (const [name, { p50_ms, p95_ms }] of Object.entries(pages.commands)) {

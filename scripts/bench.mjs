@@ -2,7 +2,7 @@
 //
 //   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
 //   npm run bench -- --small               the same on a small library, to try the bench itself
-//   npm run bench -- --only ingest,pages   some of: ingest, python, pages, comparisons, start, generation, suites,
+//   npm run bench -- --only ingest,pages   some of: ingest, python, tables, pages, comparisons, start, generation, suites,
 //                                          runner, locobench
 //
 // The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
@@ -19,10 +19,11 @@ import { rows, table } from "../bench/report.mjs";
 import { runner } from "../bench/runner.mjs";
 import { generation, suites } from "../bench/scenarios.mjs";
 import { start } from "../bench/start.mjs";
+import { tables } from "../bench/tables.mjs";
 import { buildUi } from "./build-ui.mjs";
 import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
 
-const PARTS = ["ingest", "python", "pages", "comparisons", "start", "generation", "suites", "runner", "locobench"];
+const PARTS = ["ingest", "python", "tables", "pages", "comparisons", "start", "generation", "suites", "runner", "locobench"];
 const LIBRARY = ["ingest", "python", "pages", "comparisons", "start"];
 
 process.chdir(root);
@@ -58,6 +59,10 @@ if (wants("ingest") || (needsLibrary && !existsSync(db))) {
 if (wants("python")) {
   step("the Python importer on the same folder, twice");
   result.python = await python(folder, made, path.join(path.dirname(db), "python.sqlite"));
+}
+if (wants("tables")) {
+  step("a tidy table of 5 million rows, twice, and with pandas and sqlite3");
+  result.tables = await tables(size);
 }
 if (wants("pages")) {
   step("the data of every page");

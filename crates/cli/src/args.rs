@@ -32,9 +32,15 @@ pub(crate) enum Command {
     /// Exit code 2 when nothing in a PATH is recognised.
     #[command(after_help = "Example: stamina ingest results/sweep-11 harbor-jobs.zip")]
     Ingest {
-        /// Folders or zips
+        /// Folders, zips or tables (.csv, .tsv, .jsonl, .parquet)
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        /// Which column of a table is which, such as turn=round; remembered for every table with the same header
+        #[arg(long, value_name = "COLUMN=NAME")]
+        map: Vec<String>,
+        /// Read it through the program stamina-import-NAME (or a path with a /), which makes a tidy table of it
+        #[arg(long, value_name = "NAME")]
+        with: Option<String>,
     },
     /// Open a folder or zip in the desktop app
     Open {

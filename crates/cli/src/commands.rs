@@ -19,7 +19,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     let json = args.json;
     let open = |live| Workbench::open(Options { db: args.db.clone(), live, ..Options::default() });
     match args.command {
-        Command::Ingest { paths } => Ok(source_commands::ingest(&*open(false)?, &paths, json)),
+        Command::Ingest { paths, map, with } => {
+            Ok(source_commands::ingest(&*open(false)?, &paths, (&map, with.as_deref()), json))
+        }
         Command::Open { paths } => source_commands::open_app(&paths, args.db.as_deref(), json),
         Command::Runs { text, sort, ascending } => {
             library_commands::runs(&*open(false)?, text, sort, ascending, json)

@@ -45,6 +45,7 @@ pub(crate) fn error(path: &str, error: &ApiError) -> Value {
     json!({
         "path": path, "code": error.code, "message": error.message, "hint": error.hint,
         "found": nothing.map_or(&[][..], |nothing| &nothing.found),
+        "tables": nothing.map_or(&[][..], |nothing| &nothing.tables),
         "closest": closest.map(|(sentence, at)| json!({ "sentence": sentence, "at": at })),
     })
 }

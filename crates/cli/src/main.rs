@@ -74,6 +74,10 @@ fn is_of_the_command_line(code: &str) -> bool {
             code,
             "source.not_recognised"
                 | "source.missing"
+                | "importer.missing"
+                | "importer.not_mine"
+                | "table.map"
+                | "table.no_column"
                 | "pack.none"
                 | "pack.no_such"
                 | "case.no_such"

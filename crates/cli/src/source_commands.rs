@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use model::{Severity, WarningCounts, counted};
 use serde_json::json;
-use workbench::api::{ApiError, ImportReportRequest, Nothing, SourceInfo, SourceRef};
+use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceInfo, SourceRef};
 use workbench::{Options, Workbench};
 
 use crate::print::{note, print, print_json};
@@ -17,7 +17,12 @@ use crate::{json, table};
 const PROGRESS: Duration = Duration::from_secs(2);
 
 /// `stamina ingest`.
-pub(crate) fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) -> ExitCode {
+pub(crate) fn ingest(
+    workbench: &Workbench,
+    paths: &[PathBuf],
+    (map, with): (&[String], Option<&str>),
+    as_json: bool,
+) -> ExitCode {
     let mut sources = Vec::new();
     let mut errors = Vec::new();
     let mut failed = false;
@@ -29,7 +34,11 @@ pub(crate) fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) ->
                 note(&format!("{}: read {done} of {total}", path.display()));
             }
         };
-        match workbench.ingest(path, &progress) {
+        let read = || match with {
+            Some(importer) => workbench.ingest_with(path, importer, &progress),
+            None => workbench.ingest(path, &progress),
+        };
+        match mapped(workbench, path, map).and_then(|()| read()) {
             Ok(read) => {
                 if !as_json {
                     print(&format!(
@@ -71,6 +80,16 @@ pub(crate) fn ingest(workbench: &Workbench, paths: &[PathBuf], as_json: bool) ->
         print_json(&json!({ "sources": sources, "errors": errors }));
     }
     ExitCode::from(code)
+}
+
+/// Keeps what `--map` says of the columns of a table.
+fn mapped(workbench: &Workbench, path: &Path, map: &[String]) -> Result<(), ApiError> {
+    if map.is_empty() {
+        return Ok(());
+    }
+    let columns = workbench::parse_map(map)?;
+    let path = path.display().to_string();
+    workbench.map_columns(MapColumns { path, columns }).map(|_| ())
 }
 
 /// `stamina open`.

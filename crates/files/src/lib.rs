@@ -17,6 +17,7 @@ mod stamp;
 mod tolerant;
 mod zip;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -62,12 +63,17 @@ impl Entry {
     }
 }
 
+/// What a user said of the columns of tables: by what tells one header from another, the name of each column by its
+/// meaning. Who reads tables knows what these words are.
+pub type ColumnNames = BTreeMap<String, BTreeMap<String, String>>;
+
 /// An opened folder or zip.
 #[derive(Debug)]
 pub struct Tree {
     root: PathBuf,
     inner: Arc<Inner>,
     notes: notes::Notes,
+    column_names: Arc<ColumnNames>,
 }
 
 #[derive(Debug)]
@@ -75,12 +81,49 @@ enum Inner {
     Folder(folder::Folder),
     Zip(zip::Zip),
     Single(single::Single),
+    Table(single::Single, Arc<Inner>),
+}
+
+/// What can be read at any place.
+#[derive(Debug)]
+pub enum Anywhere {
+    /// A file of a folder.
+    File(File),
+    /// An entry of a zip, unpacked.
+    Bytes(Vec<u8>),
 }
 
 /// What [`Inner::open`] gives: a zip entry can only be read on, a file can be read anywhere.
 enum Opened {
     File(File),
     Stream(Box<dyn Read + Send>),
+}
+
+impl Inner {
+    /// The entry at a clean path.
+    fn entry(&self, path: &str) -> Option<Entry> {
+        match self {
+            Self::Folder(inner) => inner.entry(path),
+            Self::Zip(inner) => inner.entry(path),
+            Self::Single(inner) => inner.entry(path),
+            Self::Table(table, beside) => table.entry(path).or_else(|| beside.entry(path)),
+        }
+    }
+
+    /// Opens the file at a clean path.
+    fn open_file(&self, path: &str) -> Result<(Opened, u64), ReadError> {
+        match self {
+            Self::Folder(inner) => inner.open_file(path).map(|(file, size)| (Opened::File(file), size)),
+            Self::Zip(inner) => inner.open_file(path).map(|(file, size)| (Opened::Stream(file), size)),
+            Self::Single(inner) => inner.open_file(path).map(|(file, size)| (Opened::File(file), size)),
+            Self::Table(table, beside) => match table.entry(path) {
+                Some(entry) if !entry.is_folder() => {
+                    table.open_file(path).map(|(file, size)| (Opened::File(file), size))
+                }
+                _ => beside.open_file(path),
+            },
+        }
+    }
 }
 
 impl Tree {
@@ -103,7 +146,7 @@ impl Tree {
         } else {
             return Err(error::not_a_file());
         };
-        Ok(Self { root, inner: Arc::new(inner), notes })
+        Ok(Self { root, inner: Arc::new(inner), notes, column_names: Arc::default() })
     }
 
     /// A tree whose only entry is one file, whatever it is: to say what a file is that is no zip. Its other names are not
@@ -113,13 +156,40 @@ impl Tree {
     pub fn of_file(path: &Path) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
         let single = single::Single::open(&root)?;
-        Ok(Self { root, inner: Arc::new(Inner::Single(single)), notes: notes::Notes::default() })
+        let (inner, notes) = (Arc::new(Inner::Single(single)), notes::Notes::default());
+        Ok(Self { root, inner, notes, column_names: Arc::default() })
+    }
+
+    /// The same tree with one file of another place as all that is listed in it, to read what a program made of it. Paths
+    /// that the file names lead into the tree.
+    ///
+    /// Errors: as [`Tree::of_file`].
+    pub fn with_table(self, path: &Path) -> Result<Self, ReadError> {
+        let table = single::Single::open(&path.canonicalize()?)?;
+        Ok(Self { inner: Arc::new(Inner::Table(table, Arc::clone(&self.inner))), ..self })
     }
 
     /// The same tree with warnings of its own, to tell what reading one part met. Cheap.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { root: self.root.clone(), inner: Arc::clone(&self.inner), notes: notes::Notes::default() }
+        Self {
+            root: self.root.clone(),
+            inner: Arc::clone(&self.inner),
+            notes: notes::Notes::default(),
+            column_names: Arc::clone(&self.column_names),
+        }
+    }
+
+    /// The same tree, whose tables have columns that a user gave a meaning.
+    #[must_use]
+    pub fn with_column_names(mut self, names: ColumnNames) -> Self {
+        self.column_names = Arc::new(names);
+        self
+    }
+
+    /// What a user said of the columns of tables.
+    pub fn column_names(&self) -> &ColumnNames {
+        &self.column_names
     }
 
     /// Where it lies: absolute, links resolved.
@@ -137,6 +207,11 @@ impl Tree {
         matches!(*self.inner, Inner::Zip(_))
     }
 
+    /// Whether it is one file, alone.
+    pub fn is_single(&self) -> bool {
+        matches!(*self.inner, Inner::Single(_))
+    }
+
     /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet
     /// is not known yet.
     pub fn warnings(&self) -> Vec<Warning> {
@@ -149,27 +224,17 @@ impl Tree {
         match &*self.inner {
             Inner::Folder(inner) => inner.list(&folder, &self.notes),
             Inner::Zip(inner) => inner.list(&folder),
-            Inner::Single(inner) => inner.list(&folder),
+            Inner::Single(inner) | Inner::Table(inner, _) => inner.list(&folder),
         }
     }
 
     /// The entry at a path, if it is there.
     pub fn entry(&self, path: &str) -> Option<Entry> {
-        let path = path::clean(path).ok()?;
-        match &*self.inner {
-            Inner::Folder(inner) => inner.entry(&path),
-            Inner::Zip(inner) => inner.entry(&path),
-            Inner::Single(inner) => inner.entry(&path),
-        }
+        self.inner.entry(&path::clean(path).ok()?)
     }
 
     fn open_entry(&self, path: &str) -> Result<(Opened, u64), ReadError> {
-        let path = path::clean(path)?;
-        match &*self.inner {
-            Inner::Folder(inner) => inner.open_file(&path).map(|(file, size)| (Opened::File(file), size)),
-            Inner::Zip(inner) => inner.open_file(&path).map(|(file, size)| (Opened::Stream(file), size)),
-            Inner::Single(inner) => inner.open_file(&path).map(|(file, size)| (Opened::File(file), size)),
-        }
+        self.inner.open_file(&path::clean(path)?)
     }
 
     fn open_sized(&self, path: &str) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
@@ -183,6 +248,30 @@ impl Tree {
     /// at its end; `ReadError::from` makes [`ReadError::Damaged`] of it. A file in a folder may grow while it is read.
     pub fn open_file(&self, path: &str) -> Result<Box<dyn Read + Send>, ReadError> {
         Ok(self.open_sized(path)?.0)
+    }
+
+    /// Opens a file for reading from `offset` on. In a zip the bytes before it are unpacked and thrown away.
+    pub fn open_file_at(&self, path: &str, offset: u64) -> Result<Box<dyn Read + Send>, ReadError> {
+        use std::io::{Seek, SeekFrom};
+        match self.open_entry(path)?.0 {
+            Opened::File(mut file) => {
+                file.seek(SeekFrom::Start(offset))?;
+                Ok(Box::new(file))
+            }
+            Opened::Stream(mut stream) => {
+                io::copy(&mut stream.by_ref().take(offset), &mut io::sink())?;
+                Ok(stream)
+            }
+        }
+    }
+
+    /// Opens a file that is read here and there. An entry of a zip is unpacked into memory: one of more than `cap` bytes is
+    /// [`ReadError::TooLarge`].
+    pub fn open_anywhere(&self, path: &str, cap: u64) -> Result<Anywhere, ReadError> {
+        match self.open_entry(path)?.0 {
+            Opened::File(file) => Ok(Anywhere::File(file)),
+            Opened::Stream(_) => self.read(path, cap).map(Anywhere::Bytes),
+        }
     }
 
     /// The bytes of a file of at most `cap` bytes.

@@ -9,7 +9,8 @@ use super::*;
 
 fn folder_without_openat2(path: &Path) -> Tree {
     let inner = folder::Folder::open(path).unwrap().without_openat2();
-    Tree { root: path.to_owned(), inner: Arc::new(Inner::Folder(inner)), notes: notes::Notes::default() }
+    let (inner, notes) = (Arc::new(Inner::Folder(inner)), notes::Notes::default());
+    Tree { root: path.to_owned(), inner, notes, column_names: Arc::default() }
 }
 
 #[test]

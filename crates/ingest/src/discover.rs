@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use model::Warning;
 
 use crate::format::{Format, Sniff};
+use crate::formats::table::{self, Near};
 use crate::unread::{self, Found};
 use files::{Tree, join};
 
@@ -94,8 +95,10 @@ pub struct NotRecognised {
     pub formats: Vec<Lookup>,
     /// What other programs wrote; what there is most of comes first.
     pub found: Vec<Found>,
+    /// Tables that lack columns of a tidy table.
+    pub tables: Vec<Near>,
     /// What comes closest, where nothing was found that has a name.
-    pub closest: Option<Closest>,
+    pub closest: Option<Box<Closest>>,
 }
 
 /// What one format looked for.
@@ -235,16 +238,17 @@ impl Search<'_> {
             self.seen.formats.push(lookup);
         }
         self.seen.found = catch_unwind(AssertUnwindSafe(|| unread::find(self.tree))).unwrap_or_default();
+        self.seen.tables = catch_unwind(AssertUnwindSafe(|| table::near(self.tree))).unwrap_or_default();
         let closest = self.formats.iter().zip(&self.best).rev().max_by_key(|(_, (closeness, ..))| *closeness);
         if let Some((format, (closeness, at, found))) = closest
             && *closeness > 0
             && self.seen.found.is_empty()
         {
             let which = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
-            self.seen.closest = Some(Closest {
+            self.seen.closest = Some(Box::new(Closest {
                 sentence: format!("{which} comes closest to the format “{}”: {found}.", format.name()),
                 at: at.clone(),
-            });
+            }));
         }
         Err(self.seen)
     }

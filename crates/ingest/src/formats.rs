@@ -5,6 +5,7 @@ pub mod harbor;
 pub mod locobench;
 pub mod pack;
 pub mod staminabench;
+pub mod table;
 pub mod terminal_bench;
 
 use crate::format::Format;
@@ -18,5 +19,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &evocode::EvoCode,
         &locobench::LocoBench,
         &staminabench::StaminaBench,
+        // Last: a table beside results of another kind is of those.
+        &table::TidyTable,
     ]
 }

@@ -114,6 +114,9 @@ pub struct Run {
     pub finished_at: Option<String>,
     /// Words that whoever started the run gave it, for the library.
     pub tags: Vec<String>,
+    /// Why its source says that it is invalid: the library marks it as withdrawn when it first reads it.
+    #[serde(default)]
+    pub invalid: Option<String>,
     /// What the source says of itself.
     pub reported: Reported,
     /// Settings in the source's own names, flattened to dotted keys, for comparison and display.
@@ -140,6 +143,7 @@ impl Run {
             started_at: None,
             finished_at: None,
             tags: Vec::new(),
+            invalid: None,
             reported: Reported::default(),
             settings: Extra::new(),
             extra: Extra::new(),

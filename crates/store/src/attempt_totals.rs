@@ -3,8 +3,8 @@
 use model::PASS_REWARD;
 use rusqlite::params;
 
-use crate::withdrawn::VALID_EPISODE;
 use crate::values::json;
+use crate::withdrawn::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store};
 
 /// All attempts of a run that have one number.

@@ -15,6 +15,7 @@ mod annotations;
 mod attempt_totals;
 mod cached_input;
 mod changes;
+mod column_names;
 mod connection;
 mod copies;
 mod episodes;

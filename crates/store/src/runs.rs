@@ -382,9 +382,14 @@ impl Store {
             for (run, _) in before.iter().filter(|(_, key)| !keys.contains(key.as_str())) {
                 delete(conn, *run)?;
             }
+            let known: HashSet<&str> = before.iter().map(|(_, key)| key.as_str()).collect();
             for run in runs {
                 let slug = slugs::run_slug(conn, &path, &name, place, &run.key)?;
                 put(conn, source, slug, place, format, &name, run)?;
+                // Once, so that a user may take the mark away.
+                if let Some(reason) = run.invalid.as_deref().filter(|_| !known.contains(run.key.as_str())) {
+                    withdrawn::mark(conn, slug, Some(reason))?;
+                }
                 if annotations::take_over(conn, slug, &run.tags)? {
                     changes::log_run(conn, source, slug)?;
                 }
@@ -434,6 +439,7 @@ impl Store {
                 started_at: entry.started_at.clone(),
                 finished_at: entry.finished_at.clone(),
                 tags: parse(&row.get::<_, String>(more + 5)?)?,
+                invalid: entry.invalid.clone(),
                 reported: Reported {
                     figures: entry.reported.clone(),
                     totals_only: parse(&row.get::<_, String>(more + 2)?)?,

@@ -42,6 +42,7 @@ const ALL: &[&[Migration]] = &[
     crate::annotations::MIGRATIONS,
     crate::policy::MIGRATIONS,
     crate::views::MIGRATIONS,
+    crate::column_names::MIGRATIONS,
     crate::origins::MIGRATIONS,
     crate::changes::MIGRATIONS,
     crate::search::MIGRATIONS,

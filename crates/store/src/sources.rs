@@ -39,6 +39,13 @@ ALTER TABLE source ADD COLUMN reader TEXT;
 ALTER TABLE source ADD COLUMN set_aside INTEGER NOT NULL DEFAULT 0;
 ",
     },
+    Migration {
+        version: 14,
+        sql: "
+-- the table that a program made of it, which is read in its place; NULL = it is read as it lies
+ALTER TABLE source ADD COLUMN imported TEXT;
+",
+    },
 ];
 
 /// RFC 3339, UTC, always of one length, so that texts compare as times do.
@@ -165,6 +172,7 @@ impl Store {
             let sql = format!(
                 "INSERT INTO source (path, name, zip, opened_at) VALUES (?1, ?2, ?3, {NOW})
                  ON CONFLICT (path) DO UPDATE SET name = ?2, zip = ?3, closed_at = NULL,
+                   imported = iif(closed_at IS NULL, imported, NULL),
                    opened_at = iif(closed_at IS NULL, opened_at, excluded.opened_at)
                  WHERE (name, zip, closed_at) IS NOT (?2, ?3, NULL)"
             );
@@ -176,6 +184,27 @@ impl Store {
                 changes::log_source(conn, id)?;
             }
             Ok(id)
+        })
+    }
+
+    /// The table that a program made of the source at a path; `None` = it is read as it lies, or is not open.
+    pub fn imported_of(&self, path: &str) -> Result<Option<String>> {
+        self.read(|conn| {
+            let mut find =
+                conn.prepare_cached("SELECT imported FROM source WHERE path = ?1 AND closed_at IS NULL")?;
+            Ok(find.query_row([path], |row| row.get(0)).optional()?.flatten())
+        })
+    }
+
+    /// Notes the table that a program made of a source. It is forgotten when the source is opened again after it was closed.
+    pub fn set_imported(&self, source: SourceId, table: &str) -> Result<()> {
+        self.write(|write| {
+            update(
+                &write.tx,
+                source,
+                "UPDATE source SET imported = ?2 WHERE id = ?1 AND imported IS NOT ?2",
+                Some(table),
+            )
         })
     }
 

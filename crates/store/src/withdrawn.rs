@@ -89,7 +89,8 @@ impl Store {
     }
 }
 
-fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
+/// Marks a run (by the id of its slug), or takes the mark away.
+pub(crate) fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
     match reason {
         Some(reason) => conn
             .prepare_cached("INSERT OR REPLACE INTO withdrawn (run, reason) VALUES (?1, ?2)")?

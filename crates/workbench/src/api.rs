@@ -96,6 +96,32 @@ pub struct NotRecognised {
     pub found: Vec<FoundThing>,
     /// The closest match in a sentence, and the folder (relative) that it is about; `None` where something was found.
     pub closest: Option<(String, String)>,
+    /// Tables that lack columns of a tidy table.
+    pub tables: Vec<TableColumns>,
+}
+
+/// A table that lacks columns of a tidy table, or names them otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TableColumns {
+    /// The file, relative to what was opened.
+    pub at: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Required columns that are there.
+    pub there: Vec<String>,
+    /// Required columns that are not.
+    pub missing: Vec<TableGuess>,
+    /// The options of `stamina ingest` that say which column is which; a word in capitals stands for what is not guessed.
+    pub map: String,
+}
+
+/// A column that a table lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TableGuess {
+    /// Its name in a tidy table.
+    pub column: String,
+    /// The column of the file that it may be.
+    pub guess: Option<String>,
 }
 
 /// Something that was found at a path: what a format reads, or what is known and not read.

@@ -13,6 +13,8 @@ macro_rules! with_commands {
             app_state(Nothing) -> AppState;
             "Opens a folder or zip; reading goes on in the background."
             open_source(OpenSource) -> SourceInfo;
+            "Says which column of a table is which; remembered by its header."
+            map_columns(MapColumns) -> Nothing;
             "Takes a source out of the library; the folder itself is never touched."
             close_source(SourceRef) -> Nothing;
             "Takes back `close_source`."

@@ -140,6 +140,10 @@ impl Workbench {
             }
             ExportOf::Table { table, preset, grey } => {
                 let spec = self.table_spec(table, preset_layout(preset, None)?, paper(*grey))?;
+                let as_data = matches!(request.format, ExportFormat::Csv | ExportFormat::Parquet);
+                if as_data && matches!(table, TableOf::Tidy { .. }) {
+                    return tidy_file(&spec, request.format, &file::table_name(table));
+                }
                 table_file(&spec, request.format, &file::table_name(table))
             }
             ExportOf::Report { of, preset } => {
@@ -285,6 +289,24 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
     Ok(Made {
         name: format!("{name}.{}", file::extension(format)),
         bytes: text.into_bytes(),
+        caption: sentences(&table),
+        inches: None,
+        warnings: Vec::new(),
+        beside: Vec::new(),
+    })
+}
+
+/// Every attempt as a file for programs: its spec would be the same rows once more.
+fn tidy_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
+    let table = printed(spec)?;
+    let bytes = if format == ExportFormat::Csv {
+        table.to_csv().into_bytes()
+    } else {
+        table.to_parquet(None).map_err(|error| ApiError::new("export.failed", error.to_string()))?
+    };
+    Ok(Made {
+        name: format!("{name}.{}", file::extension(format)),
+        bytes,
         caption: sentences(&table),
         inches: None,
         warnings: Vec::new(),

@@ -16,6 +16,7 @@ mod diagram;
 mod export;
 mod failures;
 mod follow;
+mod importers;
 mod inspect;
 mod jobs;
 mod library;
@@ -33,6 +34,7 @@ mod sessions;
 mod source_labels;
 mod sources;
 mod summary;
+mod tables;
 mod tasks;
 mod transcripts;
 mod views;
@@ -46,9 +48,11 @@ pub use export::{MadeAgain, ReportFolder, SpecFile, Watch};
 pub use failures::histories;
 /// p values in words, as figures, reports and tables have them.
 pub use figures::{p_number, p_value};
+pub use importers::NOT_MINE;
 pub use live::app_is_running;
 pub use sources::Ingested;
 use store::Store;
+pub use tables::parse_map;
 
 /// How a [`Workbench`] is opened.
 #[derive(Debug, Clone, Default)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognised as NotFound, discover};
+use ingest::formats::table;
 use ingest::import::{ImportError, Imported, import};
 use ingest::unread;
 use model::Warning;
@@ -17,6 +18,7 @@ use crate::api::{
     ApiError, AppState, Changes, FormatLookup, FoundThing, ImportReport, ImportReportRequest, NotRecognised,
     Nothing, OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
 };
+use crate::importers::open_imported;
 use crate::source_labels::{Named, source_labels};
 use crate::{Options, Workbench};
 
@@ -93,10 +95,15 @@ pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
             .at(shown)
             .hint("Check the path"));
     }
-    Tree::open(path).map_err(|e| match e.code() {
-        "source.not_zip" => no_zip(path),
-        _ => unreadable(path, &e),
-    })
+    match Tree::open(path) {
+        Ok(tree) => Ok(tree),
+        Err(error) if error.code() == "source.not_zip" => match Tree::of_file(path) {
+            // Whether it has the columns is seen when it is read.
+            Ok(tree) if table::is_table_name(&tree.name()) => Ok(tree),
+            _ => Err(no_zip(path)),
+        },
+        Err(error) => Err(unreadable(path, &error)),
+    }
 }
 
 fn name_of(path: &Path) -> String {
@@ -167,14 +174,25 @@ fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
 /// What was looked for and what is there, as an error that says so.
 fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
     let name = name_of(path);
-    let (message, hint) = match nothing.found.first() {
-        Some(found) => {
-            let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
-            (format!("\"{name}\" {verb} {}, {}", found.name, found.not_read), found.instead)
+    let (message, hint) = match (nothing.found.first(), nothing.tables.first()) {
+        (None, Some(table)) => {
+            let missing: Vec<&str> = table.missing.iter().map(|(column, _)| *column).collect();
+            let what = if path.is_file() { "is" } else { "holds" };
+            let lacks = format!("a table without the columns {} of a tidy table", missing.join(", "));
+            let lacks = lacks.replacen("columns", "column", usize::from(missing.len() == 1));
+            let path = path.display();
+            (
+                format!("\"{name}\" {what} {lacks}"),
+                format!("Say which column is which: stamina ingest {path} {}", table.suggestion()),
+            )
         }
-        None => (
+        (Some(found), _) => {
+            let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
+            (format!("\"{name}\" {verb} {}, {}", found.name, found.not_read), found.instead.to_owned())
+        }
+        (None, None) => (
             format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
-            "docs/formats.md describes the layouts; choose the folder that holds the results",
+            "docs/formats.md describes the layouts; choose the folder that holds the results".to_owned(),
         ),
     };
     let mut error = ApiError::new("source.not_recognised", message).at(path.display().to_string()).hint(hint);
@@ -205,6 +223,7 @@ fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
             })
             .collect(),
         closest: nothing.closest.map(|c| (c.sentence, c.at)),
+        tables: nothing.tables.into_iter().map(crate::tables::lacking).collect(),
     }));
     error
 }
@@ -329,8 +348,25 @@ impl Workbench {
 
     /// Puts a folder or zip into the library without reading it. It must be of a known format.
     pub fn register(&self, path: &Path) -> Result<i64, ApiError> {
-        let tree = open_tree(path)?;
-        discover(&tree).map_err(|nothing| not_recognised(nothing, path))?;
+        let tree = self.open_tables(path)?;
+        self.register_tree(path, &tree)
+    }
+
+    /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
+    pub fn register_with(&self, path: &Path, importer: &str) -> Result<i64, ApiError> {
+        let table = self.imported_with(path, importer)?;
+        let tree = open_imported(path, &table)?.with_column_names(self.store.column_names()?);
+        let id = self.register_tree(path, &tree)?;
+        self.store.set_imported(id, &table.to_string_lossy())?;
+        Ok(id)
+    }
+
+    fn register_tree(&self, path: &Path, tree: &Tree) -> Result<i64, ApiError> {
+        discover(tree).map_err(|nothing| match (tree.is_single(), nothing.tables.is_empty()) {
+            (true, true) => no_zip(path),
+            (true, false) => not_recognised(NotFound { folders: 0, ..nothing }, path),
+            (false, _) => not_recognised(nothing, path),
+        })?;
         let path = path.canonicalize().map_err(|e| {
             ApiError::new("source.missing", format!("The path can not be followed: {e}"))
                 .at(path.display().to_string())
@@ -345,7 +381,20 @@ impl Workbench {
 
     /// Opens a folder or zip and reads it before it answers. For the command line.
     pub fn ingest(&self, path: &Path, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
-        let id = self.register(path)?;
+        self.ingest_registered(self.register(path)?, progress)
+    }
+
+    /// The same through the table that an importer of others makes of it now.
+    pub fn ingest_with(
+        &self,
+        path: &Path,
+        importer: &str,
+        progress: &dyn Fn(u32, u32),
+    ) -> Result<Ingested, ApiError> {
+        self.ingest_registered(self.register_with(path, importer)?, progress)
+    }
+
+    fn ingest_registered(&self, id: i64, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
         let imported = self.read_source(id, &AtomicBool::new(false), progress)?;
         self.refresh_summaries()?;
         while self.store.index_text(200)? {}
@@ -384,7 +433,7 @@ impl Workbench {
     ) -> Result<Imported, ApiError> {
         let stored = self.source(source)?;
         let path = Path::new(&stored.path);
-        let tree = open_tree(path)?;
+        let tree = self.open_tables(path)?;
         import(&tree, &self.store, source, progress, stop).map_err(|e| match e {
             ImportError::NotRecognised(nothing) => not_recognised(nothing, path),
             ImportError::Store(error) => error.into(),

@@ -6,7 +6,9 @@ use analysis::pass_rate::pass_rate;
 use analysis::score::{self, EpisodeParts};
 use analysis::sensitivity::Ended;
 use analysis::survival::{self, Observation, StaminaSummary, anyone_at_risk};
+use ingest::formats::table;
 use model::{CensoringPolicy, Ending, counted};
+use serde_json::Value;
 use store::{EpisodeEntry, RunRecord, Store, Summary};
 
 use crate::Workbench;
@@ -104,11 +106,14 @@ pub(crate) fn episode_score(by_turn: bool, episode: &EpisodeEntry, policy: &Cens
 }
 
 /// Whether the benchmark scores a turn as passed or not (EvoCode, Harbor, Terminal-Bench) rather than by its share of
-/// passed tests.
+/// passed tests. A table says it itself.
 pub(crate) fn grades_turns(record: &RunRecord) -> bool {
-    // Tasks of Harbor that were played here lie in our own layout.
-    matches!(record.entry.format.as_str(), "harbor" | "evocode" | "terminal-bench")
-        || record.run.benchmark.key.starts_with("harbor:")
+    match record.entry.format.as_str() {
+        "harbor" | "evocode" | "terminal-bench" => true,
+        table::FORMAT => record.run.settings.get(table::SCORING).and_then(Value::as_str) == Some("turns"),
+        // Tasks of Harbor that were played here lie in our own layout.
+        _ => record.run.benchmark.key.starts_with("harbor:"),
+    }
 }
 
 /// The episodes of a run with their scenarios.

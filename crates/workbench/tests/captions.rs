@@ -60,15 +60,16 @@ fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
         TableOf::Joined { .. } => (30, &["One turn in two runs"]),
         TableOf::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
         // Needs a run that was played: the tests of the command line look at it.
-        TableOf::Progress { .. } => (36, &["played on this machine"]),
+        TableOf::Progress { .. } => (37, &["played on this machine"]),
         TableOf::Tasks { .. } => (32, &[POLICY, ONE_TURN]),
         TableOf::TaskGrid { .. } => (33, &[POLICY, ONE_TURN]),
         TableOf::PerTask { .. } => (34, &[POLICY, ONE_TURN, "Wilson's 95 % CI"]),
         TableOf::PassAtK { .. } => (35, &[POLICY, ONE_TURN]),
+        TableOf::Tidy { .. } => (36, &["Attempts as the sources of the runs state them"]),
     }
 }
 /// Kinds but the last.
-const KINDS: usize = 36;
+const KINDS: usize = 37;
 
 fn every(library: &Library) -> Vec<TableOf> {
     let of = || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
@@ -111,6 +112,7 @@ fn every(library: &Library) -> Vec<TableOf> {
         TableOf::Episodes { members: two(), sort },
         TableOf::Turns { members: two(), sort },
         TableOf::ByTurn { members: two() },
+        TableOf::Tidy { members: two() },
         TableOf::Tasks { of: of_one_turn(library) },
         TableOf::TaskGrid { of: of_one_turn(library) },
         TableOf::PerTask { of: of_one_turn(library) },

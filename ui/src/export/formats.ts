@@ -2,7 +2,7 @@
 import type { ExportFormat } from "../host/bindings/ExportFormat";
 import type { ExportOf } from "../host/bindings/ExportOf";
 
-export type What = ExportOf["what"];
+export type What = ExportOf["what"] | "attempts";
 
 export interface Format {
   readonly format: ExportFormat;
@@ -35,15 +35,19 @@ const table: readonly Format[] = [
 /** What is drawn, for a venue. */
 const pictures: readonly ExportFormat[] = ["pdf", "svg", "png"];
 export const isPicture = (format: ExportFormat): boolean => pictures.includes(format);
+const attempts: readonly Format[] = [
+  { format: "csv", name: "CSV", about: "for pandas, polars, R, and back" },
+  { format: "parquet", name: "Parquet", about: "the same in columns" },
+];
 const report: readonly Format[] = [
   { format: "html", name: "HTML", about: "one self-contained page", text: true },
   { format: "md", name: "Markdown", about: "text, tables and figures", text: true },
 ];
 const bundle: readonly Format[] = [{ format: "zip", name: "Zip", about: "figures, tables, specs, settings, hashes of the inputs" }];
 
-export const formats: Readonly<Record<What, readonly Format[]>> = { figure, table, report, bundle };
+export const formats: Readonly<Record<What, readonly Format[]>> = { figure, table, attempts, report, bundle };
 
-export const whatNames: Readonly<Record<What, string>> = { figure: "Figure", table: "Table", report: "Report", bundle: "Bundle" };
+export const whatNames: Readonly<Record<What, string>> = { figure: "Figure", table: "Table", attempts: "Attempts", report: "Report", bundle: "Bundle" };
 
 /** The bytes of a base64 answer. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use workbench::Workbench;
 use workbench::api::{
     ApiError, AttemptOf, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat, ExportOf,
-    ExportRequest, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Nothing,
+    ExportRequest, FailureCasesRequest, FailureOrigin, GridSort, JobRef, JobState, ListRuns, Member, Nothing,
     PackInfo, RetriesRequest, RunFolder, ScenarioSuiteRequest, ScenarioTurnRef, TableOf, TasksRequest,
     TurnRef, ValidatePack, WarningsOf,
 };
@@ -69,6 +69,8 @@ pub(crate) enum TableWord {
     Turns,
     /// Turns over all episodes: reached, passed, mean score, mean attempts
     ByTurn,
+    /// Every attempt, one a row: the tidy table that `stamina ingest` reads. Without a run it is of every run of the library
+    Tidy,
     /// Tasks of runs of one turn, one row for each task and run: trials, passed, time, tokens, cost
     Tasks,
     /// The same with the runs as columns, and which run alone solves a task
@@ -306,6 +308,12 @@ fn validation(workbench: &Workbench, args: &TableArgs) -> Result<JobRef, ApiErro
     }
 }
 
+/// The runs of the library.
+fn every_run(workbench: &Workbench) -> Result<Vec<Member>, ApiError> {
+    let runs = workbench.list_runs(ListRuns { limit: u32::MAX, ..ListRuns::default() })?.rows;
+    Ok(runs.into_iter().map(|run| Member::Run { run: run.id }).collect())
+}
+
 fn sort(args: &TableArgs) -> GridSort {
     match args.sort {
         OrderWord::Stamina => GridSort::Stamina,
@@ -346,6 +354,8 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         TableWord::Episodes => TableOf::Episodes { members: of()?.members, sort: sort(args) },
         TableWord::Turns => TableOf::Turns { members: of()?.members, sort: sort(args) },
         TableWord::ByTurn => TableOf::ByTurn { members: of()?.members },
+        TableWord::Tidy if args.runs.is_empty() => TableOf::Tidy { members: every_run(workbench)? },
+        TableWord::Tidy => TableOf::Tidy { members: of()?.members },
         TableWord::Tasks => TableOf::Tasks { of: tasks()? },
         TableWord::TaskGrid => TableOf::TaskGrid { of: tasks()? },
         TableWord::PerTask => TableOf::PerTask { of: tasks()? },

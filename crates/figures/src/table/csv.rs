@@ -6,7 +6,10 @@ use super::{Table, Value};
 
 /// Whether a spreadsheet would calculate a text instead of showing it. Numbers that were written as texts stay.
 fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() && text.len() > 1
+    // With an apostrophe of its own it gets another, so that whoever takes one away has the text.
+    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
+        && text.parse::<f64>().is_err()
+        && text.len() > 1
 }
 
 /// A field, in quotes where it has to be; with an apostrophe before it where a spreadsheet would take it for a formula, since

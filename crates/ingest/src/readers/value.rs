@@ -19,7 +19,7 @@ use super::json::Node;
 use crate::format::Report;
 
 /// More tokens than this are no count of tokens.
-const MOST_TOKENS: u64 = 1_000_000_000_000;
+pub(crate) const MOST_TOKENS: u64 = 1_000_000_000_000;
 /// Values that one warning names.
 const NAMED: usize = 8;
 

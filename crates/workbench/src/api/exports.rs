@@ -246,6 +246,11 @@ pub enum TableOf {
         /// Whose.
         members: Vec<Member>,
     },
+    /// Every attempt, one a row: the tidy table that Stamina Lab reads.
+    Tidy {
+        /// Whose.
+        members: Vec<Member>,
+    },
     /// Tasks of runs of one turn, one row for each task and member: what it came to, and what it took.
     Tasks {
         /// Which.

@@ -136,6 +136,15 @@ pub struct OpenSource {
     pub path: String,
 }
 
+/// Says which column of a table is which. It is remembered for every table with the same header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct MapColumns {
+    /// Absolute path of the table, or of the folder or zip with it.
+    pub path: String,
+    /// Names of the columns in the file by their names in a tidy table. None at all forgets what was said.
+    pub columns: std::collections::BTreeMap<String, String>,
+}
+
 /// Names a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SourceRef {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use ingest::formats::table;
 use serde_json::Value;
 use store::RunRecord;
 
@@ -31,7 +32,9 @@ struct Said {
 
 impl Said {
     fn of(run: &RunRecord) -> Self {
-        let pack = run.run.settings.get(PACK).and_then(Value::as_str).map(str::to_owned);
+        let said = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
+        let of_table = || said(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
+        let pack = said(PACK).or_else(of_table);
         Self { benchmark: run.entry.benchmark.key.clone(), pack, drawn: drawn_by(run) }
     }
 }

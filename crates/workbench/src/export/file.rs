@@ -136,6 +136,7 @@ pub(super) fn table_name(table: &TableOf) -> String {
         TableOf::Paired { of, .. } => named("paired-table", &of.members),
         TableOf::Episodes { members, .. } => named("episodes", members),
         TableOf::Turns { members, .. } => named("turns", members),
+        TableOf::Tidy { members } => named("tidy-attempts", members),
         TableOf::ByTurn { members } => named("by-turn", members),
         TableOf::Tasks { of } => named("tasks", &of.members),
         TableOf::TaskGrid { of } => named("task-grid", &of.members),

@@ -12,6 +12,7 @@ mod play;
 mod scenarios;
 mod sources;
 mod tasks;
+mod tidy;
 mod turn;
 mod turns;
 
@@ -45,6 +46,7 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         }
         TableOf::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
+        TableOf::Tidy { members } => tidy::table(workbench, members)?,
         TableOf::ByTurn { members } => turns::by_turn(workbench, members)?,
         TableOf::Tasks { of } => tasks::tasks(workbench, of)?,
         TableOf::TaskGrid { of } => tasks::grid(workbench, of)?,

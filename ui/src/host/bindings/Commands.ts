@@ -46,6 +46,7 @@ import type { LiveRunDetail } from "./LiveRunDetail";
 import type { LiveRuns } from "./LiveRuns";
 import type { LoadSettings } from "./LoadSettings";
 import type { LoadedSettings } from "./LoadedSettings";
+import type { MapColumns } from "./MapColumns";
 import type { Matrix } from "./Matrix";
 import type { MatrixRequest } from "./MatrixRequest";
 import type { Nothing } from "./Nothing";
@@ -112,6 +113,8 @@ export interface Commands {
   app_state: { request: Nothing; response: AppState };
   /** Opens a folder or zip; reading goes on in the background. */
   open_source: { request: OpenSource; response: SourceInfo };
+  /** Says which column of a table is which; remembered by its header. */
+  map_columns: { request: MapColumns; response: Nothing };
   /** Takes a source out of the library; the folder itself is never touched. */
   close_source: { request: SourceRef; response: Nothing };
   /** Takes back `close_source`. */

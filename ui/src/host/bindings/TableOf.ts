@@ -123,6 +123,10 @@ sort: GridSort, } | { "kind": "by_turn",
 /**
  * Whose.
  */
+members: Array<Member>, } | { "kind": "tidy", 
+/**
+ * Whose.
+ */
 members: Array<Member>, } | { "kind": "tasks", 
 /**
  * Which.

@@ -115,6 +115,7 @@ impl Workbench {
             TableOf::Episodes { members, .. }
             | TableOf::Turns { members, .. }
             | TableOf::ByTurn { members } => self.of_episodes(members),
+            TableOf::Tidy { .. } => Ok(about("Attempts as the sources of the runs state them")),
             TableOf::Tasks { of } | TableOf::TaskGrid { of } => self.of_episodes(&of.members),
             TableOf::PerTask { of } | TableOf::PassAtK { of } => {
                 let grid = self.list_tasks(of.clone())?;

@@ -25,7 +25,8 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
             let mut by_number: BTreeMap<u32, AttemptTotals> = BTreeMap::new();
             let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
             let records = member.runs.iter().map(|run| run_record(&workbench.store, run));
-            let runs: Vec<RunId> = records.map(|record| Ok(record?.entry.id)).collect::<Result<_, ApiError>>()?;
+            let runs: Vec<RunId> =
+                records.map(|record| Ok(record?.entry.id)).collect::<Result<_, ApiError>>()?;
             // The same trial in several runs of a member is one.
             let copies: Vec<EpisodeId> =
                 workbench.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();

@@ -1,0 +1,201 @@
+//! Tidy tables through the program: read, mapped, exported and read again; numbers as other programs compute them.
+
+mod app;
+mod folders;
+
+use std::fs;
+
+use app::{Room, text};
+use folders::fixtures;
+use serde_json::{Value, json};
+
+fn sample() -> String {
+    fixtures().join("../../data/sample-table.csv").canonicalize().expect("the sample").display().to_string()
+}
+
+fn answer(room: &Room, arguments: &[&str]) -> Value {
+    let output = room.stamina(&[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+}
+
+/// `tests/fixtures/table/lifelines.json` is what `docs/python.md` computes with lifelines.
+#[test]
+fn mean_stamina_is_that_of_lifelines() {
+    let room = Room::new();
+    let read = answer(&room, &["ingest", &sample()]);
+    assert_eq!(read["sources"][0]["format"], "table");
+    assert_eq!(read["sources"][0]["warnings"], json!([]));
+    assert_eq!((&read["sources"][0]["runs"], &read["sources"][0]["episodes"]), (&json!(4), &json!(32)));
+    let golden: Value = serde_json::from_slice(
+        &fs::read(fixtures().join("table/lifelines.json")).expect("the golden values"),
+    )
+    .expect("JSON");
+    let runs = answer(&room, &["runs"]);
+    let runs = runs.as_array().expect("a list");
+    assert_eq!(runs.len(), 4);
+    for run in runs {
+        let id = run["id"].as_str().expect("an id");
+        let expected = &golden[id.strip_prefix("sample-table.csv.").expect("the name of the table")];
+        let near = |a: &Value, b: &Value, what: &str| {
+            if b.is_null() {
+                return assert!(a.is_null(), "{id}, {what}: {a}");
+            }
+            let (a, b) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
+            assert!((a - b).abs() < 1e-9, "{id}, {what}: {a} and {b}");
+        };
+        for name in ["mean", "ci_low", "ci_high", "tau", "n", "events", "censored"] {
+            near(&run["stamina"][name], &expected[name], name);
+        }
+    }
+    // And what stands on a table of two other programs: https://lifelines.readthedocs.io has its log-rank test.
+    let compared = answer(&room, &["table", "pairs", "loopy-m-large", "loopy-m-small"]);
+    let row = &compared["rows"][0];
+    for (name, of) in [("logrank_chi2", "chi2"), ("logrank_p", "p")] {
+        let (ours, theirs) = (row[name].as_f64().expect(name), golden["logrank"][of].as_f64().expect(of));
+        assert!((ours - theirs).abs() < 1e-9, "{name}: {ours} and {theirs}");
+    }
+}
+
+#[test]
+fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
+    let room = Room::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rounds.csv");
+    let rows = "experiment,agent,llm,task,round,try,ok\ne1,codex,gpt,s1,1,1,yes\ne1,codex,gpt,s1,2,1,no\n";
+    fs::write(&path, rows).expect("written");
+    let path = path.to_str().expect("UTF-8");
+    let output = room.stamina(&["ingest", path, "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let error = &said["errors"][0];
+    assert_eq!(
+        error["message"],
+        "\"rounds.csv\" is a table without the columns run, model, turn, attempt, passed of a tidy table"
+    );
+    let map = "--map run=experiment --map model=llm --map turn=round --map attempt=try --map passed=ok";
+    assert_eq!(error["hint"], format!("Say which column is which: stamina ingest {path} {map}"));
+    assert_eq!(
+        (&error["tables"][0]["map"], &error["tables"][0]["missing"][0]["guess"]),
+        (&json!(map), &json!("experiment"))
+    );
+    for (wrong, what) in [
+        ("round=turn", "A tidy table has no column \"round\""),
+        ("turn=rnd", "No table there has the columns rnd"),
+        ("turn", "does not say which"),
+    ] {
+        let output = room.stamina(&["ingest", path, "--map", wrong]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(text(&output.stderr).contains(what), "{wrong}: {}", text(&output.stderr));
+    }
+    let arguments: Vec<&str> = ["ingest", path].into_iter().chain(map.split(' ')).collect();
+    let read = answer(&room, &arguments);
+    assert_eq!(
+        (&read["sources"][0]["format"], &read["sources"][0]["attempts"]),
+        (&json!("table"), &json!(2))
+    );
+    // Another file with the same header, in another order of rows and in a folder, needs no word.
+    let other = tempfile::tempdir().expect("a folder");
+    fs::write(other.path().join("more.csv"), rows.replace("e1", "e2")).expect("written");
+    let read = answer(&room, &["ingest", other.path().to_str().expect("UTF-8")]);
+    assert_eq!(read["sources"][0]["format"], "table");
+    // And it is read again by itself.
+    fs::write(path, format!("{rows}e1,codex,gpt,s2,1,1,no\n")).expect("written");
+    assert_eq!(answer(&room, &["ingest", path])["sources"][0]["attempts"], 3);
+}
+
+/// An importer of others is run where a user says so, and never by itself.
+#[test]
+fn an_importer_of_others_makes_the_table_of_a_folder() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let room = Room::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = folder.path().join("results");
+    fs::create_dir(&results).expect("a folder");
+    fs::write(results.join("log.txt"), "what the agent did").expect("written");
+    fs::write(results.join("verdicts.txt"), "s1 1 true\ns1 2 false\n").expect("written");
+    let program = folder.path().join("importer");
+    let body = "#!/bin/sh\n[ -e \"$1/verdicts.txt\" ] || { echo no verdicts.txt >&2; exit 66; }\n\
+        echo run >> \"$0.runs\"\n\
+        echo run,harness,model,scenario,turn,attempt,passed,log\n\
+        while read s t p; do echo \"r,h,m,$s,$t,1,$p,log.txt\"; done < \"$1/verdicts.txt\"\n";
+    fs::write(&program, body).expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+    let (program, path) = (program.to_str().expect("UTF-8"), results.to_str().expect("UTF-8"));
+    let runs = || fs::read_to_string(format!("{program}.runs")).map_or(0, |runs| runs.lines().count());
+    assert_eq!(room.stamina(&["ingest", path]).status.code(), Some(2), "nobody else reads it");
+    assert_eq!(runs(), 0);
+    let read = answer(&room, &["ingest", path, "--with", program]);
+    let source = &read["sources"][0];
+    assert_eq!(
+        (&source["format"], &source["attempts"], &source["warnings"]),
+        (&json!("table"), &json!(2), &json!([]))
+    );
+    assert_eq!(source["path"], fs::canonicalize(path).expect("there").to_str().expect("UTF-8"));
+    let shown = answer(&room, &["show", "results.r"]);
+    assert_eq!(shown["episodes"][0]["scenario"], "s1");
+    // Reading it again does not run the importer; saying so does.
+    answer(&room, &["ingest", path]);
+    assert_eq!(runs(), 1);
+    fs::write(results.join("verdicts.txt"), "s1 1 true\ns1 2 true\ns1 3 true\n").expect("written");
+    assert_eq!(answer(&room, &["ingest", path, "--with", program])["sources"][0]["attempts"], 3);
+    assert_eq!(runs(), 2);
+    let other = folder.path().join("other");
+    fs::create_dir(&other).expect("a folder");
+    let refused = room.stamina(&["ingest", other.to_str().expect("UTF-8"), "--with", program]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("no verdicts.txt"), "{}", text(&refused.stderr));
+    let missing = room.stamina(&["ingest", path, "--with", "nothing-of-this-name"]);
+    assert!(
+        text(&missing.stderr).contains("No program stamina-import-nothing-of-this-name"),
+        "{}",
+        text(&missing.stderr)
+    );
+}
+
+#[test]
+fn the_whole_library_goes_out_and_comes_in() {
+    let room = Room::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    for input in [
+        sample(),
+        fixtures().join("staminabench/own").display().to_string(),
+        fixtures().join("harbor/jobs/failures-k1").display().to_string(),
+    ] {
+        answer(&room, &["ingest", &input]);
+    }
+    answer(&room, &["withdraw", "sample-table.csv.planner-m-small", "--reason", "wrong image"]);
+    let out = folder.path().join("all.csv");
+    answer(&room, &["table", "tidy", "--out", out.to_str().expect("UTF-8")]);
+    let other = Room::new();
+    answer(&other, &["ingest", out.to_str().expect("UTF-8")]);
+    let runs = |room: &Room| {
+        let mut runs: Vec<Value> = answer(room, &["runs"])
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|run| {
+                let mut kept = json!({});
+                for name in [
+                    "harness",
+                    "model",
+                    "benchmark",
+                    "stamina",
+                    "score",
+                    "dataset_score",
+                    "case_score",
+                    "pass_rate",
+                    "end_reasons",
+                    "invalid",
+                ] {
+                    kept[name] = run[name].clone();
+                }
+                kept
+            })
+            .collect();
+        runs.sort_by_key(Value::to_string);
+        runs
+    };
+    assert_eq!(runs(&room), runs(&other));
+    assert_eq!(runs(&other).iter().filter(|run| run["invalid"] == "wrong image").count(), 1);
+}

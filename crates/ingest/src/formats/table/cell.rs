@@ -1,0 +1,216 @@
+//! What a cell can be: one rule for each kind.
+
+use model::{EndReason, Verdict};
+
+use crate::readers::clock;
+use crate::readers::value::MOST_TOKENS;
+
+/// A cell as its file has it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cell<'a> {
+    /// Nothing, or nothing that is known: an empty field, `null`, `NaN`.
+    Empty,
+    /// Words; in CSV everything.
+    Text(&'a str),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// Words for what is not known, as pandas, R and spreadsheets write them. Names of runs, models and scenarios are taken as
+/// they stand, unless they are empty.
+const UNKNOWN: [&str; 9] = ["", "nan", "na", "n/a", "null", "none", "-", "?", "unknown"];
+
+impl<'a> Cell<'a> {
+    /// A text cell of a CSV, where a text in front of which the export put an apostrophe against spreadsheets.
+    pub(super) fn of_csv(bytes: &'a [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?.trim();
+        Some(if text.is_empty() { Self::Empty } else { Self::Text(without_guard(text)) })
+    }
+
+    /// Whether it says nothing.
+    pub(super) fn is_unknown(self) -> bool {
+        match self {
+            Self::Empty => true,
+            Self::Text(text) => is_unknown(text),
+            Self::Number(number) => number.is_nan(),
+            Self::Integer(_) | Self::Flag(_) => false,
+        }
+    }
+
+    /// As a name or words.
+    pub(super) fn text(self) -> Option<std::borrow::Cow<'a, str>> {
+        use std::borrow::Cow;
+        match self {
+            Self::Empty => None,
+            Self::Text(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(Cow::Borrowed),
+            Self::Integer(number) => Some(Cow::Owned(number.to_string())),
+            Self::Number(number) if number.is_nan() => None,
+            // A column of whole numbers with a gap is one of floats in pandas.
+            Self::Number(number) => Some(Cow::Owned(number.to_string())),
+            Self::Flag(flag) => Some(Cow::Borrowed(if flag { "true" } else { "false" })),
+        }
+    }
+
+    /// As a number.
+    pub(super) fn number(self, decimal_comma: bool) -> Option<f64> {
+        match self {
+            Self::Integer(number) => Some(number as f64),
+            Self::Number(number) => Some(number),
+            Self::Text(text) if decimal_comma && text.contains(',') => {
+                text.trim().replace(',', ".").parse().ok()
+            }
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Empty | Self::Flag(_) => None,
+        }
+        .filter(|number: &f64| number.is_finite())
+    }
+
+    /// As a whole number from 0.
+    pub(super) fn count(self, decimal_comma: bool) -> Option<u64> {
+        if let Self::Integer(number) = self {
+            return u64::try_from(number).ok();
+        }
+        if let Self::Text(text) = self
+            && let Ok(number) = text.trim().parse::<u64>()
+        {
+            return Some(number);
+        }
+        self.number(decimal_comma)
+            .filter(|number| *number >= 0.0 && number.fract() == 0.0 && *number <= 9_007_199_254_740_992.0)
+            .map(|number| number as u64)
+    }
+
+    /// As yes or no.
+    pub(super) fn flag(self) -> Option<bool> {
+        match self {
+            Self::Flag(flag) => Some(flag),
+            Self::Integer(0) | Self::Number(0.0) => Some(false),
+            Self::Integer(1) | Self::Number(1.0) => Some(true),
+            Self::Text(text) => {
+                let is = |words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+                if is(&["true", "1", "yes", "pass", "passed", "t", "y", "1.0", "success", "resolved"]) {
+                    Some(true)
+                } else if is(&[
+                    "false",
+                    "0",
+                    "no",
+                    "fail",
+                    "failed",
+                    "f",
+                    "n",
+                    "0.0",
+                    "failure",
+                    "unresolved",
+                ]) {
+                    Some(false)
+                } else {
+                    None
+                }
+            }
+            Self::Empty | Self::Integer(_) | Self::Number(_) => None,
+        }
+    }
+
+    /// As a count of tokens.
+    pub(super) fn tokens(self, decimal_comma: bool) -> Option<u64> {
+        self.count(decimal_comma).filter(|n| *n <= MOST_TOKENS)
+    }
+
+    /// As dollars or seconds.
+    pub(super) fn amount(self, decimal_comma: bool) -> Option<f64> {
+        self.number(decimal_comma).filter(|n| *n >= 0.0)
+    }
+
+    /// As a time, as it stands.
+    pub(super) fn time(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.trim()).filter(|t| clock::micros(t).is_some()).map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// As an end reason.
+    pub(super) fn end_reason(self) -> Option<EndReason> {
+        match self {
+            Self::Text(text) => EndReason::parse(&super::mapping::plain(text)),
+            _ => None,
+        }
+    }
+
+    /// As a verdict.
+    pub(super) fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Text(text) => Verdict::parse(&super::mapping::plain(text)),
+            _ => None,
+        }
+    }
+
+    /// As a person reads it, cut.
+    pub(super) fn shown(self) -> String {
+        self.text().unwrap_or_default().chars().take(40).collect::<String>().escape_debug().to_string()
+    }
+}
+
+fn is_unknown(text: &str) -> bool {
+    let text = text.trim();
+    text.len() <= 7 && UNKNOWN.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// A text without the apostrophe that the export of Stamina Lab puts before what a spreadsheet would calculate.
+fn without_guard(text: &str) -> &str {
+    match text.strip_prefix('\'') {
+        Some(rest) if rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@']) => rest,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_one_rule() {
+        let text = Cell::Text;
+        for word in ["true", "TRUE", "1", "yes", "Pass", "passed", "1.0"] {
+            assert_eq!(text(word).flag(), Some(true), "{word}");
+        }
+        for word in ["false", "0", "No", "fail", "FAILED"] {
+            assert_eq!(text(word).flag(), Some(false), "{word}");
+        }
+        assert_eq!(
+            (text("maybe").flag(), Cell::Integer(2).flag(), Cell::Number(1.0).flag()),
+            (None, None, Some(true))
+        );
+        for (cell, count) in [
+            (text("12"), Some(12)),
+            (text("12.0"), Some(12)),
+            (Cell::Number(3.0), Some(3)),
+            (text("1e3"), Some(1000)),
+            (text("1.5"), None),
+            (text("-1"), None),
+            (Cell::Integer(-1), None),
+            (text("inf"), None),
+        ] {
+            assert_eq!(cell.count(false), count, "{cell:?}");
+        }
+        assert_eq!(text("0,25").amount(true), Some(0.25));
+        assert_eq!(text("0,25").amount(false), None);
+        assert_eq!(text("-0.1").amount(false), None);
+        assert_eq!(text("1e13").tokens(false), None);
+        for word in ["", "NaN", "NA", "null", "None", "-"] {
+            assert!(text(word).is_unknown(), "{word}");
+        }
+        assert!(Cell::Number(f64::NAN).is_unknown() && !text("0").is_unknown());
+        assert_eq!(text("Tests failed").end_reason(), Some(EndReason::TestsFailed));
+        assert_eq!(text("ran away").end_reason(), None);
+        assert_eq!(text("2026-02-30T00:00:00Z").time(), None);
+        assert_eq!(Cell::of_csv(b" '=SUM(A1) "), Some(text("=SUM(A1)")));
+        assert_eq!(Cell::of_csv(b"''=x"), Some(text("'=x")));
+        assert_eq!(Cell::of_csv(b"'quoted'"), Some(text("'quoted'")));
+        assert_eq!(Cell::of_csv(b"\xff"), None);
+    }
+}

@@ -1,0 +1,465 @@
+//! Episodes from their rows.
+
+use std::collections::HashMap;
+
+use files::{Tree, join};
+use model::{
+    Artifact, ArtifactKind, Attempt, Counting, EndReason, Ending, Episode, Request, Tokens, Turn, Verdict,
+};
+
+use crate::readers::text::first_title;
+
+use super::cell::Cell;
+use super::columns::Field;
+use super::notes::{Done, Notes};
+use super::scan::Row;
+
+/// Highest number of a turn, and of an attempt at one.
+const NUMBERS_CAP: u32 = 10_000;
+/// Most attempts of an episode.
+const ATTEMPTS_CAP: u32 = 200_000;
+/// Columns of others that are kept.
+const OTHERS_CAP: usize = 64;
+/// Letters of a text that is kept.
+const TEXT_CAP: usize = 8 * 1024;
+/// Longest title that is made of a request.
+const TITLE_CAP: usize = 120;
+
+/// An episode while its rows come.
+pub(super) struct Building {
+    pub(super) run: String,
+    pub(super) episode: Episode,
+    /// Its first row, and those of its attempts by turn and attempt.
+    first_row: u64,
+    rows: HashMap<(u32, u32), u64>,
+    attempts: u32,
+}
+
+/// Where rows come from.
+pub(super) struct Place<'a> {
+    pub(super) tree: &'a Tree,
+    /// The folder of the table.
+    pub(super) folder: &'a str,
+    pub(super) path: &'a str,
+    /// Columns that are none of ours.
+    pub(super) others: &'a [(usize, String)],
+}
+
+/// Takes values out of a row, and says which cannot be.
+struct Taker<'a, 'b> {
+    row: &'a Row<'b>,
+    place: &'a Place<'a>,
+    run: &'a str,
+    notes: &'a mut Notes,
+}
+
+impl<'b> Taker<'_, 'b> {
+    fn take<T>(&mut self, field: Field, rule: impl FnOnce(Cell<'b>, bool) -> Option<T>) -> Option<T> {
+        let cell = self.row.cell(field);
+        if cell.is_unknown() {
+            return None;
+        }
+        let taken = rule(cell, self.row.decimal_comma());
+        if taken.is_none() {
+            let code = if field.column().kind == super::columns::Kind::EndReason {
+                "table.end_reason"
+            } else {
+                "value.not_usable"
+            };
+            let what = format!(
+                "says {} “{}”, which is no {}. It is unknown.",
+                field.name(),
+                cell.shown(),
+                field.column().kind.words()
+            );
+            self.say(code, Done::Differently, &what);
+        }
+        taken
+    }
+
+    fn say(&mut self, code: &'static str, done: Done, what: &str) {
+        self.notes.of_run(self.run, self.place.path, self.row.number(), code, done, what);
+    }
+
+    fn count(&mut self, field: Field) -> Option<u32> {
+        self.take(field, |cell, comma| cell.count(comma).and_then(|n| u32::try_from(n).ok()))
+    }
+
+    fn tokens(&mut self, input: Field, cached: Field, output: Field) -> Tokens {
+        let mut of = |field| self.take(field, Cell::tokens);
+        Tokens { input: of(input), cached: of(cached), output: of(output) }
+    }
+
+    fn amount(&mut self, field: Field) -> Option<f64> {
+        self.take(field, Cell::amount)
+    }
+
+    fn time(&mut self, field: Field) -> Option<String> {
+        self.take(field, |cell, _| cell.time())
+    }
+
+    fn text(&self, field: Field) -> Option<String> {
+        self.row.cell(field).text().map(|text| text.chars().take(TEXT_CAP).collect())
+    }
+
+    /// A file beside the table, if it is there.
+    fn file(&self, text: &str) -> Option<String> {
+        let is_path = text.len() <= 1_000 && !text.contains(['\n', '\r']);
+        let path = is_path.then(|| join(self.place.folder, text))?;
+        self.place.tree.entry(&path).filter(|entry| !entry.is_folder()).map(|_| path)
+    }
+}
+
+impl Building {
+    /// An episode from its first row.
+    pub(super) fn new(
+        run: String,
+        scenario: String,
+        row: &Row<'_>,
+        place: &Place<'_>,
+        notes: &mut Notes,
+    ) -> Self {
+        let mut taker = Taker { row, place, run: &run, notes };
+        let repeat = taker.count(Field::Repeat).filter(|n| *n > 0).unwrap_or(1);
+        let mut episode = Episode::new(format!("{scenario}#{repeat}"), scenario);
+        episode.repeat = repeat;
+        episode.title = taker.text(Field::ScenarioTitle);
+        episode.planned_turns = taker.count(Field::PlannedTurns).filter(|n| *n > 0);
+        episode.end_reason = taker.take(Field::EpisodeEnd, |cell, _| cell.end_reason());
+        episode.attempts_left = taker.take(Field::AttemptsLeft, |cell, _| cell.flag()).unwrap_or(false);
+        episode.unrecognised = taker.take(Field::Unrecognised, |cell, _| cell.flag()).unwrap_or(false);
+        episode.identity = taker.text(Field::EpisodeId);
+        let tokens =
+            taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);
+        episode.tokens = (!tokens.is_unknown()).then_some(tokens);
+        episode.cost_usd = taker.amount(Field::EpisodeCostUsd);
+        episode.timing.agent_seconds = taker.amount(Field::EpisodeAgentSeconds);
+        episode.timing.test_seconds = taker.amount(Field::EpisodeTestSeconds);
+        episode.timing.started_at = taker.time(Field::EpisodeStartedAt);
+        episode.timing.finished_at = taker.time(Field::EpisodeFinishedAt);
+        Self { run, episode, first_row: row.number(), rows: HashMap::new(), attempts: 0 }
+    }
+
+    /// Takes a row of it.
+    pub(super) fn add(&mut self, row: &Row<'_>, place: &Place<'_>, notes: &mut Notes) {
+        let mut taker = Taker { row, place, run: &self.run, notes };
+        self.episode_agrees(&mut taker);
+        if row.cell(Field::Turn).is_unknown() {
+            if !row.cell(Field::Attempt).is_unknown() || !row.cell(Field::Passed).is_unknown() {
+                taker.say("table.no_number", Done::Skipped, "has an attempt and no turn. It is left out.");
+            }
+            return;
+        }
+        let Some(turn) = taker.count(Field::Turn) else { return };
+        let attempt = taker.count(Field::Attempt);
+        if turn > NUMBERS_CAP || attempt.is_some_and(|n| n > NUMBERS_CAP) {
+            return taker.say(
+                "turns.out_of_range",
+                Done::Skipped,
+                "has a turn or an attempt beyond 10,000. It is left out.",
+            );
+        }
+        let Some(number) = attempt else {
+            if !row.cell(Field::Passed).is_unknown() {
+                taker.say("table.no_number", Done::Skipped, "has no attempt. It is left out.");
+                return;
+            }
+            describe(turn_of(&mut self.episode.turns, turn), &mut taker);
+            return;
+        };
+        if self.attempts >= ATTEMPTS_CAP {
+            return taker.say(
+                "table.too_many_attempts",
+                Done::Skipped,
+                "is beyond 200,000 attempts of one episode. It is left out.",
+            );
+        }
+        if let Some(first) = self.rows.insert((turn, number), row.number()) {
+            self.rows.insert((turn, number), first);
+            let what = format!(
+                "is attempt {number} at turn {turn} of scenario “{}”, as is row {first}. The first counts; a column repeat would tell them apart.",
+                Cell::Text(&self.episode.scenario).shown()
+            );
+            return taker.say("table.duplicate", Done::Skipped, &what);
+        }
+        self.attempts += 1;
+        let made = attempt_of(number, &mut taker);
+        let turn = turn_of(&mut self.episode.turns, turn);
+        describe(turn, &mut taker);
+        let at = turn.attempts.partition_point(|known| known.number < number);
+        turn.attempts.insert(at, made);
+    }
+
+    /// What is said of the episode in every row must be the same.
+    fn episode_agrees(&self, taker: &mut Taker<'_, '_>) {
+        let planned = taker.row.cell(Field::PlannedTurns).count(taker.row.decimal_comma());
+        if let (Some(known), Some(new)) = (self.episode.planned_turns, planned)
+            && u64::from(known) != new
+        {
+            let what = format!(
+                "says planned_turns {new} of an episode that had {known} in row {}. The first is taken.",
+                self.first_row
+            );
+            taker.say("table.contradiction", Done::Differently, &what);
+        }
+    }
+
+    /// The episode, when all its rows were there, and what does not fit in it.
+    pub(super) fn finish(mut self, path: &str, notes: &mut Notes) -> (String, Episode) {
+        let scenario = Cell::Text(&self.episode.scenario).shown();
+        let whose = format!("Scenario “{scenario}” of run “{}”", Cell::Text(&self.run).shown());
+        let first_row = self.first_row;
+        let run = self.run.clone();
+        let mut say = |row: u64, code: &'static str, done: Done, what: String| {
+            notes.of_run(&run, path, row, code, done, &what);
+        };
+        if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {
+            say(
+                first_row,
+                "turns.from_zero",
+                Done::Repaired,
+                format!("begins an episode whose turns count from 0. {whose} is shown from 1."),
+            );
+            self.episode.turns.iter_mut().for_each(|turn| turn.number += 1);
+            self.rows =
+                self.rows.into_iter().map(|((turn, attempt), row)| ((turn + 1, attempt), row)).collect();
+        }
+        let from_zero = |turn: &Turn| turn.attempts.first().is_some_and(|attempt| attempt.number == 0);
+        if self.episode.turns.iter().any(from_zero) {
+            say(
+                first_row,
+                "turns.from_zero",
+                Done::Repaired,
+                format!("begins an episode whose attempts count from 0. {whose} is shown from 1."),
+            );
+            self.episode
+                .turns
+                .iter_mut()
+                .flat_map(|turn| &mut turn.attempts)
+                .for_each(|attempt| attempt.number += 1);
+            self.rows =
+                self.rows.into_iter().map(|((turn, attempt), row)| ((turn, attempt + 1), row)).collect();
+        }
+        let row_of = |turn: &Turn, attempt: Option<&Attempt>| {
+            attempt.and_then(|a| self.rows.get(&(turn.number, a.number))).copied().unwrap_or(first_row)
+        };
+        let (mut expected, mut not_passed) = (1, None);
+        for turn in &self.episode.turns {
+            let row = row_of(turn, turn.attempts.first());
+            if turn.number != expected {
+                say(
+                    row,
+                    "table.gap",
+                    Done::Differently,
+                    format!(
+                        "is turn {}, and there is no turn {expected}. {whose} ends before it.",
+                        turn.number
+                    ),
+                );
+            }
+            expected = turn.number + 1;
+            if let Some(before) = not_passed.take().filter(|_| !turn.attempts.is_empty()) {
+                say(
+                    row,
+                    "table.goes_on",
+                    Done::Differently,
+                    format!(
+                        "is turn {}, after turn {before} was not passed. {whose} has its stamina from the turns before.",
+                        turn.number
+                    ),
+                );
+            }
+            not_passed =
+                turn.attempts.last().filter(|last| last.verdict != Verdict::Passed).map(|_| turn.number);
+            let mut wanted = 1;
+            let mut passed = None;
+            for attempt in &turn.attempts {
+                let row = row_of(turn, Some(attempt));
+                if attempt.number != wanted {
+                    say(
+                        row,
+                        "table.gap",
+                        Done::Differently,
+                        format!(
+                            "is attempt {} at turn {}, and there is no attempt {wanted}. {whose} has those that are there.",
+                            attempt.number, turn.number
+                        ),
+                    );
+                }
+                wanted = attempt.number + 1;
+                if let Some(before) = passed {
+                    say(
+                        row,
+                        "table.contradiction",
+                        Done::Differently,
+                        format!(
+                            "is attempt {} at turn {}, after attempt {before} passed. The last attempt decides.",
+                            attempt.number, turn.number
+                        ),
+                    );
+                }
+                passed = (attempt.verdict == Verdict::Passed).then_some(attempt.number);
+            }
+            if let Some(planned) = self.episode.planned_turns.filter(|planned| turn.number > *planned) {
+                say(
+                    row,
+                    "table.contradiction",
+                    Done::Differently,
+                    format!(
+                        "is turn {}, and planned_turns says {planned}. {whose} has the turn.",
+                        turn.number
+                    ),
+                );
+            }
+        }
+        (self.run, self.episode)
+    }
+}
+
+/// The turn of this number, in its place.
+fn turn_of(turns: &mut Vec<Turn>, number: u32) -> &mut Turn {
+    let at = turns.partition_point(|turn| turn.number < number);
+    if turns.get(at).is_none_or(|turn| turn.number != number) {
+        turns.insert(at, Turn::new(number));
+    }
+    &mut turns[at]
+}
+
+/// What the first row of a turn says of it.
+fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) {
+    if turn.title.is_none() {
+        turn.title = taker.text(Field::Title);
+    }
+    if turn.request.is_none()
+        && let Some(text) = taker.text(Field::Request)
+    {
+        turn.request = Some(match taker.file(&text) {
+            Some(path) => Request::File(Artifact::new(ArtifactKind::Request, path)),
+            None => Request::Text(text),
+        });
+        if let Some(Request::Text(text)) = &turn.request
+            && turn.title.is_none()
+        {
+            turn.title = first_title(text, TITLE_CAP);
+        }
+    }
+}
+
+/// An attempt from its row.
+fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
+    let end_reason = taker.take(Field::EndReason, |cell, _| cell.end_reason());
+    let passed = taker.take(Field::Passed, |cell, _| cell.flag());
+    let said = taker.take(Field::Verdict, |cell, _| cell.verdict());
+    let verdict = verdict(passed, said, end_reason);
+    if let (Some(passed), Some(said)) = (passed, said)
+        && passed != (said == Verdict::Passed)
+    {
+        let what =
+            format!("says passed {passed} and verdict {}. It counts as {}.", said.as_str(), verdict.as_str());
+        taker.say("table.contradiction", Done::Differently, &what);
+    }
+    let mut attempt = Attempt::new(number, verdict);
+    attempt.end_reason = end_reason;
+    (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
+    if let (Some(passed), Some(total)) = (attempt.passed, attempt.total) {
+        let odd = match verdict {
+            _ if passed > total => Some("Both numbers are unknown"),
+            Verdict::Passed if passed < total => Some("It counts as passed"),
+            Verdict::Failed if passed == total && total > 0 && end_reason.is_none() => {
+                Some("It counts as failed")
+            }
+            _ => None,
+        };
+        if let Some(consequence) = odd {
+            let what =
+                format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
+            taker.say("table.contradiction", Done::Differently, &what);
+        }
+        if passed > total {
+            (attempt.passed, attempt.total) = (None, None);
+        }
+    }
+    let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
+    attempt.counting = counting.unwrap_or_default();
+    attempt.reward = taker.take(Field::Reward, Cell::number);
+    attempt.tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
+    attempt.cost_usd = taker.amount(Field::CostUsd);
+    attempt.tool_calls = taker.count(Field::ToolCalls);
+    attempt.steps = taker.count(Field::Steps);
+    attempt.timing.agent_seconds = taker.amount(Field::AgentSeconds);
+    attempt.timing.test_seconds = taker.amount(Field::TestSeconds);
+    attempt.timing.started_at = taker.time(Field::StartedAt);
+    attempt.timing.finished_at = taker.time(Field::FinishedAt);
+    let message = taker.text(Field::Exception);
+    if let Some(kind) =
+        taker.text(Field::ExceptionType).or_else(|| message.as_ref().map(|_| "error".to_owned()))
+    {
+        attempt.exception = Some((kind, message.unwrap_or_default()));
+    }
+    if let Some(text) = taker.text(Field::Log) {
+        match taker.file(&text) {
+            Some(path) => attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path)),
+            None => taker.say(
+                "file.missing",
+                Done::Skipped,
+                &format!(
+                    "names the log “{}”, which is not beside the table, or the table was opened alone.",
+                    Cell::Text(&text).shown()
+                ),
+            ),
+        }
+    }
+    for (at, name) in taker.place.others.iter().take(OTHERS_CAP) {
+        let value = match taker.row.other(*at) {
+            cell if cell.is_unknown() => continue,
+            Cell::Integer(number) => number.into(),
+            Cell::Number(number) => number.into(),
+            Cell::Flag(flag) => flag.into(),
+            cell => cell.text().unwrap_or_default().chars().take(TEXT_CAP).collect::<String>().into(),
+        };
+        attempt.extra.insert(name.clone(), value);
+    }
+    attempt
+}
+
+/// The verdict: by `passed`, unless `verdict` says more of what did not pass.
+fn verdict(passed: Option<bool>, said: Option<Verdict>, end_reason: Option<EndReason>) -> Verdict {
+    let without_tests = |reason: EndReason| {
+        matches!(reason, EndReason::NoVerdict | EndReason::VerifierError | EndReason::VerifierTimeout)
+    };
+    match (passed, said, end_reason) {
+        (Some(true), ..) => Verdict::Passed,
+        (Some(false), Some(Verdict::Passed), _) => Verdict::Failed,
+        (_, Some(said), _) => said,
+        (Some(false), None, Some(reason)) if without_tests(reason) => Verdict::Error,
+        (Some(false), None, _) => Verdict::Failed,
+        (None, None, Some(reason)) if reason.default_ending() == Ending::Event => Verdict::Error,
+        (None, None, _) => Verdict::Unfinished,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_is_what_the_row_says_of_it() {
+        use Verdict::{Error, Failed, Passed, Unfinished};
+        for (passed, said, reason, expected) in [
+            (Some(true), None, None, Passed),
+            (Some(true), Some(Failed), None, Passed),
+            (Some(false), None, None, Failed),
+            (Some(false), Some(Error), None, Error),
+            (Some(false), Some(Passed), None, Failed),
+            (Some(false), Some(Unfinished), None, Unfinished),
+            (Some(false), None, Some(EndReason::VerifierError), Error),
+            (Some(false), None, Some(EndReason::AgentTimeout), Failed),
+            (None, Some(Passed), None, Passed),
+            (None, None, Some(EndReason::AgentTimeout), Error),
+            (None, None, Some(EndReason::Budget), Unfinished),
+            (None, None, None, Unfinished),
+        ] {
+            assert_eq!(verdict(passed, said, reason), expected, "{passed:?} {said:?} {reason:?}");
+        }
+    }
+}

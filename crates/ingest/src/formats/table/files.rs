@@ -1,0 +1,143 @@
+//! Which files of a folder are tables, and which lack columns.
+
+use files::{ReadError, Tree, join};
+
+use super::mapping::{Mapping, guesses, header_id};
+use super::rows::{self, Begin, Encoding, Rows};
+
+/// Tables of one folder that are read.
+const TABLES_CAP: usize = 10_000;
+/// Files of one folder that are looked into until one is a table.
+const SNIFFED: usize = 100;
+
+/// A file with every column that a tidy table has.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    /// Relative to the tree.
+    pub(super) path: String,
+    encoding: Encoding,
+    pub(super) mapping: Mapping,
+}
+
+/// A table that lacks columns of a tidy table, or whose columns have other names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Near {
+    /// The file, relative to the tree.
+    pub path: String,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+    /// What tells this header from another.
+    pub header: String,
+    /// Required columns that are there.
+    pub there: Vec<&'static str>,
+    /// Required columns that are not there, and the column of the file that each may be.
+    pub missing: Vec<(&'static str, Option<String>)>,
+}
+
+impl Table {
+    /// Its rows.
+    pub(super) fn rows(&self, tree: &Tree) -> Result<Box<dyn Rows>, ReadError> {
+        rows::open(tree, &self.path, self.encoding)
+    }
+
+    /// Its rows from one on.
+    pub(super) fn rows_from(&self, tree: &Tree, begin: Begin) -> Result<Box<dyn Rows>, ReadError> {
+        rows::open_at(tree, &self.path, self.encoding, begin)
+    }
+}
+
+/// A table, or what it lacks; `None` = no file of rows, or one that cannot be read.
+fn look(tree: &Tree, path: &str) -> Option<Result<Table, Near>> {
+    let encoding = Encoding::of_name(files::file_name(path))?;
+    let rows = rows::open(tree, path, encoding).ok()?;
+    let columns = rows.header();
+    let header = header_id(columns);
+    let mapping = Mapping::of(columns, tree.column_names().get(&header));
+    let missing = guesses(columns, &mapping);
+    if missing.is_empty() {
+        return Some(Ok(Table { path: path.to_owned(), encoding, mapping }));
+    }
+    let there = super::columns::COLUMNS.iter().filter(|c| c.required).map(|c| c.name);
+    let there = there.filter(|name| missing.iter().all(|(missing, _)| missing != name)).collect();
+    Some(Err(Near { path: path.to_owned(), columns: columns.to_vec(), header, there, missing }))
+}
+
+fn candidates(tree: &Tree, at: &str, most: usize) -> Vec<String> {
+    let entries = tree.list(at).into_iter();
+    let tables = entries.filter(|entry| !entry.is_folder() && Encoding::of_name(&entry.name).is_some());
+    tables.take(most).map(|entry| join(at, &entry.name)).collect()
+}
+
+/// The tables of a folder.
+pub(super) fn tables(tree: &Tree, at: &str) -> Vec<Table> {
+    candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok()).collect()
+}
+
+/// Whether a folder has a table; else the one that comes closest.
+pub(super) fn any(tree: &Tree, at: &str) -> Result<(), Option<Near>> {
+    let mut closest: Option<Near> = None;
+    for path in candidates(tree, at, SNIFFED) {
+        match look(tree, &path) {
+            Some(Ok(_)) => return Ok(()),
+            Some(Err(near)) if closest.as_ref().is_none_or(|c| c.rank() < near.rank()) => {
+                closest = Some(near);
+            }
+            _ => {}
+        }
+    }
+    Err(closest)
+}
+
+impl Near {
+    /// How close it comes: required columns that are there, and that may be.
+    fn rank(&self) -> usize {
+        2 * self.there.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count()
+    }
+
+    /// Whether it may be meant as one: a file that somebody chose is, one of a folder must have most of the columns.
+    pub(super) fn is_likely(&self) -> bool {
+        self.there.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count() >= 4
+    }
+
+    /// What is to be written behind `stamina ingest FILE` so that it is read: what is not guessed stands in capitals.
+    pub fn suggestion(&self) -> String {
+        let part = |(ours, theirs): &(&str, Option<String>)| {
+            let theirs = theirs.clone().unwrap_or_else(|| "COLUMN".to_owned());
+            let plain = theirs.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+            if plain { format!("--map {ours}={theirs}") } else { format!("--map '{ours}={theirs}'") }
+        };
+        self.missing.iter().map(part).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Files of a tree that may be tables: in its root and the folders of the next level.
+fn of_tree(tree: &Tree) -> impl Iterator<Item = String> {
+    let below =
+        tree.list("").into_iter().filter(files::Entry::is_folder).take(SNIFFED).map(|entry| entry.name);
+    std::iter::once(String::new()).chain(below).flat_map(|folder| candidates(tree, &folder, SNIFFED))
+}
+
+/// Tables of a tree that lack columns: in its root and the folders of the next level.
+pub fn near(tree: &Tree) -> Vec<Near> {
+    const MOST: usize = 5;
+    let lacking = of_tree(tree).filter_map(|path| look(tree, &path)?.err());
+    lacking.filter(|near| tree.is_single() || near.is_likely()).take(MOST).collect()
+}
+
+/// A table's header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Headed {
+    /// What tells it from another.
+    pub header: String,
+    /// Names of its columns.
+    pub columns: Vec<String>,
+}
+
+/// The headers of the tables of a tree, whether they have every column or not.
+pub fn headed(tree: &Tree) -> Vec<Headed> {
+    let header = |path: &str| {
+        let rows = rows::open(tree, path, Encoding::of_name(files::file_name(path))?).ok()?;
+        Some(Headed { header: header_id(rows.header()), columns: rows.header().to_vec() })
+    };
+    of_tree(tree).filter_map(|path| header(&path)).collect()
+}

@@ -1,0 +1,135 @@
+//! Rows of JSON Lines: an object a line.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+
+use files::{ReadError, Tree, strict_json};
+use serde_json::{Map, Value};
+
+use super::cell::Cell;
+use super::rows::{Begin, COLUMNS_CAP, ROW_CAP, RowError, Rows, mix};
+
+type Source = Box<dyn Read + Send>;
+
+/// Lines from which the names of columns are taken, and bytes of them.
+const HEADER_LINES: usize = 200;
+const HEADER_CAP: u64 = 4 << 20;
+
+/// Rows of JSON Lines.
+pub(super) struct JsonRows {
+    header: Vec<String>,
+    places: HashMap<String, usize>,
+    source: BufReader<Source>,
+    line: Vec<u8>,
+    cells: Vec<Value>,
+    begin: Begin,
+    /// Where the next line begins.
+    next: Begin,
+}
+
+fn object(line: &[u8]) -> Option<Map<String, Value>> {
+    serde_json::from_slice(line).ok().or_else(|| serde_json::from_slice(&strict_json(line)?).ok())
+}
+
+impl JsonRows {
+    /// Opens a file at its first line.
+    pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
+        let (head, size) = tree.read_range(path, 0, HEADER_CAP)?;
+        if size == 0 {
+            return Err(ReadError::Malformed { code: "file.empty", what: "the file is empty".to_owned() });
+        }
+        let mut header: Vec<String> = Vec::new();
+        let mut places = HashMap::new();
+        for line in head.split(|byte| *byte == b'\n').take(HEADER_LINES) {
+            for name in object(line).unwrap_or_default().into_iter().map(|(name, _)| name) {
+                if header.len() < COLUMNS_CAP && !places.contains_key(&name) {
+                    places.insert(name.clone(), header.len());
+                    header.push(name);
+                }
+            }
+        }
+        if header.is_empty() {
+            let what = "none of its first lines is a JSON object".to_owned();
+            return Err(ReadError::Malformed { code: "json.wrong_type", what });
+        }
+        let next = Begin { row: 1, offset: 0 };
+        let source = BufReader::with_capacity(128 << 10, tree.open_file(path)?);
+        Ok(Self {
+            cells: vec![Value::Null; header.len()],
+            header,
+            places,
+            source,
+            line: Vec::new(),
+            begin: next,
+            next,
+        })
+    }
+
+    /// The same from another line on.
+    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: Begin) -> Result<Self, ReadError> {
+        self.source = BufReader::with_capacity(128 << 10, tree.open_file_at(path, begin.offset)?);
+        self.next = begin;
+        Ok(self)
+    }
+
+    fn read_line(&mut self) -> Result<usize, RowError> {
+        self.line.clear();
+        let read = self.source.by_ref().take(ROW_CAP).read_until(b'\n', &mut self.line)?;
+        if read as u64 == ROW_CAP && self.line.last() != Some(&b'\n') {
+            let what = format!("a row has more than {} MB", ROW_CAP >> 20);
+            return Err(RowError::Rest(ReadError::Malformed { code: "table.row_too_long", what }));
+        }
+        Ok(read)
+    }
+}
+
+impl Rows for JsonRows {
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn advance(&mut self) -> Option<Result<(), RowError>> {
+        loop {
+            let read = match self.read_line() {
+                Ok(0) => return None,
+                Ok(read) => read,
+                Err(error) => return Some(Err(error)),
+            };
+            self.begin = self.next;
+            self.next = Begin { row: self.begin.row + 1, offset: self.begin.offset + read as u64 };
+            if self.line.trim_ascii().is_empty() {
+                continue;
+            }
+            let Some(object) = object(&self.line) else {
+                return Some(Err(RowError::Row("table.not_json", "is no JSON object".to_owned())));
+            };
+            self.cells.fill(Value::Null);
+            for (name, value) in object {
+                if let Some(at) = self.places.get(&name) {
+                    self.cells[*at] = value;
+                }
+            }
+            return Some(Ok(()));
+        }
+    }
+
+    fn begin(&self) -> Begin {
+        self.begin
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        match self.cells.get(column) {
+            Some(Value::Bool(flag)) => Cell::Flag(*flag),
+            Some(Value::String(text)) if !text.trim().is_empty() => Cell::Text(text),
+            Some(Value::Number(number)) => match number.as_i64() {
+                Some(whole) => Cell::Integer(whole),
+                None => number.as_f64().map_or(Cell::Empty, Cell::Number),
+            },
+            _ => Cell::Empty,
+        }
+    }
+
+    fn stamp(&self, stamp: u64) -> u64 {
+        mix(stamp, &self.line)
+    }
+}

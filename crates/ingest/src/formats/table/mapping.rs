@@ -1,0 +1,189 @@
+//! From the header of a table to its columns.
+
+use std::collections::BTreeMap;
+
+use files::Stamp;
+
+use super::columns::{COLUMNS, COUNT, Column, Field};
+
+/// Names of columns that a person said the meaning of: name of our column, name in the header.
+pub type Renamed = BTreeMap<String, String>;
+
+/// A name as names are compared: lower case, every other sign an underscore.
+pub(super) fn plain(name: &str) -> String {
+    let mut out = String::new();
+    for letter in name.trim().chars().flat_map(char::to_lowercase) {
+        if letter.is_alphanumeric() {
+            out.push(letter);
+        } else if !out.ends_with('_') && !out.is_empty() {
+            out.push('_');
+        }
+    }
+    out.truncate(out.trim_end_matches('_').len());
+    out
+}
+
+/// What tells one header from another, whatever file it stands in.
+pub fn header_id(header: &[String]) -> String {
+    let stamp = header.iter().fold(Stamp::new(), |stamp, name| stamp.text(&plain(name))).finish();
+    format!("{stamp:016x}")
+}
+
+/// Which column of a table is which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mapping {
+    /// Place in the header, by field.
+    places: [Option<usize>; COUNT],
+    /// Columns that are none of ours: place and name.
+    pub(super) others: Vec<(usize, String)>,
+}
+
+impl Mapping {
+    /// The mapping of a header: what a person said first, then equal names, then other names of ours.
+    pub(super) fn of(header: &[String], said: Option<&Renamed>) -> Self {
+        let names: Vec<String> = header.iter().map(|name| plain(name)).collect();
+        let mut places = [None; COUNT];
+        let mut taken = vec![false; names.len()];
+        let mut take = |column: &Column, wanted: &str, places: &mut [Option<usize>; COUNT]| {
+            let place = &mut places[column.field as usize];
+            if place.is_some() {
+                return;
+            }
+            let wanted = plain(wanted);
+            if let Some(at) = (0..names.len()).find(|at| !taken[*at] && names[*at] == wanted) {
+                taken[at] = true;
+                *place = Some(at);
+            }
+        };
+        for column in COLUMNS {
+            if let Some(name) = said.and_then(|said| said.get(column.name)) {
+                take(column, name, &mut places);
+            }
+        }
+        for column in COLUMNS {
+            take(column, column.name, &mut places);
+        }
+        for column in COLUMNS {
+            for name in column.also {
+                take(column, name, &mut places);
+            }
+        }
+        let others = (0..names.len()).filter(|at| !taken[*at] && !names[*at].is_empty());
+        let others = others.map(|at| (at, header[at].trim().to_owned())).collect();
+        Self { places, others }
+    }
+
+    /// Where a field stands.
+    pub(super) fn place(&self, field: Field) -> Option<usize> {
+        self.places[field as usize]
+    }
+
+    /// The required columns that are not there.
+    pub(super) fn missing(&self) -> Vec<&'static Column> {
+        COLUMNS.iter().filter(|c| c.required && self.places[c.field as usize].is_none()).collect()
+    }
+
+    /// What it says of itself, so that a table is read again when it is mapped otherwise.
+    pub(super) fn stamp(&self) -> u64 {
+        let place = |place: &Option<usize>| place.map_or(0, |at| at as u64 + 1);
+        let stamp = self.places.iter().fold(Stamp::new(), |stamp, at| stamp.number(place(at)));
+        self.others.iter().fold(stamp, |stamp, (at, name)| stamp.number(*at as u64).text(name)).finish()
+    }
+}
+
+/// Names that often stand for a column of ours, beside [`Column::also`].
+const GUESSES: &[(&str, &[&str])] = &[
+    ("run", &["run_id", "run_name", "experiment", "job", "config", "id"]),
+    ("harness", &["agent_name", "agent_type", "framework", "tool", "system", "cli"]),
+    ("model", &["model_id", "model_name", "llm", "engine"]),
+    (
+        "scenario",
+        &["scenario_id", "task_name", "instance", "instance_id", "problem", "episode", "case", "example"],
+    ),
+    ("turn", &["round", "step", "turn_number", "turn_index", "iteration", "stage", "k"]),
+    ("attempt", &["try", "retry", "attempt_number", "trial", "sample", "n_try", "attempt_index"]),
+    (
+        "passed",
+        &["ok", "success", "pass", "resolved", "is_resolved", "solved", "correct", "result", "successful"],
+    ),
+];
+
+/// A column of ours and the column of the header that it may be.
+pub(super) fn guesses(header: &[String], mapping: &Mapping) -> Vec<(&'static str, Option<String>)> {
+    let mut free: Vec<&(usize, String)> = mapping.others.iter().collect();
+    let mut out = Vec::new();
+    for column in mapping.missing() {
+        let close = GUESSES.iter().find(|(name, _)| *name == column.name).map_or(&[][..], |(_, close)| close);
+        let rank = |(_, name): &&(usize, String)| {
+            let name = plain(name);
+            let listed = close.iter().position(|close| *close == name);
+            let contains = name.contains(column.name).then_some(close.len());
+            let near = (distance(&name, column.name) <= 2 && name.len() > 3).then_some(close.len() + 1);
+            listed.or(contains).or(near)
+        };
+        let best = free.iter().enumerate().filter_map(|(at, other)| Some((rank(other)?, at))).min();
+        let found = best.map(|(_, at)| free.remove(at).1.clone());
+        out.push((column.name, found));
+    }
+    debug_assert!(header.len() >= mapping.others.len());
+    out
+}
+
+/// How many letters are to be changed, added or taken away (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = before + usize::from(x != *y);
+            before = row[j + 1];
+            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(names: &str) -> Vec<String> {
+        names.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn equal_names_are_found_however_they_are_written() {
+        let names = header("Run, Harness,MODEL,scenario,Turn,attempt,passed,Tests Passed,seconds,note");
+        let mapping = Mapping::of(&names, None);
+        assert!(mapping.missing().is_empty());
+        assert_eq!(mapping.place(Field::TestsPassed), Some(7));
+        assert_eq!(mapping.place(Field::AgentSeconds), Some(8));
+        assert_eq!(mapping.others, [(9, "note".to_owned())]);
+    }
+
+    #[test]
+    fn what_a_person_said_wins_and_the_rest_is_guessed() {
+        let names = header("experiment,agent,model_name,task,round,try,ok,turn");
+        let said = Renamed::from([("turn".to_owned(), "round".to_owned())]);
+        let mapping = Mapping::of(&names, Some(&said));
+        assert_eq!(mapping.place(Field::Turn), Some(4));
+        assert_eq!(mapping.place(Field::Harness), Some(1));
+        let guessed = guesses(&names, &mapping);
+        let guessed: Vec<_> = guessed.iter().map(|(ours, theirs)| (*ours, theirs.as_deref())).collect();
+        let expected = [
+            ("run", Some("experiment")),
+            ("model", Some("model_name")),
+            ("attempt", Some("try")),
+            ("passed", Some("ok")),
+        ];
+        assert_eq!(guessed, expected);
+        assert_ne!(mapping.stamp(), Mapping::of(&names, None).stamp());
+        assert_eq!(
+            header_id(&names),
+            header_id(&header("Experiment,agent,model name,task,round,try,ok,turn"))
+        );
+        assert_eq!(distance("attemt", "attempt"), 1);
+    }
+}

@@ -1,0 +1,292 @@
+//! Rows of a Parquet file: flat columns only, a batch of rows at once.
+
+use bytes::Bytes;
+use files::{Anywhere, ReadError, Tree};
+use parquet::basic::{LogicalType, TimeUnit};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::cell::Cell;
+use super::rows::{Begin, COLUMNS_CAP, RowError, Rows, mix};
+
+/// Most bytes of a file inside a zip, which has to be unpacked into memory.
+const ZIP_CAP: u64 = 256 << 20;
+/// Rows that are read at once.
+const BATCH: usize = 1024;
+
+/// A cell of the batch.
+#[derive(Debug, Clone)]
+enum Stored {
+    Empty,
+    Text(ByteArray),
+    Time(String),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+}
+
+/// A column of the file.
+struct Leaf {
+    /// Its place among the columns of the file.
+    at: usize,
+    /// Whether it may lack values.
+    optional: bool,
+    /// For times: how many of its units a second has, and whether they are of UTC.
+    time: Option<(i64, bool)>,
+    reader: Option<ColumnReader>,
+    batch: Vec<Stored>,
+}
+
+/// Rows of a Parquet file.
+pub(super) struct ParquetRows {
+    file: Box<dyn FileReader>,
+    header: Vec<String>,
+    leaves: Vec<Leaf>,
+    /// The row group that is read next.
+    group: usize,
+    /// Rows of the current one that are not read yet.
+    left: u64,
+    /// Rows in the batch, and the current one.
+    batch: usize,
+    at: usize,
+    /// Rows that are to be passed over.
+    skip: u64,
+    /// The number of the current row, from 1.
+    row: u64,
+}
+
+fn damaged(error: &ParquetError) -> ReadError {
+    let what: String = format!("no Parquet that can be read: {error}").chars().take(300).collect();
+    ReadError::Malformed { code: "table.parquet", what }
+}
+
+impl ParquetRows {
+    /// Opens a file before its first row.
+    pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
+        let file: Box<dyn FileReader> = match tree.open_anywhere(path, ZIP_CAP)? {
+            Anywhere::File(file) => Box::new(SerializedFileReader::new(file).map_err(|e| damaged(&e))?),
+            Anywhere::Bytes(bytes) => {
+                Box::new(SerializedFileReader::new(Bytes::from(bytes)).map_err(|e| damaged(&e))?)
+            }
+        };
+        let schema = file.metadata().file_metadata().schema_descr_ptr();
+        let (mut header, mut leaves) = (Vec::new(), Vec::new());
+        for (at, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
+            if column.max_rep_level() > 0 || column.path().parts().len() != 1 {
+                continue;
+            }
+            let time = match column.logical_type_ref() {
+                Some(LogicalType::Timestamp(time)) => {
+                    let per_second = match time.unit {
+                        TimeUnit::MILLIS => 1_000,
+                        TimeUnit::MICROS => 1_000_000,
+                        TimeUnit::NANOS => 1_000_000_000,
+                    };
+                    Some((per_second, time.is_adjusted_to_u_t_c))
+                }
+                _ => None,
+            };
+            header.push(column.name().to_owned());
+            let optional = column.max_def_level() > 0;
+            leaves.push(Leaf { at, optional, time, reader: None, batch: Vec::new() });
+        }
+        Ok(Self { file, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
+    }
+
+    /// The same before another row.
+    pub(super) fn at(mut self, begin: Begin) -> Self {
+        self.skip = begin.offset;
+        self.row = begin.offset;
+        self
+    }
+
+    /// Reads the next batch. `false` = there is none.
+    fn fill(&mut self) -> Result<bool, ParquetError> {
+        while self.left == 0 {
+            if self.group >= self.file.num_row_groups() {
+                return Ok(false);
+            }
+            let group = self.file.get_row_group(self.group)?;
+            self.group += 1;
+            let rows = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
+            if self.skip >= rows {
+                self.skip -= rows;
+                continue;
+            }
+            for leaf in &mut self.leaves {
+                let mut reader = group.get_column_reader(leaf.at)?;
+                if self.skip > 0 {
+                    pass_over(&mut reader, usize::try_from(self.skip).unwrap_or(usize::MAX))?;
+                }
+                leaf.reader = Some(reader);
+            }
+            self.left = rows - self.skip;
+            self.skip = 0;
+        }
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(BATCH);
+        for leaf in &mut self.leaves {
+            leaf.read(wanted)?;
+            // A file that says more rows than a column has is short of them.
+            leaf.batch.resize(wanted, Stored::Empty);
+        }
+        self.left -= wanted as u64;
+        (self.batch, self.at) = (wanted, 0);
+        Ok(true)
+    }
+}
+
+impl Leaf {
+    fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
+        self.batch.clear();
+        let (optional, time) = (self.optional, self.time);
+        let out = &mut self.batch;
+        match &mut self.reader {
+            Some(ColumnReader::BoolColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| Stored::Flag(*v))
+            }
+            Some(ColumnReader::Int32ColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| Stored::Integer(i64::from(*v)))
+            }
+            Some(ColumnReader::Int64ColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| match time {
+                    Some((per_second, utc)) => Stored::Time(time_text(*v, per_second, utc)),
+                    None => Stored::Integer(*v),
+                })
+            }
+            Some(ColumnReader::FloatColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| Stored::Number(f64::from(*v)))
+            }
+            Some(ColumnReader::DoubleColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| Stored::Number(*v))
+            }
+            Some(ColumnReader::ByteArrayColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v: &ByteArray| Stored::Text(v.clone()))
+            }
+            Some(ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_))
+            | None => Ok(()),
+        }
+    }
+}
+
+fn take<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    optional: bool,
+    out: &mut Vec<Stored>,
+    stored: impl Fn(&T::T) -> Stored,
+) -> Result<(), ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    reader.read_records(rows, optional.then_some(&mut levels), None, &mut values)?;
+    if !optional {
+        out.extend(values.iter().map(stored));
+        return Ok(());
+    }
+    let mut values = values.iter();
+    out.extend(levels.iter().map(|level| match level {
+        0 => Stored::Empty,
+        _ => values.next().map_or(Stored::Empty, &stored),
+    }));
+    Ok(())
+}
+
+fn pass_over(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
+    match reader {
+        ColumnReader::BoolColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::Int32ColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::Int64ColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::Int96ColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::FloatColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::DoubleColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::ByteArrayColumnReader(reader) => reader.skip_records(rows),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => reader.skip_records(rows),
+    }
+    .map(|_| ())
+}
+
+/// A point in time as other files write it.
+fn time_text(value: i64, per_second: i64, utc: bool) -> String {
+    let (seconds, rest) = (value.div_euclid(per_second), value.rem_euclid(per_second));
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": days since 1970 to a date.
+    let z = days.saturating_add(719_468);
+    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second % 3_600 / 60, second % 60);
+    let micros = if per_second > 1_000_000 {
+        rest / (per_second / 1_000_000)
+    } else {
+        rest * (1_000_000 / per_second)
+    };
+    let zone = if utc { "Z" } else { "" };
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}{zone}")
+}
+
+impl Rows for ParquetRows {
+    fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    fn advance(&mut self) -> Option<Result<(), RowError>> {
+        self.at += 1;
+        if self.at >= self.batch {
+            match self.fill() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(RowError::Rest(damaged(&error)))),
+            }
+        }
+        self.row += 1;
+        Some(Ok(()))
+    }
+
+    fn begin(&self) -> Begin {
+        Begin { row: self.row, offset: self.row.saturating_sub(1) }
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        match self.leaves.get(column).and_then(|leaf| leaf.batch.get(self.at)) {
+            Some(Stored::Text(bytes)) => match std::str::from_utf8(bytes.data()) {
+                Ok(text) if !text.trim().is_empty() => Cell::Text(text),
+                _ => Cell::Empty,
+            },
+            Some(Stored::Time(text)) => Cell::Text(text),
+            Some(Stored::Integer(number)) => Cell::Integer(*number),
+            Some(Stored::Number(number)) => Cell::Number(*number),
+            Some(Stored::Flag(flag)) => Cell::Flag(*flag),
+            Some(Stored::Empty) | None => Cell::Empty,
+        }
+    }
+
+    fn stamp(&self, mut stamp: u64) -> u64 {
+        for column in 0..self.leaves.len() {
+            stamp = match self.cell(column) {
+                Cell::Empty => mix(stamp, b"\0"),
+                Cell::Text(text) => mix(stamp, text.as_bytes()),
+                Cell::Integer(number) => mix(stamp, &number.to_le_bytes()),
+                Cell::Number(number) => mix(stamp, &number.to_bits().to_le_bytes()),
+                Cell::Flag(flag) => mix(stamp, &[u8::from(flag), 1]),
+            };
+        }
+        stamp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_in_time_is_a_date_of_the_calendar() {
+        assert_eq!(time_text(0, 1_000, true), "1970-01-01T00:00:00.000000Z");
+        assert_eq!(time_text(1_709_210_096_789, 1_000, true), "2024-02-29T12:34:56.789000Z");
+        assert_eq!(time_text(-1_000_000_000, 1_000_000_000, false), "1969-12-31T23:59:59.000000");
+        assert_eq!(time_text(4_102_444_799_000_001, 1_000_000, true), "2099-12-31T23:59:59.000001Z");
+    }
+}

@@ -1,0 +1,163 @@
+//! The rows of a table, one after the other, whatever its file is.
+
+use std::io::{self, Read};
+
+use files::{ReadError, Tree};
+
+use super::cell::Cell;
+use super::csv_rows::CsvRows;
+use super::json_rows::JsonRows;
+use super::parquet_rows::ParquetRows;
+
+/// Most bytes of a row.
+pub(super) const ROW_CAP: u64 = 4 << 20;
+/// Most columns of a table.
+pub(super) const COLUMNS_CAP: usize = 2_000;
+
+/// What a table's file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// Fields with a delimiter.
+    Csv,
+    /// A JSON object a line.
+    JsonLines,
+    /// Columns.
+    Parquet,
+}
+
+impl Encoding {
+    /// What a file's name says; `None` = no table.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        if name.starts_with('.') {
+            return None;
+        }
+        match ending.to_ascii_lowercase().as_str() {
+            "csv" | "tsv" | "tab" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
+            "parquet" | "pq" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+}
+
+/// Where a row begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Begin {
+    /// Its number as a person counts: the header of a CSV is row 1, of the others the first row is.
+    pub(super) row: u64,
+    /// Byte in the file; in Parquet the row from 0.
+    pub(super) offset: u64,
+}
+
+/// Why the rows of a file end before the file does.
+#[derive(Debug)]
+pub(super) enum RowError {
+    /// This row cannot be read; the next one can.
+    Row(&'static str, String),
+    /// Nor can any after it.
+    Rest(ReadError),
+}
+
+impl From<io::Error> for RowError {
+    fn from(error: io::Error) -> Self {
+        Self::Rest(error.into())
+    }
+}
+
+/// Rows of a table.
+pub(super) trait Rows {
+    /// Names of the columns.
+    fn header(&self) -> &[String];
+    /// Goes to the next row. `None` = there is none.
+    fn advance(&mut self) -> Option<Result<(), RowError>>;
+    /// Where the row begins.
+    fn begin(&self) -> Begin;
+    /// A cell of the row.
+    fn cell(&self, column: usize) -> Cell<'_>;
+    /// Whether numbers may have a comma.
+    fn decimal_comma(&self) -> bool {
+        false
+    }
+    /// Adds the whole row to a stamp.
+    fn stamp(&self, stamp: u64) -> u64;
+}
+
+/// Opens a table at its first row.
+pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dyn Rows>, ReadError> {
+    Ok(match encoding {
+        Encoding::Csv => Box::new(CsvRows::open(tree, path)?),
+        Encoding::JsonLines => Box::new(JsonRows::open(tree, path)?),
+        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?),
+    })
+}
+
+/// Opens it at a row that [`Rows::begin`] gave.
+pub(super) fn open_at(
+    tree: &Tree,
+    path: &str,
+    encoding: Encoding,
+    begin: Begin,
+) -> Result<Box<dyn Rows>, ReadError> {
+    Ok(match encoding {
+        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, begin)?),
+        Encoding::JsonLines => Box::new(JsonRows::open(tree, path)?.at(tree, path, begin)?),
+        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(begin)),
+    })
+}
+
+/// A reader that gives at most so many bytes until it is told that a new row begins, so that a quote that nobody closes
+/// does not read a whole file into one cell.
+pub(super) struct Budgeted<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Budgeted<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, left: ROW_CAP }
+    }
+
+    /// A row begins.
+    pub(super) fn renew(&mut self) {
+        self.left = ROW_CAP;
+    }
+}
+
+impl<R: Read> Read for Budgeted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a row has more than {} MB", ROW_CAP >> 20),
+            ));
+        }
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.inner.read(&mut buffer[..most])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// Adds bytes to a stamp, eight at once.
+pub(super) fn mix(stamp: u64, bytes: &[u8]) -> u64 {
+    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut chunks = bytes.chunks_exact(8);
+    let mut stamp = stamp ^ (bytes.len() as u64).wrapping_mul(PRIME);
+    let mut add = |word: u64| {
+        stamp = (stamp ^ word).wrapping_mul(PRIME);
+        stamp ^= stamp >> 29;
+    };
+    for chunk in &mut chunks {
+        let mut word = [0; 8];
+        word.copy_from_slice(chunk);
+        add(u64::from_le_bytes(word));
+    }
+    let rest = chunks.remainder();
+    if !rest.is_empty() {
+        let mut word = [0; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        add(u64::from_le_bytes(word));
+    }
+    stamp
+}

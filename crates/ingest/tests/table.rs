@@ -1,0 +1,358 @@
+//! Tidy tables: CSV, JSON Lines and Parquet, as others write them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "helpers of tests; figures are copied, not computed"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use files::Tree;
+use ingest::discover::discover;
+use ingest::format::{Format, Report};
+use ingest::formats::table::{TidyTable, header_id, near};
+use model::Verdict::{Failed, Passed, Unfinished};
+use model::{ArtifactKind, EndReason, Episode, Request, Run, Tokens, Verdict};
+
+const HEADER: &str = "run,harness,model,scenario,turn,attempt,passed";
+
+struct Read {
+    runs: Vec<Run>,
+    episodes: Vec<(String, Episode)>,
+    parts: usize,
+    report: Report,
+}
+
+fn read(tree: &Tree, at: &str) -> Read {
+    let mut report = Report::default();
+    let survey = TidyTable.survey(tree, at, &mut report);
+    let mut episodes = Vec::new();
+    let reader = TidyTable.reader(tree, at);
+    for part in &survey.parts {
+        let readings = reader.read(tree, part, &mut report);
+        episodes.extend(readings.into_iter().map(|reading| (reading.run, reading.episode)));
+    }
+    Read { runs: survey.runs, episodes, parts: survey.parts.len(), report }
+}
+
+/// A folder with one table of this text.
+fn folder(name: &str, text: impl AsRef<[u8]>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), text).unwrap();
+    folder
+}
+
+fn table(name: &str, text: impl AsRef<[u8]>) -> Read {
+    let folder = folder(name, text);
+    let tree = Tree::open(folder.path()).unwrap();
+    let found = discover(&tree).unwrap();
+    assert_eq!(found.by_format().iter().map(|format| format.id).collect::<Vec<_>>(), ["table"]);
+    read(&tree, "")
+}
+
+impl Read {
+    /// Code and message of every warning.
+    fn warnings(&self) -> Vec<(&str, &str)> {
+        self.report.warnings.iter().map(|w| (w.code.as_str(), w.message.as_str())).collect()
+    }
+    fn codes(&self) -> Vec<&str> {
+        self.report.warnings.iter().map(|w| w.code.as_str()).collect()
+    }
+    fn episode(&self, run: &str, scenario: &str) -> &Episode {
+        &self.episodes.iter().find(|(of, episode)| of == run && episode.scenario == scenario).unwrap().1
+    }
+    /// Turn, attempt, verdict.
+    fn verdicts(&self, run: &str, scenario: &str) -> Vec<(u32, u32, Verdict)> {
+        let turns = self.episode(run, scenario).turns.iter();
+        turns.flat_map(|turn| turn.attempts.iter().map(|a| (turn.number, a.number, a.verdict))).collect()
+    }
+}
+
+#[test]
+fn a_row_is_an_attempt() {
+    let read = table(
+        "results.csv",
+        "run,harness,model,scenario,turn,attempt,passed,tests_passed,tests_total,end_reason,tokens_in,tokens_cached,\
+         tokens_out,cost_usd,seconds,planned_turns,note\n\
+         a,codex,gpt,s1,1,1,true,4,4,,100,20,10,0.5,12.5,3,first\n\
+         a,codex,gpt,s1,2,1,no,3,4,tests_failed,200,,20,,,3,\n\
+         a,codex,gpt,s1,2,2,PASS,4,4,,,,,,,3,\n\
+         a,codex,gpt,s1,3,1,0,0,4,Agent timeout,,,,,,3,\n\
+         b,,gpt,s1,1,1,,,,budget,,,,,,3,\n",
+    );
+    assert_eq!(read.warnings(), []);
+    assert_eq!(read.runs.len(), 2);
+    assert_eq!((read.runs[0].harness.as_deref(), read.runs[1].harness.as_deref()), (Some("codex"), None));
+    assert_eq!(read.runs[0].benchmark.key, "table");
+    let expected = [(1, 1, Passed), (2, 1, Failed), (2, 2, Passed), (3, 1, Failed)];
+    assert_eq!(read.verdicts("a", "s1"), expected);
+    let episode = read.episode("a", "s1");
+    assert_eq!((episode.stamina(), episode.planned_turns), (2, Some(3)));
+    assert_eq!(episode.end(), (Some(3), EndReason::AgentTimeout));
+    let first = &episode.turns[0].attempts[0];
+    assert_eq!(first.tokens, Tokens { input: Some(100), cached: Some(20), output: Some(10) });
+    assert_eq!((first.cost_usd, first.timing.agent_seconds), (Some(0.5), Some(12.5)));
+    assert_eq!((first.passed, first.total, first.extra["note"].as_str()), (Some(4), Some(4), Some("first")));
+    let second = &episode.turns[1].attempts[0];
+    assert_eq!((second.tokens.cached, second.cost_usd, second.extra.len()), (None, None, 0));
+    assert_eq!(read.verdicts("b", "s1"), [(1, 1, Unfinished)]);
+    assert_eq!(read.episode("b", "s1").end(), (Some(1), EndReason::Budget));
+}
+
+#[test]
+fn every_way_to_write_one_gives_the_same() {
+    let rows = "a,h,\"m, \"\"x\"\"\",s 1,1,1,true,0.5\na,h,\"m, \"\"x\"\"\",s 1,2,1,false,NaN\n";
+    let plain = table("t.csv", format!("{HEADER},cost_usd\n{rows}"));
+    let with_mark = format!("\u{feff}{HEADER},cost_usd\n{rows}").replace('\n', "\r\n");
+    let german = "run;harness;model;scenario;turn;attempt;passed;cost_usd\n\
+                  a;h;\"m, \"\"x\"\"\";s 1;1;1;1;0,5\na;h;\"m, \"\"x\"\"\";s 1;2;1;0;\n";
+    let tabs = "Run\tHarness\tModel\tScenario\tTurn\tAttempt\tPassed\tCost USD\n\
+                a\th\t\"m, \"\"x\"\"\"\ts 1\t1\t1\tyes\t0.5\na\th\t\"m, \"\"x\"\"\"\ts 1\t2\t1\tno\tNA\n";
+    let lines = "{\"run\":\"a\",\"harness\":\"h\",\"model\":\"m, \\\"x\\\"\",\"scenario\":\"s 1\",\"turn\":1,\"attempt\":1,\"passed\":true,\"cost_usd\":0.5}\n\n\
+                 {\"run\":\"a\",\"harness\":\"h\",\"model\":\"m, \\\"x\\\"\",\"scenario\":\"s 1\",\"turn\":2.0,\"attempt\":1,\"passed\":false,\"cost_usd\":NaN}";
+    for (name, text) in
+        [("t.csv", with_mark.as_str()), ("t.csv", german), ("t.tsv", tabs), ("t.jsonl", lines)]
+    {
+        let other = table(name, text);
+        assert_eq!(other.warnings(), [], "{name}: {text}");
+        assert_eq!(other.runs, plain.runs, "{name}");
+        assert_eq!(other.episodes, plain.episodes, "{name}");
+    }
+    assert_eq!(plain.runs[0].model.as_deref(), Some("m, \"x\""));
+}
+
+#[test]
+fn a_quoted_line_break_stands_in_one_row() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},request\na,h,m,s,1,1,1,\"Build it.\nWith tests.\"\na,h,m,s,2,1,0,Add users\na,h,m,s,2,1,0,twice\n"
+        ),
+    );
+    let Some(Request::Text(text)) = &read.episode("a", "s").turns[0].request else { panic!() };
+    assert_eq!(text, "Build it.\nWith tests.");
+    assert_eq!(read.episode("a", "s").turns[1].title.as_deref(), Some("Add users"));
+    let [(code, message)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
+    assert_eq!(code, "table.duplicate");
+    assert!(message.starts_with("Row 4 is attempt 1 at turn 2 of scenario “s”, as is row 3."), "{message}");
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_its_row() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,tests_passed,tests_total,end_reason,planned_turns,cost_usd\n\
+         a,h,m,gap,1,1,1,,,,,\n\
+         a,h,m,gap,3,1,1,,,,,\n\
+         a,h,m,on,1,1,0,,,,,\n\
+         a,h,m,on,2,1,1,,,,,\n\
+         a,h,m,odd,1,1,1,3,4,,5,\n\
+         a,h,m,odd,1,2,1,4,3,,6,\n\
+         a,h,m,odd,2,x,1,,,,5,\n\
+         a,h,m,odd,2,1,perhaps,,,ran away,5,-1\n\
+         b,h,m,odd,1,1,1,,,,7,\n\
+         b,other,m,odd2,1,1,1,,,,,\n\
+         ,h,m,odd,1,1,1,,,,,\n\
+         a,h,m,,1,1,1,,,,,\n\
+         a,h,m,odd,1,1,1,,,,,,,surplus\n\
+         a,h,m,odd,99999,1,1,,,,,\n",
+    );
+    let mut found: Vec<(&str, String)> = read
+        .warnings()
+        .iter()
+        .map(|(code, message)| (*code, message.split(' ').take(2).collect::<Vec<_>>().join(" ")))
+        .collect();
+    found.sort();
+    let expected = [
+        ("table.cells", "Row 14"),
+        ("table.contradiction", "Row 10"),
+        ("table.contradiction", "Row 11"),
+        ("table.contradiction", "Row 6"),
+        ("table.contradiction", "Row 7"),
+        ("table.contradiction", "Row 7"),
+        ("table.contradiction", "Row 7"),
+        ("table.end_reason", "Row 9"),
+        ("table.gap", "Row 3"),
+        ("table.goes_on", "Row 5"),
+        ("table.no_name", "Row 12"),
+        ("table.no_name", "Row 13"),
+        ("table.no_number", "Row 8"),
+        ("turns.out_of_range", "Row 15"),
+        ("value.not_usable", "Row 8"),
+        ("value.not_usable", "Row 9"),
+        ("value.not_usable", "Row 9"),
+    ];
+    let found: Vec<(&str, &str)> = found.iter().map(|(code, row)| (*code, row.as_str())).collect();
+    assert_eq!(found, expected, "{:#?}", read.warnings());
+    assert_eq!(read.episode("a", "gap").stamina(), 1);
+    assert_eq!(read.episode("a", "on").stamina(), 0);
+    let odd = read.episode("a", "odd");
+    assert_eq!((odd.planned_turns, odd.turns[0].attempts[1].passed), (Some(5), None));
+    // Nothing is known of it: it is neither a pass nor a failure.
+    assert_eq!(odd.turns[1].attempts[0].verdict, Unfinished);
+}
+
+#[test]
+fn turns_and_attempts_that_count_from_zero_are_shown_from_one() {
+    let read = table("t.csv", format!("{HEADER}\na,h,m,s,0,0,0\na,h,m,s,0,1,1\na,h,m,s,1,0,1\n"));
+    assert_eq!(read.verdicts("a", "s"), [(1, 1, Failed), (1, 2, Passed), (2, 1, Passed)]);
+    assert_eq!(read.codes(), ["turns.from_zero", "turns.from_zero"]);
+}
+
+#[test]
+fn rows_may_stand_in_any_order_and_in_several_files() {
+    let whole = format!("{HEADER}\na,h,m,s,1,1,0\na,h,m,s,1,2,1\na,h,m,s,2,1,1\na,h,m,t,1,1,1\n");
+    let one = table("t.csv", whole);
+    let folder = folder("1.csv", format!("{HEADER}\na,h,m,s,2,1,1\na,h,m,t,1,1,1\n"));
+    fs::write(
+        folder.path().join("2.jsonl"),
+        "{\"run\":\"a\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s\",\"turn\":1,\"attempt\":2,\"passed\":true}\n\
+         {\"run\":\"a\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s\",\"turn\":1,\"attempt\":1,\"passed\":false}\n",
+    )
+    .unwrap();
+    fs::write(folder.path().join("prices.csv"), "model,price\nm,1\n").unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    let apart = read(&tree, "");
+    assert_eq!((one.warnings(), apart.warnings()), (vec![], vec![]));
+    assert_eq!(apart.runs, one.runs);
+    let sorted = |read: &Read| {
+        let mut episodes = read.episodes.clone();
+        episodes.sort_by(|a, b| a.1.key.cmp(&b.1.key));
+        episodes
+    };
+    assert_eq!(sorted(&apart), sorted(&one));
+}
+
+/// Parts end between episodes, and give the same as one part, in order or not.
+#[test]
+fn a_long_table_is_read_in_parts() {
+    let rows = |sorted: bool| {
+        let mut rows: Vec<String> = (0..50_000_u32)
+            .map(|row| {
+                let (episode, turn) = (row / 7, row % 7 + 1);
+                format!("r{},h,m,s{episode},{turn},1,{}\n", episode % 3, u8::from(turn < 5))
+            })
+            .collect();
+        if !sorted {
+            rows.sort_by_key(|row| {
+                row.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
+            });
+        }
+        format!("{HEADER}\n{}", rows.concat())
+    };
+    let (sorted, apart) = (table("t.csv", rows(true)), table("t.csv", rows(false)));
+    assert_eq!((sorted.parts, apart.parts), (3, 1));
+    for read in [&sorted, &apart] {
+        assert_eq!(read.episodes.len(), 7_143);
+        assert_eq!(read.episodes.iter().map(|(_, e)| e.turns.len()).sum::<usize>(), 50_000);
+        assert!(read.episodes.iter().filter(|(_, e)| e.turns.len() == 7).all(|(_, e)| e.stamina() == 4));
+    }
+    // What stands before a change is not read again.
+    let folder = folder("t.csv", rows(true));
+    let tree = Tree::open(folder.path()).unwrap();
+    let stamps = |tree: &Tree| {
+        let parts = TidyTable.survey(tree, "", &mut Report::default()).parts;
+        parts.iter().map(|part| (part.key.clone(), part.stamp)).collect::<BTreeMap<_, _>>()
+    };
+    let before = stamps(&tree);
+    fs::write(folder.path().join("t.csv"), format!("{}r9,h,m,new,1,1,1\n", rows(true))).unwrap();
+    let after = stamps(&tree);
+    let changed: Vec<bool> = after.iter().map(|(key, stamp)| before.get(key) != Some(stamp)).collect();
+    assert_eq!(changed.iter().filter(|changed| **changed).count(), 1);
+}
+
+#[test]
+fn other_names_are_guessed_and_mapped() {
+    let text = "experiment,agent,llm,task,round,try,ok\ne1,h,m,s,1,1,1\ne1,h,m,s,2,1,0\n";
+    let folder = folder("rounds.csv", text);
+    let tree = Tree::of_file(&folder.path().join("rounds.csv")).unwrap();
+    let nothing = discover(&tree).unwrap_err();
+    let [lacking] = &nothing.tables[..] else { panic!("{nothing:?}") };
+    assert_eq!(lacking.there, ["harness", "scenario"]);
+    assert_eq!(
+        lacking.suggestion(),
+        "--map run=experiment --map model=llm --map turn=round --map attempt=try --map passed=ok"
+    );
+    let header: Vec<String> = text.lines().next().unwrap().split(',').map(str::to_owned).collect();
+    let said = lacking.missing.iter().map(|(ours, theirs)| ((*ours).to_owned(), theirs.clone().unwrap()));
+    let names = BTreeMap::from([(header_id(&header), said.collect())]);
+    let tree = tree.with_column_names(names);
+    assert!(near(&tree).is_empty());
+    let read = read(&tree, "");
+    assert_eq!(read.verdicts("e1", "s"), [(1, 1, Passed), (2, 1, Failed)]);
+    assert!(read.episodes[0].1.turns[0].attempts[0].extra.is_empty(), "a column that is mapped is no other");
+}
+
+#[test]
+fn no_other_table_is_taken_for_one() {
+    let folder = folder("prices.csv", "model,input,output\nm,1,2\n");
+    fs::write(folder.path().join("log.jsonl"), "{\"run\":\"a\",\"model\":\"m\"}\n").unwrap();
+    fs::write(folder.path().join("no.parquet"), b"PAR1 is not enough").unwrap();
+    fs::write(folder.path().join("empty.csv"), b"").unwrap();
+    fs::write(folder.path().join("bytes.csv"), b"\xff\xfe,\x00").unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    let nothing = discover(&tree).unwrap_err();
+    assert!(nothing.tables.is_empty(), "{nothing:?}");
+}
+
+#[test]
+fn a_quote_that_nobody_closes_does_not_take_the_file() {
+    let mut text = format!("{HEADER}\na,h,m,s,1,1,1\na,h,\"m,s,2,1,1\n");
+    text.push_str(&"x".repeat(6 << 20));
+    let read = table("t.csv", text);
+    assert_eq!(read.codes(), ["table.row_too_long"]);
+    assert!(read.warnings()[0].1.contains("It is read up to row 2."), "{:?}", read.warnings());
+    assert_eq!(read.verdicts("a", "s").len(), 1);
+}
+
+#[test]
+fn files_beside_the_table_are_found_and_nothing_else() {
+    let folder = folder(
+        "t.csv",
+        format!("{HEADER},log,request\na,h,m,s,1,1,1,logs/1.txt,asked.md\na,h,m,s,2,1,1,../secret,none.md\n"),
+    );
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    fs::write(folder.path().join("logs/1.txt"), "hello").unwrap();
+    fs::write(folder.path().join("asked.md"), "Build it").unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    let read = read(&tree, "");
+    let turns = &read.episode("a", "s").turns;
+    assert_eq!(turns[0].attempts[0].artifacts[0].kind, ArtifactKind::AgentLog);
+    assert!(matches!(&turns[0].request, Some(Request::File(file)) if file.path == "asked.md"));
+    assert!(matches!(&turns[1].request, Some(Request::Text(text)) if text == "none.md"));
+    assert_eq!(read.codes(), ["file.missing"]);
+}
+
+#[test]
+fn an_episode_and_a_run_may_have_no_attempt() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},episode_end_reason,planned_turns\na,h,m,s,,,,environment,4\na,h,m,t,1,,,,4\nb,h,m,,,,,,\n"
+        ),
+    );
+    assert_eq!(read.warnings(), []);
+    assert_eq!(read.runs.len(), 2);
+    assert_eq!(read.episode("a", "s").end(), (Some(1), EndReason::Environment));
+    assert_eq!(read.episode("a", "t").turns[0].attempts.len(), 0);
+    assert_eq!(read.episodes.len(), 2);
+}
+
+/// Written by pandas and polars: `tests/fixtures/table/make.py`.
+#[test]
+fn parquet_of_others_is_read() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let csv = fs::read(fixtures.join("attempts.csv")).unwrap();
+    let plain = table("t.csv", csv);
+    assert_eq!(plain.warnings(), []);
+    for name in ["pandas-snappy.parquet", "polars-zstd.parquet", "pandas-gzip.parquet", "pandas.jsonl"] {
+        let bytes = fs::read(fixtures.join(name)).unwrap();
+        let other = table(&format!("t.{}", name.rsplit_once('.').unwrap().1), bytes);
+        assert_eq!(other.warnings(), [], "{name}");
+        assert_eq!(other.runs, plain.runs, "{name}");
+        assert_eq!(other.episodes, plain.episodes, "{name}");
+    }
+}

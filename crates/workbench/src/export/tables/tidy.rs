@@ -1,0 +1,189 @@
+//! Every attempt, one a row: the tidy table that `stamina ingest` reads.
+
+use std::collections::BTreeSet;
+
+use figures::table::{Column, Table, Value, known, maybe};
+use ingest::formats::table::columns::{COLUMNS, Field, Kind};
+use model::{Attempt, Counting, EndReason, Episode, Run, Tokens, Turn, Verdict};
+use store::RunRecord;
+
+use crate::Workbench;
+use crate::api::{ApiError, Member};
+use crate::compare::members;
+use crate::compare::sets::ScenarioSets;
+use crate::summary::grades_turns;
+
+/// Most attempts of one table: each takes about 2 KB of memory.
+const ATTEMPTS_CAP: u64 = 500_000;
+
+fn column(of: &ingest::formats::table::columns::Column) -> Column {
+    let mut heading = of.name.replace('_', " ");
+    heading[..1].make_ascii_uppercase();
+    let column = match of.kind {
+        Kind::Ordinal | Kind::Count | Kind::Tokens => Column::integer(of.name, &heading),
+        Kind::Amount | Kind::Number => Column::number(of.name, &heading, 2),
+        Kind::Flag => Column::flag(of.name, &heading),
+        Kind::Text | Kind::EndReason | Kind::Verdict | Kind::Time => Column::text(of.name, &heading),
+    };
+    let shown = of.required
+        || matches!(of.field, Field::TestsPassed | Field::TestsTotal | Field::EndReason | Field::CostUsd);
+    if shown { column } else { column.for_machines() }
+}
+
+/// The columns of the export, by their place.
+fn fields() -> impl Iterator<Item = &'static ingest::formats::table::columns::Column> {
+    COLUMNS.iter().filter(|column| column.exported)
+}
+
+/// The cells of a row by field.
+#[derive(Clone)]
+struct Cells(Vec<Option<Value>>);
+
+impl Cells {
+    fn new() -> Self {
+        Self(vec![None; COLUMNS.len()])
+    }
+
+    fn set(&mut self, field: Field, value: Option<Value>) {
+        self.0[field as usize] = value;
+    }
+
+    fn row(&self) -> Vec<Option<Value>> {
+        fields().map(|column| self.0[column.field as usize].clone()).collect()
+    }
+
+    /// What is the same in every row of a run.
+    fn of_run(record: &RunRecord, set: Option<u32>) -> Self {
+        let (mut cells, entry) = (Self::new(), &record.entry);
+        let run: &Run = &record.run;
+        let text = |text: Option<&str>| maybe(text);
+        cells.set(Field::Run, known(entry.slug.as_str()));
+        cells.set(Field::Harness, text(run.harness.as_deref()));
+        cells.set(Field::Model, text(run.model.as_deref()));
+        cells.set(Field::Benchmark, known(run.benchmark.key.as_str()));
+        cells.set(Field::BenchmarkName, known(run.benchmark.name.as_str()));
+        cells.set(Field::ScenarioSet, maybe(set.map(|set| set.to_string())));
+        cells.set(Field::Scoring, known(if grades_turns(record) { "turns" } else { "tests" }));
+        cells.set(Field::Provider, text(run.provider.as_deref()));
+        cells.set(Field::HarnessVersion, text(run.harness_version.as_deref()));
+        cells.set(Field::Runner, text(run.runner.as_ref().map(|(name, _)| name.as_str())));
+        let version = run.runner.as_ref().and_then(|(_, version)| version.as_deref());
+        cells.set(Field::RunnerVersion, text(version));
+        cells.set(Field::Simulated, known(run.simulated));
+        cells.set(Field::PlannedEpisodes, maybe(run.planned_episodes));
+        cells.set(Field::AttemptLimit, maybe(run.attempt_limit));
+        cells.set(Field::RunStartedAt, text(run.started_at.as_deref()));
+        cells.set(Field::RunFinishedAt, text(run.finished_at.as_deref()));
+        cells.set(Field::Invalid, text(entry.invalid.as_deref()));
+        cells
+    }
+
+    fn tokens(&mut self, tokens: Tokens, fields: [Field; 3]) {
+        for (field, count) in fields.into_iter().zip([tokens.input, tokens.cached, tokens.output]) {
+            self.set(field, maybe(count));
+        }
+    }
+
+    fn episode(&mut self, episode: &Episode) {
+        use Field::{EpisodeTokensCached, EpisodeTokensIn, EpisodeTokensOut};
+        self.set(Field::Scenario, known(episode.scenario.as_str()));
+        self.set(Field::Repeat, known(episode.repeat));
+        self.set(Field::PlannedTurns, maybe(episode.planned_turns));
+        self.set(Field::EpisodeEnd, maybe(episode.end_reason.map(EndReason::as_str)));
+        self.set(Field::AttemptsLeft, known(episode.attempts_left));
+        self.set(Field::Unrecognised, known(episode.unrecognised));
+        self.set(Field::EpisodeId, maybe(episode.identity.as_deref()));
+        self.set(Field::ScenarioTitle, maybe(episode.title.as_deref()));
+        let tokens = episode.tokens.unwrap_or_default();
+        self.tokens(tokens, [EpisodeTokensIn, EpisodeTokensCached, EpisodeTokensOut]);
+        self.set(Field::EpisodeCostUsd, maybe(episode.cost_usd));
+        self.set(Field::EpisodeAgentSeconds, maybe(episode.timing.agent_seconds));
+        self.set(Field::EpisodeTestSeconds, maybe(episode.timing.test_seconds));
+        self.set(Field::EpisodeStartedAt, maybe(episode.timing.started_at.as_deref()));
+        self.set(Field::EpisodeFinishedAt, maybe(episode.timing.finished_at.as_deref()));
+    }
+
+    fn turn(&mut self, turn: &Turn) {
+        self.set(Field::Turn, known(turn.number));
+        self.set(Field::Title, maybe(turn.title.as_deref()));
+    }
+
+    fn attempt(&mut self, attempt: &Attempt) {
+        use Field::{TokensCached, TokensIn, TokensOut};
+        let passed = match attempt.verdict {
+            Verdict::Passed => Some(true),
+            Verdict::Failed | Verdict::Error => Some(false),
+            Verdict::Unfinished => None,
+        };
+        self.set(Field::Attempt, known(attempt.number));
+        self.set(Field::Passed, maybe(passed));
+        self.set(Field::TestsPassed, maybe(attempt.passed));
+        self.set(Field::TestsTotal, maybe(attempt.total));
+        self.set(Field::EndReason, maybe(attempt.end_reason.map(EndReason::as_str)));
+        self.set(Field::Verdict, known(attempt.verdict.as_str()));
+        let counting = Some(attempt.counting).filter(|counting| *counting != Counting::Share);
+        self.set(Field::Counting, maybe(counting.map(Counting::as_str)));
+        self.set(Field::Reward, maybe(attempt.reward));
+        self.tokens(attempt.tokens, [TokensIn, TokensCached, TokensOut]);
+        self.set(Field::CostUsd, maybe(attempt.cost_usd));
+        self.set(Field::ToolCalls, maybe(attempt.tool_calls));
+        self.set(Field::Steps, maybe(attempt.steps));
+        self.set(Field::AgentSeconds, maybe(attempt.timing.agent_seconds));
+        self.set(Field::TestSeconds, maybe(attempt.timing.test_seconds));
+        self.set(Field::StartedAt, maybe(attempt.timing.started_at.as_deref()));
+        self.set(Field::FinishedAt, maybe(attempt.timing.finished_at.as_deref()));
+        let exception = attempt.exception.as_ref();
+        self.set(Field::ExceptionType, maybe(exception.map(|(kind, _)| kind.as_str())));
+        self.set(Field::Exception, maybe(exception.map(|(_, message)| message.as_str())));
+    }
+}
+
+/// Every attempt of the members, each run once.
+pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiError> {
+    let mut table = Table::new("tidy-attempts", "Every attempt", fields().map(column).collect());
+    // Each by itself: withdrawn runs go out as well, with their mark, and copies of trials say whose they are.
+    let mut pools = Vec::new();
+    for member in of {
+        pools.extend(members::resolve(&workbench.store, std::slice::from_ref(member))?);
+    }
+    let runs = || pools.iter().flat_map(|pool| &pool.runs);
+    let attempts: u64 = runs().flat_map(|run| &run.episodes).map(|episode| u64::from(episode.attempts)).sum();
+    if attempts > ATTEMPTS_CAP {
+        return Err(ApiError::new("export.too_many", format!("The runs have {attempts} attempts"))
+            .hint(format!("One table takes {ATTEMPTS_CAP}: export fewer runs at once")));
+    }
+    let sets = ScenarioSets::of(runs().map(|run| &run.record));
+    let several = runs().map(|run| sets.set(&run.record)).collect::<BTreeSet<u32>>().len() > 1;
+    let mut seen = BTreeSet::new();
+    for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {
+        let of_run = Cells::of_run(&run.record, several.then(|| sets.set(&run.record)));
+        if run.episodes.is_empty() {
+            table.push(of_run.row());
+        }
+        for entry in &run.episodes {
+            let Some(episode) = workbench.store.whole_episode(entry.id)? else { continue };
+            let mut of_episode = of_run.clone();
+            of_episode.episode(&episode);
+            if episode.turns.is_empty() {
+                table.push(of_episode.row());
+            }
+            for turn in &episode.turns {
+                let mut of_turn = of_episode.clone();
+                of_turn.turn(turn);
+                if turn.attempts.is_empty() {
+                    table.push(of_turn.row());
+                }
+                for attempt in &turn.attempts {
+                    let mut cells = of_turn.clone();
+                    cells.attempt(attempt);
+                    table.push(cells.row());
+                }
+            }
+        }
+    }
+    table.notes.push(
+        "A row is an attempt. Stamina Lab reads the table as it stands, with the same numbers; individual tests, requests, settings and what sources report of themselves are not in it."
+            .to_owned(),
+    );
+    Ok(table)
+}

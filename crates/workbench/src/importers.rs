@@ -1,0 +1,229 @@
+//! Importers of others: a program that makes a tidy table of a folder, run only where a user says so.
+//!
+//! `stamina-import-NAME`, found on the `PATH`, gets the folder as its only argument and writes the table to its standard
+//! output. Its exit code says whether the folder is its own. What it writes is kept beside the library, and read as a table.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use files::Stamp;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::Workbench;
+use crate::api::ApiError;
+use crate::sources::open_tree;
+
+/// The exit code that says that a folder is not the importer's: that of Rerun's external importers.
+pub const NOT_MINE: i32 = 66;
+/// How long one may take.
+const LONGEST: Duration = Duration::from_mins(10);
+/// Most bytes that it may write.
+const MOST_BYTES: u64 = 2 << 30;
+/// Most bytes of what it complains of that are shown.
+const COMPLAINT: usize = 2_000;
+/// How often it is looked after.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The program that a name means: a path where there is a `/` in it, else `stamina-import-NAME` on the `PATH`.
+fn program(name: &str) -> Result<PathBuf, ApiError> {
+    if name.contains('/') {
+        return Path::new(name).canonicalize().map_err(|error| {
+            ApiError::new("importer.missing", format!("The importer cannot be found: {error}"))
+                .at(name)
+                .hint("Name a program, or stamina-import-NAME on the PATH by its NAME")
+        });
+    }
+    let file = format!("stamina-import-{name}");
+    let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        is_word.then(|| std::env::split_paths(&path).map(|folder| folder.join(&file)).find(|p| p.is_file()));
+    found.flatten().ok_or_else(|| {
+        ApiError::new("importer.missing", format!("No program {file} is on the PATH"))
+            .hint("Install it, or name its path: --with ./PROGRAM")
+    })
+}
+
+/// Ends a program with all that it started.
+fn end(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It may have ended by itself.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+/// Copies at most [`MOST_BYTES`]; the first byte beyond is counted and not written.
+fn copy(mut from: impl Read, to: &mut File, written: &AtomicU64) -> io::Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(());
+        }
+        if written.fetch_add(read as u64, Ordering::Relaxed) + read as u64 > MOST_BYTES {
+            return Ok(());
+        }
+        to.write_all(&buffer[..read])?;
+    }
+}
+
+/// The end of what a program complains of.
+fn complaint(mut from: impl Read) -> String {
+    let (mut kept, mut buffer) = (Vec::new(), [0; 4096]);
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        kept.extend_from_slice(&buffer[..read]);
+        let surplus = kept.len().saturating_sub(COMPLAINT);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).trim().to_owned()
+}
+
+/// Runs an importer on a folder; what it writes goes into `out`.
+fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(), ApiError> {
+    let failed = |what: String| ApiError::new("importer.failed", what).at(program.display().to_string());
+    let mut file = File::create(out).map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
+    let mut child = Command::new(program)
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| failed(format!("The importer cannot be started: {error}")))?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let written = AtomicU64::new(0);
+    let begun = Instant::now();
+    let (status, copied, said) = std::thread::scope(|scope| {
+        let written = &written;
+        let copying = scope.spawn(move || stdout.map_or(Ok(()), |out| copy(out, &mut file, written)));
+        let complaining = scope.spawn(move || stderr.map_or_else(String::new, complaint));
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Ok(status),
+                Ok(None) if begun.elapsed() > longest => break Err("takes too long"),
+                Ok(None) if written.load(Ordering::Relaxed) > MOST_BYTES => break Err("writes too much"),
+                Ok(None) => std::thread::sleep(LOOK),
+                Err(_) => break Err("cannot be waited for"),
+            }
+        };
+        // What it left running holds its output open.
+        end(&mut child);
+        (status, copying.join().unwrap_or(Ok(())), complaining.join().unwrap_or_default())
+    });
+    let said = if said.is_empty() { String::new() } else { format!(". It said: {said}") };
+    let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{said}")))?;
+    copied.map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
+    if written.load(Ordering::Relaxed) > MOST_BYTES {
+        return Err(failed(format!("The importer writes more than {} GB", MOST_BYTES >> 30)));
+    }
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(NOT_MINE) => {
+            Err(ApiError::new("importer.not_mine", format!("The importer does not read this folder{said}"))
+                .at(folder.display().to_string())
+                .hint("Open the folder without --with, or with another importer"))
+        }
+        Some(code) => Err(failed(format!("The importer ended with exit code {code}{said}"))),
+        None => Err(failed(format!("The importer was ended by a signal{said}"))),
+    }
+}
+
+impl Workbench {
+    /// Where what importers write is kept: beside the library.
+    fn imported_folder(&self) -> Result<PathBuf, ApiError> {
+        let library = self.store.path().ok_or_else(|| {
+            ApiError::new("importer.failed", "A library in memory has no place for what an importer writes")
+        })?;
+        let mut name = library.file_name().unwrap_or_default().to_owned();
+        name.push(".imported");
+        Ok(library.with_file_name(name))
+    }
+
+    /// Runs an importer on a folder or zip and keeps the table that it makes. Gives the path of the table.
+    pub(crate) fn imported_with(&self, path: &Path, importer: &str) -> Result<PathBuf, ApiError> {
+        let program = program(importer)?;
+        let source = path.canonicalize().map_err(|_| {
+            ApiError::new("source.missing", "There is no such folder or zip").at(path.display().to_string())
+        })?;
+        let folder = self.imported_folder()?;
+        let failed = |error: io::Error| {
+            ApiError::new("importer.failed", format!("Its table cannot be kept: {error}"))
+                .at(folder.display().to_string())
+        };
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let id = Stamp::new().text(&source.to_string_lossy()).finish();
+        let part = folder.join(format!("{id:016x}.part"));
+        let made = run(&program, &source, &part, LONGEST).and_then(|()| {
+            let is_json = File::open(&part).and_then(|file| {
+                let mut first = [0; 512];
+                let read = file.take(512).read(&mut first)?;
+                Ok(first[..read].trim_ascii_start().first() == Some(&b'{'))
+            });
+            let ending = if is_json.map_err(failed)? { "jsonl" } else { "csv" };
+            let table = folder.join(format!("{id:016x}.{ending}"));
+            fs::rename(&part, &table).map_err(failed)?;
+            Ok(table)
+        });
+        if made.is_err() {
+            // What it wrote until then is of no use.
+            let _ = fs::remove_file(&part);
+        }
+        made
+    }
+}
+
+/// Opens a folder through the table that an importer made of it.
+pub(crate) fn open_imported(path: &Path, table: &Path) -> Result<files::Tree, ApiError> {
+    open_tree(path)?.with_table(table).map_err(|error| {
+        ApiError::new(
+            "source.missing",
+            format!("The table that an importer made of it cannot be read: {error}"),
+        )
+        .at(table.display().to_string())
+        .hint("Run the importer again: stamina ingest FOLDER --with NAME")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn script(folder: &Path, body: &str) -> PathBuf {
+        let path = folder.join("importer");
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn what_an_importer_does_is_told_by_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let run = |body: &str, longest| run(&script(folder.path(), body), folder.path(), &out, longest);
+        run("echo \"run,$1\"", LONGEST).unwrap();
+        assert_eq!(fs::read_to_string(&out).unwrap(), format!("run,{}\n", folder.path().display()));
+        let error = run("echo not one of ours >&2; exit 66", LONGEST).unwrap_err();
+        assert_eq!(error.code, "importer.not_mine");
+        assert!(error.message.ends_with("It said: not one of ours"), "{}", error.message);
+        let error = run("echo broken >&2; exit 3", LONGEST).unwrap_err();
+        assert_eq!(error.message, "The importer ended with exit code 3. It said: broken");
+        // It and whatever it started are ended.
+        let error = run("sleep 600 & sleep 600", Duration::ZERO).unwrap_err();
+        assert_eq!(error.message, "The importer takes too long, and was ended");
+    }
+
+    #[test]
+    fn only_a_name_or_a_path_is_a_program() {
+        for name in ["", "no such", "../x", "nothing-of-this-name"] {
+            assert_eq!(program(name).unwrap_err().code, "importer.missing", "{name}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Tables of others: which columns they lack, and what a user said that their columns are.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use files::Tree;
+use ingest::formats::table::columns::COLUMNS;
+use ingest::formats::table::{Near, headed};
+
+use crate::Workbench;
+use crate::api::{ApiError, MapColumns, Nothing, TableColumns, TableGuess};
+use crate::importers::open_imported;
+use crate::sources::open_tree;
+
+impl Workbench {
+    /// Opens a folder, zip or table, with what is remembered of the columns of tables.
+    pub(crate) fn open_tables(&self, path: &Path) -> Result<Tree, ApiError> {
+        let source = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let imported = self.store.imported_of(&source.to_string_lossy())?;
+        let tree = match imported {
+            Some(table) => open_imported(path, Path::new(&table))?,
+            None => open_tree(path)?,
+        };
+        Ok(tree.with_column_names(self.store.column_names()?))
+    }
+
+    /// Keeps which column of a table is which, for every table with the same header.
+    pub fn map_columns(&self, request: MapColumns) -> Result<Nothing, ApiError> {
+        let MapColumns { path, columns } = request;
+        for ours in columns.keys() {
+            if !COLUMNS.iter().any(|column| column.name == ours) {
+                let required = COLUMNS.iter().filter(|column| column.required).map(|column| column.name);
+                let required: Vec<&str> = required.collect();
+                return Err(ApiError::new(
+                    "table.no_column",
+                    format!("A tidy table has no column \"{ours}\""),
+                )
+                .hint(format!("It needs {}; docs/formats.md lists the others", required.join(", "))));
+            }
+        }
+        let tables = headed(&open_tree(Path::new(&path))?);
+        let mut found = false;
+        for table in &tables {
+            let has = |name: &String| table.columns.iter().any(|column| column.trim() == name.trim());
+            if columns.values().all(has) {
+                self.store.set_column_names(&table.header, &columns)?;
+                found = true;
+            }
+        }
+        if found {
+            return Ok(Nothing {});
+        }
+        let names: Vec<&str> = columns.values().map(String::as_str).collect();
+        let what = format!("No table there has the columns {}", names.join(", "));
+        let hint = match tables.first() {
+            Some(table) => format!("The first one has {}", table.columns.join(", ")),
+            None => "Tables are files that end in .csv, .tsv, .jsonl or .parquet".to_owned(),
+        };
+        Err(ApiError::new("table.no_column", what).at(path).hint(hint))
+    }
+}
+
+/// A table that lacks columns, as the UI and scripts get it.
+pub(crate) fn lacking(near: Near) -> TableColumns {
+    let guess = |(column, guess): &(&str, Option<String>)| TableGuess {
+        column: (*column).to_owned(),
+        guess: guess.clone(),
+    };
+    TableColumns {
+        map: near.suggestion(),
+        at: near.path,
+        there: near.there.into_iter().map(str::to_owned).collect(),
+        missing: near.missing.iter().map(guess).collect(),
+        columns: near.columns,
+    }
+}
+
+/// `turn=round` as `--map` takes it.
+pub fn parse_map(texts: &[String]) -> Result<BTreeMap<String, String>, ApiError> {
+    let pair = |text: &String| {
+        let (ours, theirs) = text.split_once('=').ok_or_else(|| {
+            ApiError::new("table.map", format!("\"{text}\" does not say which column is which"))
+                .hint("Write the column of a tidy table, then the one of the file: --map turn=round")
+        })?;
+        Ok((ours.trim().to_owned(), theirs.trim().to_owned()))
+    };
+    texts.iter().map(pair).collect()
+}

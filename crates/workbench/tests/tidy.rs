@@ -1,0 +1,294 @@
+//! The way there and back: the tidy table of any runs, opened in another library, gives the same numbers.
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod library;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use figures::table::{Table, Value};
+use library::{Library, members, repository};
+use model::{Attempt, Benchmark, Counting, EndReason, Episode, Run, Tokens, Turn, Verdict};
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::select;
+use store::{PartRead, Store};
+use workbench::Workbench;
+use workbench::api::{
+    CompareRequest, ExportFormat, ExportOf, ExportRequest, FailuresRequest, GridSort, ListRuns, Pairs,
+    RetriesRequest, TableOf,
+};
+
+/// The table of runs as a file in a folder.
+fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: &Path) -> PathBuf {
+    let of = ExportOf::Table {
+        table: TableOf::Tidy { members: members(runs) },
+        preset: "icml".to_owned(),
+        grey: false,
+    };
+    let made = workbench.export(ExportRequest { of, format, to: None }).unwrap();
+    let name = if format == ExportFormat::Parquet { "attempts.parquet" } else { "attempts.csv" };
+    let path = folder.join(name);
+    fs::write(&path, STANDARD.decode(made.base64.unwrap()).unwrap()).unwrap();
+    path
+}
+
+/// The tables whose numbers come from attempts alone.
+fn tables(runs: &[&str]) -> Vec<TableOf> {
+    let of = || CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() };
+    let retries = || RetriesRequest { members: members(runs), ..RetriesRequest::default() };
+    let failures = || FailuresRequest { members: members(runs), ..FailuresRequest::default() };
+    vec![
+        TableOf::Runs { of: of() },
+        TableOf::Spent { of: of() },
+        TableOf::Pairs { of: of() },
+        TableOf::Sensitivity { of: of() },
+        TableOf::Survival { of: of() },
+        TableOf::Retries { of: retries() },
+        TableOf::Gains { of: retries() },
+        TableOf::Repairs { of: failures() },
+        TableOf::Episodes { members: members(runs), sort: GridSort::Scenario },
+        TableOf::Turns { members: members(runs), sort: GridSort::Scenario },
+        TableOf::ByTurn { members: members(runs) },
+    ]
+}
+
+/// The values of a table; of what differs between libraries only the ids are left out.
+fn values<'a>(table: &'a Table, but: &[&str]) -> Vec<BTreeMap<&'a str, Option<&'a Value>>> {
+    const IDS: [&str; 4] = ["run_id", "id", "source", "episode"];
+    table
+        .rows
+        .iter()
+        .map(|row| {
+            let cells =
+                table.columns.iter().zip(row).map(|(column, cell)| (column.name.as_str(), cell.as_ref()));
+            cells
+                .filter(|(name, _)| !IDS.contains(name) && but.iter().all(|but| !name.contains(but)))
+                .collect()
+        })
+        .collect()
+}
+
+/// Every table of both libraries is the same.
+fn assert_equal(one: &Workbench, runs: &[&str], other: &Workbench, back: &[&str], what: &str) {
+    for (left, right) in tables(runs).iter().zip(tables(back)) {
+        match (one.table(left), other.table(&right)) {
+            (Ok(a), Ok(b)) => {
+                let (mut a, b) = (a, b);
+                // A run that has no name of its own is called by its id.
+                for (slug, back) in runs.iter().zip(back) {
+                    for cell in a.rows.iter_mut().flatten().flatten() {
+                        if let Value::Text(text) = cell {
+                            *text = text.replace(slug, back);
+                        }
+                    }
+                }
+                // Tasks that a source only counts are in its score, and have no attempt.
+                // Sets of scenarios are numbered anew, and the bootstrap draws in their order.
+                let but: &[&str] = match what {
+                    "evocode" => &["score"],
+                    "several" => &["bootstrap"],
+                    _ => &[],
+                };
+                let (mut a_values, mut b_values) = (values(&a, but), values(&b, but));
+                if what == "several" {
+                    a_values.sort_by_key(|row| format!("{row:?}"));
+                    b_values.sort_by_key(|row| format!("{row:?}"));
+                }
+                assert_eq!(a_values, b_values, "{what}: {}", a.name);
+            }
+            (Err(a), Err(b)) => assert_eq!(a.code, b.code, "{what}"),
+            (a, b) => panic!("{what}: {:?} and {:?}", a.map(|t| t.name), b.map(|t| t.name)),
+        }
+    }
+}
+
+/// Ids of the runs of a library, in order.
+fn ids(workbench: &Workbench) -> Vec<String> {
+    let mut ids: Vec<String> =
+        workbench.list_runs(ListRuns::default()).unwrap().rows.into_iter().map(|run| run.id).collect();
+    ids.sort();
+    ids
+}
+
+/// Takes the runs of a library there and back.
+fn round_trip(one: &Workbench, runs: &[&str], format: ExportFormat, what: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = exported(one, runs, format, folder.path());
+    let other = Library::of(&[path]);
+    let back: Vec<String> = ids(&other.workbench);
+    let slug = |run: &&str| {
+        let wanted = format!("attempts.{}.{run}", extension(format));
+        back.iter()
+            .find(|back| **back == wanted || back.ends_with(*run))
+            .unwrap_or_else(|| panic!("{wanted} of {back:?}"))
+    };
+    let back: Vec<&str> = runs.iter().map(|run| slug(run).as_str()).collect();
+    assert_equal(one, runs, &other.workbench, &back, what);
+    // And once more: the table of the table is the table.
+    let again = other.workbench.table(&TableOf::Tidy { members: members(&back) }).unwrap();
+    let first = one.table(&TableOf::Tidy { members: members(runs) }).unwrap();
+    let without_run = |table: &Table| -> Vec<Vec<Option<Value>>> {
+        let run = table.columns.iter().position(|column| column.name == "run").unwrap();
+        let mut rows = table.rows.clone();
+        for row in &mut rows {
+            row[run] = None;
+        }
+        rows.sort_by_key(|row| format!("{row:?}"));
+        rows
+    };
+    assert_eq!(without_run(&first), without_run(&again), "{what}");
+}
+
+fn extension(format: ExportFormat) -> &'static str {
+    if format == ExportFormat::Parquet { "parquet" } else { "csv" }
+}
+
+#[test]
+fn the_numbers_of_every_format_come_back() {
+    let inputs = [
+        "staminabench/own",
+        "staminabench/flat_records",
+        "staminabench/nested_folders",
+        "harbor/jobs/failures-k1",
+        "harbor/jobs/oracle-k2",
+        "harbor/jobs/interrupted",
+        "terminal_bench/run-a",
+        "evocode",
+        "table/attempts.csv",
+        "world/cancelled",
+        "world/never-at-risk",
+        "world/steps-unknown",
+    ];
+    for input in inputs {
+        let library = Library::fixtures(&[input]);
+        let ids = ids(&library.workbench);
+        for format in [ExportFormat::Csv, ExportFormat::Parquet] {
+            for run in &ids {
+                round_trip(&library.workbench, &[run], format, input);
+            }
+        }
+    }
+    let several =
+        Library::fixtures(&["staminabench/own", "staminabench/nested_folders", "harbor/jobs/failures-k1"]);
+    let ids = ids(&several.workbench);
+    let runs: Vec<&str> = ids.iter().map(String::as_str).collect();
+    round_trip(&several.workbench, &runs, ExportFormat::Csv, "several");
+}
+
+#[test]
+fn the_numbers_of_the_samples_come_back() {
+    let library = Library::of(&[repository().join("data/sample-simulated.zip")]);
+    let ids = ids(&library.workbench);
+    let runs: Vec<&str> = ids.iter().map(String::as_str).collect();
+    round_trip(&library.workbench, &runs, ExportFormat::Csv, "sample");
+    round_trip(&library.workbench, &runs[..2], ExportFormat::Parquet, "sample");
+}
+
+fn attempt() -> impl Strategy<Value = Attempt> {
+    let verdict = select(vec![Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished]);
+    let counts = of((0..9_u32, 0..9_u32).prop_map(|(passed, more)| (passed, passed + more)));
+    let counting = select(vec![Counting::Share, Counting::Zero, Counting::Outside]);
+    let tokens = (of(0..2_000_u64), of(0..9_u64), of(0..900_u64));
+    let numbers = (of(0.0..9.0), of(0.0..900.0), of(0.0..9.0), of(-1.0..2.0));
+    (
+        verdict,
+        of(select(EndReason::ALL.to_vec())),
+        counts,
+        counting,
+        tokens,
+        numbers,
+        of(0..9_u32),
+        of(0..9_u32),
+    )
+        .prop_map(
+            |(verdict, reason, counts, counting, (input, cached, output), numbers, calls, steps)| {
+                let mut attempt = Attempt::new(1, verdict);
+                attempt.end_reason = reason.filter(|_| verdict != Verdict::Passed);
+                (attempt.passed, attempt.total) = counts.unzip();
+                attempt.counting = counting;
+                attempt.tokens = Tokens { input, cached, output };
+                (attempt.cost_usd, attempt.timing.agent_seconds) = (numbers.0, numbers.1);
+                (attempt.timing.test_seconds, attempt.reward) = (numbers.2, numbers.3);
+                (attempt.tool_calls, attempt.steps) = (calls, steps);
+                attempt
+            },
+        )
+}
+
+fn episode() -> impl Strategy<Value = Episode> {
+    let turns = vec(vec(attempt(), 0..4), 0..6);
+    let given = (of(0.0..9.0), of(0.0..900.0), of((0..9_000_u64, 0..900_u64)));
+    (turns, of(1..8_u32), of(select(EndReason::ALL.to_vec())), any::<(bool, bool)>(), given).prop_map(
+        |(turns, planned, reason, (left, unrecognised), (cost, seconds, tokens))| {
+            let mut episode = Episode::new("", "");
+            episode.turns = turns
+                .into_iter()
+                .zip(1..)
+                .map(|(mut attempts, number)| {
+                    attempts.iter_mut().zip(1..).for_each(|(attempt, number)| attempt.number = number);
+                    Turn { attempts, ..Turn::new(number) }
+                })
+                .collect();
+            (episode.planned_turns, episode.end_reason) = (planned, reason);
+            (episode.attempts_left, episode.unrecognised) = (left, unrecognised);
+            (episode.cost_usd, episode.timing.agent_seconds) = (cost, seconds);
+            episode.tokens = tokens.map(|(input, output)| Tokens {
+                input: Some(input),
+                cached: None,
+                output: Some(output),
+            });
+            episode
+        },
+    )
+}
+
+/// Runs with their episodes, each of a scenario.
+fn runs() -> impl Strategy<Value = Vec<(String, Option<String>, Vec<Episode>)>> {
+    let name = select(vec!["codex", "mini_swe", "=1+1", "a, \"b\"", "'quoted'", "模型", "-0"]);
+    let model = of(select(vec!["gpt", "glm 5", "+x", "NaN"]));
+    vec((name.prop_map(str::to_owned), model.prop_map(|m| m.map(str::to_owned)), vec(episode(), 0..5)), 1..4)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_numbers_of_any_library_come_back(runs in runs(), graded in any::<bool>()) {
+        let folder = tempfile::tempdir().unwrap();
+        let db = folder.path().join("library.sqlite");
+        let format = if graded { "harbor" } else { "staminabench" };
+        {
+            let store = Store::open(&db).unwrap();
+            let source = store.put_source("/no/such/place", "results", false).unwrap();
+            let benchmark = || Benchmark { key: "any".to_owned(), name: "Any".to_owned() };
+            let all: Vec<Run> = runs.iter().zip(0..).map(|((harness, model, _), number)| Run {
+                harness: Some(harness.clone()),
+                model: model.clone(),
+                ..Run::unknown(format!("run{number}"), benchmark())
+            }).collect();
+            store.put_runs(source, "", format, &all).unwrap();
+            let episodes: Vec<(String, Episode)> = runs.iter().zip(0..).flat_map(|((_, _, episodes), run)| {
+                let of_run = episodes.iter().zip(0..).map(move |(episode, number)| {
+                    let scenario = format!("s {number}");
+                    let identity = Some(format!("id-{run}-{number}"));
+                    let episode = Episode { key: format!("{scenario}#1"), scenario, identity, ..episode.clone() };
+                    (format!("run{run}"), episode)
+                });
+                of_run.collect::<Vec<_>>()
+            }).collect();
+            let part = PartRead { place: "", key: "all", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            store.put_part(source, &part).unwrap();
+            store.sum_runs(source).unwrap();
+            store.set_source_read(source, None).unwrap();
+        }
+        let workbench = Workbench::open(workbench::Options { db: Some(db), ..Default::default() }).unwrap();
+        let ids = ids(&workbench);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        round_trip(&workbench, &ids, ExportFormat::Csv, format);
+    }
+}
