@@ -133,10 +133,16 @@ fn round_trip(one: &Workbench, runs: &[&str], format: ExportFormat, what: &str) 
     let again = other.workbench.table(&TableOf::Tidy { members: members(&back) }).unwrap();
     let first = one.table(&TableOf::Tidy { members: members(runs) }).unwrap();
     let without_run = |table: &Table| -> Vec<Vec<Option<Value>>> {
-        let run = table.columns.iter().position(|column| column.name == "run").unwrap();
+        // Ids are new, and sets of scenarios numbered anew.
+        let renamed = ["run", "scenario_set"];
+        let places: Vec<usize> = (0..table.columns.len())
+            .filter(|at| renamed.contains(&table.columns[*at].name.as_str()))
+            .collect();
         let mut rows = table.rows.clone();
         for row in &mut rows {
-            row[run] = None;
+            for at in &places {
+                row[*at] = None;
+            }
         }
         rows.sort_by_key(|row| format!("{row:?}"));
         rows
