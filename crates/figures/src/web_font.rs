@@ -212,9 +212,9 @@ mod tests {
         let whole = Face::parse(PLEX_SANS_REGULAR, 0).unwrap();
         let outline = |face: &Face<'_>, letter| {
             let mut path = Path(String::new());
-            let glyph = face.glyph_index(letter).unwrap();
+            let glyph = face.glyph_index(letter)?;
             face.outline_glyph(glyph, &mut path);
-            (path.0, face.glyph_hor_advance(glyph))
+            Some((path.0, face.glyph_hor_advance(glyph)))
         };
         // Accented letters are put together of others.
         let letters: BTreeSet<char> = "agé Åτ≥–7".chars().collect();
@@ -223,11 +223,18 @@ mod tests {
         for letter in letters {
             assert_eq!(outline(&small, letter), outline(&whole, letter), "{letter}");
         }
-        assert_eq!(outline(&small, 'b').0, "", "it is not asked for");
+        let has_outline = |letter| {
+            let glyph = small.glyph_index(letter);
+            glyph.is_some_and(|glyph| small.outline_glyph(glyph, &mut Path(String::new())).is_some())
+        };
+        assert!(has_outline('a') && !has_outline('b'), "it is not asked for");
         assert_eq!(checksum(&bytes), 0xB1B0_AFBA);
         assert!(bytes.len() < 20_000, "{}", bytes.len());
-        let name = small.names().into_iter().find(|name| name.name_id == ttf_parser::name_id::FAMILY);
-        assert_eq!(name.unwrap().to_string().unwrap(), "IBM Plex Sans");
+        let families: Vec<String> = (small.names().into_iter())
+            .filter(|name| name.name_id == ttf_parser::name_id::FAMILY)
+            .filter_map(|name| name.to_string())
+            .collect();
+        assert!(families.contains(&"IBM Plex Sans".to_owned()), "{families:?}");
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
                 attempt.end_reason = reason.filter(|_| verdict != Verdict::Passed);
                 (attempt.passed, attempt.total) = counts.unzip();
                 attempt.counting = counting;
-                attempt.tokens = Tokens { input, cached, output };
+                attempt.tokens = Tokens { input, cached, output }.without_part_of_unknown();
                 (attempt.cost_usd, attempt.timing.agent_seconds) = (numbers.0, numbers.1);
                 (attempt.timing.test_seconds, attempt.reward) = (numbers.2, numbers.3);
                 (attempt.tool_calls, attempt.steps) = (calls, steps);

@@ -113,7 +113,7 @@ impl Cells {
         let passed = match attempt.verdict {
             Verdict::Passed => Some(true),
             Verdict::Failed | Verdict::Error => Some(false),
-            Verdict::Unfinished => None,
+            Verdict::Unfinished | Verdict::NotTested => None,
         };
         self.set(Field::Attempt, known(attempt.number));
         self.set(Field::Passed, maybe(passed));
