@@ -47,9 +47,13 @@ fn the_first_run_of_the_readme_hands_over_nothing() {
             _ => None,
         })
         .collect();
-    assert_eq!(runs.len(), 1);
-    let settings = runner::settings::resolve(&[], &runs[0].values).unwrap();
-    assert_eq!(settings.endpoint, EndpointSettings::Oracle);
-    assert!(settings.to_yaml().contains("network: gateway"), "{}", settings.to_yaml());
-    assert!(settings.use_docker);
+    let [first, tasks] = &runs[..] else { panic!("two lines of the README are played: {}", runs.len()) };
+    for run in [first, tasks] {
+        let settings = runner::settings::resolve(&[], &run.values).unwrap();
+        assert_eq!(settings.endpoint, EndpointSettings::Oracle);
+        assert!(settings.use_docker);
+        assert_eq!(settings.tasks.is_some(), std::ptr::eq(run, tasks));
+    }
+    let yaml = runner::settings::resolve(&[], &first.values).unwrap().to_yaml();
+    assert!(yaml.contains("network: gateway"), "{yaml}");
 }

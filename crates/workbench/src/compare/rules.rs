@@ -158,6 +158,12 @@ pub(crate) static RULES: &[Rule] = &[
         "longer time favours",
         "agents had different time",
     ),
+    rule(
+        "Step out of time",
+        &["harbor.timeout"],
+        Effect::NotComparable,
+        "it is graded in one and ends the chain in the other",
+    ),
     more(
         "Time of an attempt",
         &["limits.attempt_minutes"],
@@ -224,7 +230,7 @@ pub(crate) static RULES: &[Rule] = &[
     ),
     rule(
         "Folder of the scenarios",
-        &["scenarios_dir"],
+        &["scenarios_dir", "^tasks"],
         Effect::CannotBeRuledOut,
         "the folders may hold different scenarios of the same names",
     ),

@@ -72,6 +72,7 @@ fn every_rule_has_an_example() {
         ("agent.override_timeout_sec", json!(3600.0), json!(7200.0), "Agent timeout", Some(Not)),
         ("agent.max_timeout_sec", json!(3600), json!(7200), "Agent timeout, at most", Some(Not)),
         ("timeout_multiplier", json!(1.0), json!(2.0), "Agent timeout, multiplier", Some(Not)),
+        ("harbor.timeout", json!("graded"), json!("stop"), "Step out of time", Some(Not)),
         ("limits.attempt_minutes", json!(20), json!(60), "Time of an attempt", Some(Not)),
         ("limits.attempt.tokens", json!(10), json!(20), "Token budget of an attempt", Some(Not)),
         ("limits.episode.tokens", json!(10), json!(20), "Token budget of an episode", Some(Not)),
