@@ -76,8 +76,12 @@ impl EpisodeParts {
         percent_of(self.turns(), f64::from(self.passed_turns))
     }
 
-    /// StaminaBench's score of this episode alone, see [`stamina_bench_score`]. `None` = no turn has a known ratio.
+    /// StaminaBench's score of this episode alone, see [`stamina_bench_score`]. `None` = no turn has a known ratio, or only
+    /// those that passed everything have one.
     pub fn stamina_bench_score(&self) -> Option<f64> {
+        if only_passes_are_known(std::slice::from_ref(self)) {
+            return None;
+        }
         percent_of(self.turns().saturating_sub(self.failed_without_counts), self.known_ratios())
     }
 
@@ -105,9 +109,14 @@ pub struct Score {
 ///
 /// What that text leaves open: a turn whose final attempt has no test verdict counts 0, a planned turn that was never
 /// reached counts 0, a passed turn without counts counts 1, and a failed turn without counts is left out and counted
-/// in [`Score::unknown_turns`].
+/// in [`Score::unknown_turns`]. Where turns are left out and all others passed everything, the score is unknown: it would be
+/// a mean over the turns for which it is trivially known.
 pub fn stamina_bench_score(episodes: &[EpisodeParts]) -> Score {
     let tasks = by_scenario(episodes);
+    if only_passes_are_known(episodes) {
+        let left_out = episodes.iter().map(|e| e.failed_without_counts).sum();
+        return score(&tasks, std::iter::empty(), left_out);
+    }
     let means =
         tasks.values().filter_map(|task| {
             mean(task.episodes.iter().filter_map(|e| {
@@ -205,6 +214,12 @@ fn undescribed<'a>(
 
 fn undeclared(tasks: &BTreeMap<&str, Task<'_>>) -> u32 {
     tasks.values().filter(|t| !t.declared).count() as u32
+}
+
+/// Whether the share of passed tests is unknown of some failed turn, and known of no turn that did not pass all of them.
+fn only_passes_are_known(episodes: &[EpisodeParts]) -> bool {
+    let missed: f64 = episodes.iter().map(|e| f64::from(e.counted_turns) - e.ratio_sum).sum();
+    episodes.iter().any(|e| e.failed_without_counts > 0) && missed <= 1e-9
 }
 
 fn score(tasks: &BTreeMap<&str, Task<'_>>, values: impl Iterator<Item = f64>, unknown_turns: u32) -> Score {

@@ -1,6 +1,6 @@
 //! The nine metrics against what the original program computed: on recorded sessions, and on the vectors of
 //! `bench/locobench/vectors.py`, which tell the rules from every single-rule change of them (`mutants.py`).
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::HashMap;
 use std::path::PathBuf;

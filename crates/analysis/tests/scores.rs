@@ -63,9 +63,15 @@ fn what_the_readme_leaves_open_is_decided_once() {
     // No test ran: nothing passed.
     assert_near(episode("a", None, &[(Failed, Some((0, 0)))]).stamina_bench_score().unwrap(), 0.0);
     // A failure without counts has an unknown ratio, which is left out and said.
-    let unknown = episode("a", None, &[(Passed, Some((3, 3))), (Failed, None)]);
+    let unknown = episode("a", None, &[(Passed, Some((3, 3))), (Failed, None), (Failed, Some((1, 2)))]);
     let score = stamina_bench_score(std::slice::from_ref(&unknown));
-    assert_eq!((score.percent, score.unknown_turns, score.undeclared), (Some(100.0), 1, 1));
+    assert_eq!((score.percent, score.unknown_turns, score.undeclared), (Some(75.0), 1, 1));
+    // But not where what is left has only passes: 100 would be said of whoever fails without counts.
+    let trivial = episode("a", None, &[(Passed, Some((3, 3))), (Passed, None), (Failed, None)]);
+    assert_eq!(trivial.stamina_bench_score(), None);
+    let passed = episode("b", None, &[(Passed, None)]);
+    let score = stamina_bench_score(&[trivial, passed]);
+    assert_eq!((score.percent, score.unknown_turns), (None, 1));
     let nothing = episode("a", None, &[(Failed, None)]);
     assert_eq!(stamina_bench_score(&[nothing]).percent, None);
     assert_eq!(stamina_bench_score(&[]).percent, None);

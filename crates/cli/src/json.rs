@@ -132,7 +132,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "planned_turns": row.planned_turns.map(|(_, most)| most),
         "planned_turns_min": row.planned_turns.map(|(least, _)| least),
         "attempt_limit": row.attempt_limit,
-        "stamina": stamina(&row.stamina),
+        "stamina": row.tested.then(|| stamina(&row.stamina)),
         "pass_rate": pass_rate(row.pass_rate.as_ref()),
         "pass_at_k": by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k)),
         "pass_hat_k": by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k)),
@@ -158,6 +158,10 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "invalid": row.invalid,
     });
     // The macro takes no more keys at once.
+    value["mt_at_k"] = by_k(row.rounds.as_ref().map(|rounds| &rounds.mt_at_k));
+    value["comp"] = json!(row.rounds.as_ref().map(|rounds| rounds.comp));
+    // Nothing that is read plays a round by itself.
+    (value["sr"], value["gap"]) = (Value::Null, Value::Null);
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
     value["pass_at_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci));
     value["pass_hat_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k_ci));

@@ -59,7 +59,8 @@ pub(crate) fn runs(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs of one turn have a pass rate where others have mean stamina; where all have, the columns say so.
+/// Runs of one turn have a pass rate where others have mean stamina; where all have, the columns say so. Runs without tests have
+/// neither.
 fn runs_text(rows: &[RunRow]) -> String {
     let of_one_turn = rows.iter().filter(|row| row.pass_rate.is_some()).count();
     let all = of_one_turn > 0 && of_one_turn == rows.len();
@@ -102,6 +103,11 @@ fn runs_text(rows: &[RunRow]) -> String {
                     "one turn".to_owned(),
                     ends(),
                 ],
+                None if !row.tested => {
+                    let mut cells = vec![episodes(row), "no tests".to_owned()];
+                    cells.resize(5, "n/a".to_owned());
+                    cells
+                }
                 None => vec![
                     episodes(row),
                     number(s.mean, 2),

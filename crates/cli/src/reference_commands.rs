@@ -82,12 +82,12 @@ pub(crate) fn serve_reference(
             Some(port) => {
                 let address = (std::net::Ipv4Addr::LOCALHOST, port).into();
                 scenario::reference::serve(world, address).await.map_err(|error| {
-                    ApiError::new("serve.port", format!("Port {port} can not be opened: {error}"))
+                    ApiError::new("serve.port", format!("Port {port} cannot be opened: {error}"))
                         .hint("Choose another with --port, or 0 for a free one")
                 })
             }
             None => scenario::reference::serve_on_stdin(world).map_err(|error| {
-                ApiError::new("serve.stdin", format!("Standard input can not be listened on: {error}"))
+                ApiError::new("serve.stdin", format!("Standard input cannot be listened on: {error}"))
                     .hint("--on-stdin takes a TCP socket that has an address; --port opens one")
             }),
         }?;

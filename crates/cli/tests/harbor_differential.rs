@@ -2,6 +2,9 @@
 //! `docs/metrics.md` and shares nothing with the reader here. Every number of every fixture is the same in both, or the
 //! difference is explained below.
 
+mod app;
+mod folders;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -213,4 +216,24 @@ fn another_reader_says_the_same_of_every_harbor_job() {
         EXPLAINED.iter().zip(&explained).filter(|(_, n)| **n == 0).map(|(entry, _)| entry).collect();
     assert!(stale.is_empty(), "differences that no longer occur: {stale:#?}");
     assert!(compared > 3_000, "only {compared} numbers were compared");
+}
+
+/// By the formula of EvoCode-Bench's paper, calculated from the rewards in `result.json` and the steps in `task.toml`.
+#[test]
+fn the_scores_of_the_paper_are_those_of_their_formula() {
+    let library = app::Room::new();
+    library.ingest(&folders::fixtures().join("harbor"));
+    let runs = library.json(&["runs"]);
+    let of = |job: &str| {
+        let run =
+            runs.as_array().expect("runs").iter().find(|run| {
+                run["source"] == "harbor" && run["id"].as_str().is_some_and(|id| id.contains(job))
+            });
+        let run = run.unwrap_or_else(|| panic!("{job} in {runs}"));
+        (run["mt_at_k"].clone(), run["comp"].clone(), run["sr"].clone(), run["gap"].clone())
+    };
+    let both = 100.0 * 11.0 / 12.0;
+    assert_eq!(of("oracle-k2"), (json!({ "1": both, "2": both }), json!(100.0), Value::Null, Value::Null));
+    assert_eq!(of("failures-k1"), (json!({ "1": 50.0 }), json!(50.0), Value::Null, Value::Null));
+    assert_eq!(of("nop-k1"), (json!({ "1": 0.0 }), json!(0.0), Value::Null, Value::Null));
 }

@@ -47,17 +47,7 @@ impl Record {
         if self.full {
             return;
         }
-        self.steps.push(Step {
-            index: self.steps.len() as u32 + 1,
-            kind,
-            text: String::new(),
-            text_cut: 0,
-            reasoning: None,
-            tool_calls: Vec::new(),
-            tokens: None,
-            cost_usd: None,
-            at,
-        });
+        self.steps.push(Step { index: self.steps.len() as u32 + 1, at, ..Step::new(kind) });
     }
 
     /// The answer that is being read. One is begun where there is none.

@@ -319,3 +319,38 @@ fn what_is_no_record_is_left_out_and_said() {
     assert_eq!((figures.imported.efficiency, figures.category.as_deref()), (Some(0.5), None));
     assert!(read.episodes["a-b"][0].turns.is_empty());
 }
+
+#[test]
+fn of_sessions_of_a_scenario_the_one_that_ended_last_has_the_highest_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |id: &str, ended: &str| {
+        format!(
+            r#"{{"agent_name": "a-b", "scenario_id": "s", "session_id": "{id}", "metric_results": [], "evaluation_timestamp": {ended}, "lcba_efficiency": 0.5}}"#
+        )
+    };
+    // The file of records was begun anew, and of the first session a transcript is left. Times have a zone or none.
+    let lines = [
+        record("third", r#""2026-03-01T10:00:00""#),
+        record("second", r#""2026-02-01T12:00:00+02:00""#),
+        record("unknown", "null"),
+    ];
+    fs::write(folder.path().join("agent_incremental_results_a_b.jsonl"), lines.join("\n")).unwrap();
+    let conversations = folder.path().join("conversations_a-b");
+    fs::create_dir(&conversations).unwrap();
+    let transcript = |id: &str, ended: &str| {
+        let info = format!(
+            r#"{{"agent_name": "a-b", "scenario_id": "s", "session_id": "{id}", "evaluation_timestamp": {ended}, "total_turns": 1}}"#
+        );
+        let text = format!(
+            r#"{{"evaluation_info": {info}, "scenario_context": {{}}, "conversation_history": [], "session_data": {{}}}}"#
+        );
+        fs::write(conversations.join(format!("a-b_s_{id}.json")), text).unwrap();
+    };
+    transcript("first", r#""2026-01-01T10:00:00""#);
+    transcript("without", "null");
+    let read = read(folder.path());
+    let mut found: Vec<(u32, &str)> =
+        read.episodes["a-b"].iter().map(|e| (e.repeat, e.key.as_str())).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(1, "without"), (2, "unknown"), (3, "first"), (4, "second"), (5, "third")]);
+}

@@ -356,3 +356,67 @@ fn parquet_of_others_is_read() {
         assert_eq!(other.episodes, plain.episodes, "{name}");
     }
 }
+
+#[test]
+fn repeats_are_told_apart_however_they_are_written() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},repeat\na,h,m,s,1,1,1,0\na,h,m,s,1,1,0,1\na,h,m,s,2,1,0,1.0\na,h,m,s,1,1,1,2\na,h,m,t,1,1,1,NA\na,h,m,t,2,1,1,\na,h,m,u,1,1,1,seed a\na,h,m,u,1,1,0,seed b\n"
+        ),
+    );
+    let mut episodes: Vec<(&str, u32, usize)> =
+        read.episodes.iter().map(|(_, e)| (e.scenario.as_str(), e.repeat, e.turns.len())).collect();
+    episodes.sort_unstable();
+    assert_eq!(episodes, [("s", 0, 1), ("s", 1, 2), ("s", 2, 1), ("t", 1, 2), ("u", 1, 1), ("u", 1, 1)]);
+    let keys: std::collections::HashSet<&str> = read.episodes.iter().map(|(_, e)| e.key.as_str()).collect();
+    assert_eq!(keys.len(), 6);
+}
+
+#[test]
+fn what_a_later_row_says_of_the_episode_is_taken() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},planned_turns,episode_end_reason\na,h,m,s,1,1,1,,\na,h,m,s,2,1,1,10,budget\na,h,m,s,2,2,1,10,endpoint\n"
+        ),
+    );
+    let episode = read.episode("a", "s");
+    assert_eq!((episode.planned_turns, episode.end_reason), (Some(10), Some(EndReason::Budget)));
+    assert!(
+        read.warnings()
+            .iter()
+            .any(|(code, text)| *code == "table.contradiction" && text.contains("endpoint"))
+    );
+}
+
+#[test]
+fn a_gap_ends_an_episode_before_it_and_is_no_pass_of_all() {
+    let read = table("t.csv", format!("{HEADER}\na,h,m,s,1,1,1\na,h,m,s,3,1,0\n"));
+    assert_eq!(read.episode("a", "s").end(), (Some(2), EndReason::Unfinished));
+}
+
+#[test]
+fn a_verdict_of_runs_without_tests_is_none_of_a_table() {
+    let read = table("t.csv", format!("{HEADER},verdict\na,h,m,s,1,1,,not_tested\n"));
+    assert_eq!(read.episode("a", "s").turns[0].attempts[0].verdict, model::Verdict::Unfinished);
+    assert!(read.warnings().iter().any(|(code, _)| *code == "value.not_usable"));
+}
+
+/// Written by pyarrow: `tests/fixtures/table/make.py`.
+#[test]
+fn decimal_numbers_of_parquet_have_their_point() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    for name in ["decimal-integers.parquet", "decimal-bytes.parquet"] {
+        let read = table("t.parquet", fs::read(fixtures.join(name)).unwrap());
+        let turns = &read.episode("a", "s").turns;
+        let of = |turn: usize| {
+            let attempt = &turns[turn].attempts[0];
+            (attempt.cost_usd, attempt.reward, attempt.extra.get("share").and_then(serde_json::Value::as_f64))
+        };
+        assert_eq!(of(0), (Some(0.25), Some(0.25), Some(0.25)), "{name}");
+        // Nothing costs less than nothing.
+        assert_eq!(of(1), (None, Some(-0.0001), Some(-0.0001)), "{name}");
+        assert_eq!(of(2), (None, None, None), "{name}");
+    }
+}

@@ -339,7 +339,7 @@ pub struct Episode {
     pub scenario: String,
     /// What a person reads, where the source has a nicer name.
     pub title: Option<String>,
-    /// 1, or the how-manieth time this run plays the scenario.
+    /// Repeat of the scenario in this run, from 1.
     pub repeat: u32,
     /// How many turns were planned; `None` = the source does not say.
     pub planned_turns: Option<u32>,
@@ -453,7 +453,13 @@ impl Episode {
         }
         match self.planned_turns {
             Some(planned) if stamina >= planned => (None, EndReason::PassedAll),
-            None if stamina > 0 && self.end_reason.is_none() => (None, EndReason::PassedAll),
+            // A later turn that is known of was not passed: what came of the one before it is unknown.
+            None if stamina > 0
+                && self.end_reason.is_none()
+                && self.turns.iter().all(|turn| turn.number <= stamina) =>
+            {
+                (None, EndReason::PassedAll)
+            }
             _ => (Some(stamina + 1), self.end_reason.unwrap_or(EndReason::Unfinished)),
         }
     }

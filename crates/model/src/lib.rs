@@ -16,6 +16,7 @@ mod episode;
 mod median;
 mod moment;
 mod pass_rate;
+mod round_scores;
 mod run;
 mod session;
 mod severity;
@@ -34,6 +35,7 @@ pub use episode::{
 pub use median::Median;
 pub use moment::rfc3339;
 pub use pass_rate::{PassRate, RateInterval};
+pub use round_scores::RoundScores;
 pub use run::{Baseline, Benchmark, LOCOBENCH_AGENT, Reported, Run, TaskTotals, UNTESTED_BENCHMARKS};
 pub use session::{
     COMPREHENSION_METRICS, CorrectedFigures, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures,

@@ -43,7 +43,7 @@ pub struct CorrectedFigures {
     pub distinct_functions: Option<u32>,
     /// Paths of successful calls that write a file, in the order of the first one; `None` = that of a call is not known.
     pub files_written: Option<Vec<String>>,
-    /// Of these files: successfully read before the first successful write, and all; `None` = no file was written.
+    /// Of these files: successfully read before the first successful write, and all; `None` = no file was written, or a response is missing.
     pub read_before_write: Option<(u32, u32)>,
 }
 

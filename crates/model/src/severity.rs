@@ -97,6 +97,7 @@ const WARNINGS: &[&str] = &[
     "search.cut_short",
     "source.not_zip",
     "table.cells",
+    "table.columns",
     "table.contradiction",
     "table.duplicate",
     "table.end_reason",

@@ -61,6 +61,23 @@ pub struct Step {
     pub at: Option<String>,
 }
 
+impl Step {
+    /// A step of which nothing but who speaks is known.
+    pub const fn new(kind: StepKind) -> Self {
+        Self {
+            index: 0,
+            kind,
+            text: String::new(),
+            text_cut: 0,
+            reasoning: None,
+            tool_calls: Vec::new(),
+            tokens: None,
+            cost_usd: None,
+            at: None,
+        }
+    }
+}
+
 /// The steps of one attempt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Transcript {

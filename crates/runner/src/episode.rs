@@ -442,7 +442,7 @@ impl Episode<'_> {
         faults::point("about to end an episode");
         self.trajectory = self.with_trajectory(Trajectory::write).await?;
         faults::point("episode ended");
-        let (cells, turns) = (self.cells(), self.trajectory.summaries().len() as u32);
+        let cells = self.cells();
         self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Over;
@@ -450,20 +450,8 @@ impl Episode<'_> {
             shown.end_reason = Some(reason);
             shown.now = None;
         });
-        keep_score(self.play, self.planned, &self.trajectory);
-        let folders = self.folders.clone();
-        blocking(move || {
-            reopen::close(&folders, is_played_on(reason));
-            Ok(())
-        })
-        .await?;
-        self.play.events.tell(&Event::Episode {
-            at: clock::now(),
-            episode: self.planned.name.clone(),
-            stamina: self.trajectory.stamina(),
-            turns,
-            end_reason: reason,
-        });
+        let end = (reason, is_played_on(reason));
+        reopen::end(self.play, self.planned, &self.folders, &self.trajectory, end).await?;
         Ok(EpisodeEnd::Over)
     }
 

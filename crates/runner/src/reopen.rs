@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::{EndReason, Verdict};
 
-use crate::RunError;
+use crate::agent::blocking;
 use crate::folders::Folders;
 use crate::live::{Phase, is_played_on};
 use crate::play::{Play, lock};
@@ -12,6 +12,7 @@ use crate::record::report::Scored;
 use crate::record::{End, EpisodeFolder, Trajectory};
 use crate::state::{Journal, Known, Label, Place, Planned};
 use crate::status::Status;
+use crate::{Event, RunError, clock};
 
 /// What is there.
 pub(crate) struct Opened {
@@ -117,6 +118,31 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
         opened.trajectory.end = End::default();
         opened.trajectory.write()?;
     }
+    Ok(())
+}
+
+/// An episode is over: its report, its folders (`played_on`: a resume may go on with it) and the events say so.
+pub(crate) async fn end(
+    play: &Play,
+    planned: &Planned,
+    folders: &Folders,
+    trajectory: &Trajectory,
+    (reason, played_on): (EndReason, bool),
+) -> Result<(), RunError> {
+    keep_score(play, planned, trajectory);
+    let folders = folders.clone();
+    blocking(move || {
+        close(&folders, played_on);
+        Ok(())
+    })
+    .await?;
+    play.events.tell(&Event::Episode {
+        at: clock::now(),
+        episode: planned.name.clone(),
+        stamina: trajectory.stamina(),
+        turns: trajectory.summaries().len() as u32,
+        end_reason: reason,
+    });
     Ok(())
 }
 

@@ -195,6 +195,7 @@ impl Episode<'_> {
             session_restarted: false,
             reward: None,
             rewards: None,
+            left_out: Vec::new(),
         };
         Played { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }

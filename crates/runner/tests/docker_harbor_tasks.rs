@@ -2,7 +2,7 @@
 //! agent plants is not graded. The images stand on `debian:trixie-slim`, without the packages that only Harbor's own agents
 //! need, so that nothing is fetched.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -347,4 +347,102 @@ async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
     let looked_at = runner::origin::identity(&folder).unwrap();
     let (on_event, _) = keep();
     assert!(runner::resume(folder, Vec::new(), looked_at, on_event).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn what_a_player_breaks_counts_and_what_was_broken_before_does_not() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("broken");
+    let passes = format!("echo 1 {REWARD}");
+    let put = |path: &str, text: &str| {
+        let path = tasks.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    // It ends all there is in its container.
+    task(&tasks, "a_killed", "", &[("kill -9 -1", &passes), ("true", &passes)]);
+    // The set-up of the second step finds what it left.
+    task(&tasks, "b_set_up", "", &[("touch /app/broken", &passes), ("true", &passes)]);
+    put("b_set_up/steps/s1/workdir/setup.sh", "[ ! -e /app/broken ]\n");
+    let health = "[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n[steps.healthcheck]\ncommand = \"[ ! -e /app/broken ]\"\n\
+                  retries = 1\n";
+    task(&tasks, "c_health", health, &[("touch /app/broken", &passes), ("true", &passes)]);
+    // Its set-up fails before anybody has worked.
+    task(&tasks, "d_unready", "", &[("true", &passes)]);
+    put("d_unready/steps/s0/workdir/setup.sh", "exit 1\n");
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
+    let ends: BTreeMap<String, Option<EndReason>> = episodes(&folder)
+        .into_iter()
+        .map(|episode| {
+            let attempt = episode.turns.last().and_then(|turn| turn.attempts.last());
+            let reason = attempt.and_then(|attempt| attempt.end_reason).or(episode.end_reason);
+            (episode.scenario.clone(), reason)
+        })
+        .collect();
+    assert_eq!(ends["a_killed"], Some(EndReason::KilledItself));
+    assert_eq!(ends["b_set_up"], Some(EndReason::AgentError));
+    assert_eq!(ends["c_health"], Some(EndReason::AgentError));
+    assert_eq!(ends["d_unready"], Some(EndReason::Environment));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_step_that_leaves_a_lot_or_prints_all_the_time_is_graded_as_any_other() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("much");
+    let much = |at: &str| format!("head -c 70000000 /dev/zero > {at}");
+    // What is first in the folder is more than is taken out.
+    task(&tasks, "a_verifier", "", &[("true", &format!("{}; echo 1 {REWARD}", much("/logs/verifier/a")))]);
+    let artifacts = format!("echo first > /logs/artifacts/a; {}", much("/logs/artifacts/b"));
+    let second = "echo second > /logs/artifacts/c";
+    let passes = format!("echo 1 {REWARD}");
+    task(&tasks, "b_artifacts", "", &[(&artifacts, &passes), (second, &passes)]);
+    // It has the output of a command that has ended, and writes to it oftener than the command is looked at.
+    let chatty = "(while true; do echo x; sleep 0.002; done) & true";
+    let in_time = "[[steps]]\nname = \"s0\"\n[steps.agent]\ntimeout_sec = 20\n";
+    task(&tasks, "c_chatty", in_time, &[(chatty, &passes)]);
+    // A link in the place of the working folder stays one, and so do owner and mode of what it leads to.
+    let linked = "[environment]\nworkdir = \"/work\"\n[[steps]]\nname = \"s0\"\n";
+    let stays = format!(
+        "[ -L /work ] && [ \"$(stat -c %a /app)\" = 700 ] && [ -e /app/laid.txt ] && echo 1 {REWARD}"
+    );
+    task(&tasks, "d_linked", linked, &[("true", &stays)]);
+    let put = |path: &str, text: &str| {
+        let path = tasks.join("d_linked").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put(
+        "environment/Dockerfile",
+        "FROM debian:trixie-slim\nWORKDIR /app\nRUN chmod 700 /app && ln -s /app /work\n",
+    );
+    put("steps/s0/workdir/laid.txt", "x");
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
+    let found = episodes(&folder);
+    let of = |name: &str| found.iter().find(|episode| episode.scenario == name).unwrap();
+    for (name, steps) in [("a_verifier", 1), ("b_artifacts", 2), ("c_chatty", 1), ("d_linked", 1)] {
+        let turns = &of(name).turns;
+        assert_eq!(turns.len(), steps, "{name}: {turns:?}");
+        assert!(turns.iter().all(|turn| turn.attempts[0].verdict == Verdict::Passed), "{name}: {turns:?}");
+    }
+    let agent_end = of("c_chatty").turns[0].attempts[0].extra.get("agent_end");
+    assert_eq!(agent_end, None, "it ended in time");
+    let left_out = |name: &str| of(name).turns[0].attempts[0].extra.get("left_out").cloned();
+    assert_eq!(left_out("a_verifier"), Some(serde_json::json!(["/logs/verifier"])));
+    assert_eq!(left_out("b_artifacts"), Some(serde_json::json!(["/logs/artifacts"])));
+    // The second step keeps its own artifacts only.
+    let kept = folder.join("scenario_1/artifacts/turn_2/artifacts");
+    let names: Vec<_> = fs::read_dir(kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["c"]);
 }

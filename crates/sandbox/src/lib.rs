@@ -42,7 +42,7 @@ pub use images::{
 };
 pub use local::Local;
 pub use owner::Process;
-pub use task_box::{FileLeft, OpenTask, Packed, TaskBox, TaskCommand};
+pub use task_box::{FileLeft, FilesLeft, OpenTask, Packed, TaskBox, TaskCommand};
 pub use volumes::box_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time

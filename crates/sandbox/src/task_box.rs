@@ -22,7 +22,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 
-pub use self::archive::{FileLeft, Packed};
+pub use self::archive::{FileLeft, FilesLeft, Packed};
 pub use self::exec::TaskCommand;
 use crate::container::signed;
 use crate::disk::{self, Full};
@@ -32,6 +32,10 @@ use crate::{Engine, Limits, Owner, Reach, SandboxError, network};
 
 /// What keeps the container alive.
 const IDLE: [&str; 3] = ["sh", "-c", "sleep infinity"];
+
+/// Least limits that engines take; 0 would be none.
+const LEAST_NANO_CPUS: i64 = 10_000_000;
+const LEAST_MEMORY: u64 = 6 << 20;
 
 /// A container to be opened.
 #[derive(Debug, Clone)]
@@ -167,8 +171,19 @@ impl OpenTask {
     }
 
     /// The regular files at a path, whatever made them: names relative to it, with their contents. `None` = the path is not
-    /// there. Links and what is no file are left out, and so is what comes after `cap` bytes.
-    pub async fn files(&self, path: &str, cap: u64) -> Result<Option<Vec<FileLeft>>, SandboxError> {
+    /// there. Links and what is no file are left out, and so is what does not come whole within `cap` bytes.
+    pub async fn files(&self, path: &str, cap: u64) -> Result<Option<FilesLeft>, SandboxError> {
+        Ok(self.archive(path, cap).await?.map(|bytes| archive::files(&bytes)))
+    }
+
+    /// The content of a regular file. `None` = it is not there, or is no regular file; a link is none. Of one that is larger
+    /// than `cap` the first part, which is a little shorter.
+    pub async fn file(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, SandboxError> {
+        Ok(self.archive(path, cap).await?.and_then(|bytes| archive::file(&bytes)))
+    }
+
+    /// The archive of what is at a path, or the first part of it, of about `cap` bytes.
+    async fn archive(&self, path: &str, cap: u64) -> Result<Option<Vec<u8>>, SandboxError> {
         let options = DownloadFromContainerOptions { path: path.to_owned() };
         let mut stream =
             std::pin::pin!(self.engine.docker.download_from_container(&self.name, Some(options)));
@@ -184,7 +199,7 @@ impl OpenTask {
                 break;
             }
         }
-        Ok(Some(archive::files(&bytes)))
+        Ok(Some(bytes))
     }
 
     /// Whether a folder is there and holds nothing at all, as the engine sees it.
@@ -204,6 +219,12 @@ impl OpenTask {
             }
         }
         Ok(archive::is_one_folder(&bytes))
+    }
+
+    /// Whether it still runs, as the engine sees it.
+    pub async fn is_running(&self) -> Result<bool, SandboxError> {
+        let found = self.engine.inspect(&self.name).await?;
+        Ok(found.and_then(|found| found.state).and_then(|state| state.running).unwrap_or(false))
     }
 
     /// Ends and removes the container.
@@ -252,17 +273,34 @@ fn host_config(limits: &Limits, network: String) -> HostConfig {
         soft: Some(signed(value)),
         hard: Some(signed(value)),
     };
+    let memory = signed(limits.memory.max(LEAST_MEMORY));
     HostConfig {
         init: Some(true),
-        nano_cpus: Some((limits.cpus * 1e9) as i64),
-        memory: Some(signed(limits.memory)),
+        nano_cpus: Some(((limits.cpus * 1e9) as i64).max(LEAST_NANO_CPUS)),
+        memory: Some(memory),
         // Memory and swap together: the same number means no swap.
-        memory_swap: Some(signed(limits.memory)),
+        memory_swap: Some(memory),
         pids_limit: Some(i64::from(limits.pids)),
         ulimits: Some(vec![ulimit("nofile", limits.files), ulimit("fsize", limits.disk), ulimit("core", 0)]),
         security_opt: Some(vec!["no-new-privileges".to_owned()]),
         log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
         network_mode: Some(network),
         ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_limit_is_sent_as_0_which_engines_take_for_none() {
+        for cpus in [0.0, 1e-10, -1.0, f64::NAN] {
+            let config = host_config(&Limits { cpus, memory: 0, ..Limits::default() }, "none".to_owned());
+            assert_eq!(config.nano_cpus, Some(10_000_000), "{cpus}");
+            assert_eq!((config.memory, config.memory_swap), (Some(6 << 20), Some(6 << 20)));
+        }
+        let config = host_config(&Limits::default(), "none".to_owned());
+        assert_eq!((config.nano_cpus, config.memory), (Some(2_000_000_000), Some(4 << 30)));
     }
 }

@@ -93,6 +93,20 @@ impl Store {
         })
     }
 
+    /// The rewards of the last attempts at the turns of a run's episodes: episode, turn, reward. Turns without one are left out.
+    pub fn final_rewards(&self, run: RunId) -> Result<Vec<(EpisodeId, u32, f64)>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT episode.id, turn.number, attempt.reward
+                 FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
+                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.reward IS NOT NULL
+                   AND attempt.number = (SELECT max(number) FROM attempt AS last WHERE last.turn = turn.id)"
+            ))?;
+            let rows = find.query_map(params![run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// How often attempts of a run ended for each reason, by the reason's word, the most frequent first, without those of
     /// the episodes in `except`.
     pub fn attempt_end_reasons(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<(String, u32)>> {

@@ -133,7 +133,7 @@ pub struct EpisodeEntry {
     pub scenario: String,
     /// A nicer name, where the source has one.
     pub title: Option<String>,
-    /// 1, or the how-manieth time the run plays the scenario.
+    /// Repeat of the scenario in the run, from 1.
     pub repeat: u32,
     /// Planned turns; `None` = the source does not say.
     pub planned_turns: Option<u32>,

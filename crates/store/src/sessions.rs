@@ -25,7 +25,7 @@ pub struct SessionEntry {
     pub slug: String,
     /// Its scenario.
     pub scenario: String,
-    /// 1, or the how-manieth time the run plays the scenario.
+    /// Repeat of the scenario in the run, from 1.
     pub repeat: u32,
     /// Its figures.
     pub figures: SessionFigures,

@@ -1,7 +1,7 @@
 //! Summaries: the figures of a run by which the library is sorted. The statistics come from `workbench`, because they
 //! depend on the censoring policy; the sums over episodes are made here, in the transaction that changes the episodes.
 
-use model::{EndReason, Median, PassRate, Tokens};
+use model::{EndReason, Median, PassRate, RoundScores, Tokens};
 use rusqlite::{Connection, Row, params};
 
 use crate::schema::Migration;
@@ -92,12 +92,14 @@ UPDATE part SET stamp = NULL;
         sql: "
 -- whether the interval of the mean is by a bootstrap of scenarios, since some have several episodes
 ALTER TABLE run_summary ADD COLUMN clustered INTEGER NOT NULL DEFAULT 0;
+-- JSON: model::RoundScores; NULL = they do not apply
+ALTER TABLE run_summary ADD COLUMN rounds TEXT;
 ",
     },
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+4");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -106,10 +108,10 @@ pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, r
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
   run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored,
-  run_summary.clustered";
+  run_summary.clustered, run_summary.rounds";
 
 /// How many columns [`COLUMNS`] are.
-pub(crate) const COLUMN_COUNT: usize = 27;
+pub(crate) const COLUMN_COUNT: usize = 28;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -146,6 +148,8 @@ pub struct Summary {
     pub pass_rate: Option<PassRate>,
     /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing.
     pub scored: u32,
+    /// MT@k and Comp; `None` = they do not apply.
+    pub rounds: Option<RoundScores>,
 }
 
 /// Sums over the episodes of a run, whatever the policy.
@@ -221,6 +225,7 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         pass_rate: row.get::<_, Option<String>>(at + 14)?.map(|text| parse(&text)).transpose()?,
         scored: row.get(at + 15)?,
         clustered: row.get(at + 16)?,
+        rounds: row.get::<_, Option<String>>(at + 17)?.map(|text| parse(&text)).transpose()?,
     }))
 }
 
@@ -287,7 +292,7 @@ impl Store {
             let stored = conn
                 .prepare_cached(
                     "INSERT OR REPLACE INTO run_summary
-                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20
+                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
                      FROM run WHERE id = ?1",
                 )?
                 .execute(params![
@@ -311,6 +316,7 @@ impl Store {
                     summary.pass_rate.as_ref().map(json).transpose()?,
                     summary.scored,
                     summary.clustered,
+                    summary.rounds.as_ref().map(json).transpose()?,
                 ])?;
             if stored > 0 {
                 let slug =

@@ -27,6 +27,7 @@ mod packs;
 mod policy;
 mod published;
 mod reruns;
+mod rounds;
 pub mod runs;
 pub mod sampler;
 mod scenarios;

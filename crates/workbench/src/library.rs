@@ -430,6 +430,7 @@ pub(crate) fn row(
             median: summary.median,
         },
         pass_rate: summary.pass_rate,
+        rounds: summary.rounds,
         score: summary.score,
         dataset_score: summary.dataset_score,
         case_score: summary.case_score,

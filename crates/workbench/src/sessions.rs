@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use analysis::locobench::mean_over_scenarios;
 use analysis::survival::{Observation, kaplan_meier};
 use model::{
-    CorrectedFigures, Ending, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures, counted,
+    COMPREHENSION_METRICS, CorrectedFigures, Ending, ImportedFigures, LOCOBENCH_METRICS, LcbaPair,
+    SessionFigures, counted,
 };
 use store::{RunRecord, SessionEntry};
 
@@ -20,6 +21,8 @@ const SAME: f64 = 1e-9;
 const NOTHING: [f64; 9] = [0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65];
 /// Figures that are counts; all others are 0 to 1.
 const COUNTS: [&str; 2] = ["distinct_functions", "files_written"];
+/// Most turns of a session by the difficulty of its scenario, as the program has them.
+const TURN_LIMITS: [(&str, u32); 4] = [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)];
 /// Most steps that the curve of lengths shows.
 const MOST_STEPS: u32 = 1_000;
 
@@ -108,15 +111,7 @@ fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
         .collect();
     let row = |(entry, counts): (SessionEntry, bool)| {
         let figures = entry.figures;
-        let differs = match figures.compat {
-            None => Vec::new(),
-            Some(compat) => LOCOBENCH_METRICS
-                .iter()
-                .zip(figures.imported.metrics.iter().zip(compat))
-                .filter(|(_, (imported, compat))| imported.is_some_and(|value| (value - compat).abs() > SAME))
-                .map(|(name, _)| (*name).to_owned())
-                .collect(),
-        };
+        let differs = differing(&figures.imported, figures.compat.as_ref());
         SessionRow {
             episode: entry.slug,
             scenario: entry.scenario,
@@ -133,6 +128,41 @@ fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
         }
     };
     entries.into_iter().zip(last).map(row).collect()
+}
+
+/// The imported figures that are others than those computed here. Comprehension, efficiency and overall are also compared with
+/// what the imported nine make: that can be told without the conversation.
+fn differing(imported: &ImportedFigures, compat: Option<&[f64; 9]>) -> Vec<String> {
+    let is_other = |value: Option<f64>, other: Option<f64>| {
+        value.zip(other).is_some_and(|(value, other)| (value - other).abs() > SAME)
+    };
+    let mut names: Vec<String> = LOCOBENCH_METRICS
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| is_other(imported.metrics[*at], compat.map(|nine| nine[*at])))
+        .map(|(_, name)| (*name).to_owned())
+        .collect();
+    let mean = |values: &[Option<f64>]| -> Option<f64> {
+        let sum: Option<f64> = values.iter().copied().sum();
+        sum.map(|sum| sum / values.len() as f64)
+    };
+    let (first, rest) = imported.metrics.split_at(COMPREHENSION_METRICS);
+    let (comprehension, efficiency) = (mean(first), mean(rest));
+    let own = comprehension
+        .zip(efficiency)
+        .map(|(comprehension, efficiency)| LcbaPair { comprehension, efficiency }.overall());
+    let here = compat.map(LcbaPair::of_metrics);
+    let derived = [
+        ("comprehension", imported.comprehension, comprehension, here.map(|pair| pair.comprehension)),
+        ("efficiency", imported.efficiency, efficiency, here.map(|pair| pair.efficiency)),
+        ("overall", imported.overall, own, here.map(LcbaPair::overall)),
+    ];
+    for (name, value, own, here) in derived {
+        if is_other(value, own) || is_other(value, here) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 fn groups(rows: &[SessionRow], of: &dyn Fn(&SessionFigures) -> Option<&String>) -> Vec<SessionGroup> {
@@ -222,15 +252,24 @@ fn corrected(rows: &[&SessionRow]) -> Vec<SessionMean> {
     ]
 }
 
-/// Lengths of sessions, as their program counts turns. A limit of time or the endpoint ends a session from outside.
+/// Whether a limit of time or of turns, or the endpoint, ended a session. The program calls a session `completed` that used up
+/// its turns.
+fn ended_from_outside(figures: &SessionFigures) -> bool {
+    let limit = TURN_LIMITS.iter().find(|(name, _)| figures.difficulty.as_deref() == Some(*name));
+    match figures.status.as_deref() {
+        Some("timeout" | "completed_with_throttling") => true,
+        Some("failed") => false,
+        _ => figures.turns.zip(limit).is_some_and(|(turns, (_, most))| turns >= *most),
+    }
+}
+
+/// Lengths of sessions, as their program counts turns.
 fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
     let lengths: Vec<Observation> = rows
         .iter()
         .filter_map(|row| {
             let steps = row.figures.turns.filter(|_| row.never_started == Some(false))?;
-            let outside =
-                matches!(row.figures.status.as_deref(), Some("timeout" | "completed_with_throttling"));
-            Some(if outside {
+            Some(if ended_from_outside(&row.figures) {
                 Observation { turns: steps, ending: Ending::Censored }
             } else {
                 // It ended in its last step: the step before is the last one after which it still ran.
@@ -273,7 +312,7 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
         let (sessions, are) =
             (counted(superseded as u64, "session"), if superseded == 1 { "is" } else { "are" });
         cautions.push(format!(
-            "{sessions} {are} of scenarios that were played again; the last one counts in means."
+            "{sessions} {are} of scenarios that were played again; the one that ended last counts in means."
         ));
     }
     cautions
@@ -311,6 +350,48 @@ mod tests {
         assert!((of("comprehension").mean.unwrap() - 0.7).abs() < 1e-12 && of("comprehension").n == 2);
         assert!((of("balance").mean.unwrap() - 2.0 * 0.7 * 0.4 / 1.1).abs() < 1e-12);
         assert_eq!((of("execution_success_rate").mean, of("overall").n), (None, 0));
+    }
+
+    #[test]
+    fn a_figure_that_is_not_the_mean_of_its_own_nine_is_marked() {
+        let pair = LcbaPair::of_metrics(&NOTHING);
+        let right = ImportedFigures {
+            metrics: NOTHING.map(Some),
+            comprehension: Some(pair.comprehension),
+            efficiency: Some(pair.efficiency),
+            overall: Some(pair.overall()),
+        };
+        let none: Vec<String> = Vec::new();
+        assert_eq!(differing(&right, Some(&NOTHING)), none);
+        assert_eq!(differing(&ImportedFigures::default(), Some(&NOTHING)), none, "nothing is imported");
+        let better = ImportedFigures { comprehension: Some(0.9), ..right };
+        assert_eq!(differing(&better, Some(&NOTHING)), ["comprehension"]);
+        assert_eq!(differing(&better, None), ["comprehension"], "the nine that are imported tell it");
+        let all = ImportedFigures { efficiency: Some(0.66), overall: Some(0.73), ..right };
+        assert_eq!(differing(&all, None), ["efficiency", "overall"]);
+        // Without all of its own five, the figure computed here tells it.
+        let mut metrics = right.metrics;
+        metrics[0] = None;
+        let cut = ImportedFigures { metrics, ..better };
+        assert_eq!(differing(&cut, None), none);
+        assert_eq!(differing(&cut, Some(&NOTHING)), ["comprehension"]);
+    }
+
+    #[test]
+    fn a_session_that_used_up_its_turns_did_not_end_by_itself() {
+        let figures = |difficulty: Option<&str>, turns, status: &str| SessionFigures {
+            difficulty: difficulty.map(str::to_owned),
+            turns: Some(turns),
+            status: Some(status.to_owned()),
+            ..SessionFigures::default()
+        };
+        for (difficulty, most) in [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)] {
+            assert!(!ended_from_outside(&figures(Some(difficulty), most - 1, "completed")), "{difficulty}");
+            assert!(ended_from_outside(&figures(Some(difficulty), most, "completed")), "{difficulty}");
+            assert!(!ended_from_outside(&figures(Some(difficulty), most, "failed")), "an error ended it");
+        }
+        assert!(!ended_from_outside(&figures(None, 60, "completed")), "its limit is not known");
+        assert!(ended_from_outside(&figures(Some("easy"), 3, "timeout")));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use store::{EpisodeEntry, RunRecord, Store, Summary};
 use crate::Workbench;
 use crate::api::{ApiError, Stamina};
 use crate::compare::stamina_of;
+use crate::rounds;
 
 impl Workbench {
     /// Computes the summaries that are missing or older than the episodes or the policy.
@@ -27,7 +28,9 @@ impl Workbench {
         for of in &stale {
             let Some(record) = self.store.run(&of.slug)? else { continue };
             let episodes = self.store.episodes(of.run)?;
-            self.store.put_summary(of, &summarise(&record, &episodes, &policy))?;
+            let rounds = rounds::scores(&self.store, &record, &episodes)?;
+            let summary = Summary { rounds, ..summarise(&record, &episodes, &policy) };
+            self.store.put_summary(of, &summary)?;
         }
         Ok(())
     }
@@ -174,6 +177,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         scored: observations.iter().filter(|one| anyone_at_risk(std::slice::from_ref(one))).count() as u32,
         // Tasks that the source only counts are of no known length.
         pass_rate: (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials)),
+        rounds: None,
     }
 }
 

@@ -24,7 +24,8 @@ impl Workbench {
         Ok(tree.with_column_names(self.store.column_names()?))
     }
 
-    /// Keeps which column of a table is which, for every table with the same header.
+    /// Keeps which column of a table is which, for every table with the same header, beside what is remembered of others of
+    /// its columns; none at all forgets all of them.
     pub fn map_columns(&self, request: MapColumns) -> Result<Nothing, ApiError> {
         let MapColumns { path, columns } = request;
         for ours in columns.keys() {
@@ -39,11 +40,17 @@ impl Workbench {
             }
         }
         let tables = headed(&open_tree(Path::new(&path))?);
+        let known = self.store.column_names()?;
         let mut found = false;
         for table in &tables {
             let has = |name: &String| table.columns.iter().any(|column| column.trim() == name.trim());
             if columns.values().all(has) {
-                self.store.set_column_names(&table.header, &columns)?;
+                let mut names = known.get(&table.header).cloned().unwrap_or_default();
+                names.extend(columns.clone());
+                if columns.is_empty() {
+                    names.clear();
+                }
+                self.store.set_column_names(&table.header, &names)?;
                 found = true;
             }
         }

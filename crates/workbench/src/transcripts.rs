@@ -76,18 +76,8 @@ fn heading(part: &Transcript, artifact: &Artifact) -> Step {
 }
 
 /// A line of our own among the steps.
-const fn line(text: String) -> Step {
-    Step {
-        index: 0,
-        kind: StepKind::System,
-        text,
-        text_cut: 0,
-        reasoning: None,
-        tool_calls: Vec::new(),
-        tokens: None,
-        cost_usd: None,
-        at: None,
-    }
+fn line(text: String) -> Step {
+    Step { text, ..Step::new(StepKind::System) }
 }
 
 /// Takes the steps of the attempt before out, if all of them stand here in their order and more besides.

@@ -27,7 +27,7 @@ export const columns: readonly Column[] = [
   { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode" },
   { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark" },
   { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina or pass rate, on the scale of the group" },
-  { id: "score", title: "Score", width: [60, 72], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100" },
+  { id: "score", title: "Score", width: [72, 78], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100" },
   { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended" },
   { id: "tokens", title: "Tokens", width: [76, 84], sort: "tokens", right: true, shown: "always", about: "Input and output tokens" },
   { id: "cost", title: "Cost", width: [72, 84], sort: "cost", right: true, shown: "always", about: "Cost in US dollars" },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { axisOf, meanInWords, partOf, planePoints } from "./sessions";
+import { axisOf, differOf, labelPlaces, meanInWords, partOf, planePoints } from "./sessions";
 
 const mean = (name: string, value: number | null) => ({ name, mean: value, ci_low: null, ci_high: null, n: 1 });
 const published = (model: string, metric: string, value: number) => ({ benchmark: "b", model, harness: null, retries: null, metric, turns: null, value, source: "s", second_hand: false });
@@ -13,6 +13,12 @@ test("a mean is in words with its interval, if it has one", () => {
   expect(partOf(null)).toBe("unknown");
 });
 
+test("a figure is marked by the sessions that count of which it is another", () => {
+  const sessions = [{ counts: true, differs: ["overall", "comprehension"] }, { counts: true, differs: [] }, { counts: false, differs: ["comprehension"] }];
+  expect(differOf(sessions, "comprehension")).toBe(1);
+  expect(differOf(sessions, "efficiency")).toBe(0);
+});
+
 test("the plane has this run, doing nothing, and models with both figures", () => {
   const own = { imported: [mean("comprehension", null), mean("efficiency", 0.6)], compat: [mean("comprehension", 0.7), mean("efficiency", 0.6)] };
   const points = planePoints(own, [0.78, 0.65], [published("A", "lcba_comprehension", 0.7), published("A", "lcba_efficiency", 0.6), published("B", "lcba_efficiency", 0.6)]);
@@ -23,4 +29,18 @@ test("an axis ends at steps of 0.05 around its values", () => {
   const [low, high] = axisOf([0.6332, 0.78]);
   expect(low).toBeCloseTo(0.6, 9);
   expect(high).toBeCloseTo(0.8, 9);
+});
+
+test("names of marks that lie close together do not meet", () => {
+  // The published models, in a picture of 380 × 240.
+  const marks = [{ name: "Claude Sonnet 4", x: 260, y: 130 }, { name: "GPT-4o", x: 290, y: 134 }, { name: "GPT-5", x: 212, y: 126 }, { name: "Claude Sonnet 4.5", x: 295, y: 114 }];
+  const rects = labelPlaces(marks, [44, 12, 380, 206]).map((label, at) => {
+    const width = marks[at]!.name.length * 5.4;
+    const from = label.anchor === "start" ? label.x : label.anchor === "end" ? label.x - width : label.x - width / 2;
+    return [from, label.y - 9, from + width, label.y + 1] as const;
+  });
+  rects.forEach((a, i) => {
+    expect(a[0] >= 44 && a[2] <= 380).toBe(true);
+    for (const b of rects.slice(i + 1)) expect(a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]).toBe(false);
+  });
 });

@@ -1,6 +1,7 @@
 // Sessions of a benchmark without tests: what the run's page shows of them. Pure.
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
 import type { SessionMean } from "../host/bindings/SessionMean";
+import type { SessionRow } from "../host/bindings/SessionRow";
 import { UNKNOWN, fixed } from "../parts/format";
 
 /** `0.812 (0.790–0.834)`; without an interval only the mean. */
@@ -14,6 +15,11 @@ export const meanOf = (means: readonly SessionMean[], name: string): SessionMean
 
 /** `7 / 9`; `null` is unknown. */
 export const partOf = (of: readonly [number, number] | null): string => (of === null ? UNKNOWN : `${String(of[0])} / ${String(of[1])}`);
+
+/** In how many of the sessions that count the imported figure of this name is marked. */
+export function differOf(sessions: readonly Pick<SessionRow, "counts" | "differs">[], name: string): number {
+  return sessions.filter((row) => row.counts && row.differs.includes(name)).length;
+}
 
 export interface PlanePoint {
   readonly name: string;
@@ -40,6 +46,37 @@ export function planePoints(
     if (comprehension !== undefined && efficiency !== undefined) points.push({ name: model, comprehension, efficiency, kind: "published" });
   }
   return points;
+}
+
+/** Where the name of a mark stands, in the units of the picture. */
+export interface Label {
+  readonly x: number;
+  readonly y: number;
+  readonly anchor: "start" | "end" | "middle";
+}
+
+/** Width of a letter and height of a line of a label, about. */
+const [LETTER, LINE] = [5.4, 10];
+
+/** A place for the name of each mark: beside, over or under it, where it meets no other mark, no other name and no edge. */
+export function labelPlaces(marks: readonly { readonly x: number; readonly y: number; readonly name: string }[], [left, top, right, bottom]: readonly [number, number, number, number]): readonly Label[] {
+  type Rect = readonly [number, number, number, number];
+  const meet = (a: Rect, b: Rect): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+  const taken: Rect[] = marks.map(({ x, y }) => [x - 5, y - 5, x + 5, y + 5]);
+  return marks.map(({ x, y, name }, at) => {
+    const width = name.length * LETTER;
+    const place = (down: number, anchor: Label["anchor"]): readonly [Label, Rect] => {
+      const base = y + 4 + down;
+      const [at, from] = anchor === "start" ? [x + 7, x + 7] : anchor === "end" ? [x - 7, x - 7 - width] : [x, x - width / 2];
+      return [{ x: at, y: base, anchor }, [from, base - LINE + 1, from + width, base + 1]];
+    };
+    const choices = [0, LINE, -LINE, 2 * LINE, -2 * LINE].flatMap((down) => [place(down, "start"), place(down, "end"), ...(down === 0 ? [] : [place(down, "middle")])]);
+    const isFree = (rect: Rect): boolean =>
+      rect[0] >= left && rect[1] >= top && rect[2] <= right && rect[3] <= bottom && taken.every((other, i) => i === at || !meet(rect, other));
+    const [label, rect] = choices.find(([, choice]) => isFree(choice)) ?? place(0, "start");
+    taken.push(rect);
+    return label;
+  });
 }
 
 /** The ends of an axis that holds all values, in steps of 0.05. */

@@ -5,6 +5,7 @@ import { reasonsInWords, reportedFor, stats, totalsInWords, turnInWords, turnsPa
 
 const row: RunRow = {
   tested: true,
+  rounds: null,
   id: "x", source: 1, source_name: "s", source_label: "s", format: "harbor", benchmark: { key: "b", name: "B" }, group: 0, harness: "terminus-2",
   harness_version: null, runner: ["Harbor", "0.24.0"], model: null, provider: null, baseline: null, simulated: false, episodes: 25,
   planned_episodes: 26, scored_episodes: 25, planned_turns: [5, 15], attempt_limit: null,

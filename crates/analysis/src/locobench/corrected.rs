@@ -39,17 +39,24 @@ pub fn corrected(calls: &[Call<'_>]) -> CorrectedFigures {
         calls.iter().map(|call| plain_function(call.tool, call.function)).collect();
     let mut written: Vec<String> = Vec::new();
     let mut read: HashSet<String> = HashSet::new();
+    let mut perhaps_read: HashSet<String> = HashSet::new();
     let mut read_first = 0_usize;
-    let mut is_known = true;
+    // Whether each write has a response, and whether it is known of each written file if it was read before.
+    let (mut is_known, mut order_is_known) = (true, true);
     for call in calls {
         let Some(path) = place(call).map(single_slashes) else { continue };
         let writing = !reads(call) && writes(call);
         is_known &= !writing || call.succeeded.is_some();
         if call.succeeded != Some(true) {
+            if reads(call) && call.succeeded.is_none() {
+                perhaps_read.insert(path);
+            }
             continue;
         }
         if writing && !written.contains(&path) {
-            read_first += usize::from(read.contains(&path));
+            let was_read = read.contains(&path);
+            read_first += usize::from(was_read);
+            order_is_known &= was_read || !perhaps_read.contains(&path);
             written.push(path);
         } else if reads(call) {
             read.insert(path);
@@ -59,7 +66,7 @@ pub fn corrected(calls: &[Call<'_>]) -> CorrectedFigures {
     CorrectedFigures {
         tool_success: of(answered.iter().filter(|success| **success).count(), answered.len()),
         distinct_functions: Some(number(functions.len())),
-        read_before_write: of(read_first, written.len()).filter(|_| is_known),
+        read_before_write: of(read_first, written.len()).filter(|_| is_known && order_is_known),
         files_written: is_known.then_some(written),
     }
 }
@@ -111,5 +118,25 @@ mod tests {
         assert_eq!((figures.distinct_functions, figures.files_written), (Some(0), Some(Vec::new())));
         let figures = corrected(&[call("write_file", "a", None), call("write_file", "b", Some(true))]);
         assert_eq!((figures.files_written, figures.read_before_write), (None, None));
+    }
+
+    #[test]
+    fn a_read_without_a_response_may_have_been_one() {
+        let (yes, no) = (Some(true), Some(false));
+        let share = |calls: &[Call<'_>]| {
+            let figures = corrected(calls);
+            assert_eq!(figures.files_written, Some(vec!["a".to_owned()]), "what was written is known");
+            figures.read_before_write
+        };
+        let write = call("write_file", "a", yes);
+        assert_eq!(share(&[call("read_file", "a", None), write]), None);
+        assert_eq!(share(&[call("read_file", "a", no), write]), Some((0, 1)));
+        assert_eq!(share(&[call("read_file", "b", None), write]), Some((0, 1)), "another file");
+        assert_eq!(share(&[write, call("read_file", "a", None)]), Some((0, 1)), "afterwards");
+        assert_eq!(
+            share(&[call("read_file", "a", None), call("read_file", "a", yes), write]),
+            Some((1, 1)),
+            "it was read at least once"
+        );
     }
 }

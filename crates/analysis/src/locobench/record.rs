@@ -18,8 +18,9 @@ const LOOKS_BACK: [&str; 9] = [
     "we discussed",
 ];
 
-/// Every how-manieth message is sampled, and how many samples there are at most.
+/// One message in three is sampled.
 const SAMPLE_EVERY: usize = 3;
+/// Most samples.
 const SAMPLES: usize = 5;
 
 /// What both coverage metrics are without any modified file.

@@ -311,7 +311,7 @@ fn validation(workbench: &Workbench, args: &TableArgs) -> Result<JobRef, ApiErro
 /// The runs of the library.
 fn every_run(workbench: &Workbench) -> Result<Vec<Member>, ApiError> {
     let runs = workbench.list_runs(ListRuns { limit: u32::MAX, ..ListRuns::default() })?.rows;
-    Ok(runs.into_iter().map(|run| Member::Run { run: run.id }).collect())
+    Ok(runs.into_iter().filter(|run| run.tested).map(|run| Member::Run { run: run.id }).collect())
 }
 
 fn sort(args: &TableArgs) -> GridSort {

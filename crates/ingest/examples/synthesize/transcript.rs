@@ -61,7 +61,7 @@ pub(crate) struct Place {
     pub(crate) turn: usize,
     /// From 1.
     pub(crate) attempt: usize,
-    /// The how-manieth attempt of the episode, from 1.
+    /// Number of the attempt in the episode, from 1.
     pub(crate) step: usize,
 }
 

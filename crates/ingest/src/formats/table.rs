@@ -19,7 +19,7 @@ mod scan;
 use std::collections::HashMap;
 
 use ::files::{ReadError, Tree, parent};
-use model::{Artifact, Transcript};
+use model::{Artifact, Transcript, Warning};
 
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
@@ -76,6 +76,15 @@ impl Format for TidyTable {
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
         let tables = files::tables(tree, at);
+        for near in files::lacking(tree, at) {
+            let missing: Vec<&str> = near.missing.iter().map(|(name, _)| *name).collect();
+            let what = format!(
+                "It lacks {} of a tidy table and is not read. Opened by itself with {} it is.",
+                missing.join(", "),
+                near.suggestion()
+            );
+            report.warn(Warning::skipped(near.path, "table.columns", what));
+        }
         let scanned = scan::scan(tree, &tables, report);
         Survey { runs: scanned.runs, parts: scanned.parts }
     }

@@ -119,7 +119,7 @@ pub fn transcript(documents: &[Document]) -> Transcript {
                     let what = counted(steps.len() as u64, "step");
                     let text =
                         format!("Copied context: {what} taken over from another transcript, not shown");
-                    out.steps.push(Step { text, ..empty_step(StepKind::System) });
+                    out.steps.push(Step { text, ..Step::new(StepKind::System) });
                 }
                 continue;
             }
@@ -150,7 +150,7 @@ fn push_subagent(steps: &mut Vec<Step>, trajectory: &Node, depth: u8) {
     let name = trajectory.at(&["agent", "name"]).and_then(Node::word);
     let id = ["trajectory_id", "session_id"].iter().find_map(|k| trajectory.get(k)?.word());
     let heading = [Some("Sub-agent"), name, id].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    steps.push(Step { text: heading, ..empty_step(StepKind::System) });
+    steps.push(Step { text: heading, ..Step::new(StepKind::System) });
     let mut calls = Calls::default();
     for step in trajectory.get("steps").map_or(&[][..], Node::list) {
         push_step(steps, &mut calls, step);
@@ -159,20 +159,6 @@ fn push_subagent(steps: &mut Vec<Step>, trajectory: &Node, depth: u8) {
         for agent in trajectory.get("subagent_trajectories").map_or(&[][..], Node::list) {
             push_subagent(steps, agent, depth + 1);
         }
-    }
-}
-
-const fn empty_step(kind: StepKind) -> Step {
-    Step {
-        index: 0,
-        kind,
-        text: String::new(),
-        text_cut: 0,
-        reasoning: None,
-        tool_calls: Vec::new(),
-        tokens: None,
-        cost_usd: None,
-        at: None,
     }
 }
 
@@ -186,7 +172,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         Some("tool" | "environment") => StepKind::Tool,
         _ => StepKind::Agent,
     };
-    let mut step = empty_step(kind);
+    let mut step = Step::new(kind);
     (step.text, step.text_cut) = node.get("message").map(content).unwrap_or_default();
     step.reasoning = node.get("reasoning_content").map(|n| content(n).0).filter(|t| !t.is_empty());
     step.at = node.get("timestamp").and_then(Node::word).map(str::to_owned);
@@ -243,7 +229,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         match place.and_then(|(step, call)| steps.get_mut(step)?.tool_calls.get_mut(call)) {
             Some(call) => give(call, &text, text_cut, is_error),
             None => {
-                steps.push(Step { text, text_cut, at: at.clone(), ..empty_step(StepKind::Tool) });
+                steps.push(Step { text, text_cut, at: at.clone(), ..Step::new(StepKind::Tool) });
             }
         }
     }

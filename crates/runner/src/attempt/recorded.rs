@@ -100,6 +100,7 @@ impl Attempt<'_> {
             session_restarted: restarts,
             reward: None,
             rewards: None,
+            left_out: Vec::new(),
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(Played { record, after, over, own_seconds })

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use self::values::{check_name, name_key, positive, seconds, size, variables};
+use self::values::{LEAST_CPUS, LEAST_MEMORY_MB, at_least, check_name, name_key, seconds, size, variables};
 
 /// Seconds of a verifier where its step says nothing. What `[verifier]` of the task says is not used for steps.
 const VERIFIER_SECONDS: f64 = 600.0;
@@ -25,7 +25,7 @@ pub(super) struct Read {
     pub(super) file: TaskFile,
     /// What it asks for and cannot have, each by name.
     pub(super) refused: Vec<String>,
-    /// Dotted keys that no schema has.
+    /// Dotted keys that no schema has, or that nothing here obeys.
     pub(super) unknown: Vec<String>,
 }
 
@@ -234,6 +234,7 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     met.keys("environment.", &raw.environment.other);
     let is_public = met.environment(&raw.environment);
     met.phase("agent", &raw.agent);
+    met.agent_env("agent", &raw.agent);
     met.phase("verifier", &raw.verifier);
     let steps = match raw.steps {
         None => Vec::new(),
@@ -275,9 +276,9 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
             environment.build_timeout_sec.unwrap_or(600.0),
         )?
         .ceil() as u64,
-        cpus: positive("environment.cpus", environment.cpus)?,
-        memory_mb: size("memory", environment.memory_mb, environment.memory)?,
-        storage_mb: size("storage", environment.storage_mb, environment.storage)?,
+        cpus: at_least("environment.cpus", LEAST_CPUS, environment.cpus)?,
+        memory_mb: size("memory", LEAST_MEMORY_MB, environment.memory_mb, environment.memory)?,
+        storage_mb: size("storage", 1, environment.storage_mb, environment.storage)?,
         workdir: environment.workdir.filter(|folder| !folder.is_empty()),
         env: variables("environment.env", environment.env)?,
         health: environment.healthcheck.map(|raw| health("environment.", raw, &mut met)).transpose()?,
@@ -344,6 +345,13 @@ impl Met {
         }
     }
 
+    /// No player of this version gets variables of its own: the reference solution has those of `[solution]`.
+    fn agent_env(&mut self, name: &str, raw: &RawPhase) {
+        if !raw.env.is_empty() {
+            self.unknown.push(format!("{name}.env"));
+        }
+    }
+
     fn phase(&mut self, name: &str, raw: &RawPhase) {
         self.keys(&format!("{name}."), &raw.other);
         if raw.network_mode.is_some() || raw.allowed_hosts.as_ref().is_some_and(|hosts| !hosts.is_empty()) {
@@ -373,6 +381,7 @@ impl Common<'_> {
         let at = format!("steps.{}.", raw.name);
         met.keys(&at, &raw.other);
         met.phase(&format!("{at}agent"), &raw.agent);
+        met.agent_env(&format!("{at}agent"), &raw.agent);
         met.phase(&format!("{at}verifier"), &raw.verifier);
         let min_reward = match raw.min_reward {
             None => BTreeMap::new(),

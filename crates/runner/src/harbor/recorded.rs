@@ -101,6 +101,7 @@ impl Trial<'_> {
             session_restarted: false,
             reward,
             rewards,
+            left_out: played.left_out,
         })
     }
 }

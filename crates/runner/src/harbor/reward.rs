@@ -8,6 +8,9 @@ use serde_json::Value;
 
 /// Largest file with rewards, in bytes.
 const LARGEST: usize = 1 << 20;
+/// The files that hold rewards, and bytes of each that are taken: more than the largest has.
+pub(super) const FILES: [&str; 2] = ["reward.json", "reward.txt"];
+pub(super) const TAKEN: u64 = 2 << 20;
 /// The key that decides where there are several, and that of a plain number.
 const REWARD: &str = "reward";
 

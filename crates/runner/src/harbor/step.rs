@@ -22,12 +22,19 @@ use crate::record::{Exception, one_line};
 use crate::settings::TaskTimeout;
 use crate::verdict::exception;
 
-/// Bytes of what a verifier or an agent leaves in a folder that are taken out of the container.
+/// Bytes of what an agent leaves, and of what a verifier leaves, that are taken out of the container in a step.
 const LEFT: u64 = 64 << 20;
+/// Most sources of artifacts of a step.
+const MOST_SOURCES: usize = 64;
 /// Seconds of what only puts things in order.
 const ORDER: u64 = 120;
 /// What may come before a player and a verifier: both folders hold nothing.
 const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
+/// What an earlier step kept is not kept again.
+const ARTIFACTS_EMPTIED: &str =
+    "rm -rf /logs/artifacts && mkdir -p /logs/artifacts && chmod 777 /logs/artifacts";
+/// How long a container that refuses something has to end.
+const SETTLED: Duration = Duration::from_millis(500);
 /// Longest part of an error output in a message.
 const SAID: usize = 500;
 
@@ -45,6 +52,8 @@ pub(super) struct Played {
     pub(super) raised: Option<(EndReason, Exception)>,
     /// What is kept of the step: paths below its folder.
     pub(super) left: Vec<FileLeft>,
+    /// Paths of the container of which something was not taken out.
+    pub(super) left_out: Vec<String>,
     /// Nothing can follow, whatever the rewards say.
     pub(super) is_over: bool,
 }
@@ -80,14 +89,35 @@ impl Trial<'_> {
         let mut played = Played::default();
         match self.phases(step, &mut played).await {
             Ok(()) => Ok(played),
-            Err(Broken::Engine(error)) => Err(error),
+            Err(Broken::Engine(error)) => match self.of_player(&error).await? {
+                Some(reason) => Ok(played.end(reason, "ContainerError", &error.to_string())),
+                None => Err(error),
+            },
             Err(Broken::Ended(reason, kind, message)) => Ok(played.end(reason, kind, &message)),
         }
+    }
+
+    /// What it says of the player that the engine could not do something in the container. `None` = nothing: no player has
+    /// worked in it, the engine or its room is gone, or the run is stopped.
+    async fn of_player(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
+        let is_refusal = matches!(error, SandboxError::Engine { gone: false, .. });
+        if !is_refusal || !self.was_played || self.play.stop.is_cancelled() {
+            return Ok(None);
+        }
+        let container = self.container()?;
+        let mut runs = container.is_running().await?;
+        if runs {
+            // It may be about to end.
+            tokio::time::sleep(SETTLED).await;
+            runs = container.is_running().await?;
+        }
+        Ok(Some(if runs { EndReason::AgentError } else { EndReason::KilledItself }))
     }
 
     async fn phases(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
         if self.was_verified {
             self.empty().await?;
+            self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], ORDER).await?;
         }
         let user = step.agent_user.as_deref();
         self.lay_workdir(step).await?;
@@ -97,7 +127,8 @@ impl Trial<'_> {
             let end = self.command(script, user, &[], self.play.settings.limits.seconds).await?;
             if end.exit.code != Some(0) {
                 let message = format!("setup.sh {}: {}", ended(&end), said(&end.stderr));
-                return Err(Broken::Ended(EndReason::Environment, "SetupError", message));
+                let reason = blamed(self.was_played, EndReason::AgentError);
+                return Err(Broken::Ended(reason, "SetupError", message));
             }
         }
         if let Some(health) = &step.health {
@@ -134,8 +165,17 @@ impl Trial<'_> {
         let seconds = step.agent_seconds.unwrap_or(self.play.settings.limits.seconds as f64);
         let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
         env.extend(self.variables(&self.file.solution_env)?);
-        let end =
-            self.command("exec 2>&1; /solution/solve.sh".to_owned(), user, &env, whole(seconds)).await?;
+        let is_first = !self.was_played;
+        self.was_played = true;
+        let script = "exec 2>&1; /solution/solve.sh".to_owned();
+        let end = match self.command(script, user, &env, whole(seconds)).await {
+            // A player that could not be started has not worked: its user is not there, for one.
+            Err(Broken::Engine(error)) if is_first => {
+                self.was_played = !self.container()?.is_running().await?;
+                return Err(Broken::Engine(error));
+            }
+            end => end?,
+        };
         played.agent_seconds = Some(began.elapsed().as_secs_f64());
         if end.exit.timed_out {
             let message = format!("Agent execution timed out after {seconds} seconds");
@@ -152,10 +192,29 @@ impl Trial<'_> {
         let container = self.container()?;
         let mut sources = vec![("/logs/artifacts".to_owned(), String::new())];
         sources.extend(step.artifacts.iter().map(|kept| (kept.source.clone(), kept.destination.clone())));
-        for (source, destination) in sources {
-            let Some(files) = container.files(&source, LEFT).await? else { continue };
+        let mut room = LEFT;
+        for (number, (source, destination)) in sources.into_iter().enumerate() {
+            if number >= MOST_SOURCES || room == 0 {
+                played.left_out.push(source);
+                continue;
+            }
+            let taken = match container.files(&source, room).await {
+                Ok(Some(taken)) => taken,
+                Ok(None) => continue,
+                // A path that leads through a file, for one.
+                Err(error @ SandboxError::Engine { gone: false, .. }) => {
+                    tracing::debug!(%error, source, "an artifact could not be taken out");
+                    played.left_out.push(source);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            room = room.saturating_sub(taken.bytes);
             let name = files::file_name(source.trim_end_matches('/')).to_owned();
-            for file in files {
+            if !taken.is_whole {
+                played.left_out.push(source);
+            }
+            for file in taken.files {
                 // A single file has its own name, which its destination replaces.
                 let path = if file.path == name && !destination.is_empty() {
                     destination.clone()
@@ -190,10 +249,32 @@ impl Trial<'_> {
             played.raise(EndReason::VerifierTimeout, "VerifierTimeoutError", &message);
             return Ok(());
         }
-        let files = self.container()?.files("/logs/verifier", LEFT).await?.unwrap_or_default();
+        let container = self.container()?;
+        // By their names: what else lies there may be more than is taken out.
+        let mut files = Vec::new();
+        for name in reward::FILES {
+            if let Some(content) = container.file(&join("/logs/verifier", name), reward::TAKEN).await? {
+                files.push(FileLeft { path: name.to_owned(), content });
+            }
+        }
         match reward::read(&files) {
             Ok(rewards) => played.rewards = Some(rewards),
             Err(none) => played.raise(EndReason::VerifierError, none.kind, &none.why),
+        }
+        match container.files("/logs/verifier", LEFT).await {
+            Ok(Some(rest)) => {
+                let is_new = |file: &FileLeft| !reward::FILES.contains(&file.path.as_str());
+                files.extend(rest.files.into_iter().filter(is_new));
+                if !rest.is_whole {
+                    played.left_out.push("/logs/verifier".to_owned());
+                }
+            }
+            Ok(None) => {}
+            // There is a verdict without it.
+            Err(error) => {
+                tracing::warn!(%error, "what a verifier left could not be taken out");
+                played.left_out.push("/logs/verifier".to_owned());
+            }
         }
         let kept = files.into_iter().map(|file| FileLeft { path: join("verifier", &file.path), ..file });
         played.left.extend(kept);
@@ -218,20 +299,19 @@ impl Trial<'_> {
 
     /// Lays the step's files into the working folder.
     async fn lay_workdir(&self, step: &StepFile) -> Result<(), Broken> {
-        match self.task.of_step(self.tree(), step, "workdir") {
-            Some(folder) => {
-                let name = self.workdir.trim_matches('/').to_owned();
-                self.lay(&folder, &name, "/").await
-            }
-            None => Ok(()),
-        }
+        let Some(folder) = self.task.of_step(self.tree(), step, "workdir") else { return Ok(()) };
+        // What is there stays as it is: its owner, its mode, or a link.
+        let at = quoted(&self.workdir);
+        let script = format!("[ -d {at} ] || mkdir -p {at}");
+        self.command_in(Some("/"), script, Some("root"), &[], ORDER).await?;
+        self.lay(&folder, "", &self.workdir).await
     }
 
-    /// Lays a folder of the task into the container, as `to` below `at`.
+    /// Lays a folder of the task into the container, as `to` below `at`; with an empty `to` only what lies in the folder.
     async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), Broken> {
         let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
         let packed = tokio::task::spawn_blocking(move || {
-            let mut packed = Packed::default();
+            let mut packed = Packed::changed_now();
             let whole = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
             whole.map_err(|error| error.to_string())?;
             pack::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
@@ -251,13 +331,20 @@ impl Trial<'_> {
         env: &[(String, String)],
         seconds: u64,
     ) -> Result<BoxEnd, Broken> {
-        let what = TaskCommand {
-            script,
-            env: env.to_vec(),
-            user: user.map(str::to_owned),
-            folder: self.file.workdir.clone(),
-            seconds,
-        };
+        self.command_in(self.file.workdir.as_deref(), script, user, env, seconds).await
+    }
+
+    /// The same in another folder than the task's.
+    async fn command_in(
+        &self,
+        folder: Option<&str>,
+        script: String,
+        user: Option<&str>,
+        env: &[(String, String)],
+        seconds: u64,
+    ) -> Result<BoxEnd, Broken> {
+        let folder = folder.map(str::to_owned);
+        let what = TaskCommand { script, env: env.to_vec(), user: user.map(str::to_owned), folder, seconds };
         let end = self.container()?.run(&what, &self.play.stop).await?;
         if end.exit.disk_full {
             let message = "the disk limit of the container ended it".to_owned();
@@ -265,7 +352,8 @@ impl Trial<'_> {
         }
         if end.exit.code.is_none() && !end.exit.timed_out && !end.exit.stopped {
             let message = "the container of the task ended while a command ran in it".to_owned();
-            return Err(Broken::Ended(EndReason::Environment, "ContainerLost", message));
+            let reason = blamed(self.was_played, EndReason::KilledItself);
+            return Err(Broken::Ended(reason, "ContainerLost", message));
         }
         Ok(end)
     }
@@ -285,7 +373,8 @@ impl Trial<'_> {
             if failures >= health.retries {
                 let message =
                     format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
-                return Err(Broken::Ended(EndReason::Environment, "HealthcheckError", message));
+                let reason = blamed(self.was_played, EndReason::AgentError);
+                return Err(Broken::Ended(reason, "HealthcheckError", message));
             }
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs_f64(pause)) => {}
@@ -311,6 +400,12 @@ impl Trial<'_> {
         variables(env, &self.play.forwarded)
             .map_err(|why| Broken::Ended(EndReason::Environment, "MissingVariable", why))
     }
+}
+
+/// Why a container that does not do what it should ends a trial: because of the environment until a player has worked in
+/// it. From then on it counts, or every player could have a trial taken out of the count.
+fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
+    if was_played { of_player } else { EndReason::Environment }
 }
 
 /// Whole seconds that last at least as long.
@@ -340,6 +435,16 @@ fn said(output: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_player_cannot_have_its_trial_taken_out_of_the_count() {
+        let policy = model::CensoringPolicy::default();
+        for reason in [EndReason::AgentError, EndReason::KilledItself] {
+            assert_eq!(blamed(true, reason), reason);
+            assert_eq!(policy.ending(blamed(true, reason)), model::Ending::Event);
+            assert_eq!(policy.ending(blamed(false, reason)), model::Ending::Censored);
+        }
+    }
 
     #[test]
     fn words_for_a_shell_stay_one_word() {

@@ -247,11 +247,8 @@ impl Task {
     /// What of it is not obeyed, or is different here.
     fn notes(&self, settings: &RunSettings) -> Vec<String> {
         let Ok(read) = &self.read else { return Vec::new() };
-        let mut notes: Vec<String> = read
-            .unknown
-            .iter()
-            .map(|key| format!("task.toml: the key {key} is not known and not obeyed"))
-            .collect();
+        let mut notes: Vec<String> =
+            read.unknown.iter().map(|key| format!("task.toml: the key {key} is not obeyed")).collect();
         if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
         }
@@ -264,6 +261,9 @@ impl Task {
         let limits = &settings.limits;
         if let Some(memory) = read.file.memory_mb.filter(|mb| mb.saturating_mul(1 << 20) > limits.memory) {
             notes.push(format!("it asks for {memory} MB of memory, and limits.memory_gib gives less"));
+        }
+        if let Some(storage) = read.file.storage_mb.filter(|mb| mb.saturating_mul(1 << 20) > limits.disk) {
+            notes.push(format!("it asks for {storage} MB of storage, and limits.disk_gib gives less"));
         }
         if let Some(cpus) = read.file.cpus.filter(|cpus| *cpus > limits.cpus) {
             notes.push(format!("it asks for {cpus} CPUs, and limits.cpus gives less"));

@@ -50,6 +50,8 @@ pub(super) struct Trial<'a> {
     container: Option<OpenTask>,
     /// Where commands run.
     pub(super) workdir: String,
+    /// Whether a player has worked in the container: what goes wrong in it from then on may be its doing.
+    pub(super) was_played: bool,
     /// Whether a verifier has run in the container.
     pub(super) was_verified: bool,
 }
@@ -104,6 +106,7 @@ pub(crate) async fn play(
         status: opened.status,
         container: None,
         workdir: "/".to_owned(),
+        was_played: false,
         was_verified: false,
     };
     trial.status.begin();
@@ -250,7 +253,7 @@ impl Trial<'_> {
         let reach = if self.file.is_public { self.play.settings.reach } else { sandbox::Reach::Gateway };
         let what = TaskBox { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
         let container = engine.open_task(&what).await?;
-        let mut logs = Packed::default();
+        let mut logs = Packed::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.
             let _ = logs.folder(folder, true);
@@ -288,7 +291,8 @@ impl Trial<'_> {
         if engine.images(&[&image]).await?.iter().any(|state| state.there) {
             return Ok(Ok(image));
         }
-        engine.build_task(&image, packed, self.file.build_seconds, &self.play.stop).await?;
+        let limits = &self.play.settings.limits;
+        engine.build_task(&image, packed, limits, self.file.build_seconds, &self.play.stop).await?;
         Ok(Ok(image))
     }
 
@@ -377,27 +381,13 @@ impl Trial<'_> {
         self.trajectory.end.end_reason = Some(reason);
         self.trajectory.end.exception = exception;
         self.write()?;
-        let turns = self.trajectory.summaries().len() as u32;
         self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Over;
             shown.end_reason = Some(reason);
             shown.now = None;
         });
-        keep_score(self.play, self.planned, &self.trajectory);
-        let folders = self.folders.clone();
-        blocking(move || {
-            reopen::close(&folders, false);
-            Ok(())
-        })
-        .await?;
-        self.play.events.tell(&Event::Episode {
-            at: clock::now(),
-            episode: self.planned.name.clone(),
-            stamina: self.trajectory.stamina(),
-            turns,
-            end_reason: reason,
-        });
+        reopen::end(self.play, self.planned, &self.folders, &self.trajectory, (reason, false)).await?;
         Ok(EpisodeEnd::Over)
     }
 

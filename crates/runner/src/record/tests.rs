@@ -118,6 +118,7 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         session_restarted: false,
         reward: None,
         rewards: None,
+        left_out: Vec::new(),
     }
 }
 

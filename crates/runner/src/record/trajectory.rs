@@ -137,6 +137,9 @@ pub(crate) struct AttemptRecord {
     /// All rewards of the step, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rewards: Option<std::collections::BTreeMap<String, f64>>,
+    /// Paths of a task's container of which something was not kept, for want of room or because it could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

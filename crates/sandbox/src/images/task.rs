@@ -11,10 +11,16 @@ use tokio_util::sync::CancellationToken;
 use super::build::{Lines, proxies};
 use crate::engine::{failed, status};
 use crate::owner::key;
-use crate::{Engine, Packed, SandboxError};
+use crate::{Engine, Limits, Packed, SandboxError};
+
+/// Microseconds of which a build gets its part of the CPUs, and the least part that engines take.
+const PERIOD: i32 = 100_000;
+const LEAST_QUOTA: i32 = 1000;
 
 impl Engine {
-    /// Builds an image from a context with a `Dockerfile` at its top. Dropping the future, or `stop`, ends the build.
+    /// Builds an image from a context with a `Dockerfile` at its top, within the CPUs and the memory of the limits; limits of
+    /// memory from 2 GiB on cannot be told to the engine, and there are none then. Dropping the future, or `stop`, ends the
+    /// build.
     ///
     /// Errors: [`SandboxError::Image`] where the recipe fails, takes longer than `seconds` or is stopped, with its last
     /// lines.
@@ -22,15 +28,21 @@ impl Engine {
         &self,
         image: &str,
         context: Packed,
+        limits: &Limits,
         seconds: u64,
         stop: &CancellationToken,
     ) -> Result<(), SandboxError> {
+        let memory = memory(limits);
         let options = BuildImageOptions {
             dockerfile: "Dockerfile".to_owned(),
             t: Some(image.to_owned()),
             rm: true,
             forcerm: true,
-            buildargs: Some(proxies(&|name| std::env::var(name).ok())),
+            buildargs: Some(told(proxies(&|name| std::env::var(name).ok()))),
+            memory,
+            memswap: memory,
+            cpuperiod: Some(PERIOD),
+            cpuquota: Some(quota(limits)),
             labels: Some(HashMap::from([(key("kind"), "task".to_owned())])),
             ..Default::default()
         };
@@ -84,4 +96,50 @@ impl Engine {
 enum Failed {
     Recipe(String),
     Engine(bollard::errors::Error),
+}
+
+/// The proxies that a stranger's recipe may know: none that holds a name or a password.
+fn told(mut proxies: HashMap<String, String>) -> HashMap<String, String> {
+    // Whatever stands before a host: a password may hold what ends a host elsewhere.
+    proxies.retain(|_, value| !value.contains('@'));
+    proxies
+}
+
+/// Bytes of memory, and of memory and swap together, of each step of a build.
+fn memory(limits: &Limits) -> Option<i32> {
+    i32::try_from(limits.memory).ok().filter(|bytes| *bytes > 0)
+}
+
+/// Microseconds of CPU time in each [`PERIOD`].
+fn quota(limits: &Limits) -> i32 {
+    ((limits.cpus * f64::from(PERIOD)) as i32).max(LEAST_QUOTA)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recipe_is_told_of_no_proxy_with_a_password() {
+        let all = [
+            ("HTTP_PROXY", "http://proxy.example:3128"),
+            ("HTTPS_PROXY", "http://user:pass@proxy.example:3128"),
+            ("https_proxy", "user:pa/ss@proxy.example"),
+            ("NO_PROXY", "localhost,.example"),
+        ];
+        let all = all.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let told = told(HashMap::from(all));
+        let mut names: Vec<&str> = told.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["HTTP_PROXY", "NO_PROXY"]);
+    }
+
+    #[test]
+    fn a_build_has_the_limits_of_the_run_as_far_as_they_can_be_told() {
+        let limits = |memory, cpus| Limits { cpus, memory, ..Limits::default() };
+        assert_eq!(memory(&limits(1 << 30, 1.0)), Some(1 << 30));
+        assert_eq!(memory(&limits(2 << 30, 1.0)), None);
+        assert_eq!(memory(&limits(0, 1.0)), None);
+        assert_eq!((quota(&limits(1, 1.5)), quota(&limits(1, 0.0))), (150_000, 1000));
+    }
 }

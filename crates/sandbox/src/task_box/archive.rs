@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::{Component, Path};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
@@ -11,20 +12,32 @@ const MOST_FILES: usize = 20_000;
 /// Files to lay into a container, or the context of an image.
 pub struct Packed {
     builder: tar::Builder<Vec<u8>>,
+    /// When everything in it was changed, in seconds since 1970.
+    changed: u64,
 }
 
+/// All files changed at the same moment of 2001: the same files give the same bytes whenever they are packed, and archives that
+/// know no time before 1980 take them.
 impl Default for Packed {
     fn default() -> Self {
-        Self { builder: tar::Builder::new(Vec::new()) }
+        Self { builder: tar::Builder::new(Vec::new()), changed: 1_000_000_000 }
     }
 }
 
 impl Packed {
-    /// Adds a file; `path` is relative. The same files in the same order give the same bytes.
+    /// Files that change now, as those that somebody lays into a folder.
+    pub fn changed_now() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let packed = Self::default();
+        Self { changed: now.map_or(packed.changed, |now| now.as_secs()), ..packed }
+    }
+
+    /// Adds a file; `path` is relative.
     pub fn file(&mut self, path: &str, content: &[u8]) -> std::io::Result<()> {
         let mut header = tar::Header::new_gnu();
         header.set_size(content.len() as u64);
         header.set_mode(mode(content));
+        header.set_mtime(self.changed);
         header.set_cksum();
         self.builder.append_data(&mut header, path, content)
     }
@@ -35,6 +48,7 @@ impl Packed {
         header.set_entry_type(tar::EntryType::Directory);
         header.set_size(0);
         header.set_mode(if writable { 0o777 } else { 0o755 });
+        header.set_mtime(self.changed);
         header.set_cksum();
         self.builder.append_data(&mut header, path, std::io::empty())
     }
@@ -64,25 +78,53 @@ pub struct FileLeft {
     pub content: Vec<u8>,
 }
 
+/// What was taken out of a container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesLeft {
+    /// Those that came whole.
+    pub files: Vec<FileLeft>,
+    /// Bytes that they came in, with their names.
+    pub bytes: u64,
+    /// Whether all that is there came.
+    pub is_whole: bool,
+}
+
 /// The regular files of an archive, up to where it breaks off. The first part of their paths is the folder that was asked
 /// for.
-pub(super) fn files(archive: &[u8]) -> Vec<FileLeft> {
-    let mut found = Vec::new();
+pub(super) fn files(archive: &[u8]) -> FilesLeft {
+    let mut left = FilesLeft { files: Vec::new(), bytes: archive.len() as u64, is_whole: false };
     let mut archive = tar::Archive::new(archive);
-    let Ok(entries) = archive.entries() else { return found };
-    for entry in entries.take(MOST_FILES) {
-        let Ok(mut entry) = entry else { break };
+    let Ok(entries) = archive.entries() else { return left };
+    for (count, entry) in entries.enumerate() {
+        let Ok(mut entry) = entry else { return left };
+        if count >= MOST_FILES {
+            return left;
+        }
         if !entry.header().entry_type().is_file() {
             continue;
         }
         let Some(path) = entry.path().ok().and_then(|path| plain(&path)) else { continue };
         let mut content = Vec::new();
-        if entry.read_to_end(&mut content).is_err() {
-            break;
+        // The end of the archive looks like the end of the file.
+        if entry.read_to_end(&mut content).is_err() || content.len() as u64 != entry.size() {
+            return left;
         }
-        found.push(FileLeft { path, content });
+        left.files.push(FileLeft { path, content });
     }
-    found
+    left.is_whole = true;
+    left
+}
+
+/// The content of the file that is all of an archive, up to where it breaks off; nothing for a folder, a link or a device.
+pub(super) fn file(archive: &[u8]) -> Option<Vec<u8>> {
+    let mut archive = tar::Archive::new(archive);
+    let mut entry = archive.entries().ok()?.next()?.ok()?;
+    if !entry.header().entry_type().is_file() {
+        return None;
+    }
+    let mut content = Vec::new();
+    entry.read_to_end(&mut content).ok()?;
+    Some(content)
 }
 
 /// Whether an archive is that of a folder without anything in it.
@@ -129,11 +171,13 @@ mod tests {
         packed.file("verifier/deep/test.sh", b"#!/bin/sh\n").unwrap();
         let bytes = packed.into_bytes();
         let found = files(&bytes);
-        let paths: Vec<&str> = found.iter().map(|file| file.path.as_str()).collect();
+        let paths: Vec<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["reward.txt", "deep/test.sh"]);
+        assert!(found.is_whole && found.bytes == bytes.len() as u64);
         assert!(!is_one_folder(&bytes));
         // It breaks off in the middle of a file.
-        assert!(files(&bytes[..600]).is_empty());
+        let broken = files(&bytes[..600]);
+        assert!(broken.files.is_empty() && !broken.is_whole && broken.bytes == 600);
 
         let mut folder = Packed::default();
         folder.folder("tests", false).unwrap();
@@ -160,7 +204,57 @@ mod tests {
                 builder.append_data(&mut header, "verifier/reward.txt", std::io::empty()).unwrap();
             }
         }
-        assert_eq!(files(&builder.into_inner().unwrap()), []);
+        assert_eq!(files(&builder.into_inner().unwrap()).files, []);
+    }
+
+    #[test]
+    fn a_file_that_was_cut_is_not_taken_for_a_whole_one() {
+        let mut packed = Packed::default();
+        packed.file("out/a", b"whole").unwrap();
+        packed.file("out/b", &[b'x'; 4096]).unwrap();
+        let bytes = packed.into_bytes();
+        // Header and content of the first, header and half of the second.
+        let cut = files(&bytes[..1024 + 512 + 2048]);
+        let paths: Vec<&str> = cut.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!((paths, cut.is_whole), (vec!["a"], false));
+    }
+
+    #[test]
+    fn a_single_file_is_that_file_and_neither_a_folder_nor_a_link() {
+        let mut packed = Packed::default();
+        packed.file("reward.txt", b"1\n").unwrap();
+        assert_eq!(file(&packed.into_bytes()).as_deref(), Some(b"1\n".as_slice()));
+        // A folder of that name, with a file of that name in it.
+        let mut folder = Packed::default();
+        folder.folder("reward.txt", false).unwrap();
+        folder.file("reward.txt/reward.txt", b"1\n").unwrap();
+        assert_eq!(file(&folder.into_bytes()), None);
+        let mut link = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Symlink);
+        header.set_size(0);
+        link.append_link(&mut header, "reward.txt", "/app/reward.txt").unwrap();
+        assert_eq!(file(&link.into_inner().unwrap()), None);
+        assert_eq!(file(b""), None);
+        // One that breaks off.
+        let mut long = Packed::default();
+        long.file("reward.txt", &[b'1'; 4096]).unwrap();
+        let bytes = long.into_bytes();
+        assert_eq!(file(&bytes[..1024]).map(|content| content.len()), Some(512));
+    }
+
+    #[test]
+    fn files_are_of_a_fixed_time_or_of_now() {
+        let times = |mut packed: Packed| -> Vec<u64> {
+            packed.folder("a", false).unwrap();
+            packed.file("a/b", b"").unwrap();
+            let bytes = packed.into_bytes();
+            let mut archive = tar::Archive::new(&bytes[..]);
+            archive.entries().unwrap().map(|entry| entry.unwrap().header().mtime().unwrap()).collect()
+        };
+        assert_eq!(times(Packed::default()), [1_000_000_000; 2]);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        assert!(times(Packed::changed_now()).iter().all(|time| *time >= now && *time < now + 600));
     }
 
     #[test]

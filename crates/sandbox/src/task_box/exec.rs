@@ -77,14 +77,15 @@ pub(super) async fn run(
     let mut reading = true;
     let mut look = FIRST_LOOK;
     let backstop = Duration::from_secs(seconds.saturating_add(BACKSTOP));
+    // One for the whole loop: output, of which there may be some at any time, does not put off a look.
+    let mut due = std::pin::pin!(tokio::time::sleep(look));
     loop {
         tokio::select! {
             piece = output.next(), if reading => match piece {
                 Some(Ok(piece)) => printed.take(piece),
                 Some(Err(_)) | None => reading = false,
             },
-            () = tokio::time::sleep(look) => {
-                look = (look * 2).min(LONGEST_LOOK);
+            () = &mut due => {
                 match docker.inspect_exec(&id).await {
                     Ok(found) if found.running == Some(false) => {
                         exit.code = found.exit_code;
@@ -94,6 +95,8 @@ pub(super) async fn run(
                     Err(error) if matches!(status(&error), Some(404 | 409)) => break,
                     Err(error) => return Err(failed("look at a command in a container")(error)),
                 }
+                look = (look * 2).min(LONGEST_LOOK);
+                due.as_mut().reset(tokio::time::Instant::now() + look);
             }
             () = stop.cancelled() => {
                 exit.stopped = true;

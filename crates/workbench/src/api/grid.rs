@@ -79,7 +79,7 @@ pub struct GridRow {
     pub scenario: String,
     /// A nicer name, where the source has one.
     pub title: Option<String>,
-    /// 1, or the how-manieth time this run plays the scenario.
+    /// Repeat of the scenario in this run, from 1.
     pub repeat: u32,
     /// Planned turns.
     pub planned_turns: Option<u32>,

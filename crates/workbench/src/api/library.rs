@@ -1,6 +1,8 @@
 //! The library: its runs as rows, filters and groups, and one run as a whole.
 
-use model::{Baseline, Benchmark, EndReason, Ending, Extra, Median, PassRate, Tokens, WarningCounts};
+use model::{
+    Baseline, Benchmark, EndReason, Ending, Extra, Median, PassRate, RoundScores, Tokens, WarningCounts,
+};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -211,6 +213,8 @@ pub struct RunRow {
     pub stamina: Stamina,
     /// Pass rate of a run of one turn, of which mean stamina says no more; `None` = it has more turns.
     pub pass_rate: Option<PassRate>,
+    /// MT@k and Comp of EvoCode-Bench's paper; `None` = they do not apply.
+    pub rounds: Option<RoundScores>,
     /// The benchmark's own score, recomputed, 0 to 100.
     pub score: Option<f64>,
     /// EvoCode's dataset score, 0 to 100.

@@ -86,7 +86,7 @@ pub struct RunTrust {
     pub network: String,
     /// Whether processes run on this machine without a container.
     pub host_processes: bool,
-    /// The pack that it plays; `None` = generated.
+    /// The pack or the tasks that it plays, in words; `None` = generated.
     pub scenarios: Option<String>,
     /// Folders in which it would write.
     pub writes: Vec<String>,

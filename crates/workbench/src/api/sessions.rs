@@ -42,9 +42,9 @@ pub struct SessionRow {
     pub episode: String,
     /// Its scenario.
     pub scenario: String,
-    /// 1, or the how-manieth time the run plays the scenario.
+    /// Repeat of the scenario in the run, from 1.
     pub repeat: u32,
-    /// Whether it counts in means: of a scenario that was played more than once the last session does.
+    /// Whether it counts in means: of a scenario that was played more than once the one that ended last does.
     pub counts: bool,
     /// Whether nothing ever happened in it; `None` = not recorded.
     pub never_started: Option<bool>,
@@ -52,7 +52,7 @@ pub struct SessionRow {
     pub figures: SessionFigures,
     /// Comprehension, efficiency and overall, computed here by the program's rules.
     pub compat: Option<(f64, f64, f64)>,
-    /// Metrics of which the imported value is another than the one computed here (by more than 1e-9).
+    /// Figures of which the imported value is another than the one computed here, or than the imported nine make (by over 1e-9).
     pub differs: Vec<String>,
 }
 

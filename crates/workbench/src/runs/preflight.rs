@@ -394,6 +394,9 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
     })
 }
 
+/// What is said of tasks, whatever their containers reach.
+const TASK_IMAGES: &str = "The images of tasks are built by the engine with the network that it has, from recipes that came with the tasks.";
+
 /// What boxes reach beside the gateway.
 fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     const TITLE: &str = "Network";
@@ -402,9 +405,10 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     }
     if settings.reach == Reach::Open {
         let direct = settings.endpoint == EndpointSettings::Direct;
-        let check = Check::new("network", TITLE, CheckState::Warn, "open").says(
-            "Agents reach the internet and this network. What they find there is not the same in every run.",
-        );
+        let open =
+            "Agents reach the internet and this network. What they find there is not the same in every run.";
+        let build = if settings.tasks.is_some() { format!(" {TASK_IMAGES}") } else { String::new() };
+        let check = Check::new("network", TITLE, CheckState::Warn, "open").says(format!("{open}{build}"));
         return Some(if direct {
             check
         } else {
@@ -413,7 +417,7 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
         });
     }
     if settings.tasks.is_some() {
-        return Some(Check::new("network", TITLE, CheckState::Ok, "none"));
+        return Some(Check::new("network", TITLE, CheckState::Ok, "none").says(TASK_IMAGES));
     }
     let ports = listening();
     if ports.is_empty() || is_guarded {

@@ -215,11 +215,14 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
         }
         .to_owned(),
         host_processes: !settings.use_docker,
-        scenarios: settings
-            .scenarios_dir
-            .as_ref()
-            .or(settings.tasks.as_ref().map(|tasks| &tasks.folder))
-            .map(|path| plain_line(&path.display().to_string())),
+        scenarios: match (&settings.scenarios_dir, &settings.tasks) {
+            (Some(pack), _) => Some(plain_line(&pack.display().to_string())),
+            (None, Some(tasks)) => Some(plain_line(&format!(
+                "{}, whose images are built with the network of the engine",
+                tasks.folder.display()
+            ))),
+            (None, None) => None,
+        },
         writes: lines(std::iter::once(folder.display().to_string()).chain(writes).collect()),
         here: here.map(|endpoint| EndpointHere {
             base_url: endpoint.base_url.clone(),

@@ -17,6 +17,6 @@ distinct_functions: number | null,
  */
 files_written: Array<string> | null, 
 /**
- * Of these files: successfully read before the first successful write, and all; `None` = no file was written.
+ * Of these files: successfully read before the first successful write, and all; `None` = no file was written, or a response is missing.
  */
 read_before_write: [number, number] | null, };

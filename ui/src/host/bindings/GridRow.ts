@@ -18,7 +18,7 @@ scenario: string,
  */
 title: string | null, 
 /**
- * 1, or the how-manieth time this run plays the scenario.
+ * Repeat of the scenario in this run, from 1.
  */
 repeat: number, 
 /**

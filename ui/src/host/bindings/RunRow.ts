@@ -3,6 +3,7 @@ import type { Baseline } from "./Baseline";
 import type { Benchmark } from "./Benchmark";
 import type { EndCount } from "./EndCount";
 import type { PassRate } from "./PassRate";
+import type { RoundScores } from "./RoundScores";
 import type { Stamina } from "./Stamina";
 import type { Tokens } from "./Tokens";
 import type { WarningCounts } from "./WarningCounts";
@@ -99,6 +100,10 @@ stamina: Stamina,
  * Pass rate of a run of one turn, of which mean stamina says no more; `None` = it has more turns.
  */
 pass_rate: PassRate | null, 
+/**
+ * MT@k and Comp of EvoCode-Bench's paper; `None` = they do not apply.
+ */
+rounds: RoundScores | null, 
 /**
  * The benchmark's own score, recomputed, 0 to 100.
  */

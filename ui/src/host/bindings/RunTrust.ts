@@ -62,7 +62,7 @@ network: string,
  */
 host_processes: boolean, 
 /**
- * The pack that it plays; `None` = generated.
+ * The pack or the tasks that it plays, in words; `None` = generated.
  */
 scenarios: string | null, 
 /**

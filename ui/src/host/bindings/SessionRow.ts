@@ -14,11 +14,11 @@ episode: string,
  */
 scenario: string, 
 /**
- * 1, or the how-manieth time the run plays the scenario.
+ * Repeat of the scenario in the run, from 1.
  */
 repeat: number, 
 /**
- * Whether it counts in means: of a scenario that was played more than once the last session does.
+ * Whether it counts in means: of a scenario that was played more than once the one that ended last does.
  */
 counts: boolean, 
 /**
@@ -34,6 +34,6 @@ figures: SessionFigures,
  */
 compat: [number, number, number] | null, 
 /**
- * Metrics of which the imported value is another than the one computed here (by more than 1e-9).
+ * Figures of which the imported value is another than the one computed here, or than the imported nine make (by over 1e-9).
  */
 differs: Array<string>, };

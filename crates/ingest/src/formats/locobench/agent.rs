@@ -3,7 +3,7 @@
 //! A file of records counts first. Final results have the same records again: what they have more is added. A transcript belongs
 //! to the record of its session; without one it is a session of which the program's figures are unknown.
 //!
-//! The same scenario twice is shown twice.
+//! The same scenario twice is shown twice; the session that ended last has the highest number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,6 +12,7 @@ use model::{Episode, Warning};
 
 use crate::format::Report;
 use crate::identity;
+use crate::readers::clock;
 use crate::readers::json::Node;
 
 use super::layout::Agent;
@@ -35,10 +36,11 @@ pub(super) fn read(tree: &Tree, name: &str, agent: &Agent, report: &mut Report) 
     for (at, session) in sessions.iter().enumerate().filter(|(_, session)| !session.id.is_empty()) {
         by_id.entry(session.id.clone()).or_insert(at);
     }
+    let records = sessions.len();
     for path in &agent.conversations {
         of_transcript(tree, path, (&mut sessions, &by_id, &recorded), report);
     }
-    numbered(sessions, report, agent)
+    numbered(sessions, records, report, agent)
 }
 
 /// How often each session was met in one file, and in all before: the same record in two files is one, twice in one file is two.
@@ -204,15 +206,32 @@ fn of_transcript(
     }
 }
 
-/// Gives sessions of a scenario their numbers, and says which scenarios were played more than once.
-fn numbered(sessions: Vec<Played>, report: &mut Report, agent: &Agent) -> Vec<Episode> {
+/// Numbers the sessions of each scenario by when they ended: what is shown as the last one counts in means. Where the end is
+/// unknown it is taken as earlier than any; of ends that are the same a session without a record (`records` = how many have
+/// one) is the earlier, and the rest stands as in the files.
+fn number_by_time(sessions: &mut [Played], records: usize) {
+    let mut order: Vec<usize> = (0..sessions.len()).collect();
+    order.sort_by_cached_key(|at| {
+        let ended = sessions[*at].episode.timing.finished_at.as_deref();
+        (ended.and_then(clock::micros), *at < records)
+    });
+    let mut repeats: HashMap<String, u32> = HashMap::new();
+    for at in order {
+        let episode = &mut sessions[at].episode;
+        let repeat = repeats.entry(episode.scenario.clone()).or_default();
+        *repeat += 1;
+        episode.repeat = *repeat;
+    }
+}
+
+/// Gives sessions their numbers and keys, and says which scenarios were played more than once.
+fn numbered(mut sessions: Vec<Played>, records: usize, report: &mut Report, agent: &Agent) -> Vec<Episode> {
+    number_by_time(&mut sessions, records);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut keys: HashMap<String, u32> = HashMap::new();
     let mut episodes = Vec::with_capacity(sessions.len());
     for Played { mut episode, id, .. } in sessions {
-        let repeat = repeats.entry(episode.scenario.clone()).or_default();
-        *repeat += 1;
-        episode.repeat = *repeat;
+        *repeats.entry(episode.scenario.clone()).or_default() += 1;
         let name = if id.is_empty() { episode.scenario.clone() } else { id.clone() };
         let nth = keys.entry(name.clone()).or_default();
         *nth += 1;
@@ -227,8 +246,9 @@ fn numbered(sessions: Vec<Played>, report: &mut Report, agent: &Agent) -> Vec<Ep
     let mut more: Vec<(&String, &u32)> = repeats.iter().filter(|(_, count)| **count > 1).collect();
     more.sort();
     for (scenario, count) in more {
-        let what =
-            format!("{scenario} was played {count} times. All are shown; the last one counts in means.");
+        let what = format!(
+            "{scenario} was played {count} times. All are shown; the one that ended last counts in means."
+        );
         report.warn(Warning::read_differently(place, "locobench.duplicate", what));
     }
     episodes

@@ -153,14 +153,11 @@ fn steps(messages: &[Node]) -> Transcript {
         let (text, text_cut) = shown_text(message.get("content"));
         out.steps.push(Step {
             index: u32::try_from(out.steps.len() + 1).unwrap_or(u32::MAX),
-            kind,
             text,
             text_cut,
-            reasoning: None,
             tool_calls: tool_calls(message),
-            tokens: None,
-            cost_usd: None,
             at: message.get("timestamp").and_then(Node::word).map(str::to_owned),
+            ..Step::new(kind)
         });
     }
     out

@@ -144,7 +144,10 @@ impl<'a> Cell<'a> {
     /// As a verdict.
     pub(super) fn verdict(self) -> Option<Verdict> {
         match self {
-            Self::Text(text) => Verdict::parse(&super::mapping::plain(text)),
+            // A turn without tests is none that a table has an attempt of.
+            Self::Text(text) => {
+                Verdict::parse(&super::mapping::plain(text)).filter(|verdict| *verdict != Verdict::NotTested)
+            }
             _ => None,
         }
     }

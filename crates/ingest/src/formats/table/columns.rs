@@ -142,7 +142,7 @@ columns! {
     Log "log" [] Text Attempt false false "A log: path of a file, from the folder of the table" "none";
     Title "turn_title" [] Text Turn false true "Short name of the turn" "none";
     Request "request" [] Text Turn false false "What was asked: a text, or the path of a file from the folder of the table" "unknown";
-    Repeat "repeat" [] Ordinal Episode false true "The how-manieth time the run plays the scenario" "1";
+    Repeat "repeat" [] Count Episode false true "Repeat of the scenario in the run" "1";
     PlannedTurns "planned_turns" [] Ordinal Episode false true "Turns that the scenario has" "unknown: an episode whose last turn passed has passed all";
     EpisodeEnd "episode_end_reason" [] EndReason Episode false true "Why the episode ended, if not by its turns" "by its turns";
     AttemptsLeft "attempts_left" [] Flag Episode false true "Whether the last turn had attempts left when the episode ended" "no";
@@ -160,7 +160,7 @@ columns! {
     Benchmark "benchmark" [] Text Run false true "Key of the benchmark: runs of one are compared" "table";
     BenchmarkName "benchmark_name" [] Text Run false true "Its name" "the key; Tidy table without one";
     ScenarioSet "scenario_set" [] Text Run false true "Runs of one benchmark with different words here share no scenario" "one set";
-    Scoring "scoring" [] Text Run false true "Whether a turn scores as a whole (turns) or by its share of tests passed (tests)" "tests";
+    Scoring "scoring" [] Text Run false true "Whether a turn scores as a whole (turns) or by its share of tests passed (tests)" "tests; turns in a table without counts of tests";
     Provider "provider" [] Text Run false true "Provider of the model" "unknown";
     HarnessVersion "harness_version" [] Text Run false true "Version of the harness" "unknown";
     Runner "runner" [] Text Run false true "Program that ran the evaluation" "unknown";

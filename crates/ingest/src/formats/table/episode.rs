@@ -120,30 +120,43 @@ impl Building {
         notes: &mut Notes,
     ) -> Self {
         let mut taker = Taker { row, place, run: &run, notes };
-        let repeat = taker.count(Field::Repeat).filter(|n| *n > 0).unwrap_or(1);
-        let mut episode = Episode::new(format!("{scenario}#{repeat}"), scenario);
+        let repeat = taker.count(Field::Repeat).unwrap_or(1);
+        let mut episode = Episode::new(format!("{scenario}#{}", row.repeat()), scenario);
         episode.repeat = repeat;
-        episode.title = taker.text(Field::ScenarioTitle);
-        episode.planned_turns = taker.count(Field::PlannedTurns).filter(|n| *n > 0);
-        episode.end_reason = taker.take(Field::EpisodeEnd, |cell, _| cell.end_reason());
-        episode.attempts_left = taker.take(Field::AttemptsLeft, |cell, _| cell.flag()).unwrap_or(false);
-        episode.unrecognised = taker.take(Field::Unrecognised, |cell, _| cell.flag()).unwrap_or(false);
-        episode.identity = taker.text(Field::EpisodeId);
-        let tokens =
-            taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);
-        episode.tokens = (!tokens.is_unknown()).then_some(tokens);
-        episode.cost_usd = taker.amount(Field::EpisodeCostUsd);
-        episode.timing.agent_seconds = taker.amount(Field::EpisodeAgentSeconds);
-        episode.timing.test_seconds = taker.amount(Field::EpisodeTestSeconds);
-        episode.timing.started_at = taker.time(Field::EpisodeStartedAt);
-        episode.timing.finished_at = taker.time(Field::EpisodeFinishedAt);
         Self { run, episode, first_row: row.number(), rows: HashMap::new(), attempts: 0 }
+    }
+
+    /// Takes what a row says of the whole episode: of each column the first value that is known.
+    fn describe_episode(episode: &mut Episode, taker: &mut Taker<'_, '_>) {
+        fn first<T>(known: &mut Option<T>, taken: impl FnOnce() -> Option<T>) {
+            if known.is_none() {
+                *known = taken();
+            }
+        }
+        first(&mut episode.title, || taker.text(Field::ScenarioTitle));
+        first(&mut episode.planned_turns, || taker.count(Field::PlannedTurns).filter(|n| *n > 0));
+        first(&mut episode.end_reason, || taker.take(Field::EpisodeEnd, |cell, _| cell.end_reason()));
+        let mut is_said = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
+        episode.attempts_left |= is_said(Field::AttemptsLeft);
+        episode.unrecognised |= is_said(Field::Unrecognised);
+        first(&mut episode.identity, || taker.text(Field::EpisodeId));
+        first(&mut episode.tokens, || {
+            let of_columns =
+                taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);
+            (!of_columns.is_unknown()).then_some(of_columns)
+        });
+        first(&mut episode.cost_usd, || taker.amount(Field::EpisodeCostUsd));
+        first(&mut episode.timing.agent_seconds, || taker.amount(Field::EpisodeAgentSeconds));
+        first(&mut episode.timing.test_seconds, || taker.amount(Field::EpisodeTestSeconds));
+        first(&mut episode.timing.started_at, || taker.time(Field::EpisodeStartedAt));
+        first(&mut episode.timing.finished_at, || taker.time(Field::EpisodeFinishedAt));
     }
 
     /// Takes a row of it.
     pub(super) fn add(&mut self, row: &Row<'_>, place: &Place<'_>, notes: &mut Notes) {
         let mut taker = Taker { row, place, run: &self.run, notes };
         self.episode_agrees(&mut taker);
+        Self::describe_episode(&mut self.episode, &mut taker);
         if row.cell(Field::Turn).is_unknown() {
             if !row.cell(Field::Attempt).is_unknown() || !row.cell(Field::Passed).is_unknown() {
                 taker.say("table.no_number", Done::Skipped, "has an attempt and no turn. It is left out.");
@@ -197,8 +210,20 @@ impl Building {
             && u64::from(known) != new
         {
             let what = format!(
-                "says planned_turns {new} of an episode that had {known} in row {}. The first is taken.",
+                "says planned_turns {new} of an episode that begins in row {} and had {known}. The first is taken.",
                 self.first_row
+            );
+            taker.say("table.contradiction", Done::Differently, &what);
+        }
+        let end = taker.row.cell(Field::EpisodeEnd).end_reason();
+        if let (Some(known), Some(new)) = (self.episode.end_reason, end)
+            && known != new
+        {
+            let what = format!(
+                "says episode_end_reason {} of an episode that begins in row {} and had {}. The first is taken.",
+                new.as_str(),
+                self.first_row,
+                known.as_str()
             );
             taker.say("table.contradiction", Done::Differently, &what);
         }

@@ -73,6 +73,12 @@ pub(super) fn tables(tree: &Tree, at: &str) -> Vec<Table> {
     candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok()).collect()
 }
 
+/// Files of a folder that look like tables and lack columns.
+pub(super) fn lacking(tree: &Tree, at: &str) -> Vec<Near> {
+    let near = candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.err());
+    near.filter(Near::is_likely).collect()
+}
+
 /// Whether a folder has a table; else the one that comes closest.
 pub(super) fn any(tree: &Tree, at: &str) -> Result<(), Option<Near>> {
     let mut closest: Option<Near> = None;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use files::{Anywhere, ReadError, Tree};
-use parquet::basic::{LogicalType, TimeUnit};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -35,6 +35,8 @@ struct Leaf {
     optional: bool,
     /// For times: how many of its units a second has, and whether they are of UTC.
     time: Option<(i64, bool)>,
+    /// For decimal numbers: how many digits are behind the point.
+    scale: Option<i32>,
     reader: Option<ColumnReader>,
     batch: Vec<Stored>,
 }
@@ -88,9 +90,21 @@ impl ParquetRows {
                 }
                 _ => None,
             };
+            let is_decimal = matches!(column.logical_type_ref(), Some(LogicalType::Decimal { .. }))
+                || column.converted_type() == ConvertedType::DECIMAL;
+            let scale = is_decimal.then(|| column.type_scale());
+            // What is not understood is no column: it would look like one without values.
+            let is_known = match column.physical_type() {
+                PhysicalType::INT96 => false,
+                PhysicalType::FIXED_LEN_BYTE_ARRAY => is_decimal,
+                _ => true,
+            };
+            if !is_known {
+                continue;
+            }
             header.push(column.name().to_owned());
             let optional = column.max_def_level() > 0;
-            leaves.push(Leaf { at, optional, time, reader: None, batch: Vec::new() });
+            leaves.push(Leaf { at, optional, time, scale, reader: None, batch: Vec::new() });
         }
         Ok(Self { file, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
     }
@@ -128,8 +142,11 @@ impl ParquetRows {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(BATCH);
         for leaf in &mut self.leaves {
             leaf.read(wanted)?;
-            // A file that says more rows than a column has is short of them.
-            leaf.batch.resize(wanted, Stored::Empty);
+            if leaf.batch.len() != wanted {
+                return Err(ParquetError::General(
+                    "a column has fewer values than the file has rows".to_owned(),
+                ));
+            }
         }
         self.left -= wanted as u64;
         (self.batch, self.at) = (wanted, 0);
@@ -140,19 +157,23 @@ impl ParquetRows {
 impl Leaf {
     fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
         self.batch.clear();
-        let (optional, time) = (self.optional, self.time);
+        let (optional, time, scale) = (self.optional, self.time, self.scale);
         let out = &mut self.batch;
         match &mut self.reader {
             Some(ColumnReader::BoolColumnReader(reader)) => {
                 take(reader, rows, optional, out, |v| Stored::Flag(*v))
             }
             Some(ColumnReader::Int32ColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| Stored::Integer(i64::from(*v)))
+                take(reader, rows, optional, out, |v| match scale {
+                    Some(scale) => Stored::Number(scaled(i128::from(*v), scale)),
+                    None => Stored::Integer(i64::from(*v)),
+                })
             }
             Some(ColumnReader::Int64ColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| match time {
-                    Some((per_second, utc)) => Stored::Time(time_text(*v, per_second, utc)),
-                    None => Stored::Integer(*v),
+                take(reader, rows, optional, out, |v| match (time, scale) {
+                    (Some((per_second, utc)), _) => Stored::Time(time_text(*v, per_second, utc)),
+                    (None, Some(scale)) => Stored::Number(scaled(i128::from(*v), scale)),
+                    (None, None) => Stored::Integer(*v),
                 })
             }
             Some(ColumnReader::FloatColumnReader(reader)) => {
@@ -162,12 +183,32 @@ impl Leaf {
                 take(reader, rows, optional, out, |v| Stored::Number(*v))
             }
             Some(ColumnReader::ByteArrayColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v: &ByteArray| Stored::Text(v.clone()))
+                take(reader, rows, optional, out, |v: &ByteArray| match scale {
+                    Some(scale) => decimal(v.data(), scale),
+                    None => Stored::Text(v.clone()),
+                })
             }
-            Some(ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_))
-            | None => Ok(()),
+            Some(ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| decimal(v.data(), scale.unwrap_or(0)))
+            }
+            Some(ColumnReader::Int96ColumnReader(_)) | None => Ok(()),
         }
     }
+}
+
+/// A decimal number of this many digits after the point.
+fn scaled(unscaled: i128, scale: i32) -> f64 {
+    unscaled as f64 / 10_f64.powi(scale)
+}
+
+/// A decimal number in its bytes: two's complement, the highest first (Parquet, "Logical Types: DECIMAL").
+fn decimal(bytes: &[u8], scale: i32) -> Stored {
+    if bytes.is_empty() || bytes.len() > 16 {
+        return Stored::Empty;
+    }
+    let negative = bytes[0] & 0x80 != 0;
+    let filler = if negative { -1_i128 } else { 0 };
+    Stored::Number(scaled(bytes.iter().fold(filler, |sum, byte| (sum << 8) | i128::from(*byte)), scale))
 }
 
 fn take<T: DataType>(
@@ -208,24 +249,14 @@ fn pass_over(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError>
 /// A point in time as other files write it.
 fn time_text(value: i64, per_second: i64, utc: bool) -> String {
     let (seconds, rest) = (value.div_euclid(per_second), value.rem_euclid(per_second));
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": days since 1970 to a date.
-    let z = days.saturating_add(719_468);
-    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second % 3_600 / 60, second % 60);
     let micros = if per_second > 1_000_000 {
         rest / (per_second / 1_000_000)
     } else {
         rest * (1_000_000 / per_second)
     };
     let zone = if utc { "Z" } else { "" };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}{zone}")
+    let to_the_second = model::rfc3339(seconds, None);
+    format!("{}.{micros:06}{zone}", to_the_second.trim_end_matches('Z'))
 }
 
 impl Rows for ParquetRows {

@@ -43,6 +43,11 @@ impl<'a> Row<'a> {
         self.mapping.place(field).map_or(Cell::Empty, |at| self.rows.cell(at))
     }
 
+    /// Whether the table has a column that counts tests.
+    pub(super) fn counts_tests(&self) -> bool {
+        [Field::TestsPassed, Field::TestsTotal].iter().any(|field| self.mapping.place(*field).is_some())
+    }
+
     /// The cell of a column that is none of ours.
     pub(super) fn other(&self, at: usize) -> Cell<'a> {
         self.rows.cell(at)
@@ -63,21 +68,31 @@ impl<'a> Row<'a> {
         self.rows.decimal_comma()
     }
 
-    /// Which episode it is of: run, scenario, repeat. `None` = it names no run, or no scenario.
+    /// Which episode it is of: run, scenario, repeat. `false` = it names no run, or no scenario.
     pub(super) fn episode(&self, key: &mut EpisodeKey) -> bool {
         key.0.clear();
-        for field in [Field::Run, Field::Scenario, Field::Repeat] {
+        for field in [Field::Run, Field::Scenario] {
             match self.cell(field) {
                 Cell::Text(text) => key.0.push_str(text.trim()),
                 other => match other.text() {
                     Some(text) => key.0.push_str(&text),
-                    None if field == Field::Repeat => key.0.push('1'),
                     None => return false,
                 },
             }
             key.0.push('\u{1f}');
         }
+        key.0.push_str(&self.repeat());
         true
+    }
+
+    /// Which repeat of its scenario it is of: a number however it is written, else the words that tell it from others.
+    pub(super) fn repeat(&self) -> std::borrow::Cow<'a, str> {
+        let cell = self.cell(Field::Repeat);
+        match cell.count(self.decimal_comma()) {
+            Some(number) => number.to_string().into(),
+            None if cell.is_unknown() => "1".into(),
+            None => cell.text().unwrap_or_default(),
+        }
     }
 }
 
@@ -350,6 +365,10 @@ fn run(row: &Row<'_>, key: &str, path: &str, notes: &mut Notes) -> Run {
         if let Some(text) = row.text(field) {
             run.settings.insert(setting.to_owned(), text.into());
         }
+    }
+    // A table that counts no tests has no shares to score by.
+    if !row.counts_tests() {
+        run.settings.entry(SCORING.to_owned()).or_insert_with(|| "turns".into());
     }
     run
 }

@@ -26,6 +26,11 @@ fn every_schema_is_read_and_what_nobody_knows_is_named() {
         assert_eq!(read.refused, Vec::<String>::new(), "{text}");
         assert_eq!(read.file.steps.len(), 2);
     }
+    // Variables of an agent go to nobody; those of a verifier to the verifier.
+    let env = taken(
+        "[agent.env]\nA = \"1\"\n[verifier.env]\nB = \"1\"\n[[steps]]\nname = \"a\"\n[steps.agent.env]\nC = \"1\"\n[[steps]]\nname = \"b\"\n[steps.agent.env]\n",
+    );
+    assert_eq!(env.unknown, ["agent.env", "steps.a.agent.env"]);
     // Keys of a fork at the steps of schema 1.1.
     let fork = taken(
         "schema_version = \"1.1\"\n[[steps]]\nname = \"1_first-step\"\ndependencies = []\ninherit_prior_session = true\n",
@@ -124,6 +129,13 @@ fn values_out_of_range_are_errors() {
         "[agent]\ntimeout_sec = inf\n[[steps]]\nname = \"a\"\n",
         "[environment]\nbuild_timeout_sec = -1\n",
         "[environment]\ncpus = 0\n",
+        // Docker takes what comes to 0 for no limit.
+        "[environment]\ncpus = 1e-10\n[[steps]]\nname = \"a\"\n",
+        "[environment]\ncpus = nan\n[[steps]]\nname = \"a\"\n",
+        "[environment]\nmemory_mb = 0.5\n[[steps]]\nname = \"a\"\n",
+        "[environment]\nmemory_mb = 5.9\n[[steps]]\nname = \"a\"\n",
+        "[environment]\nmemory = \"0G\"\n[[steps]]\nname = \"a\"\n",
+        "[environment]\nmemory = \"0.4K\"\n[[steps]]\nname = \"a\"\n",
         "[environment]\nmemory = \"4\"\n",
         "[environment]\nmemory = \"4G\"\nmemory_mb = 1024\n",
         "[environment]\nworkdir = \"app\"\n",
@@ -139,6 +151,8 @@ fn values_out_of_range_are_errors() {
     }
     let older = taken(&format!("[environment]\nmemory = \"4G\"\nstorage = \"512M\"\n{TWO}")).file;
     assert_eq!((older.memory_mb, older.storage_mb), (Some(4096), Some(512)));
+    let least = taken(&format!("[environment]\nmemory_mb = 6\ncpus = 0.01\n{TWO}")).file;
+    assert_eq!((least.memory_mb, least.cpus), (Some(6), Some(0.01)));
 }
 
 #[test]

@@ -6,6 +6,9 @@ use super::NameOrNumber;
 
 /// Longest time that a file may ask for, in seconds: a week.
 const MOST_SECONDS: f64 = 604_800.0;
+/// Least memory and least part of a CPU that Docker takes as a limit.
+pub(super) const LEAST_MEMORY_MB: u64 = 6;
+pub(super) const LEAST_CPUS: f64 = 0.01;
 /// Longest name of a step, in bytes.
 const LONGEST_NAME: usize = 255;
 
@@ -46,18 +49,20 @@ pub(super) fn seconds(key: &str, value: f64) -> Result<f64, String> {
     Err(format!("{key} is {value}; it is a number of seconds, at most a week"))
 }
 
-pub(super) fn positive(key: &str, value: Option<f64>) -> Result<Option<f64>, String> {
+/// A number that is at least `least`: engines take 0 for no limit at all.
+pub(super) fn at_least(key: &str, least: f64, value: Option<f64>) -> Result<Option<f64>, String> {
     match value {
-        Some(value) if !(value.is_finite() && value > 0.0) => {
-            Err(format!("{key} is {value}; it is more than 0"))
+        Some(value) if !(value.is_finite() && value >= least) => {
+            Err(format!("{key} is {value}; it is at least {least}"))
         }
         value => Ok(value),
     }
 }
 
-/// Megabytes of `memory_mb`, or of the older `memory = "4G"`.
+/// Megabytes of `memory_mb`, or of the older `memory = "4G"`; at least `least`.
 pub(super) fn size(
     name: &str,
+    least: u64,
     now: Option<f64>,
     before: Option<NameOrNumber>,
 ) -> Result<Option<u64>, String> {
@@ -71,7 +76,10 @@ pub(super) fn size(
             )
         })?),
     };
-    let now = positive(&format!("environment.{name}_mb"), now)?.map(|value| value as u64);
+    if let Some(before) = before.filter(|before| *before < least) {
+        return Err(format!("environment.{name} is {before} MB; it is at least {least} MB"));
+    }
+    let now = at_least(&format!("environment.{name}_mb"), least as f64, now)?.map(|value| value as u64);
     match (now, before) {
         (Some(now), Some(before)) if now != before => {
             Err(format!("environment.{name} and environment.{name}_mb differ: {before} and {now} MB"))

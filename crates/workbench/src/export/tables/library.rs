@@ -69,7 +69,8 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             maybe(run.planned_turns.map(|(_, most)| most)),
             maybe(run.attempt_limit),
         ];
-        row.extend(stamina(&run.stamina));
+        // Without tests nothing failed and nothing was censored: none of it is known, τ neither.
+        row.extend(if run.tested { stamina(&run.stamina) } else { vec![None; stamina_columns().len()] });
         row.extend(pass_rate(run.pass_rate.as_ref()));
         row.extend([
             maybe(run.score),
