@@ -14,6 +14,7 @@ import { randomInt } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
+import { lintWhileBuilding } from "./check/clippy.mjs";
 import { nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
 import { failureReport, tail } from "./check/report.mjs";
@@ -27,9 +28,13 @@ const KILLS = 400;
 const HARNESSES = ["mini_swe", "openhands", "opencode", "qwen_code", "kimi_cli", "kimi_code", "vibe", "claude_code", "codex"];
 /** A program of these tests would sweep away what tests in containers leave. */
 const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
+/** A release build is not linted, as in the other scripts: what they have compiled is not compiled again. */
+const PLAIN = { RUSTC_WORKSPACE_WRAPPER: "" };
 const PACK = inRoot(".cache/deep/pack");
 
 process.chdir(root);
+// What `npm test` has compiled is not compiled again.
+lintWhileBuilding();
 const args = process.argv.slice(2);
 const record = args.includes("--record") && args.splice(args.indexOf("--record"), 1).length > 0;
 const at = args.indexOf("--seed");
@@ -57,7 +62,7 @@ const PARTS = {
     ],
     result: /^(\d+ of \d+ mutants noticed)/m,
   },
-  parity: { commands: [["node", () => ["scripts/parity.mjs", "--scenarios", "1", "--every", "1", "--mutants", "1"]]], result: /^(\d+ servers, \d+ cases: \d+ wrong)/m },
+  parity: { env: PLAIN, commands: [["node", () => ["scripts/parity.mjs", "--scenarios", "1", "--every", "1", "--mutants", "1"]]], result: /^(\d+ servers, \d+ cases: \d+ wrong)/m },
   harnesses: { engine: true, commands: [["node", () => ["scripts/harnesses.mjs", "--built", ...HARNESSES]]], result: /^(\d+ of \d+ harnesses .*)/m },
 };
 
@@ -68,7 +73,7 @@ if (unknown.length > 0) stop(`There is no part ${unknown.join(", ")}: ${Object.k
 setup({ tests: true });
 buildUi();
 runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bins", "--tests"]);
-if (chosen.some((name) => PARTS[name].release)) runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
+if (chosen.some((name) => PARTS[name].release)) runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", "--bin", "stamina"], { env: PLAIN });
 const engine = chosen.some((name) => PARTS[name].engine) && (await containers({ ci: Boolean(process.env.CI) }));
 const commit = output("git", ["describe", "--always", "--dirty", "--exclude=*"]);
 const date = new Date().toISOString().slice(0, 10);

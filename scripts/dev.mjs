@@ -2,10 +2,13 @@
 // Arguments go to `stamina`: `npm run dev -- --db other.db`.
 import { spawn } from "node:child_process";
 import path from "node:path";
+import { lintWhileBuilding } from "./check/clippy.mjs";
 import { root, runOrStop, targetDir } from "./lib/process.mjs";
 import { setup } from "./setup.mjs";
 
 process.chdir(root);
+// What `npm test` has compiled is not compiled again.
+lintWhileBuilding();
 setup();
 runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
 runOrStop("npm", ["run", "build", "--workspace", "ui", "--silent"]);

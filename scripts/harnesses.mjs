@@ -12,6 +12,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
 import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 
@@ -29,6 +30,8 @@ const HARNESSES = {
 };
 
 process.chdir(root);
+// What `npm test` has compiled is not compiled again.
+lintWhileBuilding();
 const args = process.argv.slice(2);
 const option = (name, otherwise) => {
   const at = args.indexOf(name);

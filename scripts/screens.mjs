@@ -5,10 +5,13 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
+import { lintWhileBuilding } from "./check/clippy.mjs";
 import { inRoot, root, runOrStop, targetDir } from "./lib/process.mjs";
 import { setup } from "./setup.mjs";
 
 process.chdir(root);
+// What `npm test` has compiled is not compiled again.
+lintWhileBuilding();
 setup({ tests: true });
 buildUi();
 runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bins"]);

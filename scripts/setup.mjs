@@ -14,7 +14,11 @@ import { found, inRoot, output, root, runOrStop, runWithTries, stop } from "./li
 import { findTool, toolRoot } from "./lib/tools.mjs";
 import { pythonTools } from "./python-tools.mjs";
 
-const NODE = 20;
+/** The first versions that Vite takes. */
+const NODE = [
+  [20, 19],
+  [22, 12],
+];
 
 /** Debian packages by purpose. libwebkit2gtk brings GTK, Soup and JavaScriptCore with it. */
 const PACKAGES = {
@@ -36,9 +40,10 @@ export function setup({ tests = false } = {}) {
 }
 
 function checkNode() {
-  const major = Number(process.versions.node.split(".")[0]);
-  if (major < NODE) {
-    stop(`Node ${process.versions.node} is too old: Stamina Lab needs Node ${NODE} or newer. See https://nodejs.org/en/download.`);
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  const newEnough = NODE.some(([first, least]) => major === first && minor >= least) || major > NODE.at(-1)[0];
+  if (!newEnough) {
+    stop(`Node ${process.versions.node} does not do: Stamina Lab needs Node ${NODE.map((version) => version.join(".")).join(" or ")}, or newer. See https://nodejs.org/en/download.`);
   }
 }
 
@@ -100,34 +105,30 @@ function npmPackages() {
   writeFileSync(stamp, wanted);
 }
 
-/** Builds a program for the tests with Cargo, unless it is there. */
-function tool(name, version, ...more) {
+/** Builds a program for the tests with Cargo, unless it is there. Where it cannot be built, it says what comes of that and goes on. */
+function tool(name, version, otherwise, ...more) {
   if (findTool(name)) return;
   process.stdout.write(`Building ${name}\n`);
   // Its own target folder is kept so that a second try goes on where it was.
-  runOrStop("cargo", ["install", name, "--version", version, "--locked", "--quiet", "--root", toolRoot, ...more], {
+  const built = runWithTries("cargo", ["install", name, "--version", version, "--locked", "--quiet", "--root", toolRoot, ...more], {
     env: { CARGO_TARGET_DIR: inRoot(`.cache/${name}`) },
     tries: 3,
   });
+  if (!built) process.stdout.write(`${name} could not be built: ${otherwise}.\n`);
 }
 
 /** Where cargo-sbom lies; it is built where it is not there. */
 export function cargoSbom() {
-  tool("cargo-sbom", "^0.10", "--debug");
-  return findTool("cargo-sbom");
+  tool("cargo-sbom", "^0.10", "there is no list of crates", "--debug");
+  return findTool("cargo-sbom") ?? stop("cargo-sbom is needed for the list of crates.");
 }
 
 function testTools() {
   // Version 3 is an alpha for Tauri 3.
-  if (process.platform === "linux") tool("tauri-driver", "^2");
+  if (process.platform === "linux") tool("tauri-driver", "^2", "the tests of the app's own window fail");
   // Run once a test: building it costs more than its speed.
-  tool("cargo-deny", "^0.20", "--debug");
-  // Without it the tests run under `cargo test`, which tries nothing twice.
-  if (findTool("cargo-nextest") === null && output("cargo", ["nextest", "--version"]) === null) {
-    process.stdout.write("Building cargo-nextest\n");
-    const args = ["install", "cargo-nextest", "--version", "^0.9.131", "--locked", "--quiet", "--debug", "--root", toolRoot];
-    if (!runWithTries("cargo", args, { env: { CARGO_TARGET_DIR: inRoot(".cache/cargo-nextest") }, tries: 3 })) process.stdout.write("cargo-nextest could not be built: the tests run under cargo test.\n");
-  }
+  tool("cargo-deny", "^0.20", "the stage of dependencies fails", "--debug");
+  if (output("cargo", ["nextest", "--version"]) === null) tool("cargo-nextest", "^0.9.131", "the tests run under cargo test, which tries nothing twice", "--debug");
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

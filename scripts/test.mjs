@@ -19,17 +19,18 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { buildUi } from "./build-ui.mjs";
 import { changedCrates } from "./check/changed.mjs";
 import { lintWhileBuilding } from "./check/clippy.mjs";
-import { compareCounts } from "./check/counts.mjs";
+import { compareCounts, neverRun } from "./check/counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
 import { failureReport, flakyReport, tail } from "./check/report.mjs";
 import { keepTimes } from "./check/times.mjs";
 import { containers } from "./containers.mjs";
 import { useKeptTarget } from "./lib/kept-target.mjs";
-import { duration, inRoot, output, root, runLogged, targetDir } from "./lib/process.mjs";
+import { duration, inRoot, output, root, runLogged, stop, targetDir } from "./lib/process.mjs";
 import { findTool } from "./lib/tools.mjs";
 import { setup } from "./setup.mjs";
 
@@ -41,6 +42,7 @@ const dash = process.argv.slice(2).findIndex((argument) => argument.startsWith("
 const given = dash === -1 ? [] : process.argv.slice(2 + dash);
 const changed = given[0] === "--changed" ? changedCrates(given[1]) : null;
 const groups = changed ? ["rust"] : dash === -1 ? process.argv.slice(2) : process.argv.slice(2, 2 + dash);
+if (given.length > 0 && !changed && groups.length !== 1) stop(`Of which group? For example: npm test -- rust ${given.join(" ")}`);
 /** What was given for the runner of the tests; then only its stages run. */
 const chosen = changed ? changed.filter : given;
 const only = changed !== null || given.length > 0;
@@ -71,12 +73,12 @@ const stages = [
   { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", ...(changed?.crates.flatMap((name) => ["-p", name]) ?? ["--all"]), "--check"]], filtered: changed !== null },
   { lane: "rust", group: "rust", name: WORDS, run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
-  { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny"), ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
+  { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny") ?? "cargo-deny", ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
   // All targets in one call: what the tests' dependencies add to features is compiled once.
   { lane: "rust", group: "rust e2e containers", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", changed ? ["test", "--no-run", ...ALL, ...changed.targets] : ["build", ...ALL, "--all-targets"]], filtered: true },
   { lane: "rust", group: "rust", name: "lint (clippy)", needs: [BUILD], call: lintsOfTheBuild, filtered: changed !== null },
-  { lane: "rust", group: "rust", name: "number of tests", needs: [BUILD], call: compareCounts },
+  { lane: "rust", group: "rust", name: "number of tests", needs: [BUILD], call: () => (nextest ? compareCounts() : null) },
   // One of them writes ui/src/host/bindings, which the stages of the UI read.
   rustTests("ci", { lane: "rust", group: "rust", env: NO_ENGINE, after: ["types (svelte-check)", "lint (eslint)", "ui tests (vitest)"], around: unchangedBindings }),
   {
@@ -96,7 +98,7 @@ const stages = [
 
   { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
-  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI]], summary: /^\s*(?:Test Files|Tests) .*/gm },
+  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", "--reporter=verbose"]], summary: /^\s*(?:Test Files|Tests) .*/gm, flaky: triedAgain },
   { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs", "scripts/check/words.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
@@ -112,6 +114,8 @@ const failures = [];
 const flaky = [];
 /** What may pass when nothing runs beside it. */
 const again = [];
+/** The Rust tests that ran: `{ binary, test }`. */
+const ran = [];
 
 const begun = Date.now();
 if (ci) useKeptTarget();
@@ -123,7 +127,8 @@ if (!isSetUp) setup({ tests: true });
 const driver = lintWhileBuilding();
 process.stdout.write(`▸ set-up … ${isSetUp ? "left out" : "ok"} (${duration(Date.now() - begun)})\n`);
 const nextest = output("cargo", ["nextest", "--version"]) !== null || findTool("cargo-nextest") !== null;
-if (!nextest) process.stdout.write("cargo-nextest is not there: the Rust tests run under cargo test, and nothing is tried twice.\n");
+const WITHOUT_NEXTEST = "cargo-nextest is not there: the Rust tests run under cargo test, and nothing is tried twice or counted.\n";
+if (!nextest) process.stdout.write(WITHOUT_NEXTEST);
 process.env.PATH = `${path.dirname(findTool("cargo-nextest") ?? "/")}:${process.env.PATH}`;
 process.stdout.write(changed ? `What differs from ${given[1] ?? "main"}: ${changed.crates.join(", ") || "no crate"}\n` : "");
 const nothingToBuild = changed !== null && changed.targets.length === 0;
@@ -139,15 +144,18 @@ for (const stage of stages.filter(wanted)) {
   const before = stages.slice(0, stages.indexOf(stage)).filter(({ lane }) => lane === stage.lane).map(({ name }) => name);
   const first = [...before, ...(stage.needs ?? []), ...(stage.after ?? [])];
   // Begun in the next turn of the loop, when all are known.
-  ends.set(stage.name, Promise.resolve().then(() => Promise.all(first.map((name) => ends.get(name)))).then(() => perform(stage)));
+  ends.set(stage.name, Promise.resolve().then(() => Promise.all(first.map((name) => ends.get(name)))).then(() => perform(stage)).catch((error) => broken(stage, error)));
 }
 await Promise.all(ends.values());
-for (const stage of again) await performCalmly(stage);
+for (const stage of again) await performCalmly(stage).catch((error) => broken(stage, error));
+everyTestRan();
 
 process.stdout.write("\n");
 for (const [name, lines] of summaries) process.stdout.write(`${name}\n${lines.map((line) => `  ${line.trim()}\n`).join("")}`);
 if (changed) process.stdout.write(`Left to the whole check (npm test):\n${changed.leftOut.map((line) => `  ${line}\n`).join("")}`);
 process.stdout.write(flakyReport(flaky));
+if (!nextest) process.stdout.write(`\n${WITHOUT_NEXTEST}`);
+for (const [name, outcome] of outcomes) if (outcome.startsWith("left out")) process.stdout.write(`\n${name}: ${outcome}\n`);
 if (failures.length > 0) process.stdout.write(failureReport(failures));
 process.stdout.write(failures.length > 0 ? `\nFailed after ${duration(Date.now() - started)}.\n` : `\nAll passed in ${duration(Date.now() - started)}.\n`);
 process.exit(failures.length > 0 ? 1 : 0);
@@ -165,6 +173,26 @@ function rustTests(profile, more) {
     summary: /^\s*Summary .*|^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm,
     ...more,
   };
+}
+
+/** A stage whose own program fails, as with a full disk: the others go on. */
+function broken(stage, error) {
+  outcomes.set(stage.name, "failed");
+  failures.push({ name: stage.name, lines: tail(String(error.stack ?? error), 30), repeat: `npm test -- ${stage.group.split(" ")[0]}` });
+  process.stdout.write(`▸ ${stage.name} … failed: ${error.message}\n`);
+}
+
+/** A test that no stage ran fails the check, where all of its stages ended. */
+function everyTestRan() {
+  const profiles = Object.keys(RUST_TESTS).filter((profile) => outcomes.get(RUST_TESTS[profile]) && !outcomes.get(RUST_TESTS[profile]).startsWith("left out"));
+  if (only || !nextest || profiles.length === 0) return;
+  const missing = neverRun(profiles, ran);
+  if (missing.length > 0) failures.push({ name: "tests that no stage ran", lines: missing, repeat: "npm test -- rust containers" });
+}
+
+/** Tests of the UI that passed on a second or third try. */
+function triedAgain(log) {
+  return [...log.matchAll(/^\s*✓ (.*?)(?: \d+ms)? \(retry x\d+\)/gm)].map(([, name]) => ({ name, lines: tail(log, 400), repeat: "npm test -- ui" }));
 }
 
 async function perform(stage) {
@@ -188,8 +216,9 @@ async function perform(stage) {
   const { code, text, command } = stage.call ? await called(stage) : await logged(stage, stage.run());
   if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
   const results = stage.results?.() ?? { failed: [], flaky: [] };
-  flaky.push(...results.flaky.map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
-  keepTimes(results.passed ?? []);
+  ran.push(...[results.passed ?? [], results.flaky, results.failed].flat());
+  flaky.push(...[...results.flaky, ...(stage.flaky?.(text) ?? [])].map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
+  keepTimes((results.passed ?? []).filter(({ seconds }) => seconds !== undefined));
   const changes = after?.() ?? null;
   if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });
   if (code === 0) return tell(changes ? "failed" : "ok");
@@ -204,9 +233,11 @@ async function perform(stage) {
 async function performCalmly(stage) {
   const begun = Date.now();
   const { code } = await logged({ ...stage, name: `${stage.name} alone` }, stage.calm(stage.failed));
-  const still = new Set(stage.results().failed.map(({ name }) => name));
-  // A run that says nothing of its tests proves nothing.
-  const passed = ({ name }) => (code === 0 || still.size > 0) && !still.has(name);
+  const results = stage.results();
+  // A test that was not run, where the runner was ended in the middle, has not passed.
+  const proven = new Set((results.passed ?? []).map(({ name }) => name));
+  const still = new Set(results.failed.map(({ name }) => name));
+  const passed = ({ name }) => (code === 0 || proven.has(name)) && !still.has(name);
   flaky.push(...stage.failed.filter(passed).map((entry) => ({ ...entry, how: "passed when nothing ran beside it" })));
   const failed = stage.failed.filter((entry) => !passed(entry));
   failures.push(...failed);
@@ -245,9 +276,10 @@ async function buildImages() {
   const log = inRoot(".cache/test/container-images.log");
   const listed = () => JSON.parse(output(stamina(), ["--json", "images", "list"]) ?? '{"images":[]}').images;
   for (let tries = 0; tries < 3; tries += 1) {
+    if (tries > 0) await pause(tries === 1 ? 5_000 : 20_000);
     const missing = IMAGES.filter((name) => !listed().some((image) => image.name === name && image.current));
     if (missing.length === 0) return null;
-    const { code } = await runLogged(stamina(), ["images", "build", ...missing], { log });
+    const { code } = await runLogged(stamina(), ["images", "build", ...missing], { log: tries === 0 ? log : log.replace(/\.log$/, `-${tries + 1}.log`) });
     if (code === 0) return null;
   }
   if (IMAGES.every((name) => listed().some((image) => image.name === name && image.built))) {

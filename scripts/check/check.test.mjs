@@ -6,6 +6,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { runWithTries } from "../lib/process.mjs";
 import { chosen } from "./changed.mjs";
+import { difference, neverRun } from "./counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
 import { failureReport, tail } from "./report.mjs";
 import { keepTimes, knownTimes } from "./times.mjs";
@@ -25,10 +26,12 @@ const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
       <flakyFailure timestamp="x" time="0.2" message="thread panicked" type="test failure with exit code 101">left: 1 &lt; 2
         <system-err>first &amp; only</system-err>
       </flakyFailure>
+      <flakyFailure timestamp="x" time="0.2" type="t"><system-err>second</system-err></flakyFailure>
     </testcase>
     <testcase name="lives::one_is_lost" classname="gateway::gateway" time="0.1">
       <failure message="m" type="test failure with exit code 101"><![CDATA[assertion failed: a < b]]></failure>
-      <rerunFailure timestamp="x" type="t">again</rerunFailure>
+      <rerunFailure timestamp="x" type="t">again<system-err>again</system-err></rerunFailure>
+      <system-err>first of it</system-err>
     </testcase>
   </testsuite>
 </testsuites>`;
@@ -37,16 +40,35 @@ test("failed and flaky tests are read off nextest's report", () => {
   mkdirSync(path.join(folder, "nextest/ci"), { recursive: true });
   writeFileSync(path.join(folder, "nextest/ci/junit.xml"), REPORT);
   const { failed, flaky, passed } = nextestResults("ci");
-  assert.deepEqual(passed, [{ binary: "gateway::gateway", test: "lives::all_are_heard", seconds: 0.1 }]);
+  assert.deepEqual(passed, [{ binary: "gateway::gateway", test: "lives::all_are_heard", name: "gateway::gateway lives::all_are_heard", seconds: 0.1 }]);
   assert.deepEqual(failed.map(({ name }) => name), ["gateway::gateway lives::one_is_lost"]);
-  assert.ok(failed[0].lines.includes("assertion failed: a < b"), failed[0].lines.join("\n"));
+  assert.deepEqual(failed[0].lines, ["assertion failed: a < b", "first of it"], "of several tries the first one");
   assert.equal(failed[0].repeat, "npm test -- rust -E '(binary_id(=gateway::gateway) & test(=lives::one_is_lost))'");
   assert.deepEqual(flaky.map(({ name }) => name), ["gateway::gateway lives::some_are_late"]);
   assert.ok(flaky[0].lines.some((line) => line.includes("first & only")));
+  assert.ok(!flaky[0].lines.some((line) => line.includes("second")));
   assert.equal(filterOf([...failed, ...flaky]).split(" | ").length, 2);
   // A run that ends without a report says nothing of an earlier one.
   nextestArgs("ci");
   assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [], passed: [] });
+});
+
+test("a list of tests differs where a binary has fewer, more, or is new", () => {
+  assert.equal(difference({ a: 1, b: 2 }, { b: 2, a: 1 }), null);
+  assert.match(difference({ a: 1, b: 2, d: 1 }, { a: 2, c: 3, d: 1 }), /:\na: 1 listed, 2 there\nb: 2 listed, 0 there\nc: 0 listed, 3 there\n/);
+});
+
+test("a test that no stage ran is named", () => {
+  const tests = [
+    { binary: "cli::docker_a", test: "in_a_box", ignored: true },
+    { binary: "cli::docker_a", test: "without", ignored: false },
+    { binary: "store::files", test: "by_name_only", ignored: true },
+    { binary: "store", test: "unit", ignored: false },
+  ];
+  assert.deepEqual(neverRun(["ci", "boxes"], [tests[0], tests[3]], tests), ["cli::docker_a without"]);
+  assert.deepEqual(neverRun(["ci"], tests, tests), []);
+  assert.deepEqual(neverRun(["boxes"], [], tests), ["cli::docker_a in_a_box"]);
+  assert.equal(neverRun(["ci"], [], null).length, 1);
 });
 
 test("of two times of a test the shorter one counts", () => {

@@ -1,4 +1,5 @@
-// The number of tests in each binary, held against scripts/check/tests.json, so that none vanishes unseen.
+// The number of tests in each binary, held against scripts/check/tests.json, and their names, held against what ran: so none
+// vanishes unseen.
 //
 //   node scripts/check/counts.mjs    writes the list anew (`npm run tests:count`)
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,30 +9,53 @@ import { lintWhileBuilding } from "./clippy.mjs";
 
 const LIST = inRoot("scripts/check/tests.json");
 
-/** Tests by the id of their binary, those in containers included; `null` without cargo-nextest. */
-function counts() {
+/** Test files whose ignored tests run in containers; other ignored ones run only where somebody names them. */
+const IN_CONTAINERS = /^docker_/;
+
+/** Every Rust test, those in containers included: `{ binary, test, ignored }`; `null` where they cannot be listed. */
+function listed() {
   const text = output("cargo", ["nextest", "list", "--workspace", "--locked", "--run-ignored", "all", "--ignore-default-filter", "--message-format", "json"]);
   if (text === null) return null;
   const suites = Object.values(JSON.parse(text)["rust-suites"]);
-  return Object.fromEntries(suites.map((suite) => [suite["binary-id"], Object.keys(suite.testcases).length]).filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return suites.flatMap((suite) => Object.entries(suite.testcases).map(([test, { ignored }]) => ({ binary: suite["binary-id"], test, ignored })));
 }
 
-/** What has fewer tests than it had, or nothing. */
+/** The number of tests by the id of their binary. */
+export function counts(tests) {
+  const byBinary = {};
+  for (const { binary } of tests) byBinary[binary] = (byBinary[binary] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(byBinary).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** What two lists of numbers differ in, or nothing. */
+export function difference(before, now) {
+  const binaries = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  const lines = binaries.filter((binary) => before[binary] !== now[binary]).map((binary) => `${binary}: ${before[binary] ?? 0} listed, ${now[binary] ?? 0} there`);
+  return lines.length === 0 ? null : `The tests are not those of scripts/check/tests.json:\n${lines.join("\n")}\nIf that is meant, write it anew with \`npm run tests:count\`.`;
+}
+
+/** What is wrong with the numbers of tests, or nothing. */
 export function compareCounts() {
-  const now = counts();
-  if (now === null) return null;
-  const before = existsSync(LIST) ? JSON.parse(readFileSync(LIST, "utf8")) : {};
-  const fewer = Object.entries(before).filter(([binary, count]) => (now[binary] ?? 0) < count);
-  if (fewer.length === 0) return null;
-  const lines = fewer.map(([binary, count]) => `${binary}: ${String(count)} before, ${String(now[binary] ?? 0)} now`);
-  return `There are fewer tests than scripts/check/tests.json says:\n${lines.join("\n")}\nIf that is meant, write it anew with \`npm run tests:count\`.`;
+  const tests = listed();
+  if (tests === null) return "`cargo nextest list` failed, so the tests are not counted.";
+  return difference(existsSync(LIST) ? JSON.parse(readFileSync(LIST, "utf8")) : {}, counts(tests));
+}
+
+/** The names of tests that no stage ran, of those that the given stages are there for: `ci`, `boxes`. */
+export function neverRun(profiles, ran, tests = listed()) {
+  if (tests === null) return ["`cargo nextest list` failed, so it is not known which tests ran."];
+  const names = new Set(ran.map(({ binary, test }) => `${binary} ${test}`));
+  const containers = ({ binary, ignored }) => ignored && IN_CONTAINERS.test(binary.split("::")[1] ?? "");
+  const due = tests.filter((test) => (profiles.includes("ci") && !test.ignored) || (profiles.includes("boxes") && containers(test)));
+  return due.map(({ binary, test }) => `${binary} ${test}`).filter((name) => !names.has(name));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   // What `npm test` has compiled is not compiled again.
   lintWhileBuilding();
-  const now = counts();
-  if (now === null) throw new Error("cargo nextest list failed.");
+  const tests = listed();
+  if (tests === null) throw new Error("cargo nextest list failed.");
+  const now = counts(tests);
   writeFileSync(LIST, `${JSON.stringify(now, null, 2)}\n`);
   process.stdout.write(`${String(Object.values(now).reduce((sum, count) => sum + count, 0))} tests in ${String(Object.keys(now).length)} binaries.\n`);
 }

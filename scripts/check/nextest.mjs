@@ -23,7 +23,7 @@ export function nextestArgs(profile, more = []) {
 /** The filter that means just these tests. */
 export const filterOf = (tests) => tests.map(({ binary, test }) => `(binary_id(=${binary}) & test(=${test}))`).join(" | ");
 
-/** Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, and those that passed at once: `{ binary, test, seconds }`. */
+/** Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, and those that passed at once: `{ binary, test, name, seconds }`. */
 export function nextestResults(profile) {
   const file = reportOf(profile);
   const failed = [];
@@ -34,14 +34,21 @@ export function nextestResults(profile) {
     const binary = attribute(head, "classname");
     const test = attribute(head, "name");
     const repeat = `npm test -- ${PROFILES[profile].group} -E '${filterOf([{ binary, test }])}'`;
-    const entry = { binary, test, name: `${binary} ${test}`, lines: tail(text(body), 40), repeat };
+    const entry = { binary, test, name: `${binary} ${test}`, lines: tail(text(firstTry(body)), LINES), repeat };
     if (/<(?:failure|error)\b/.test(body)) failed.push(entry);
     else if (/<flaky(?:Failure|Error)\b/.test(body)) flaky.push(entry);
-    else passed.push({ binary, test, seconds: Number(attribute(head, "time")) });
+    else passed.push({ binary, test, name: entry.name, seconds: Number(attribute(head, "time")) });
   }
   return { failed, flaky, passed };
 }
 
+/** What a report keeps of one try. The end of a check prints the last lines of it. */
+const LINES = 400;
+/** Later tries of a test that failed stand as `rerunFailure` beside its first; those of one that passed in the end one after the other. */
+function firstTry(body) {
+  const flaky = /<(flaky(?:Failure|Error))\b.*?<\/\1>/s.exec(body);
+  return flaky ? flaky[0] : body.replace(/<(rerun(?:Failure|Error))\b(?:[^>]*\/>|.*?<\/\1>)/gs, "");
+}
 const attribute = (head, name) => plain(new RegExp(`\\b${name}="([^"]*)"`).exec(head)?.[1] ?? "");
 /** The text between the tags. */
 const text = (xml) => plain(xml.replace(/<!\[CDATA\[(.*?)\]\]>/gs, (_, raw) => raw.replaceAll("&", "&amp;").replaceAll("<", "&lt;")).replace(/<[^>]*>/g, "\n"));

@@ -19,8 +19,8 @@ export function flakyReport(flaky) {
   return `\n${flaky.length} flaky: failed, then passed on another try. Mend the cause; the first try's output is in .cache/test/flaky.json.\n${names}`;
 }
 
-/** Every failure with its name, the lines that matter, and the command that repeats just that. */
+/** Every failure with its name, the last 40 of its lines, and the command that repeats just that. */
 export function failureReport(failures) {
-  const one = ({ name, lines, repeat }) => `\n✗ ${name}\n${lines.map((line) => `    ${line}\n`).join("")}  again: ${repeat}\n`;
+  const one = ({ name, lines, repeat }) => `\n✗ ${name}\n${lines.slice(-40).map((line) => `    ${line}\n`).join("")}  again: ${repeat}\n`;
   return `\n${failures.length} failed:\n${failures.map(one).join("")}\n${failures.map(({ name }) => `✗ ${name}\n`).join("")}`;
 }

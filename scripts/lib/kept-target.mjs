@@ -21,7 +21,7 @@ export function useKeptTarget() {
   if (!lock(path.join(folder, "in-use-by"))) return;
   for (const name of readdirSync(folders)) {
     const other = path.join(folders, name);
-    if (other !== folder && !inUse(path.join(other, "in-use-by"))) rmSync(other, { recursive: true, force: true });
+    if (other !== folder && user(path.join(other, "in-use-by")) === null) rmSync(other, { recursive: true, force: true });
   }
   if (bytes(folder) > MOST_BYTES) rmSync(path.join(folder, "debug"), { recursive: true, force: true });
   forgetOwnCrates(folder);
@@ -31,20 +31,36 @@ export function useKeptTarget() {
 /** 0 where it cannot be asked. */
 const bytes = (folder) => 1024 * Number.parseInt(output("du", ["-sk", folder]) ?? "0", 10);
 
-function inUse(file) {
+/** The check that uses a folder, or nothing. A file without a number, or of a number that another program has by now, is left over. */
+function user(file) {
+  const pid = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  if (!(pid > 1)) return null;
+  const command = `/proc/${pid}/cmdline`;
   try {
-    process.kill(Number(readFileSync(file, "utf8")), 0);
-    return true;
+    process.kill(pid, 0);
+    return !existsSync("/proc/self") || readFileSync(command, "utf8").includes("scripts/") ? pid : null;
   } catch {
-    return false;
+    return null;
   }
 }
 
 function lock(file) {
-  if (inUse(file)) return false;
-  writeFileSync(file, String(process.pid));
-  atEnd(() => rmSync(file, { force: true }));
-  return true;
+  for (let tries = 0; tries < 2; tries += 1) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: "wx" });
+      atEnd(() => rmSync(file, { force: true }));
+      return true;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    const pid = user(file);
+    if (pid !== null) {
+      process.stdout.write(`The kept folder of compiled crates is in use by process ${pid}: this check compiles from nothing.\n`);
+      return false;
+    }
+    rmSync(file, { force: true });
+  }
+  return false;
 }
 
 function forgetOwnCrates(folder) {

@@ -36,7 +36,7 @@ export function atEnd(act) {
 
 /** What a program prints, or `null` when it is not there or fails. */
 export function output(command, args) {
-  const result = spawnSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const result = spawnSync(command, args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 256 * 2 ** 20 });
   return result.status === 0 ? result.stdout.trim() : null;
 }
 
@@ -49,16 +49,23 @@ export function found(command) {
 /** Seconds between one try and the next of what needs the network. */
 const PAUSES = [5, 20, 60];
 
+/** What is tried again is ended when it takes longer than this: a download that hangs never ends by itself. */
+const TRY_MS = 20 * 60_000;
+
 /** Runs a program with its output passed through, again after a pause where it fails; says whether it succeeded. */
 export function runWithTries(command, args, { env = {}, cwd = root, stdio = ["ignore", "inherit", "inherit"], tries = 1 } = {}) {
   for (let n = 1; ; n += 1) {
-    const { status } = spawnSync(command, args, { cwd, env: { ...process.env, ...env }, stdio });
+    const { status } = spawnSync(command, args, { cwd, env: { ...process.env, ...env }, stdio, timeout: tries > 1 ? TRY_MS : undefined });
     if (status === 0) return true;
     if (n >= tries) return false;
     const seconds = PAUSES[Math.min(n, PAUSES.length) - 1];
     process.stderr.write(`"${command} ${args.join(" ")}" failed; it is tried again in ${seconds} s.\n`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1000);
+    sleep(seconds);
   }
+}
+
+function sleep(seconds) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1000);
 }
 
 /** Runs a program with its output passed through, `tries` times; ends this program when it fails. */
@@ -73,7 +80,8 @@ export function runOrStop(command, args, { hint = "", ...options } = {}) {
 export function runLogged(command, args, { log, env = {}, cwd = root, echo = false }) {
   mkdirSync(path.dirname(log), { recursive: true });
   const file = createWriteStream(log);
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    file.on("error", reject);
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     const take = (chunk, to) => {
       file.write(chunk);

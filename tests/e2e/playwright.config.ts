@@ -16,6 +16,8 @@ export default defineConfig({
     browserName: "chromium",
     launchOptions: browserOptions(),
     viewport: { width: 1280, height: 800 },
+    locale: "en-US",
+    timezoneId: "UTC",
     screenshot: "only-on-failure",
     trace: "on-first-retry",
   },

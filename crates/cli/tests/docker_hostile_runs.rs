@@ -9,6 +9,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -360,8 +361,9 @@ done()
     ran.assert_clean();
 }
 
-/// Reads a request to the end of its body, or as far as it comes: what is not read when it is closed takes the answer with it.
-fn read_request(stream: &mut TcpStream) {
+/// Reads a request, and says whether it came to the end of its body: what is not read when it is closed takes the answer with it.
+fn read_request(stream: &mut TcpStream) -> bool {
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(30)));
     let (mut request, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     while let Ok(count @ 1..) = stream.read(&mut piece) {
         request.extend_from_slice(&piece[..count]);
@@ -369,9 +371,10 @@ fn read_request(stream: &mut TcpStream) {
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
         if body.len() >= length.unwrap_or(0_usize) {
-            return;
+            return true;
         }
     }
+    false
 }
 
 /// An endpoint that answers once, so that a run begins, and refuses the key from then on.
@@ -379,10 +382,14 @@ fn refusing() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
-        for (number, stream) in listener.incoming().enumerate() {
+        let mut answered = false;
+        for stream in listener.incoming() {
             let Ok(mut stream) = stream else { continue };
-            read_request(&mut stream);
-            let (status, body) = if number == 0 {
+            // Whoever connects and asks nothing is no request.
+            if !read_request(&mut stream) {
+                continue;
+            }
+            let (status, body) = if !std::mem::replace(&mut answered, true) {
                 (
                     "200 OK",
                     r#"{"choices":[{"message":{"role":"assistant","content":"yes"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#,

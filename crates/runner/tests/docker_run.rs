@@ -274,8 +274,10 @@ fn endpoint(acts: &'static [Act]) -> String {
     let at = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         let mut held = Vec::new();
-        for (number, stream) in listener.incoming().enumerate() {
+        let mut acts = acts.iter();
+        for stream in listener.incoming() {
             let Ok(mut stream) = stream else { continue };
+            let _ = stream.set_read_timeout(Some(Duration::from_secs(30)));
             // What is not read when it is closed takes the answer with it.
             let (mut read, mut piece) = (Vec::new(), vec![0; 64 << 10]);
             while !is_whole(&read)
@@ -286,7 +288,11 @@ fn endpoint(acts: &'static [Act]) -> String {
                     }
                 })
             {}
-            let (head, body) = match acts.get(number) {
+            // Whoever connects and asks nothing is no request.
+            if !is_whole(&read) {
+                continue;
+            }
+            let (head, body) = match acts.next() {
                 Some(Act::Silence) => {
                     held.push(stream);
                     continue;

@@ -8,16 +8,21 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 
 use serde_json::{Value, json};
 
+#[path = "../../../runner/tests/kept/mod.rs"]
+mod kept;
+
+use kept::KeptIfFailed;
+
 /// The header that lets a page in.
 const TOKEN: &str = "x-stamina-token";
 
 pub(crate) struct Room {
-    temp: tempfile::TempDir,
+    temp: KeptIfFailed,
 }
 
 impl Room {
     pub(crate) fn new() -> Self {
-        let room = Self { temp: tempfile::tempdir().expect("a folder") };
+        let room = Self { temp: KeptIfFailed::new() };
         std::fs::create_dir(room.path("tmp")).expect("a folder");
         room
     }

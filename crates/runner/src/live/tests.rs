@@ -44,6 +44,7 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
 
 #[test]
 fn a_run_is_read_from_its_folder_alone() {
+    let begun = std::time::Instant::now();
     let room = tempfile::tempdir().unwrap();
     let place = Place::new(room.path());
     std::fs::create_dir_all(place.own().join("episodes")).unwrap();
@@ -71,6 +72,8 @@ fn a_run_is_read_from_its_folder_alone() {
     std::fs::write(place.gateway_log(), log + "{broken").unwrap();
 
     let live = read(room.path()).unwrap();
+    // Times are written in whole seconds, and grow while this test runs.
+    let slack = 1.0 + begun.elapsed().as_secs_f64();
     assert_eq!(live.state, RunState::Running);
     assert_eq!((live.turns, live.agent.as_str(), live.simulated), (10, "mock", true));
     assert_eq!(live.faults, [(0, 1), (429, 1)], "older ones do not count");
@@ -79,8 +82,8 @@ fn a_run_is_read_from_its_folder_alone() {
     let planned: Vec<u32> = live.episodes.iter().map(|episode| episode.turns).collect();
     assert_eq!(planned, [10, 4], "each has its own");
     let shown = &live.episodes[0];
-    assert!((shown.seconds - 400.0).abs() < 2.0, "{}", shown.seconds);
-    assert!((shown.eta_seconds.unwrap() - 600.0).abs() < 4.0);
+    assert!((shown.seconds - 400.0).abs() <= slack, "{}", shown.seconds);
+    assert!((shown.eta_seconds.unwrap() - 600.0).abs() <= 2.0 * slack);
     assert_eq!(shown.stuck.as_deref(), Some("No sign of life for 15 min; one usually comes every 10 s."));
     assert_eq!(live.episodes[1], LiveEpisode { turns: 4, ..LiveEpisode::queued("scenario_1") });
 
@@ -118,16 +121,17 @@ fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     let mut run = RunFile::new(settings, named, Vec::new(), None);
     run.part_started_at = ago(1000);
     run.write(&place).unwrap();
+    let begun = std::time::Instant::now();
     let held = crate::state::Lock::take(&place).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Running);
     drop(held);
     let lost = read(room.path()).unwrap();
     assert_eq!(lost.state, RunState::Lost, "it could not be written down how it ended");
-    assert!(lost.seconds < 1.0, "nobody plays it: {}", lost.seconds);
+    assert!(lost.seconds <= 1.0 + begun.elapsed().as_secs_f64(), "nobody plays it: {}", lost.seconds);
     // Whoever goes on with it holds it again, and counts nothing of the time in between.
     let _held = crate::state::Lock::take(&place).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Running);
-    assert!(shown(&place, run, false).seconds < 1.0);
+    assert!(shown(&place, run, false).seconds <= 1.0 + begun.elapsed().as_secs_f64());
 }
 
 #[test]

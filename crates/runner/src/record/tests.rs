@@ -14,6 +14,11 @@ use crate::scenarios::Scenarios;
 use crate::settings::RunSettings;
 use crate::state::{HarnessNamed, RunFile};
 
+#[path = "../../tests/kept/mod.rs"]
+mod kept;
+
+use kept::KeptIfFailed;
+
 fn ingested(folder: &Path) -> (Run, Vec<Episode>, Vec<model::Warning>) {
     let tree = files::Tree::open(folder).unwrap();
     assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognised);
@@ -213,7 +218,7 @@ fn assert_same(read: &Attempt, written: &AttemptRecord, tests: &[String]) {
 
 #[test]
 fn what_is_written_is_read_back_without_a_warning() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let (run, written) = played(room.path());
     let trajectory = Trajectory::read(&room.path().join("scenario_0")).unwrap().unwrap();
     let scored = report::Scored {
@@ -252,7 +257,7 @@ fn what_is_written_is_read_back_without_a_warning() {
 
 #[test]
 fn a_trajectory_is_gone_on_with_where_it_was_left() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let (_, written) = played(room.path());
     let folder = room.path().join("scenario_0");
     let whole = std::fs::read(folder.join("trajectory.json")).unwrap();
@@ -290,7 +295,7 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
 
 #[test]
 fn the_latest_snapshots_are_kept() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let folder = EpisodeFolder::new(room.path().join("scenario_0"), Arc::default()).unwrap();
     let workspace = room.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
@@ -310,7 +315,7 @@ fn the_latest_snapshots_are_kept() {
 /// the file, which shows in what was changed there meanwhile. (How long an attempt takes is measured by `npm run bench`.)
 #[test]
 fn rewriting_stays_cheap() {
-    let room = tempfile::tempdir().unwrap();
+    let room = KeptIfFailed::new();
     let path = room.path().join("trajectory.json");
     let mut trajectory = Trajectory::new(room.path(), "scenario_0", 100, 10);
     for turn in 1..=100 {
@@ -342,7 +347,7 @@ fn rewriting_stays_cheap() {
 #[test]
 fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
-    let temp = tempfile::tempdir().unwrap();
+    let temp = KeptIfFailed::new();
     let folder = temp.path().join("code");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("app.py"), "KEY = 'x9x9x9x9x9x9x9x9'").unwrap();
@@ -365,7 +370,7 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
 /// Names of files are an agent's words, too.
 #[test]
 fn values_are_taken_out_of_names_of_files() {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = KeptIfFailed::new();
     let value = "x9x9x9x9x9x9x9x9";
     let folder = temp.path().join("code");
     std::fs::create_dir_all(folder.join(format!("a-{value}/{value}"))).unwrap();
