@@ -51,6 +51,7 @@ fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32) -
         turns: Arc::clone(turns),
         attempts_before: Vec::new(),
         feedback: Feedback::default(),
+        solution: None,
     }
 }
 
