@@ -6,6 +6,8 @@
 //! | `harness_file` | a harness of one's own, TOML |
 //! | `tags` | list of words |
 //! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
+//! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
+//! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
@@ -130,6 +132,9 @@ pub struct RunSettings {
     pub quick_debug: bool,
     /// Most attempts a turn.
     pub attempt_limit: u32,
+    /// Whether each attempt at a turn begins from the same snapshot, instead of what the one before has left.
+    #[serde(default)]
+    pub restore_before_try: bool,
     /// What the agent learns of failures.
     pub feedback: Feedback,
     /// Stop an episode at its first failed turn.
@@ -221,9 +226,14 @@ impl RunSettings {
         arguments::line(&self.extra)
     }
 
-    /// Whether the simulated model plays. Players of tasks ask no model at all.
+    /// Whether the simulated model plays.
     pub fn has_simulated_model(&self) -> bool {
-        self.is_simulated() && self.tasks.is_none()
+        self.is_simulated() && self.asks_model()
+    }
+
+    /// Whether a model is asked at all. Players of tasks ask none.
+    pub fn asks_model(&self) -> bool {
+        !crate::harbor::is_player(&self.agent)
     }
 
     /// Whether no model is asked that costs anything.

@@ -2,7 +2,7 @@
 
 use scenario::config::Benchmark;
 
-use super::resolve::Keys;
+use super::resolve::{Keys, whole};
 use super::{EndpointSettings, RunSettings, SettingsError, TaskSettings, TaskTimeout};
 
 /// The tasks of Harbor that are named.
@@ -25,6 +25,25 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
     }
 }
 
+/// Most attempts at a step: `harbor.attempt_limit`, or in short `attempt_limit`.
+pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
+    keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit")).unwrap_or(1)
+}
+
+/// What is short for a key of tasks is none of another benchmark.
+pub(super) fn check_keys(keys: &Keys<'_>) -> Result<(), SettingsError> {
+    if keys.count("attempt_limit").is_some() && keys.section != Benchmark::Harbor.section() {
+        let why = format!("it belongs to benchmark=HARBOR; here it is {}.attempt_limit", keys.section);
+        return Err(SettingsError::of("attempt_limit", why));
+    }
+    Ok(())
+}
+
+/// Whether a harness can play tasks: it comes with this program, and can run commands.
+fn plays_tasks(agent: &str) -> bool {
+    !matches!(agent, "mock" | "custom")
+}
+
 /// What goes with tasks, and what goes only with them.
 pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
     let is_player = crate::harbor::is_player(&s.agent);
@@ -36,16 +55,28 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "agent",
             format!("{} plays tasks only: benchmark=HARBOR tasks=FOLDER", s.agent.to_uppercase()),
         )),
-        Some(_) if !is_player => Err(SettingsError::of(
+        Some(_) if !is_player && !plays_tasks(&s.agent) => Err(SettingsError::of(
             "agent",
-            "tasks are played by ORACLE (their reference solutions) and NOP (nobody) so far; harnesses cannot play them yet",
+            "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody); \
+             MOCK cannot run commands, and nothing says what of a harness of one's own starts in the image of a task",
+        )),
+        None if s.restore_before_try => {
+            Err(SettingsError::of("restore_before_try", "only containers of tasks are restored so far: benchmark=HARBOR"))
+        }
+        Some(_) if s.attempt_limit > 1 && !s.restore_before_try => Err(SettingsError::of(
+            "attempt_limit",
+            "tasks give no feedback, so several attempts at a step are independent tries: restore_before_try=true",
         )),
         Some(_) if s.scenarios_dir.is_some() => {
             Err(SettingsError::of("scenarios_dir", "benchmark=HARBOR plays tasks, and no scenarios"))
         }
-        Some(_) if s.endpoint != EndpointSettings::Oracle => {
+        Some(_) if is_player && s.endpoint != EndpointSettings::Oracle => {
             Err(SettingsError::of("endpoint.mode", "ORACLE and NOP ask no model: leave the endpoint out"))
         }
+        Some(_) if s.endpoint == EndpointSettings::Direct => Err(SettingsError::of(
+            "endpoint.mode",
+            "harnesses play tasks through the gateway only: give endpoint.base_url, or leave it out for the simulated model",
+        )),
         Some(_) if !s.use_docker => {
             Err(SettingsError::of("use_docker", "tasks are played in containers only"))
         }
@@ -85,7 +116,12 @@ mod tests {
         assert_eq!(graded.tasks.unwrap().timeout, TaskTimeout::Graded);
         for (more, named) in [
             (&["agent=ORACLE"][..], "tasks: "),
-            (&["agent=MINI_SWE", "tasks=/t"], "agent: "),
+            (&["agent=MOCK", "tasks=/t", "use_docker=true"], "agent: "),
+            (&["agent=MINI_SWE", "tasks=/t", "endpoint.mode=direct"], "endpoint.mode: "),
+            (&["agent=MINI_SWE", "tasks=/t", "use_docker=false"], "use_docker: "),
+            (&["agent=NOP", "tasks=/t", "attempt_limit=2"], "attempt_limit: "),
+            (&["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "attempt_limit=2"], "attempt_limit: "),
+            (&["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "restore_before_try=true"], "restore_before_try: "),
             (&["agent=ORACLE", "tasks=/t", "scenarios_dir=/p"], "scenarios_dir: "),
             (&["agent=ORACLE", "tasks=/t", "use_docker=false"], "use_docker: "),
             (&["agent=ORACLE", "tasks=/t", "docker.image_name=x"], "docker.image_name: "),
@@ -99,11 +135,37 @@ mod tests {
     }
 
     #[test]
+    fn harnesses_play_tasks_and_only_players_ask_no_model() {
+        let simulated = resolved(&["agent=MINI_SWE", "tasks=/t"]).unwrap();
+        assert!(simulated.has_simulated_model() && simulated.asks_model() && simulated.use_docker);
+        let asked = ["agent=CODEX", "tasks=/t", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
+        let asked = resolved(&asked).unwrap();
+        assert!(asked.asks_model() && !asked.is_simulated());
+        let nobody = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
+        assert!(!nobody.asks_model() && !nobody.has_simulated_model());
+    }
+
+    #[test]
+    fn attempts_at_a_step_have_a_short_key() {
+        let tries = ["agent=MINI_SWE", "tasks=/t", "restore_before_try=true", "attempt_limit=4"];
+        let settings = resolved(&tries).unwrap();
+        assert_eq!((settings.attempt_limit, settings.restore_before_try), (4, true));
+        let both = resolved(&[&tries[..], &["harbor.attempt_limit=2"]].concat()).unwrap();
+        assert_eq!(both.attempt_limit, 2, "the key of the benchmark says it");
+        let one = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
+        assert_eq!((one.attempt_limit, one.restore_before_try), (1, false));
+    }
+
+    #[test]
     fn what_was_written_is_read_back() {
-        let values = ["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"];
-        let settings = resolved(&values).unwrap();
-        let file = ConfigFile { name: "config.yaml".to_owned(), text: settings.to_yaml() };
-        assert_eq!(resolve(&[file], &[]).unwrap(), settings);
-        crate::settings::check_record(&settings).unwrap();
+        for values in [
+            &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
+            &["agent=MINI_SWE", "tasks=/t", "attempt_limit=4", "restore_before_try=true", "oracle.defect_rate=0.5"],
+        ] {
+            let settings = resolved(values).unwrap();
+            let file = ConfigFile { name: "config.yaml".to_owned(), text: settings.to_yaml() };
+            assert_eq!(resolve(&[file], &[]).unwrap(), settings);
+            crate::settings::check_record(&settings).unwrap();
+        }
     }
 }

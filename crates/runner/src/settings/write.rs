@@ -70,6 +70,8 @@ impl File {
             TaskTimeout::Stop => "stop",
         };
         self.put("harbor.timeout", timeout);
+        self.put("harbor.attempt_limit", s.attempt_limit);
+        self.put("restore_before_try", s.restore_before_try);
         let named: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();
         self.put("harbor.execute_episodes", json!((!named.is_empty()).then(|| named.join(","))));
     }

@@ -116,6 +116,9 @@ pub const KEYS: &[Key] = &[
     key(SINGLE, "execute_episodes", Takes::Numbers, ""),
     // What follows is not the README's; it only matters when a benchmark is run.
     key(TOP, "tasks", Takes::Text, ""),
+    key(TOP, "attempt_limit", Takes::Integer(1, 1000), ""),
+    key(TOP, "restore_before_try", Takes::Truth, "false"),
+    key(HARBOR, "attempt_limit", Takes::Integer(1, 1000), "1"),
     key(HARBOR, "execute_episodes", Takes::Numbers, ""),
     key(HARBOR, "timeout", Takes::Word(TIMEOUTS), "graded"),
     key(TOP, "fail_stop", Takes::Truth, "false"),

@@ -92,7 +92,7 @@ impl Workbench {
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
         // Players of tasks ask no model.
-        if settings.tasks.is_none() {
+        if settings.asks_model() {
             checks.extend(runtime.block_on(endpoint::checks(settings, call)));
         }
         let mut estimate = plan.as_ref().map(|plan| self.estimate(settings, plan)).transpose()?;
@@ -165,8 +165,8 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
     };
     let check = engine::check(engine.info(), settings);
     let is_guarded = engine.is_guarded().await;
-    // Images of tasks are built when they are played.
-    let image = if settings.tasks.is_some() { None } else { Some(image(settings, &engine).await) };
+    // Images of tasks are built when they are played; a harness comes out of its own.
+    let image = if settings.asks_model() { Some(image(settings, &engine).await) } else { None };
     (check, image, leftovers(&engine).await, is_guarded)
 }
 
@@ -417,7 +417,8 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
         });
     }
     if settings.tasks.is_some() {
-        return Some(Check::new("network", TITLE, CheckState::Ok, "none").says(TASK_IMAGES));
+        let reached = if settings.asks_model() { "gateway only" } else { "none" };
+        return Some(Check::new("network", TITLE, CheckState::Ok, reached).says(TASK_IMAGES));
     }
     let ports = listening();
     if ports.is_empty() || is_guarded {
