@@ -62,7 +62,9 @@ pub(super) fn steps(
     let folders: Vec<String> = solution
         .files
         .iter()
-        .map(|(path, _)| quoted(&format!("{FOLDER}/{}", path.rsplit_once('/').map_or("", |(folder, _)| folder))))
+        .map(|(path, _)| {
+            quoted(&format!("{FOLDER}/{}", path.rsplit_once('/').map_or("", |(folder, _)| folder)))
+        })
         .collect();
     step("I make room.".to_owned(), &format!("mkdir -p {}", folders.join(" ")));
     for (path, content) in &solution.files {
@@ -128,7 +130,8 @@ mod tests {
     fn a_solution_is_written_and_executed_as_it_is() {
         let room = tempfile::tempdir().expect("a folder");
         let at = room.path().to_string_lossy().into_owned();
-        let script = "#!/bin/sh\nset -e\n. /solution/lib/it\\'s.sh\nprintf '%s %s' \"$GREETING\" \"$WORD\" > done\n";
+        let script =
+            "#!/bin/sh\nset -e\n. /solution/lib/it\\'s.sh\nprintf '%s %s' \"$GREETING\" \"$WORD\" > done\n";
         let solution = Arc::new(Solution {
             files: vec![
                 ("solve.sh".to_owned(), script.replace("/solution", &format!("{at}/solution")).into_bytes()),
@@ -140,7 +143,10 @@ mod tests {
         std::fs::create_dir(&solution.workdir).expect("a folder");
         for command in commands(&solution, None) {
             let command = command.replace(FOLDER, &format!("{at}/solution"));
-            assert!(Command::new("sh").args(["-c", &command]).status().expect("it runs").success(), "{command}");
+            assert!(
+                Command::new("sh").args(["-c", &command]).status().expect("it runs").success(),
+                "{command}"
+            );
         }
         let made = std::fs::read_to_string(room.path().join("work dir/done")).expect("it was executed");
         assert_eq!(made, "it's two words");

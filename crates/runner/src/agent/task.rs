@@ -149,10 +149,7 @@ mod tests {
         let files = vec![file(".stamina/mini/trajectory.json"), file("a b/c"), file("a b/c/no folder")];
         write_home(&home, Some(FilesLeft { files, bytes: 1, is_whole: true })).unwrap();
         let read = |path: &str| std::fs::read_to_string(home.join(path)).ok();
-        assert_eq!(
-            read(".stamina/mini/trajectory.json").as_deref(),
-            Some(".stamina/mini/trajectory.json")
-        );
+        assert_eq!(read(".stamina/mini/trajectory.json").as_deref(), Some(".stamina/mini/trajectory.json"));
         assert_eq!((read("a b/c").as_deref(), home.join("old").exists()), (Some("a b/c"), false));
         write_home(&home, None).unwrap();
         assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0);
@@ -166,7 +163,10 @@ mod tests {
         for name in ["agent/.stamina/prompt.md", "agent/.stamina/mini/a.py", "agent/b"] {
             assert!(text.contains(name), "{name}");
         }
-        assert_eq!(text.matches("agent/.stamina/mini\0").count() + text.matches("agent/.stamina/mini/\0").count(), 1);
+        assert_eq!(
+            text.matches("agent/.stamina/mini\0").count() + text.matches("agent/.stamina/mini/\0").count(),
+            1
+        );
     }
 
     /// The scripts are those that run in the container; here the agent is a shell that outlives its time.

@@ -45,7 +45,8 @@ impl Trial<'_> {
     pub(super) async fn harness(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
         self.status.phase(Phase::Agent, "the agent works");
         let instruction = self.task.instruction(self.tree(), step);
-        let instruction = instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
+        let instruction =
+            instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
         let simulated = self.simulated(step).await?;
         let allowed = self.play.settings.limits.seconds;
         let seconds = step.agent_seconds.map_or(allowed, whole);
@@ -70,7 +71,10 @@ impl Trial<'_> {
             bill,
             steps: called.outcome.steps,
             usage: called.outcome.usage,
-            model_requests: called.seen.as_ref().map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX)),
+            model_requests: called
+                .seen
+                .as_ref()
+                .map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX)),
             restarts,
             end: None,
             over: None,
@@ -107,11 +111,8 @@ impl Trial<'_> {
         let mut session = self.known.session.clone();
         loop {
             let restarts = session.is_none() && self.known.calls > 0;
-            let key = AttemptKey {
-                episode: self.owner.episode.clone(),
-                turn: self.number,
-                attempt: self.attempt,
-            };
+            let key =
+                AttemptKey { episode: self.owner.episode.clone(), turn: self.number, attempt: self.attempt };
             let attempt = link.gateway.as_ref().map(|gateway| {
                 gateway.open_for(key, simulated.clone(), self.play.time_left(self.status.seconds()))
             });
@@ -119,7 +120,12 @@ impl Trial<'_> {
                 turn: self.number,
                 attempt: self.attempt,
                 prompt: instruction.to_owned(),
-                session_id: session_id(&self.play.id, &self.owner.episode, session.is_none(), self.known.calls),
+                session_id: session_id(
+                    &self.play.id,
+                    &self.owner.episode,
+                    session.is_none(),
+                    self.known.calls,
+                ),
                 session: session.clone(),
                 endpoint: agent::endpoint(self.play, attempt.as_ref()),
                 seconds,
@@ -172,7 +178,9 @@ impl Trial<'_> {
                 Broken::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", why)
             }
             // Nothing is recorded of it: the run has ended.
-            Fault::Stopped => Broken::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned()),
+            Fault::Stopped => {
+                Broken::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned())
+            }
             Fault::Files(error) => {
                 self.play.end(Ending::Broken(error.to_string()));
                 Broken::Ended(EndReason::Environment, "EnvironmentError", error.to_string())
@@ -191,7 +199,12 @@ impl Trial<'_> {
             Some(folder) => {
                 let tasks = self.tasks.clone();
                 let read = tokio::task::spawn_blocking(move || pack::contents(&tasks.tree, &folder));
-                Some(read.await.map_err(|panicked| panicked.to_string()).and_then(|read| read).map_err(of_task)?)
+                Some(
+                    read.await
+                        .map_err(|panicked| panicked.to_string())
+                        .and_then(|read| read)
+                        .map_err(of_task)?,
+                )
             }
         };
         let solution = match files {
@@ -228,7 +241,9 @@ impl Trial<'_> {
             ..TaskCommand::default()
         };
         if container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL) {
-            return Ok(none(&format!("{image} stands on musl, and {title} needs glibc: it cannot play this task")));
+            return Ok(none(&format!(
+                "{image} stands on musl, and {title} needs glibc: it cannot play this task"
+            )));
         }
         let probe = TaskCommand {
             argv: self.play.harness.probe(),

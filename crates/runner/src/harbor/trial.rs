@@ -86,7 +86,11 @@ struct Before {
 fn is_tried_again(reason: EndReason) -> bool {
     !matches!(
         reason,
-        EndReason::Endpoint | EndReason::Environment | EndReason::Budget | EndReason::Cancelled | EndReason::Unfinished
+        EndReason::Endpoint
+            | EndReason::Environment
+            | EndReason::Budget
+            | EndReason::Cancelled
+            | EndReason::Unfinished
     )
 }
 
@@ -326,7 +330,9 @@ impl Trial<'_> {
         self.what = Some(what);
         if self.play.settings.restore_before_try && container.has_volumes() {
             container.close().await?;
-            let why = format!("{image} keeps folders outside its layers (VOLUME), which no snapshot holds: it cannot be played with restore_before_try");
+            let why = format!(
+                "{image} keeps folders outside its layers (VOLUME), which no snapshot holds: it cannot be played with restore_before_try"
+            );
             return Ok(Some((EndReason::Environment, exception("NoSnapshot", &why))));
         }
         let mut logs = Packed::changed_now();
