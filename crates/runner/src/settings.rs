@@ -6,6 +6,7 @@
 //! | `harness_file` | a harness of one's own, TOML |
 //! | `tags` | list of words |
 //! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
+//! | `harbor.protocol` | `evocode` or `mt_at_k`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
 //! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
 //! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
@@ -100,6 +101,17 @@ pub enum TaskTimeout {
     Stop,
 }
 
+/// A protocol by which tasks are played, by name: it sets what belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskProtocol {
+    /// EvoCode-Bench at present: one attempt at each step, the whole chain whatever fails, a step out of time is graded.
+    Evocode,
+    /// MT@k of the EvoCode paper: round by round, up to k attempts (4 unless said) from the same snapshot without feedback; the
+    /// first round of which none passes ends the chain, and one out of time is not graded.
+    MtAtK,
+}
+
 /// Tasks of Harbor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSettings {
@@ -107,6 +119,9 @@ pub struct TaskSettings {
     pub folder: PathBuf,
     /// What becomes of a step whose agent ran out of time.
     pub timeout: TaskTimeout,
+    /// The protocol that was named, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<TaskProtocol>,
 }
 
 /// Everything that decides about a run.

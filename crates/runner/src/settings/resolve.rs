@@ -162,6 +162,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         tasks: tasks::named(&keys)?,
         kept: BTreeMap::new(),
     };
+    tasks::apply_protocol(&mut settings, &keys)?;
     bound_by_pack(&mut settings, config);
     settings.kept = kept(&config.given, &settings.agent);
     check(&settings)?;
@@ -284,7 +285,7 @@ impl Keys<'_> {
         self.word(key).map(PathBuf::from)
     }
 
-    fn truth(&self, key: &str) -> Option<bool> {
+    pub(super) fn truth(&self, key: &str) -> Option<bool> {
         self.given.get(key).and_then(Value::as_bool)
     }
 

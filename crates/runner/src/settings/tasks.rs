@@ -3,7 +3,7 @@
 use scenario::config::Benchmark;
 
 use super::resolve::{Keys, whole};
-use super::{EndpointSettings, RunSettings, SettingsError, TaskSettings, TaskTimeout};
+use super::{EndpointSettings, RunSettings, SettingsError, TaskProtocol, TaskSettings, TaskTimeout};
 
 /// The tasks of Harbor that are named.
 pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
@@ -14,7 +14,12 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 Some("stop") => TaskTimeout::Stop,
                 _ => TaskTimeout::Graded,
             };
-            Ok(Some(TaskSettings { folder, timeout }))
+            let protocol = match keys.word("harbor.protocol") {
+                Some("evocode") => Some(TaskProtocol::Evocode),
+                Some("mt_at_k") => Some(TaskProtocol::MtAtK),
+                _ => None,
+            };
+            Ok(Some(TaskSettings { folder, timeout, protocol }))
         }
         Some(_) => Err(SettingsError::of("tasks", "it belongs to benchmark=HARBOR")),
         None if is_harbor => Err(SettingsError::of(
@@ -28,6 +33,39 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
 /// Most attempts at a step: `harbor.attempt_limit`, or in short `attempt_limit`.
 pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
     keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit")).unwrap_or(1)
+}
+
+/// Attempts at a step of MT@k where nothing says how many: those of the paper.
+const TRIES: u32 = 4;
+
+/// Sets what belongs to the protocol that is named. What contradicts it is an error: the run would have its name and not be it.
+pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(), SettingsError> {
+    let Some(tasks) = &mut s.tasks else { return Ok(()) };
+    let Some(protocol) = tasks.protocol else { return Ok(()) };
+    let is_tries = protocol == TaskProtocol::MtAtK;
+    let (word, timeout, timeout_word) = match protocol {
+        TaskProtocol::Evocode => ("evocode", TaskTimeout::Graded, "graded"),
+        TaskProtocol::MtAtK => ("mt_at_k", TaskTimeout::Stop, "stop"),
+    };
+    let contradicts = |key: &str, wanted: &str| {
+        Err(SettingsError::of(key, format!("harbor.protocol={word} sets it to {wanted}: leave one of them out")))
+    };
+    for key in ["fail_stop", "restore_before_try"] {
+        if keys.truth(key).is_some_and(|given| given != is_tries) {
+            return contradicts(key, if is_tries { "true" } else { "false" });
+        }
+    }
+    if keys.word("harbor.timeout").is_some_and(|given| given != timeout_word) {
+        return contradicts("harbor.timeout", timeout_word);
+    }
+    let given = keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit"));
+    if !is_tries && given.is_some_and(|given| given != 1) {
+        return contradicts("attempt_limit", "1");
+    }
+    tasks.timeout = timeout;
+    s.attempt_limit = given.unwrap_or(if is_tries { TRIES } else { 1 });
+    (s.fail_stop, s.restore_before_try) = (is_tries, is_tries);
+    Ok(())
 }
 
 /// What is short for a key of tasks is none of another benchmark.
@@ -157,9 +195,33 @@ mod tests {
     }
 
     #[test]
+    fn a_protocol_sets_what_belongs_to_it_and_nothing_contradicts_it() {
+        let with = |more: &[&str]| resolved(&[&["agent=MINI_SWE", "tasks=/t"], more].concat());
+        let of = |s: RunSettings| {
+            (s.attempt_limit, s.restore_before_try, s.fail_stop, s.tasks.map(|tasks| tasks.timeout))
+        };
+        let tries = |k| (k, true, true, Some(TaskTimeout::Stop));
+        assert_eq!(of(with(&["harbor.protocol=mt_at_k"]).unwrap()), tries(4));
+        assert_eq!(of(with(&["harbor.protocol=mt_at_k", "attempt_limit=2"]).unwrap()), tries(2));
+        let chain = (1, false, false, Some(TaskTimeout::Graded));
+        assert_eq!(of(with(&["harbor.protocol=evocode"]).unwrap()), chain);
+        assert_eq!(of(with(&[]).unwrap()), chain, "what is played unless something is said");
+        for (more, named) in [
+            (["harbor.protocol=mt_at_k", "fail_stop=false"], "fail_stop: "),
+            (["harbor.protocol=mt_at_k", "harbor.timeout=graded"], "harbor.timeout: "),
+            (["harbor.protocol=evocode", "attempt_limit=4"], "attempt_limit: "),
+            (["harbor.protocol=evocode", "restore_before_try=true"], "restore_before_try: "),
+        ] {
+            let refused = with(&more).unwrap_err();
+            assert!(refused.starts_with(named) && refused.contains("harbor.protocol="), "{more:?}: {refused}");
+        }
+    }
+
+    #[test]
     fn what_was_written_is_read_back() {
         for values in [
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
             &["agent=MINI_SWE", "tasks=/t", "attempt_limit=4", "restore_before_try=true", "oracle.defect_rate=0.5"],
         ] {
             let settings = resolved(values).unwrap();

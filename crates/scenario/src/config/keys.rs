@@ -76,6 +76,7 @@ const AGENTS: &[&str] = &[
 ];
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 const TIMEOUTS: &[&str] = &["graded", "stop"];
+const PROTOCOLS: &[&str] = &["evocode", "mt_at_k"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
 const MODES: &[&str] = &["gateway", "direct", "oracle"];
@@ -118,9 +119,10 @@ pub const KEYS: &[Key] = &[
     key(TOP, "tasks", Takes::Text, ""),
     key(TOP, "attempt_limit", Takes::Integer(1, 1000), ""),
     key(TOP, "restore_before_try", Takes::Truth, "false"),
-    key(HARBOR, "attempt_limit", Takes::Integer(1, 1000), "1"),
+    key(HARBOR, "protocol", Takes::Word(PROTOCOLS), ""),
+    key(HARBOR, "attempt_limit", Takes::Integer(1, 1000), ""),
     key(HARBOR, "execute_episodes", Takes::Numbers, ""),
-    key(HARBOR, "timeout", Takes::Word(TIMEOUTS), "graded"),
+    key(HARBOR, "timeout", Takes::Word(TIMEOUTS), ""),
     key(TOP, "fail_stop", Takes::Truth, "false"),
     key(TOP, "harness_file", Takes::Text, ""),
     key(TOP, "tags", Takes::Words, ""),
