@@ -246,8 +246,17 @@ impl Attempt<'_> {
             };
             self.status.phase(Phase::Agent, "the agent works");
             let (link, owner, known) = (self.link, self.owner, self.known);
-            let called =
-                agent::call(play, Room::Own(link), owner, self.folders, call, attempt, known, self.stop, self.status);
+            let called = agent::call(
+                play,
+                Room::Own(link),
+                owner,
+                self.folders,
+                call,
+                attempt,
+                known,
+                self.stop,
+                self.status,
+            );
             match called.await {
                 Ok(called) => return Ok((called, Prompt { text: prompt, restarts })),
                 Err(NotCalled::Stopped) => return Err(Fault::Stopped),

@@ -79,9 +79,13 @@ impl Engine {
         // Of boxes those first that others do not lean on: some engines keep a relay while a box is beside it.
         let is_relay =
             |leftover: &Leftover| leftover.labels.get(&key("kind")).is_some_and(|kind| kind == "relay");
-        for (kind, relays) in
-            [("container", false), ("container", true), ("image", false), ("network", false), ("volume", false)]
-        {
+        for (kind, relays) in [
+            ("container", false),
+            ("container", true),
+            ("image", false),
+            ("network", false),
+            ("volume", false),
+        ] {
             let of_kind = |leftover: &&Leftover| leftover.kind == kind && is_relay(leftover) == relays;
             for leftover in leftovers.iter().filter(of_kind) {
                 if let Err(error) = self.remove_one(leftover).await {

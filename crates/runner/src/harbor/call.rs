@@ -242,7 +242,7 @@ impl Trial<'_> {
         };
         if container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL) {
             return Ok(none(&format!(
-                "{image} stands on musl, and {title} needs glibc: it cannot play this task"
+                "the image of the task stands on musl, and {title} needs glibc: it cannot play this task"
             )));
         }
         let probe = TaskCommand {
@@ -258,6 +258,6 @@ impl Trial<'_> {
             return Ok(None);
         }
         let told = if end.stderr.is_empty() { &end.stdout } else { &end.stderr };
-        Ok(none(&format!("{title} does not start in {image}: {}", said(told))))
+        Ok(none(&format!("{title} does not start in the image of the task ({image}): {}", said(told))))
     }
 }

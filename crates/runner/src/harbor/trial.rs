@@ -549,3 +549,25 @@ impl Trial<'_> {
         Ok(EpisodeEnd::Unfinished)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_agent_has_to_answer_for_is_tried_again() {
+        let outside = [
+            EndReason::Endpoint,
+            EndReason::Environment,
+            EndReason::Budget,
+            EndReason::Cancelled,
+            EndReason::Unfinished,
+        ];
+        for reason in outside {
+            assert!(!is_tried_again(reason), "{reason:?}");
+        }
+        for reason in [EndReason::TestsFailed, EndReason::AgentTimeout, EndReason::KilledItself] {
+            assert!(is_tried_again(reason), "{reason:?}");
+        }
+    }
+}

@@ -48,7 +48,10 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
         TaskProtocol::MtAtK => ("mt_at_k", TaskTimeout::Stop, "stop"),
     };
     let contradicts = |key: &str, wanted: &str| {
-        Err(SettingsError::of(key, format!("harbor.protocol={word} sets it to {wanted}: leave one of them out")))
+        Err(SettingsError::of(
+            key,
+            format!("harbor.protocol={word} sets it to {wanted}: leave one of them out"),
+        ))
     };
     for key in ["fail_stop", "restore_before_try"] {
         if keys.truth(key).is_some_and(|given| given != is_tries) {
@@ -98,9 +101,10 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody); \
              MOCK cannot run commands, and nothing says what of a harness of one's own starts in the image of a task",
         )),
-        None if s.restore_before_try => {
-            Err(SettingsError::of("restore_before_try", "only containers of tasks are restored so far: benchmark=HARBOR"))
-        }
+        None if s.restore_before_try => Err(SettingsError::of(
+            "restore_before_try",
+            "only containers of tasks are restored so far: benchmark=HARBOR",
+        )),
         Some(_) if s.attempt_limit > 1 && !s.restore_before_try => Err(SettingsError::of(
             "attempt_limit",
             "tasks give no feedback, so several attempts at a step are independent tries: restore_before_try=true",
@@ -159,7 +163,10 @@ mod tests {
             (&["agent=MINI_SWE", "tasks=/t", "use_docker=false"], "use_docker: "),
             (&["agent=NOP", "tasks=/t", "attempt_limit=2"], "attempt_limit: "),
             (&["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "attempt_limit=2"], "attempt_limit: "),
-            (&["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "restore_before_try=true"], "restore_before_try: "),
+            (
+                &["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "restore_before_try=true"],
+                "restore_before_try: ",
+            ),
             (&["agent=ORACLE", "tasks=/t", "scenarios_dir=/p"], "scenarios_dir: "),
             (&["agent=ORACLE", "tasks=/t", "use_docker=false"], "use_docker: "),
             (&["agent=ORACLE", "tasks=/t", "docker.image_name=x"], "docker.image_name: "),
@@ -196,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_protocol_sets_what_belongs_to_it_and_nothing_contradicts_it() {
-        let with = |more: &[&str]| resolved(&[&["agent=MINI_SWE", "tasks=/t"], more].concat());
+        let with = |more: &[&str]| resolved(&[&["agent=MINI_SWE", "tasks=/t"][..], more].concat());
         let of = |s: RunSettings| {
             (s.attempt_limit, s.restore_before_try, s.fail_stop, s.tasks.map(|tasks| tasks.timeout))
         };
@@ -213,7 +220,10 @@ mod tests {
             (["harbor.protocol=evocode", "restore_before_try=true"], "restore_before_try: "),
         ] {
             let refused = with(&more).unwrap_err();
-            assert!(refused.starts_with(named) && refused.contains("harbor.protocol="), "{more:?}: {refused}");
+            assert!(
+                refused.starts_with(named) && refused.contains("harbor.protocol="),
+                "{more:?}: {refused}"
+            );
         }
     }
 
@@ -222,7 +232,13 @@ mod tests {
         for values in [
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
-            &["agent=MINI_SWE", "tasks=/t", "attempt_limit=4", "restore_before_try=true", "oracle.defect_rate=0.5"],
+            &[
+                "agent=MINI_SWE",
+                "tasks=/t",
+                "attempt_limit=4",
+                "restore_before_try=true",
+                "oracle.defect_rate=0.5",
+            ],
         ] {
             let settings = resolved(values).unwrap();
             let file = ConfigFile { name: "config.yaml".to_owned(), text: settings.to_yaml() };

@@ -10,9 +10,9 @@ use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{Lines, proxies};
-use crate::volumes::fnv;
 use crate::engine::{failed, status};
 use crate::owner::key;
+use crate::volumes::fnv;
 use crate::{Engine, Limits, Packed, SandboxError};
 
 /// Microseconds of which a build gets its part of the CPUs, and the least part that engines take.
@@ -40,8 +40,8 @@ fn is_name(image: &str) -> bool {
 }
 
 impl Engine {
-    /// An image that is one of a task with the tree of a harness in it, built unless it is there; its name. `names` are both
-    /// images' names and have to be there.
+    /// An image that is one of a task with the tree of a harness in it, built unless it is there; its name. Both
+    /// images have to be there.
     ///
     /// Errors: those of [`Engine::build_task`], and [`SandboxError::NoImage`].
     pub async fn task_with_harness(

@@ -397,6 +397,9 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
 /// What is said of tasks, whatever their containers reach.
 const TASK_IMAGES: &str = "The images of tasks are built by the engine with the network that it has, from recipes that came with the tasks.";
 
+/// What is said of them where a harness plays.
+const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task: one on musl, or in which it does not start, is not played.";
+
 /// What boxes reach beside the gateway.
 fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     const TITLE: &str = "Network";
@@ -417,8 +420,12 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
         });
     }
     if settings.tasks.is_some() {
-        let reached = if settings.asks_model() { "gateway only" } else { "none" };
-        return Some(Check::new("network", TITLE, CheckState::Ok, reached).says(TASK_IMAGES));
+        let check = |value| Check::new("network", TITLE, CheckState::Ok, value);
+        return Some(if settings.asks_model() {
+            check("gateway only").says(format!("{TASK_IMAGES} {TASK_HARNESS}"))
+        } else {
+            check("none").says(TASK_IMAGES)
+        });
     }
     let ports = listening();
     if ports.is_empty() || is_guarded {
