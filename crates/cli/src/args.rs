@@ -337,7 +337,7 @@ pub(crate) enum Command {
     /// goes on with it. Exit code 0 when finished, 130 when stopped, 3 when a budget ended it, 1 when something failed.
     /// With --json each event is a line of JSON.
     #[command(
-        after_help = "Examples:\n  stamina run --values agent=MOCK output_dir=results/smoke quick_debug=true\n  stamina run --values benchmark=HARBOR tasks=tasks agent=ORACLE output_dir=results/oracle\n  stamina run --configs results/opencode-glm5-40.yaml --values batch_size=5 limits.run.usd=60 --json"
+        after_help = "Examples:\n  stamina run --values agent=MOCK output_dir=results/smoke quick_debug=true\n  stamina run --values benchmark=HARBOR tasks=tasks agent=ORACLE output_dir=results/oracle\n  stamina run --values benchmark=HARBOR tasks=tasks agent=MINI_SWE harbor.protocol=mt_at_k output_dir=results/tries\n  stamina run --configs results/opencode-glm5-40.yaml --values batch_size=5 limits.run.usd=60 --json"
     )]
     Run {
         #[command(flatten)]

@@ -1,4 +1,5 @@
-//! The simulated model: it answers a turn with the code of the reference server, with seeded defects.
+//! The simulated model: it answers a turn with the code of the reference server, and a step of somebody else's task with its
+//! reference solution, with seeded defects.
 //!
 //! It supports all three APIs, with and without streaming, and uses the tools of the harness that run a command or write a file.
 //! It makes the whole pipeline testable at no cost. Runs with it are labeled *simulated*.
@@ -14,6 +15,7 @@ mod reply;
 mod responses;
 mod server_files;
 mod side_requests;
+mod solutions;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,6 +31,7 @@ use self::fault_injection::InjectedFault;
 use self::offered_tools::OfferedTools;
 use self::reply::{BYTES_PER_TOKEN, Call, Reply};
 use self::server_files::File;
+pub use self::solutions::{FOLDER as SOLUTION_FOLDER, Solution};
 use crate::route::{Answer, Route};
 
 /// The creation time in answers, in seconds since 1970. It is constant, so that the same request has the same answer.
@@ -44,7 +47,7 @@ const CACHED_SERVERS: usize = 32;
 pub struct Ability {
     /// Seed of its choices.
     pub seed: u64,
-    /// Share of turns whose first attempt has defects, 0 to 1.
+    /// Share of turns whose first attempt has defects, 0 to 1; of steps of tasks, the share of all attempts.
     pub defect_rate: f64,
     /// Most defects of such a turn, at least 1.
     pub most_defects: u32,
@@ -116,6 +119,8 @@ pub struct Task {
     pub attempts_before: Vec<u32>,
     /// The feedback on a failed attempt, which decides what is repaired.
     pub feedback: Feedback,
+    /// The reference solution, where the turn is a step of somebody else's task. It has no schemas then.
+    pub solution: Option<Arc<Solution>>,
 }
 
 /// How much the feedback tells about failed tests.
@@ -211,7 +216,14 @@ impl Oracle {
             return Reply { id: id(0), text, call: None };
         }
         let steps = match injected {
-            None => self.files(task).map(|files| server_files::steps(&files, &offered)).unwrap_or_default(),
+            None => match &task.solution {
+                Some(solution) => {
+                    solutions::steps(solution, solutions::defect(&self.ability, task), &offered)
+                }
+                None => {
+                    self.files(task).map(|files| server_files::steps(&files, &offered)).unwrap_or_default()
+                }
+            },
             Some(kind) => fault_injection::steps(kind, &offered),
         };
         if injected == Some(InjectedFault::Malformed)
@@ -246,6 +258,7 @@ impl Oracle {
             Stack::Native => "schema.yaml",
         };
         let text = match injected {
+            None if task.solution.is_some() => format!("Done: step {} is solved.", task.turn),
             None => format!("Done: {server} does what turn {} asks for; run.sh starts it.", task.turn),
             Some(_) => "This is done.".to_owned(),
         };

@@ -1,5 +1,7 @@
 //! The call of an agent: its command, its box, what it left.
 
+mod task;
+
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +9,11 @@ use std::time::Duration;
 use gateway::{AttemptSummary, Scope, StopReason, Waiting};
 use harness::{Call, Custom, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
-use sandbox::{AgentBox, BoxEnd, Limits, Owner, Volumes};
+use sandbox::{AgentBox, BoxEnd, Limits, OpenTask, Owner, Volumes};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::task::variables as task_variables;
 use crate::RunError;
 use crate::bill::plus;
 use crate::folders::{self, Folders};
@@ -111,6 +114,20 @@ impl Called {
     }
 }
 
+/// Where an agent is called.
+#[derive(Clone, Copy)]
+pub(crate) enum Room<'a> {
+    /// In a container of its own on the folders of its episode, or without one.
+    Own(&'a Link),
+    /// In the container of a task, which stays.
+    Task {
+        /// Which.
+        container: &'a OpenTask,
+        /// As whom; `None` = as the image says.
+        user: Option<&'a str>,
+    },
+}
+
 /// Why there is nothing that a call came to.
 pub(crate) enum NotCalled {
     /// It was stopped.
@@ -171,7 +188,7 @@ pub(crate) fn places(play: &Play, live: &Volumes) -> (String, String) {
 /// Calls the agent. The attempt at the gateway is closed at the end.
 pub(crate) async fn call(
     play: &Play,
-    link: &Link,
+    room: Room<'_>,
     owner: &Owner,
     folders: &Folders,
     call: OwnedCall,
@@ -183,11 +200,16 @@ pub(crate) async fn call(
     let invocation = play.harness.invocation(&call.borrow()).map_err(NotCalled::Refused)?;
     let live = folders.live();
     let Invocation { argv, env, files } = invocation;
-    let home = live.home.clone();
-    let laid = blocking(move || {
-        files.iter().try_for_each(|file| folders::write_beneath(&home, &file.path, &file.text))
-    });
-    laid.await.map_err(NotCalled::Files)?;
+    match room {
+        Room::Own(_) => {
+            let home = live.home.clone();
+            let laid = blocking(move || {
+                files.iter().try_for_each(|file| folders::write_beneath(&home, &file.path, &file.text))
+            });
+            laid.await.map_err(NotCalled::Files)?;
+        }
+        Room::Task { container, .. } => task::lay(container, &files).await.map_err(NotCalled::Boxes)?,
+    }
     crate::faults::point("agent about to start");
     if stop.is_cancelled() {
         // No box is made that would only be stopped again, and nothing can have been spent.
@@ -199,7 +221,7 @@ pub(crate) async fn call(
         image: play.image.clone(),
         argv,
         // What comes later counts: a variable that is handed on does not take the place of the attempt's own key.
-        env: play.forwarded.iter().cloned().chain(env).collect(),
+        env: handed_on(room, play).iter().cloned().chain(env).collect(),
         volumes: live.clone(),
         limits: Limits { seconds: call.seconds, ..play.settings.limits },
         reach: play.settings.reach,
@@ -210,7 +232,7 @@ pub(crate) async fn call(
     let (end, late) = {
         let spending = spending(attempt.as_ref(), known.spent, status);
         tokio::select! {
-            ended = run(link, &what, attempt.as_ref(), time, stop, status) => ended,
+            ended = run(room, &what, &call.workspace, attempt.as_ref(), time, stop, status) => ended,
             never = spending => match never {},
         }
     };
@@ -231,6 +253,11 @@ pub(crate) async fn call(
     if is_dropped() {
         return Err(NotCalled::Stopped);
     }
+    if let Room::Task { container, .. } = room {
+        task::take_home(container, live.home).await.map_err(NotCalled::Files)?;
+    }
+    // Nobody compares the files of a task's container.
+    let is_of_task = matches!(room, Room::Task { .. });
     let seconds = call.seconds;
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
     let worked = known.worked;
@@ -245,7 +272,7 @@ pub(crate) async fn call(
                 stderr: &end.stderr,
                 home: &home,
                 model_requests: requests,
-                changed: folders.changed(),
+                changed: is_of_task || folders.changed(),
                 worked,
             },
         );
@@ -275,6 +302,14 @@ pub(crate) async fn call(
         };
     }
     Ok(called)
+}
+
+/// The variables of this machine that an agent gets. A task names by itself what its container gets of them.
+fn handed_on<'a>(room: Room<'_>, play: &'a Play) -> &'a [(String, String)] {
+    match room {
+        Room::Own(_) => &play.forwarded,
+        Room::Task { .. } => &[],
+    }
 }
 
 /// Writes down what an episode has spent while an attempt of it is in play; never ends.
@@ -308,8 +343,9 @@ fn exit_of(end: &BoxEnd) -> Exit {
 /// Runs the box, watching the agent's output and whatever ends an attempt early: the gateway, or where there is none the
 /// time that is left. With it what did.
 async fn run(
-    link: &Link,
+    room: Room<'_>,
     what: &AgentBox,
+    workspace: &str,
     attempt: Option<&gateway::Attempt>,
     time: Option<(Duration, Scope)>,
     stop: &CancellationToken,
@@ -326,7 +362,14 @@ async fn run(
         }
         let _ = tokio::task::spawn_blocking(move || shown.signed()).await;
     });
-    let mut running = std::pin::pin!(link.boxes.agent(what, box_stop.clone(), Some(send)));
+    let mut running = std::pin::pin!(async {
+        match room {
+            Room::Own(link) => link.boxes.agent(what, box_stop.clone(), Some(send)).await,
+            Room::Task { container, user } => {
+                task::run(container, user, workspace, what, &box_stop, send).await
+            }
+        }
+    });
     let mut over = std::pin::pin!(async {
         match (attempt, time) {
             (Some(attempt), _) => attempt.stopped().await,

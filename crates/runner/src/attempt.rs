@@ -17,7 +17,7 @@ use sandbox::{Owner, ServerBox};
 use scenario::client::Verdicts;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{self, Called, NotCalled, OwnedCall, blocking};
+use crate::agent::{self, Called, NotCalled, OwnedCall, Room, blocking};
 use crate::bill::{Bill, bill};
 use crate::folders::Folders;
 use crate::live::Phase;
@@ -168,7 +168,7 @@ impl Attempt<'_> {
         let (called, prompt) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
         let bill = bill(self.play, &self.owner.episode, &called);
-        let judged = self.judge(&called);
+        let judged = judge(self.play, self.known.worked, self.play.settings.limits.seconds, &called);
         let mut left = Left { since, started_at, called, prompt, bill, over: None, code: None };
         let (end, is_cut_off) = match judged {
             Ok((over, end, is_cut_off)) => {
@@ -211,23 +211,6 @@ impl Attempt<'_> {
         Ok(Played { after: self.known.clone(), over: None, ..played })
     }
 
-    /// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
-    /// budget of the run.
-    fn judge(&self, called: &Called) -> Result<(Option<StopReason>, AgentEnd, bool), Fault> {
-        let over = self.budget(called)?;
-        match self.play.spent_budget() {
-            Some(of_run) => Ok((over, budget_spent(&of_run), true)),
-            None => {
-                // A relay has proven the way to the gateway.
-                if self.play.settings.reach == sandbox::Reach::Open && !self.known.worked {
-                    reached(called)?;
-                }
-                let end = agent_end(called, over.as_ref(), self.play.settings.limits.seconds)?;
-                Ok((over, end, false))
-            }
-        }
-    }
-
     /// Calls the agent, and says what it was told.
     async fn agent(&self) -> Result<(Called, Prompt), Fault> {
         let Self { play, data, .. } = self;
@@ -263,8 +246,17 @@ impl Attempt<'_> {
             };
             self.status.phase(Phase::Agent, "the agent works");
             let (link, owner, known) = (self.link, self.owner, self.known);
-            let called =
-                agent::call(play, link, owner, self.folders, call, attempt, known, self.stop, self.status);
+            let called = agent::call(
+                play,
+                Room::Own(link),
+                owner,
+                self.folders,
+                call,
+                attempt,
+                known,
+                self.stop,
+                self.status,
+            );
             match called.await {
                 Ok(called) => return Ok((called, Prompt { text: prompt, restarts })),
                 Err(NotCalled::Stopped) => return Err(Fault::Stopped),
@@ -277,21 +269,6 @@ impl Attempt<'_> {
                 }
                 Err(NotCalled::Refused(error)) => return Err(Fault::Refused(error.to_string())),
             }
-        }
-    }
-
-    /// A budget of the attempt or the episode that ended it. One of the run ends the run; a fault of the endpoint is none of
-    /// the agent's.
-    fn budget(&self, called: &Called) -> Result<Option<StopReason>, Fault> {
-        match called.over.clone() {
-            Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
-                self.play.end(Ending::Budget(over));
-                // Whoever stopped the run before was quicker.
-                self.play.spent_budget().map(|_| None).ok_or(Fault::Stopped)
-            }
-            Some(StopReason::Endpoint { message }) => Err(Fault::Endpoint(message)),
-            over @ Some(StopReason::Budget { .. }) => Ok(over),
-            Some(StopReason::ContextOverflow { .. }) | None => Ok(None),
         }
     }
 
@@ -372,8 +349,45 @@ impl Attempt<'_> {
     }
 }
 
+/// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
+/// budget of the run. `worked` = a call of the episode has worked before; `seconds` = what the call was allowed.
+pub(crate) fn judge(
+    play: &Play,
+    worked: bool,
+    seconds: u64,
+    called: &Called,
+) -> Result<(Option<StopReason>, AgentEnd, bool), Fault> {
+    let over = budget(play, called)?;
+    match play.spent_budget() {
+        Some(of_run) => Ok((over, budget_spent(&of_run), true)),
+        None => {
+            // A relay has proven the way to the gateway.
+            if play.settings.reach == sandbox::Reach::Open && !worked {
+                reached(called)?;
+            }
+            let end = agent_end(called, over.as_ref(), seconds)?;
+            Ok((over, end, false))
+        }
+    }
+}
+
+/// A budget of the attempt or the episode that ended it. One of the run ends the run; a fault of the endpoint is none of
+/// the agent's.
+fn budget(play: &Play, called: &Called) -> Result<Option<StopReason>, Fault> {
+    match called.over.clone() {
+        Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
+            play.end(Ending::Budget(over));
+            // Whoever stopped the run before was quicker.
+            play.spent_budget().map(|_| None).ok_or(Fault::Stopped)
+        }
+        Some(StopReason::Endpoint { message }) => Err(Fault::Endpoint(message)),
+        over @ Some(StopReason::Budget { .. }) => Ok(over),
+        Some(StopReason::ContextOverflow { .. }) | None => Ok(None),
+    }
+}
+
 /// A UUID (v4 form) that is the same for the same episode of the same run; another one where a session begins anew.
-fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
+pub(crate) fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
     use sha2::Digest as _;
     let begun_at = if begins { calls } else { 0 };
     let hash = sha2::Sha256::digest(format!("session {run} {episode} {begun_at}").as_bytes());

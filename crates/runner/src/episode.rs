@@ -346,6 +346,7 @@ impl Episode<'_> {
             turns: Arc::new(self.history.clone()),
             attempts_before: before,
             feedback: self.play.settings.feedback.into(),
+            solution: None,
         })
     }
 

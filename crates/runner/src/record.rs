@@ -145,8 +145,12 @@ impl EpisodeFolder {
     }
 
     /// Keeps a file that a step of a task left; its path is relative, without `..`.
-    pub(crate) fn left(&self, turn: u32, path: &str, content: &[u8]) -> Result<(), RunError> {
-        let path = self.path.join(format!("artifacts/turn_{turn}")).join(path);
+    pub(crate) fn left(&self, turn: u32, attempt: u32, path: &str, content: &[u8]) -> Result<(), RunError> {
+        let folder = match attempt {
+            1 => format!("artifacts/turn_{turn}"),
+            later => format!("artifacts/turn_{turn}_attempt_{later}"),
+        };
+        let path = self.path.join(folder).join(path);
         // A name that this system does not take, or that is a folder by now, is no reason to end a trial.
         let made = path.parent().map_or(Ok(()), disk::folder);
         let kept =

@@ -57,8 +57,7 @@ pub(crate) async fn play(
     let spent = accounts.run;
     let linked = async {
         let boxes = engine::swept(&settings, &place).await?;
-        // A task asks no model, and is tested in its own container.
-        if settings.tasks.is_some() {
+        if !settings.asks_model() {
             return Ok::<_, RunError>((Link { boxes, gateway: None }, None));
         }
         let opened = async {
@@ -66,6 +65,8 @@ pub(crate) async fn play(
             let gateway =
                 engine::open(&settings, &apis, &place, &run.id, Before::Spent(&accounts), &boxes).await?;
             let stacks = match &boxes {
+                // A task says by itself what it is about, and is tested in its own container.
+                Boxes::Engine(_) if settings.tasks.is_some() => None,
                 Boxes::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
                 Boxes::Local(_) => None,
             };

@@ -6,6 +6,9 @@
 //! | `harness_file` | a harness of one's own, TOML |
 //! | `tags` | list of words |
 //! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
+//! | `harbor.protocol` | `evocode` or `mt_at_k`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
+//! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
+//! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
@@ -98,6 +101,17 @@ pub enum TaskTimeout {
     Stop,
 }
 
+/// A protocol by which tasks are played, by name: it sets what belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskProtocol {
+    /// EvoCode-Bench at present: one attempt at each step, the whole chain whatever fails, a step out of time is graded.
+    Evocode,
+    /// MT@k of the EvoCode paper: round by round, up to k attempts (4 unless said) from the same snapshot without feedback; the
+    /// first round of which none passes ends the chain, and one out of time is not graded.
+    MtAtK,
+}
+
 /// Tasks of Harbor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSettings {
@@ -105,6 +119,9 @@ pub struct TaskSettings {
     pub folder: PathBuf,
     /// What becomes of a step whose agent ran out of time.
     pub timeout: TaskTimeout,
+    /// The protocol that was named, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<TaskProtocol>,
 }
 
 /// Everything that decides about a run.
@@ -130,6 +147,9 @@ pub struct RunSettings {
     pub quick_debug: bool,
     /// Most attempts a turn.
     pub attempt_limit: u32,
+    /// Whether each attempt at a turn begins from the same snapshot, instead of what the one before has left.
+    #[serde(default)]
+    pub restore_before_try: bool,
     /// What the agent learns of failures.
     pub feedback: Feedback,
     /// Stop an episode at its first failed turn.
@@ -221,9 +241,14 @@ impl RunSettings {
         arguments::line(&self.extra)
     }
 
-    /// Whether the simulated model plays. Players of tasks ask no model at all.
+    /// Whether the simulated model plays.
     pub fn has_simulated_model(&self) -> bool {
-        self.is_simulated() && self.tasks.is_none()
+        self.is_simulated() && self.asks_model()
+    }
+
+    /// Whether a model is asked at all. Players of tasks ask none.
+    pub fn asks_model(&self) -> bool {
+        !crate::harbor::is_player(&self.agent)
     }
 
     /// Whether no model is asked that costs anything.

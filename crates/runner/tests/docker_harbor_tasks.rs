@@ -446,3 +446,141 @@ async fn a_step_that_leaves_a_lot_or_prints_all_the_time_is_graded_as_any_other(
     let names: Vec<_> = fs::read_dir(kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["c"]);
 }
+
+/// The image of a task with a harness in it: mini-swe-agent, which needs a Python that no task has to have.
+const HARNESS: [&str; 4] =
+    ["agent=MINI_SWE", "endpoint.mode=oracle", "limits.memory_gib=1.5", "batch_size=2"];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_harness_with_the_simulated_model_comes_to_what_the_reference_solution_comes_to() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("harness");
+    // The first and the last of the fixtures with failing steps, and one that passes: no time limit is reached in them.
+    let more = [&HARNESS[..], &["harbor.execute_episodes=0,2,9"]].concat();
+    let settings = settings(&folder, &tasks(room.path()), &more);
+    let (on_event, events) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let ours = episodes(&folder);
+    let mut theirs = by_task(&job("oracle-k2"));
+    theirs.extend(by_task(&job("failures-k1")));
+    let found = by_task(&ours);
+    assert_eq!(found.len(), 3);
+    for (task, steps) in &found {
+        assert_eq!(steps, &theirs[task], "{task}");
+    }
+    for turn in ours.iter().flat_map(|episode| &episode.turns) {
+        let attempt = &turn.attempts[0];
+        assert!(attempt.tokens.input.is_some_and(|tokens| tokens > 0), "the gateway counted: {attempt:?}");
+        assert!(attempt.tool_calls.is_some_and(|calls| calls > 1), "{attempt:?}");
+        assert!(!attempt.extra.contains_key("session_restarted"), "{attempt:?}");
+    }
+    // The request is the instruction and nothing else.
+    let transcript = fs::read_to_string(folder.join("scenario_0/transcripts/turn_2_attempt_1.json")).unwrap();
+    assert!(!transcript.contains("## Your environment"), "{transcript}");
+    let events = events.lock().unwrap();
+    let simulated = events.iter().any(|event| matches!(event, Event::Started { simulated: true, .. }));
+    assert!(simulated, "the run is told as a simulated one");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    // Its agent has no network but the loopback, and no Python or Node of ours among its programs.
+    let looks = "ls /sys/class/net > net; command -v python3 node > programs; echo \"$HOME\" > home; id -u >> home; true";
+    let judged = format!(
+        "cd /app; r=1; [ \"$(cat net)\" = lo ] || r=0; [ -s programs ] && r=0; [ \"$(cat home)\" = \"$(printf '/agent\\n1234')\" ] || r=0; echo $r {REWARD}"
+    );
+    let toml = "[agent]\nuser = \"someone\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
+    task(&tasks, "a_whole", toml, &[(looks, &judged), ("test -e /app/net", &judged)]);
+    let recipe =
+        "FROM debian:trixie-slim\nRUN useradd --uid 1234 someone && mkdir -m 777 /app\nWORKDIR /app\n";
+    fs::write(tasks.join("a_whole/environment/Dockerfile"), recipe).unwrap();
+    // One on musl is named, and nothing is asked for it.
+    task(&tasks, "b_musl", "", &[("true", "true"), ("true", "true")]);
+    let musl = "FROM debian:trixie-slim\nRUN touch /lib/ld-musl-x86_64.so.1\nWORKDIR /app\n";
+    fs::write(tasks.join("b_musl/environment/Dockerfile"), musl).unwrap();
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    assert_eq!(runner::run(settings(&folder, &tasks, &HARNESS), on_event).await.unwrap(), Finish::Finished);
+    let found = episodes(&folder);
+    let verdicts: Vec<Verdict> = found[0].turns.iter().map(|turn| turn.attempts[0].verdict).collect();
+    assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed], "{:?}", found[0].turns);
+    let musl = &found[1];
+    assert_eq!((musl.turns.len(), musl.end_reason), (0, Some(EndReason::Environment)));
+    let said = &musl.exception.as_ref().unwrap().1;
+    assert!(said.contains("musl") && said.contains("mini-swe-agent"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn each_attempt_at_a_step_begins_from_the_same_snapshot() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    // What an attempt leaves is not there in the next one; what the step before has left is.
+    let adds = "echo x >> /app/tries; echo kept > /app/kept; nohup sleep 300 >/dev/null 2>&1 & true";
+    let counts = format!("cat /app/kept; wc -l < /app/tries; echo 0 {REWARD}");
+    let first = format!("[ $(wc -l < /app/tries) = 1 ] && echo 1 {REWARD}");
+    task(&tasks, "tries", "", &[(adds, &first), ("echo x >> /app/tries", &counts), ("true", "true")]);
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    let more = ["agent=ORACLE", "attempt_limit=3", "restore_before_try=true", "fail_stop=true"];
+    assert_eq!(runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    let numbers: Vec<usize> = episode.turns.iter().map(|turn| turn.attempts.len()).collect();
+    assert_eq!(numbers, [1, 3], "the first failure ends the chain: {:?}", episode.turns);
+    assert_eq!((episode.stamina(), episode.planned_turns), (1, Some(3)));
+    for attempt in 1..=3 {
+        let name = format!("scenario_0/test_results/turn_2_attempt_{attempt}.txt");
+        let printed = fs::read_to_string(folder.join(&name)).unwrap();
+        assert!(printed.contains("kept\n2\n"), "{name}: {printed}");
+    }
+    // An image that keeps folders outside its layers has no snapshot, which is told before anything is played.
+    let recipe = "FROM debian:trixie-slim\nVOLUME /data\nWORKDIR /app\n";
+    fs::write(tasks.join("tries/environment/Dockerfile"), recipe).unwrap();
+    let folder = room.path().join("volume");
+    let (on_event, _) = keep();
+    let finish = runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap();
+    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
+    let episode = episodes(&folder).remove(0);
+    assert!(episode.exception.as_ref().unwrap().1.contains("VOLUME"), "{:?}", episode.exception);
+}
+
+/// Attempts at the steps that the defects of seed 0 leave to be made.
+const ATTEMPTS: [usize; 3] = [1, 1, 1];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_harness_with_seeded_defects_tries_again_until_it_passes() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let step = |number: u32| {
+        let before = number - 1;
+        // The second half of the solution is what counts.
+        let solve = format!("test -e /app/{before} || exit 1\ntrue\ntrue\ntouch /app/{number}");
+        let test = format!("if [ -e /app/{number} ]; then echo 1 {REWARD}; else echo 0 {REWARD}; fi");
+        (solve, test)
+    };
+    let steps: Vec<(String, String)> = (1..=3).map(step).collect();
+    let steps: Vec<(&str, &str)> =
+        steps.iter().map(|(solve, test)| (solve.as_str(), test.as_str())).collect();
+    task(&tasks, "defects", "", &steps);
+    let recipe = "FROM debian:trixie-slim\nWORKDIR /app\nRUN touch /app/0\n";
+    fs::write(tasks.join("defects/environment/Dockerfile"), recipe).unwrap();
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    let tries = ["attempt_limit=6", "restore_before_try=true", "fail_stop=true", "oracle.defect_rate=0.5"];
+    let settings = settings(&folder, &tasks, &[&HARNESS[..], &tries].concat());
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    for turn in &episode.turns {
+        let passed: Vec<bool> =
+            turn.attempts.iter().map(|attempt| attempt.verdict == Verdict::Passed).collect();
+        let (last, earlier) = passed.split_last().unwrap();
+        assert!(earlier.iter().all(|passed| !passed) && (*last || passed.len() == 6), "{passed:?}");
+    }
+    let attempts: Vec<usize> = episode.turns.iter().map(|turn| turn.attempts.len()).collect();
+    assert_eq!(attempts, ATTEMPTS, "defects are drawn from the seed");
+}

@@ -104,7 +104,7 @@ impl Engine {
 
     /// The end of a box that could reach the gateway to its end. What an agent does without is not its own; but a relay that
     /// needs more memory than all its connections can is one that its agent has filled.
-    async fn had_its_way(&self, relay: &str, mut end: BoxEnd) -> Result<BoxEnd, SandboxError> {
+    pub(crate) async fn had_its_way(&self, relay: &str, mut end: BoxEnd) -> Result<BoxEnd, SandboxError> {
         match self.state(relay).await? {
             Some(state) if state.running => return Ok(end),
             Some(state) if state.out_of_memory => {

@@ -4,18 +4,26 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bollard::query_parameters::{
-    ListContainersOptions, ListNetworksOptions, ListVolumesOptions, RemoveVolumeOptions,
+    ListContainersOptions, ListImagesOptions, ListNetworksOptions, ListVolumesOptions, RemoveImageOptions,
+    RemoveVolumeOptions,
 };
 
 use crate::engine::{failed, status};
 use crate::firewall;
 use crate::owner::{Process, key, plain};
-use crate::{Engine, LABEL, Leftover, SandboxError};
+use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
 
 impl Engine {
-    /// All containers, networks and volumes with our labels, boxes first: the order in which they can be removed.
+    /// All containers, images, networks and volumes with our labels of a run, boxes first: the order in which they can be removed.
     pub async fn leftovers(&self) -> Result<Vec<Leftover>, SandboxError> {
         self.labelled(&key("run")).await
+    }
+
+    /// Takes the snapshots of an episode's container away; that there are none is fine.
+    pub async fn remove_snapshots(&self, owner: &Owner) -> Result<(), SandboxError> {
+        let mut found = self.labelled(&format!("{}={}", key("run"), owner.run)).await?;
+        found.retain(|left| left.kind == "image" && left.labels.get(&key("episode")) == Some(&owner.episode));
+        self.remove(&found).await
     }
 
     async fn labelled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
@@ -34,6 +42,16 @@ impl Engine {
             let name = container.names.unwrap_or_default().into_iter().next();
             let name = name.map(|name| name.trim_start_matches('/').to_owned());
             found.extend(leftover("container", name, container.id, container.labels));
+        }
+        // Snapshots of the containers of tasks.
+        let images = self
+            .docker
+            .list_images(Some(ListImagesOptions { filters: filters.clone(), ..Default::default() }))
+            .await
+            .map_err(failed("list images"))?;
+        for image in images {
+            let name = image.repo_tags.into_iter().next();
+            found.extend(leftover("image", name, Some(image.id), Some(image.labels)));
         }
         let networks = self
             .docker
@@ -61,9 +79,13 @@ impl Engine {
         // Of boxes those first that others do not lean on: some engines keep a relay while a box is beside it.
         let is_relay =
             |leftover: &Leftover| leftover.labels.get(&key("kind")).is_some_and(|kind| kind == "relay");
-        for (kind, relays) in
-            [("container", false), ("container", true), ("network", false), ("volume", false)]
-        {
+        for (kind, relays) in [
+            ("container", false),
+            ("container", true),
+            ("image", false),
+            ("network", false),
+            ("volume", false),
+        ] {
             let of_kind = |leftover: &&Leftover| leftover.kind == kind && is_relay(leftover) == relays;
             for leftover in leftovers.iter().filter(of_kind) {
                 if let Err(error) = self.remove_one(leftover).await {
@@ -78,6 +100,10 @@ impl Engine {
         let id = if leftover.id.is_empty() { &leftover.name } else { &leftover.id };
         let removed = match leftover.kind.as_str() {
             "container" => return self.remove_box(id).await,
+            "image" => {
+                let options = RemoveImageOptions { force: true, ..Default::default() };
+                self.docker.remove_image(id, Some(options), None).await.map(drop)
+            }
             "network" => {
                 self.networks.lock().await.drop_run(&leftover.run);
                 self.docker.remove_network(id).await

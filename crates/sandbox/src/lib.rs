@@ -293,7 +293,7 @@ impl SandboxError {
 /// What lies about with our labels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Leftover {
-    /// `container`, `network` or `volume`.
+    /// `container`, `image`, `network` or `volume`.
     pub kind: String,
     /// Name.
     pub name: String,

@@ -16,10 +16,11 @@ use bollard::models::{
     ContainerConfig, ContainerCreateBody, HostConfig, HostConfigLogConfig, ResourcesUlimits,
 };
 use bollard::query_parameters::{
-    CreateContainerOptions, DownloadFromContainerOptions, UploadToContainerOptions,
+    CommitContainerOptions, CreateContainerOptions, DownloadFromContainerOptions, UploadToContainerOptions,
 };
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use self::archive::{FileLeft, FilesLeft, Packed};
@@ -28,10 +29,13 @@ use crate::container::signed;
 use crate::disk::{self, Full};
 use crate::engine::{failed, status};
 use crate::owner::{labels, unique_name};
-use crate::{Engine, Limits, Owner, Reach, SandboxError, network};
+use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, network};
 
 /// What keeps the container alive.
 const IDLE: [&str; 3] = ["sh", "-c", "sleep infinity"];
+
+/// Where programs lie where an image does not say it.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Least limits that engines take; 0 would be none.
 const LEAST_NANO_CPUS: i64 = 10_000_000;
@@ -48,7 +52,7 @@ pub struct TaskBox {
     pub env: Vec<(String, String)>,
     /// Its limits; `seconds` is not used, each command has its own.
     pub limits: Limits,
-    /// What it reaches: nothing, or the internet.
+    /// What it reaches: the gateway where the run has one and nothing else, or the internet.
     pub reach: Reach,
 }
 
@@ -59,6 +63,12 @@ pub struct OpenTask {
     limits: Limits,
     /// What the image says where commands run.
     workdir: String,
+    /// What the image says where programs lie.
+    path: String,
+    /// Whether the image keeps folders outside its layers.
+    has_volumes: bool,
+    /// The container by which it reaches the gateway.
+    relay: Option<String>,
     /// Set once the container was ended from outside.
     ended: Arc<Mutex<Option<Full>>>,
     watching: tokio::task::JoinHandle<()>,
@@ -73,8 +83,12 @@ impl Engine {
     pub async fn open_task(&self, what: &TaskBox) -> Result<OpenTask, SandboxError> {
         self.remove_stale(&what.owner, "task").await?;
         let run = &what.owner.run;
+        let mut relay = None;
         let mode = match what.reach {
-            Reach::Gateway => "none".to_owned(),
+            Reach::Gateway => {
+                relay = self.relay(&what.owner, &ExtraArgs::default()).await?;
+                relay.as_ref().map_or_else(|| "none".to_owned(), |relay| format!("container:{relay}"))
+            }
             Reach::Open => {
                 let name = network::open(run);
                 self.network(run, &name, false).await?;
@@ -82,14 +96,20 @@ impl Engine {
             }
         };
         let name = unique_name(run, &what.owner.episode, "task");
-        let opened = self.open(&name, what, mode).await;
+        let opened = self.open(&name, what, mode, relay).await;
         if opened.is_err() {
             self.remove_box(&name).await?;
         }
         opened
     }
 
-    async fn open(&self, name: &str, what: &TaskBox, mode: String) -> Result<OpenTask, SandboxError> {
+    async fn open(
+        &self,
+        name: &str,
+        what: &TaskBox,
+        mode: String,
+        relay: Option<String>,
+    ) -> Result<OpenTask, SandboxError> {
         let body = ContainerCreateBody {
             image: Some(what.image.clone()),
             cmd: Some(IDLE.map(str::to_owned).to_vec()),
@@ -125,12 +145,17 @@ impl Engine {
         let config: ContainerConfig = found.and_then(|found| found.config).unwrap_or_default();
         let workdir =
             config.working_dir.filter(|folder| !folder.is_empty()).unwrap_or_else(|| "/".to_owned());
+        let path = config.env.iter().flatten().find_map(|line| line.strip_prefix("PATH="));
+        let path = path.filter(|path| !path.is_empty()).unwrap_or(PATH).to_owned();
         let ended = Arc::new(Mutex::new(None));
         Ok(OpenTask {
             engine: self.clone(),
             name: name.to_owned(),
             limits: what.limits,
             workdir,
+            path,
+            has_volumes: config.volumes.is_some_and(|volumes| !volumes.is_empty()),
+            relay,
             watching: self.watch_disk(name, what.limits.disk, ended.clone()),
             ended,
             closed: false,
@@ -159,6 +184,30 @@ impl OpenTask {
     /// The folder in which the image says that commands run; `/` where it says none.
     pub fn workdir(&self) -> &str {
         &self.workdir
+    }
+
+    /// The folders in which the image says that programs lie, as `PATH` has them.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether its image keeps folders outside its layers (`VOLUME`), which no snapshot holds.
+    pub fn has_volumes(&self) -> bool {
+        self.has_volumes
+    }
+
+    /// Keeps its files as they are now as an image of this name; it stands still meanwhile. Processes are not part of it.
+    pub async fn snapshot(&self, image: &str) -> Result<(), SandboxError> {
+        let (repo, tag) = image.rsplit_once(':').unwrap_or((image, "latest"));
+        let options = CommitContainerOptions {
+            container: Some(self.name.clone()),
+            repo: Some(repo.to_owned()),
+            tag: Some(tag.to_owned()),
+            pause: true,
+            ..Default::default()
+        };
+        let kept = self.engine.docker.commit_container(options, ContainerConfig::default()).await;
+        kept.map(drop).map_err(failed("keep a container as an image"))
     }
 
     /// Lays files into a folder, which has to be there. A folder that a name leads through is entered inside the container
@@ -245,7 +294,21 @@ impl OpenTask {
         what: &TaskCommand,
         stop: &CancellationToken,
     ) -> Result<crate::BoxEnd, SandboxError> {
-        exec::run(self, what, stop).await
+        exec::run(self, what, stop, None).await
+    }
+
+    /// The same for an agent: what it prints is also sent to `live` as it comes, and it had its way to the gateway to its end.
+    pub async fn run_agent(
+        &self,
+        what: &TaskCommand,
+        stop: &CancellationToken,
+        live: mpsc::Sender<Bytes>,
+    ) -> Result<crate::BoxEnd, SandboxError> {
+        let end = exec::run(self, what, stop, Some(live)).await?;
+        match &self.relay {
+            Some(relay) if !end.exit.stopped => self.engine.had_its_way(relay, end).await,
+            _ => Ok(end),
+        }
     }
 }
 

@@ -93,11 +93,15 @@ pub(super) fn steps(files: &[File; 2], offered: &OfferedTools<'_>) -> Vec<Step> 
 
 /// The commands that write a file, each with a description.
 fn write_commands(file: &File) -> Vec<(String, String)> {
-    let path = file.path;
-    let packed = lines(&STANDARD.encode(gzip(file.text.as_bytes())));
+    write_file("/workspace", file.path, file.text.as_bytes())
+}
+
+/// The same for any content. `folder` and `path`, which is relative to it, are words of a shell.
+pub(super) fn write_file(folder: &str, path: &str, content: &[u8]) -> Vec<(String, String)> {
+    let packed = lines(&STANDARD.encode(gzip(content)));
     let pieces = pieces(&packed);
     if let [one] = pieces.as_slice() {
-        let command = format!("cd /workspace && base64 -d <<'{END}' | gunzip > {path}\n{one}{END}\n");
+        let command = format!("cd {folder} && base64 -d <<'{END}' | gunzip > {path}\n{one}{END}\n");
         return vec![(format!("I write {path}."), command)];
     }
     let count = pieces.len();
@@ -108,12 +112,12 @@ fn write_commands(file: &File) -> Vec<(String, String)> {
             let part = format!("{path}.part{index:02}");
             // An interrupted attempt may have left parts.
             let clean = if index == 0 { format!("rm -f {path}.part* && ") } else { String::new() };
-            let command = format!("cd /workspace && {clean}cat > {part} <<'{END}'\n{piece}{END}\n");
+            let command = format!("cd {folder} && {clean}cat > {part} <<'{END}'\n{piece}{END}\n");
             (format!("I write {path}, part {} of {count}.", index + 1), command)
         })
         .collect();
     let command = format!(
-        "cd /workspace && if ls {path}.part* > /dev/null 2>&1; then \
+        "cd {folder} && if ls {path}.part* > /dev/null 2>&1; then \
          cat {path}.part* | base64 -d | gunzip > {path} && rm {path}.part*; fi"
     );
     commands.push((format!("I put {path} together."), command));

@@ -41,6 +41,13 @@ pub(super) fn answer(
     if !summary && (conversation.instructs("title generator") || last.contains("generate a title")) {
         return Some("REST server".to_owned());
     }
+    if task.solution.is_some() {
+        return Some(format!(
+            "The task is solved step by step; this is step {}.{}",
+            task.turn,
+            progress::summary(task, done)
+        ));
+    }
     Some(format!(
         "The task is a REST server in /workspace: server.py holds it, run.sh starts it on $PORT. It is worked on turn by \
          turn; this is turn {}. Each request says what changes, and the files are written anew.{}",

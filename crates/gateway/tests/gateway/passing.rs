@@ -308,6 +308,7 @@ async fn the_simulated_model_answers_through_the_gateway() {
         turns: Arc::new(Vec::new()),
         attempts_before: Vec::new(),
         feedback: Feedback::default(),
+        solution: None,
     };
     let start_with = async |faults| {
         let mut settings = Endpoint::start(vec![Act::Silence]).await.settings();

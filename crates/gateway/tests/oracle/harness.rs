@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use gateway::oracle::{Oracle, Task};
+use gateway::oracle::{Oracle, SOLUTION_FOLDER, Task};
 use gateway::{Answer, Route};
 use serde_json::{Value, json};
 
@@ -92,7 +92,10 @@ impl Harness {
 
     /// Does what a call asks for; nothing for the end of the turn.
     fn perform(&mut self, tool: &str, arguments: &Value) -> Option<String> {
-        let local = |text: &str| text.replace("/workspace", &self.workspace.path().to_string_lossy());
+        let here = self.workspace.path().to_string_lossy();
+        let local = |text: &str| {
+            text.replace("/workspace", &here).replace(SOLUTION_FOLDER, &format!("{here}{SOLUTION_FOLDER}"))
+        };
         let given = |names: &[&str]| names.iter().find_map(|name| arguments.get(*name));
         if tool == "finish" {
             return None;

@@ -6,7 +6,7 @@ mod harness;
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Stack, Task};
+use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Solution, Stack, Task};
 use gateway::{Answer, Route};
 use harness::{End, Harness};
 use scenario::Seed;
@@ -51,6 +51,7 @@ fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32) -
         turns: Arc::clone(turns),
         attempts_before: Vec::new(),
         feedback: Feedback::default(),
+        solution: None,
     }
 }
 
@@ -97,6 +98,37 @@ fn every_harness_gets_the_server_of_each_turn_through_its_own_tools() {
         // Two steps a turn, and a third where a command ends it.
         let steps = if name == "mini-swe-agent" { 3 } else { 2 };
         assert_eq!((harness.done.len(), other.done.len()), (4 * steps, steps), "{name}: {:?}", harness.done);
+    }
+}
+
+#[test]
+fn every_harness_solves_a_step_of_a_task_through_its_own_tools() {
+    let script =
+        "#!/bin/sh\nset -e\n. \"$(dirname \"$0\")/a b/words.sh\"\necho \"$WORD $GREETING\" >> done\n";
+    let file = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
+    let solution = Arc::new(Solution {
+        files: vec![file("a b/words.sh", "WORD=two\n"), file("solve.sh", script)],
+        env: vec![("GREETING".to_owned(), "it's".to_owned())],
+        workdir: "/workspace".to_owned(),
+    });
+    let step =
+        |turn, attempt| Task { solution: Some(solution.clone()), ..task(&Arc::default(), turn, attempt) };
+    let able = Oracle::new(Ability::default());
+    let defective = Oracle::new(Ability { defect_rate: 1.0, ..Ability::default() });
+    for name in HARNESSES {
+        let mut harness = Harness::recorded(name);
+        for (turn, attempt) in [(1, 1), (2, 1), (2, 2)] {
+            if turn > 1 {
+                harness.request("The next step.");
+            }
+            let end = harness.play(&able, &step(turn, attempt));
+            assert!(!matches!(end, End::Text(text) if !text.starts_with("Done")), "{name}");
+        }
+        assert_eq!(harness.file("done").as_deref(), Some("two it's\n".repeat(3).as_str()), "{name}");
+        // One that is cut after its first half does nothing here, and neither does one that is skipped.
+        let mut other = Harness::recorded(name);
+        other.play(&defective, &step(1, 1));
+        assert_eq!(other.file("done"), None, "{name}");
     }
 }
 

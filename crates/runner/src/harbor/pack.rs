@@ -23,6 +23,35 @@ pub(super) fn fits(tree: &Tree, from: &str) -> bool {
     count(tree, from, &mut Left { bytes: MOST_BYTES, entries: MOST_ENTRIES })
 }
 
+/// What lies in a folder: names relative to it, and contents. The error is a sentence that names the file. Blocks.
+pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+    fn add(
+        tree: &Tree,
+        from: &str,
+        to: &str,
+        left: &mut Left,
+        found: &mut Vec<(String, Vec<u8>)>,
+    ) -> Result<(), String> {
+        for entry in tree.list(from) {
+            let (path, name) = (join(from, &entry.name), join(to, &entry.name));
+            let is_there_room = left.take(entry.size);
+            if !is_there_room {
+                return Err(format!("{from} holds more than {} MiB", MOST_BYTES >> 20));
+            }
+            if entry.is_folder() {
+                add(tree, &path, &name, left, found)?;
+            } else {
+                let content = tree.read(&path, MOST_BYTES).map_err(|error| format!("{path}: {error}"))?;
+                found.push((name, content));
+            }
+        }
+        Ok(())
+    }
+    let mut found = Vec::new();
+    add(tree, from, "", &mut Left { bytes: MOST_BYTES, entries: MOST_ENTRIES }, &mut found)?;
+    Ok(found)
+}
+
 struct Left {
     bytes: u64,
     entries: u32,

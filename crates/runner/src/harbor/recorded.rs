@@ -39,6 +39,8 @@ impl Trial<'_> {
             Some(true) => (Verdict::Passed, counts),
             Some(false) if is_bare => (Verdict::Error, Some((0, 0))),
             Some(false) => (Verdict::Failed, counts),
+            // What the endpoint has ended says nothing of the agent.
+            None if raised == Some(EndReason::Endpoint) => (Verdict::Unfinished, counts),
             None => (Verdict::Error, counts),
         };
         let end_reason = match passed {
@@ -52,21 +54,26 @@ impl Trial<'_> {
         let results = self.results.clone();
         let prompt = self.task.instruction(self.tree(), step).unwrap_or_default();
         let (agent, tests, left) = (played.agent, played.tests, played.left);
+        let (attempt, call) = (self.attempt, self.calls);
+        let of_harness = played.call;
+        let steps = of_harness.as_ref().map(|call| call.steps.clone()).unwrap_or_default();
+        let tool_calls =
+            (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
         let files = blocking(move || {
             let output = tests.as_deref().map(String::from_utf8_lossy);
             let files = results.attempt(&AttemptLeft {
                 turn: number,
-                attempt: 1,
-                call: number,
+                attempt,
+                call,
                 stdout: &agent.stdout,
                 stderr: &agent.stderr,
                 prompt: &prompt,
-                steps: &[],
+                steps: &steps,
                 server_log: None,
                 test_output: output.as_deref(),
             })?;
             for file in &left {
-                results.left(number, &file.path, &file.content)?;
+                results.left(number, attempt, &file.path, &file.content)?;
             }
             Ok(files)
         })
@@ -77,16 +84,16 @@ impl Trial<'_> {
             .raised
             .map(|(_, raised)| Exception { message: self.play.scrub.text(&raised.message), ..raised });
         Ok(AttemptRecord {
-            attempt: 1,
+            attempt,
             verdict,
             success: verdict == Verdict::Passed,
             passed: counts.map(|(passed, _)| passed),
             total: counts.map(|(_, total)| total),
             outcomes: None,
             end_reason,
-            tokens: Tokens::default(),
-            cost_usd: None,
-            tool_calls: None,
+            tokens: of_harness.as_ref().map_or_else(Tokens::default, |call| call.bill.tokens),
+            cost_usd: of_harness.as_ref().and_then(|call| call.bill.cost_usd),
+            tool_calls,
             started_at,
             finished_at: clock::now(),
             agent_seconds,
@@ -94,11 +101,14 @@ impl Trial<'_> {
             exception,
             files,
             own_seconds: Some((since.elapsed().as_secs_f64() - others).max(0.0)),
-            model_requests: None,
-            agent_end: raised.filter(|reason| *reason == EndReason::AgentTimeout),
-            harness_tokens: None,
+            model_requests: of_harness.as_ref().and_then(|call| call.model_requests),
+            agent_end: of_harness
+                .as_ref()
+                .and_then(|call| call.end)
+                .or(raised.filter(|reason| *reason == EndReason::AgentTimeout)),
+            harness_tokens: of_harness.as_ref().map(|call| call.usage).filter(|usage| !usage.is_unknown()),
             repeats: 0,
-            session_restarted: false,
+            session_restarted: of_harness.as_ref().is_some_and(|call| call.restarts),
             reward,
             rewards,
             left_out: played.left_out,

@@ -11,6 +11,7 @@ use files::join;
 use model::EndReason;
 use sandbox::{BoxEnd, FileLeft, Packed, SandboxError, TaskCommand};
 
+use super::call::CallLeft;
 use super::file::{Health, StepFile};
 use super::pack;
 use super::player::Player;
@@ -39,7 +40,7 @@ const SETTLED: Duration = Duration::from_millis(500);
 const SAID: usize = 500;
 
 /// What a step came to.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Played {
     /// What the player printed.
     pub(super) agent: BoxEnd,
@@ -56,10 +57,12 @@ pub(super) struct Played {
     pub(super) left_out: Vec<String>,
     /// Nothing can follow, whatever the rewards say.
     pub(super) is_over: bool,
+    /// What the call of a harness came to; `None` = none was called.
+    pub(super) call: Option<CallLeft>,
 }
 
 impl Played {
-    fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
+    pub(super) fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
         self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
     }
 
@@ -72,7 +75,7 @@ impl Played {
 }
 
 /// Why a step cannot go on: the container or the engine, or a limit of the container.
-enum Broken {
+pub(super) enum Broken {
     Engine(SandboxError),
     Ended(EndReason, &'static str, String),
 }
@@ -148,12 +151,16 @@ impl Trial<'_> {
 
     /// The call of the player.
     async fn agent(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        match self.player {
+            None => return self.harness(step, played).await,
+            Some(Player::Nop) => {
+                played.agent_seconds = Some(0.0);
+                return Ok(());
+            }
+            Some(Player::Oracle) => {}
+        }
         self.status.phase(Phase::Agent, "the player works");
         let began = Instant::now();
-        if self.player == Player::Nop {
-            played.agent_seconds = Some(0.0);
-            return Ok(());
-        }
         let Some(folder) = self.task.solution(self.tree(), step) else {
             played.agent_seconds = Some(0.0);
             played.raise(EndReason::Environment, "FileNotFoundError", "The step has no solution/solve.sh");
@@ -344,7 +351,8 @@ impl Trial<'_> {
         seconds: u64,
     ) -> Result<BoxEnd, Broken> {
         let folder = folder.map(str::to_owned);
-        let what = TaskCommand { script, env: env.to_vec(), user: user.map(str::to_owned), folder, seconds };
+        let (env, user) = (env.to_vec(), user.map(str::to_owned));
+        let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
         let end = self.container()?.run(&what, &self.play.stop).await?;
         if end.exit.disk_full {
             let message = "the disk limit of the container ended it".to_owned();
@@ -393,7 +401,7 @@ impl Trial<'_> {
         }
     }
 
-    fn variables(
+    pub(super) fn variables(
         &self,
         env: &std::collections::BTreeMap<String, String>,
     ) -> Result<Vec<(String, String)>, Broken> {
@@ -404,12 +412,12 @@ impl Trial<'_> {
 
 /// Why a container that does not do what it should ends a trial: because of the environment until a player has worked in
 /// it. From then on it counts, or every player could have a trial taken out of the count.
-fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
+pub(super) fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
     if was_played { of_player } else { EndReason::Environment }
 }
 
 /// Whole seconds that last at least as long.
-fn whole(seconds: f64) -> u64 {
+pub(super) fn whole(seconds: f64) -> u64 {
     seconds.ceil().max(1.0) as u64
 }
 
@@ -427,7 +435,7 @@ fn ended(end: &BoxEnd) -> String {
 }
 
 /// The end of an output, in one line.
-fn said(output: &[u8]) -> String {
+pub(super) fn said(output: &[u8]) -> String {
     let tail = output.get(output.len().saturating_sub(SAID)..).unwrap_or_default();
     one_line(&String::from_utf8_lossy(tail), SAID)
 }

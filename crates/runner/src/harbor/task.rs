@@ -233,13 +233,20 @@ impl Task {
         refusals.extend(self.lacks.iter().cloned());
         let handed = secrets::forwarded(settings);
         let players = [&read.file.env, &read.file.solution_env];
-        let is_oracle = settings.agent == Player::Oracle.word();
-        let environments = players.into_iter().take(if is_oracle { 2 } else { 1 });
+        // The simulated model executes the solution as well.
+        let is_solved = settings.agent == Player::Oracle.word() || settings.has_simulated_model();
+        let environments = players.into_iter().take(if is_solved { 2 } else { 1 });
         let environments = environments.chain(read.file.steps.iter().map(|step| &step.verifier_env));
         for why in environments.filter_map(|env| variables(env, &handed).err()) {
             if !refusals.contains(&why) {
                 refusals.push(why);
             }
+        }
+        if settings.asks_model() && settings.reach == sandbox::Reach::Open && !read.file.is_public {
+            refusals.push(
+                "it asks for no network, and with limits.network=open the model is reached over the network: play it with limits.network=gateway"
+                    .to_owned(),
+            );
         }
         refusals
     }

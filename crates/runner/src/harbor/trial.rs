@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use files::Tree;
-use gateway::{Scope, StopReason};
+use gateway::{Scope, StopReason, oracle};
 use model::{EndReason, Verdict};
 use sandbox::{Boxes, Engine, OpenTask, Owner, Packed, SandboxError, TaskBox, TaskCommand};
 use sha2::Digest as _;
@@ -22,10 +22,10 @@ use crate::live::Phase;
 use crate::play::{Ending, Play};
 use crate::record::{AttemptRecord, EpisodeFolder, Exception, TaskFiles, Trajectory, TurnRecord};
 use crate::reopen::{self, keep_score};
-use crate::state::Planned;
+use crate::state::{Known, Planned};
 use crate::status::Status;
 use crate::verdict::{budget_spent, exception};
-use crate::{Event, RunError, clock, copy, disk};
+use crate::{Event, RunError, clock, copy, disk, outage};
 
 /// How often a pause is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -37,17 +37,28 @@ const LOGS: [&str; 4] = ["logs", "logs/agent", "logs/verifier", "logs/artifacts"
 /// A trial that is played.
 pub(super) struct Trial<'a> {
     pub(super) play: &'a Play,
-    planned: &'a Planned,
+    pub(super) planned: &'a Planned,
     pub(super) tasks: Arc<Tasks>,
     pub(super) task: &'a Task,
     pub(super) file: &'a TaskFile,
-    pub(super) player: Player,
-    owner: Owner,
+    /// `None` = a harness plays.
+    pub(super) player: Option<Player>,
+    pub(super) owner: Owner,
     pub(super) results: EpisodeFolder,
     trajectory: Trajectory,
-    folders: Folders,
+    pub(super) folders: Folders,
     pub(super) status: Arc<Status>,
     container: Option<OpenTask>,
+    /// What its container is opened from.
+    what: Option<TaskBox>,
+    /// The step that is played, from 1.
+    pub(super) number: u32,
+    /// The attempt at it, from 1.
+    pub(super) attempt: u32,
+    /// Attempts so far, this one included, for the names of their logs.
+    pub(super) calls: u32,
+    /// What is known of the harness's session.
+    pub(super) known: Known,
     /// Where commands run.
     pub(super) workdir: String,
     /// Whether a player has worked in the container: what goes wrong in it from then on may be its doing.
@@ -60,6 +71,27 @@ pub(super) struct Trial<'a> {
 enum Ended {
     Over(EndReason, Option<Exception>),
     Unfinished,
+}
+
+/// What a trial was before a step.
+struct Before {
+    /// The snapshot of its container.
+    image: String,
+    known: Known,
+    was_played: bool,
+    was_verified: bool,
+}
+
+/// Whether a step that did not pass for this reason gets another attempt: not where something outside has ended it.
+fn is_tried_again(reason: EndReason) -> bool {
+    !matches!(
+        reason,
+        EndReason::Endpoint
+            | EndReason::Environment
+            | EndReason::Budget
+            | EndReason::Cancelled
+            | EndReason::Unfinished
+    )
 }
 
 /// Plays a trial. One that was cut off is played again from its first step: its container is gone.
@@ -75,7 +107,8 @@ pub(crate) async fn play(
             let results = play.place.episode(&planned.name);
             copy::remove(&results).map_err(|error| disk::at(&results, error))?;
             opened.results = EpisodeFolder::new(results, play.scrub.clone())?;
-            opened.trajectory = Trajectory::new(opened.results.path(), &planned.name, planned.turns, 1);
+            let most = play.settings.attempt_limit;
+            opened.trajectory = Trajectory::new(opened.results.path(), &planned.name, planned.turns, most);
             keep_score(&play, &planned, &opened.trajectory);
             Ok(Some(opened))
         })
@@ -86,9 +119,7 @@ pub(crate) async fn play(
     let of_run = |why: String| RunError::NotResumable { path: play.place.results.clone(), why };
     let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
     let file = task.file().map_err(of_run)?;
-    let player = player::find(&play.settings.agent)
-        .copied()
-        .ok_or_else(|| of_run(format!("no player is called {}", play.settings.agent)))?;
+    let player = player::find(&play.settings.agent).copied();
     let mut trajectory = opened.trajectory;
     trajectory.head.task = Some(task.name.clone());
     trajectory.head.title = file.title.clone();
@@ -105,10 +136,18 @@ pub(crate) async fn play(
         folders: opened.folders,
         status: opened.status,
         container: None,
+        what: None,
+        number: 1,
+        attempt: 1,
+        calls: 0,
+        known: Known::default(),
         workdir: "/".to_owned(),
         was_played: false,
         was_verified: false,
     };
+    if player.is_none() && !outage::waited_out(&play, &trial.status).await {
+        return trial.leave();
+    }
     trial.status.begin();
     let title = trial.trajectory.head.title.clone().unwrap_or_else(|| task.name.clone());
     trial.status.set(|shown| {
@@ -121,6 +160,7 @@ pub(crate) async fn play(
     {
         tracing::warn!(%error, episode = planned.name, "the container of a task could not be removed");
     }
+    trial.forget().await;
     match ended? {
         Ended::Over(reason, exception) => trial.over(reason, exception).await,
         Ended::Unfinished => trial.leave(),
@@ -154,24 +194,50 @@ impl Trial<'_> {
             if let Some(ended) = self.held().await {
                 return Ok(ended);
             }
-            let (since, started_at) = (Instant::now(), clock::now());
+            let (mut since, mut started_at) = (Instant::now(), clock::now());
             self.begin(step, number).await?;
-            let played = match self.step(step).await {
-                Ok(played) => played,
+            let before = match self.keep(number).await {
+                Ok(before) => before,
                 Err(error) => return Ok(self.broken(&error)),
             };
-            if self.play.stop.is_cancelled() {
-                return Ok(Ended::Unfinished);
-            }
-            let below = reward::below(&step.min_reward, played.rewards.as_ref());
-            let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
-            let record = self.record(step, number, played, since, started_at).await?;
-            let passed = record.verdict == Verdict::Passed;
-            let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
-            self.commit(number, record).await?;
-            let is_last = number == self.planned.turns;
-            if !is_last && (is_over || below.is_some() || !passed && self.play.settings.fail_stop) {
-                return Ok(Ended::Over(reason, None));
+            for attempt in 1..=self.play.settings.attempt_limit.max(1) {
+                if attempt > 1 {
+                    if let Some(ended) = self.held().await {
+                        return Ok(ended);
+                    }
+                    (since, started_at) = (Instant::now(), clock::now());
+                }
+                self.attempt = attempt;
+                self.calls += 1;
+                self.status.set(|shown| shown.attempt = attempt);
+                // The first attempt at the first step finds it as it was kept.
+                if let Some(before) = before.as_ref().filter(|_| number > 1 || attempt > 1)
+                    && let Err(error) = self.restore(before).await
+                {
+                    return Ok(self.broken(&error));
+                }
+                let played = match self.step(step).await {
+                    Ok(played) => played,
+                    Err(error) => return Ok(self.broken(&error)),
+                };
+                if self.play.stop.is_cancelled() {
+                    return Ok(Ended::Unfinished);
+                }
+                let below = reward::below(&step.min_reward, played.rewards.as_ref());
+                let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
+                let over = played.call.as_ref().and_then(|call| call.over.clone());
+                let record = self.record(step, number, played, since, started_at.clone()).await?;
+                let passed = record.verdict == Verdict::Passed;
+                let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
+                self.commit(number, record, over).await?;
+                if !passed && attempt < self.play.settings.attempt_limit && is_tried_again(reason) {
+                    continue;
+                }
+                let is_last = number == self.planned.turns;
+                if !is_last && (is_over || below.is_some() || !passed && self.play.settings.fail_stop) {
+                    return Ok(Ended::Over(reason, None));
+                }
+                break;
             }
         }
         let all = self.trajectory.stamina() == self.planned.turns;
@@ -251,12 +317,32 @@ impl Trial<'_> {
         limits.memory =
             self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
         let reach = if self.file.is_public { self.play.settings.reach } else { sandbox::Reach::Gateway };
+        let image = match self.player {
+            Some(_) => image,
+            None => {
+                self.status.phase(Phase::Preparing, "its image gets the harness");
+                let harness = self.play.harness.image();
+                engine.task_with_harness(&image, harness, &limits, &self.play.stop).await?
+            }
+        };
         let what = TaskBox { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
         let container = engine.open_task(&what).await?;
+        self.what = Some(what);
+        if self.play.settings.restore_before_try && container.has_volumes() {
+            container.close().await?;
+            let why = format!(
+                "{image} keeps folders outside its layers (VOLUME), which no snapshot holds: it cannot be played with restore_before_try"
+            );
+            return Ok(Some((EndReason::Environment, exception("NoSnapshot", &why))));
+        }
         let mut logs = Packed::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.
             let _ = logs.folder(folder, true);
+        }
+        if self.player.is_none() && self.play.settings.is_simulated() {
+            // Where the simulated model writes the solution, whoever its agent is in the container.
+            let _ = logs.folder(oracle::SOLUTION_FOLDER.trim_start_matches('/'), true);
         }
         container.put("/", logs).await?;
         let hello = TaskCommand { script: "true".to_owned(), seconds: HELLO, ..TaskCommand::default() };
@@ -267,7 +353,55 @@ impl Trial<'_> {
             let why = format!("bash cannot be started in {image}, and tasks are played with it");
             return Ok(Some((EndReason::Environment, exception("EnvironmentError", &why))));
         }
+        if self.player.is_none()
+            && let Some(not_started) = self.starts(self.container()?, &image).await?
+        {
+            return Ok(Some(not_started));
+        }
         self.ready().await
+    }
+
+    /// Keeps the container as it is before a step, where each attempt begins from there.
+    async fn keep(&self, number: u32) -> Result<Option<Before>, SandboxError> {
+        if !self.play.settings.restore_before_try {
+            return Ok(None);
+        }
+        self.status.phase(Phase::Preparing, "its container is kept");
+        let image = format!("stamina-snapshot:{}-{}-{number}", self.owner.run, self.owner.episode);
+        self.container()?.snapshot(&image).await?;
+        let (known, was_played, was_verified) = (self.known.clone(), self.was_played, self.was_verified);
+        Ok(Some(Before { image, known, was_played, was_verified }))
+    }
+
+    /// Opens a container that is what it was before the step, as is what the harness knows of its session.
+    async fn restore(&mut self, before: &Before) -> Result<(), SandboxError> {
+        self.status.phase(Phase::Preparing, "its container is restored");
+        if let Some(container) = self.container.take() {
+            container.close().await?;
+        }
+        let link = self.play.link().await;
+        let (Boxes::Engine(engine), Some(what)) = (&link.boxes, &self.what) else {
+            return Err(SandboxError::NoEngine { tried: Vec::new() });
+        };
+        let what = TaskBox { image: before.image.clone(), ..what.clone() };
+        self.container = Some(engine.open_task(&what).await?);
+        self.known = before.known.clone();
+        (self.was_played, self.was_verified) = (before.was_played, before.was_verified);
+        Ok(())
+    }
+
+    /// Takes away what the trial has in the engine beside its container.
+    async fn forget(&self) {
+        let link = self.play.link().await;
+        if let Err(error) = link.boxes.release(&self.owner).await {
+            tracing::warn!(%error, "the way of a task to the gateway could not be removed");
+        }
+        if let Boxes::Engine(engine) = &link.boxes
+            && self.play.settings.restore_before_try
+            && let Err(error) = engine.remove_snapshots(&self.owner).await
+        {
+            tracing::warn!(%error, "the snapshots of a task could not be removed");
+        }
     }
 
     /// Builds the image of the task, unless one of the same files is there. The inner error is one of the task's files.
@@ -327,6 +461,7 @@ impl Trial<'_> {
         let title = first_line(&request);
         let mut record = TurnRecord::new(number, title, &request, Vec::new(), files);
         record.step = Some(step.name.clone());
+        (self.number, self.attempt) = (number, 1);
         self.trajectory.begin(record);
         self.status.set(|shown| {
             (shown.turn, shown.attempt, shown.end_reason) = (number, 1, None);
@@ -341,19 +476,25 @@ impl Trial<'_> {
     }
 
     /// The step counts once the trajectory names it.
-    async fn commit(&mut self, number: u32, record: AttemptRecord) -> Result<(), RunError> {
+    async fn commit(
+        &mut self,
+        number: u32,
+        record: AttemptRecord,
+        over: Option<StopReason>,
+    ) -> Result<(), RunError> {
         if let Some(current) = &mut self.trajectory.current {
             current.attempts.push(record.clone());
         }
         self.write()?;
         let cells = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
-        self.status.set(|shown| shown.cells = cells);
+        let spent = self.play.spent_of(&self.status, &self.planned.name).await;
+        self.status.set(|shown| (shown.cells, shown.spent) = (cells, spent));
         keep_score(self.play, self.planned, &self.trajectory);
         self.play.events.tell(&Event::Attempt {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn: number,
-            attempt: 1,
+            attempt: record.attempt,
             verdict: record.verdict,
             passed: record.passed,
             total: record.total,
@@ -364,7 +505,7 @@ impl Trial<'_> {
             test_seconds: record.test_seconds,
             own_seconds: record.own_seconds.unwrap_or(0.0),
         });
-        self.play.tell_spent(None).await;
+        self.play.tell_spent(over).await;
         Ok(())
     }
 
@@ -406,5 +547,27 @@ impl Trial<'_> {
             keep_score(self.play, self.planned, &self.trajectory);
         }
         Ok(EpisodeEnd::Unfinished)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_agent_has_to_answer_for_is_tried_again() {
+        let outside = [
+            EndReason::Endpoint,
+            EndReason::Environment,
+            EndReason::Budget,
+            EndReason::Cancelled,
+            EndReason::Unfinished,
+        ];
+        for reason in outside {
+            assert!(!is_tried_again(reason), "{reason:?}");
+        }
+        for reason in [EndReason::TestsFailed, EndReason::AgentTimeout, EndReason::KilledItself] {
+            assert!(is_tried_again(reason), "{reason:?}");
+        }
     }
 }

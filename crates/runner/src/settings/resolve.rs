@@ -101,6 +101,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     let Some(output_dir) = config.output_dir.as_ref().map(PathBuf::from) else {
         return Err(SettingsError::of("output_dir", "it is not given; it is the folder for the results"));
     };
+    tasks::check_keys(&keys)?;
     let model = model(&keys, &agent);
     let endpoint = endpoint(&keys, &agent, model.as_deref())?;
     let env_vars = env_vars(&keys)?;
@@ -134,9 +135,10 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         batch_size: keys.count("batch_size").unwrap_or(1),
         quick_debug: keys.truth("quick_debug").unwrap_or(false),
         attempt_limit: match config.generation.benchmark {
-            Benchmark::Harbor => 1,
+            Benchmark::Harbor => tasks::attempt_limit(&keys),
             _ => keys.of_benchmark("attempt_limit").and_then(whole).unwrap_or(10),
         },
+        restore_before_try: keys.truth("restore_before_try").unwrap_or(false),
         feedback: feedback(&keys, config.generation.benchmark),
         fail_stop: keys.truth("fail_stop").unwrap_or(false),
         execute_episodes: episodes(&keys),
@@ -160,6 +162,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         tasks: tasks::named(&keys)?,
         kept: BTreeMap::new(),
     };
+    tasks::apply_protocol(&mut settings, &keys)?;
     bound_by_pack(&mut settings, config);
     settings.kept = kept(&config.given, &settings.agent);
     check(&settings)?;
@@ -261,7 +264,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    fn of_benchmark(&self, name: &str) -> Option<&Value> {
+    pub(super) fn of_benchmark(&self, name: &str) -> Option<&Value> {
         self.given.get(&format!("{}.{name}", self.section))
     }
 
@@ -282,7 +285,7 @@ impl Keys<'_> {
         self.word(key).map(PathBuf::from)
     }
 
-    fn truth(&self, key: &str) -> Option<bool> {
+    pub(super) fn truth(&self, key: &str) -> Option<bool> {
         self.given.get(key).and_then(Value::as_bool)
     }
 
@@ -290,7 +293,7 @@ impl Keys<'_> {
         self.given.get(key).and_then(Value::as_u64)
     }
 
-    fn count(&self, key: &str) -> Option<u32> {
+    pub(super) fn count(&self, key: &str) -> Option<u32> {
         self.given.get(key).and_then(whole)
     }
 
@@ -310,7 +313,7 @@ impl Keys<'_> {
     }
 }
 
-fn whole(value: &Value) -> Option<u32> {
+pub(super) fn whole(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 

@@ -2,8 +2,8 @@
 
 use scenario::config::Benchmark;
 
-use super::resolve::Keys;
-use super::{EndpointSettings, RunSettings, SettingsError, TaskSettings, TaskTimeout};
+use super::resolve::{Keys, whole};
+use super::{EndpointSettings, RunSettings, SettingsError, TaskProtocol, TaskSettings, TaskTimeout};
 
 /// The tasks of Harbor that are named.
 pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
@@ -14,7 +14,12 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 Some("stop") => TaskTimeout::Stop,
                 _ => TaskTimeout::Graded,
             };
-            Ok(Some(TaskSettings { folder, timeout }))
+            let protocol = match keys.word("harbor.protocol") {
+                Some("evocode") => Some(TaskProtocol::Evocode),
+                Some("mt_at_k") => Some(TaskProtocol::MtAtK),
+                _ => None,
+            };
+            Ok(Some(TaskSettings { folder, timeout, protocol }))
         }
         Some(_) => Err(SettingsError::of("tasks", "it belongs to benchmark=HARBOR")),
         None if is_harbor => Err(SettingsError::of(
@@ -23,6 +28,61 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
         )),
         None => Ok(None),
     }
+}
+
+/// Most attempts at a step: `harbor.attempt_limit`, or in short `attempt_limit`.
+pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
+    keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit")).unwrap_or(1)
+}
+
+/// Attempts at a step of MT@k where nothing says how many: those of the paper.
+const TRIES: u32 = 4;
+
+/// Sets what belongs to the protocol that is named. What contradicts it is an error: the run would have its name and not be it.
+pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(), SettingsError> {
+    let Some(tasks) = &mut s.tasks else { return Ok(()) };
+    let Some(protocol) = tasks.protocol else { return Ok(()) };
+    let is_tries = protocol == TaskProtocol::MtAtK;
+    let (word, timeout, timeout_word) = match protocol {
+        TaskProtocol::Evocode => ("evocode", TaskTimeout::Graded, "graded"),
+        TaskProtocol::MtAtK => ("mt_at_k", TaskTimeout::Stop, "stop"),
+    };
+    let contradicts = |key: &str, wanted: &str| {
+        Err(SettingsError::of(
+            key,
+            format!("harbor.protocol={word} sets it to {wanted}: leave one of them out"),
+        ))
+    };
+    for key in ["fail_stop", "restore_before_try"] {
+        if keys.truth(key).is_some_and(|given| given != is_tries) {
+            return contradicts(key, if is_tries { "true" } else { "false" });
+        }
+    }
+    if keys.word("harbor.timeout").is_some_and(|given| given != timeout_word) {
+        return contradicts("harbor.timeout", timeout_word);
+    }
+    let given = keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit"));
+    if !is_tries && given.is_some_and(|given| given != 1) {
+        return contradicts("attempt_limit", "1");
+    }
+    tasks.timeout = timeout;
+    s.attempt_limit = given.unwrap_or(if is_tries { TRIES } else { 1 });
+    (s.fail_stop, s.restore_before_try) = (is_tries, is_tries);
+    Ok(())
+}
+
+/// What is short for a key of tasks is none of another benchmark.
+pub(super) fn check_keys(keys: &Keys<'_>) -> Result<(), SettingsError> {
+    if keys.count("attempt_limit").is_some() && keys.section != Benchmark::Harbor.section() {
+        let why = format!("it belongs to benchmark=HARBOR; here it is {}.attempt_limit", keys.section);
+        return Err(SettingsError::of("attempt_limit", why));
+    }
+    Ok(())
+}
+
+/// Whether a harness can play tasks: it comes with this program, and can run commands.
+fn plays_tasks(agent: &str) -> bool {
+    !matches!(agent, "mock" | "custom")
 }
 
 /// What goes with tasks, and what goes only with them.
@@ -36,16 +96,29 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "agent",
             format!("{} plays tasks only: benchmark=HARBOR tasks=FOLDER", s.agent.to_uppercase()),
         )),
-        Some(_) if !is_player => Err(SettingsError::of(
+        Some(_) if !is_player && !plays_tasks(&s.agent) => Err(SettingsError::of(
             "agent",
-            "tasks are played by ORACLE (their reference solutions) and NOP (nobody) so far; harnesses cannot play them yet",
+            "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody); \
+             MOCK cannot run commands, and nothing says what of a harness of one's own starts in the image of a task",
+        )),
+        None if s.restore_before_try => Err(SettingsError::of(
+            "restore_before_try",
+            "only containers of tasks are restored so far: benchmark=HARBOR",
+        )),
+        Some(_) if s.attempt_limit > 1 && !s.restore_before_try => Err(SettingsError::of(
+            "attempt_limit",
+            "tasks give no feedback, so several attempts at a step are independent tries: restore_before_try=true",
         )),
         Some(_) if s.scenarios_dir.is_some() => {
             Err(SettingsError::of("scenarios_dir", "benchmark=HARBOR plays tasks, and no scenarios"))
         }
-        Some(_) if s.endpoint != EndpointSettings::Oracle => {
+        Some(_) if is_player && s.endpoint != EndpointSettings::Oracle => {
             Err(SettingsError::of("endpoint.mode", "ORACLE and NOP ask no model: leave the endpoint out"))
         }
+        Some(_) if s.endpoint == EndpointSettings::Direct => Err(SettingsError::of(
+            "endpoint.mode",
+            "harnesses play tasks through the gateway only: give endpoint.base_url, or leave it out for the simulated model",
+        )),
         Some(_) if !s.use_docker => {
             Err(SettingsError::of("use_docker", "tasks are played in containers only"))
         }
@@ -85,7 +158,15 @@ mod tests {
         assert_eq!(graded.tasks.unwrap().timeout, TaskTimeout::Graded);
         for (more, named) in [
             (&["agent=ORACLE"][..], "tasks: "),
-            (&["agent=MINI_SWE", "tasks=/t"], "agent: "),
+            (&["agent=MOCK", "tasks=/t", "use_docker=true"], "agent: "),
+            (&["agent=MINI_SWE", "tasks=/t", "endpoint.mode=direct"], "endpoint.mode: "),
+            (&["agent=MINI_SWE", "tasks=/t", "use_docker=false"], "use_docker: "),
+            (&["agent=NOP", "tasks=/t", "attempt_limit=2"], "attempt_limit: "),
+            (&["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "attempt_limit=2"], "attempt_limit: "),
+            (
+                &["agent=MINI_SWE", "benchmark=RESTFUL_SERVER_GEN", "restore_before_try=true"],
+                "restore_before_try: ",
+            ),
             (&["agent=ORACLE", "tasks=/t", "scenarios_dir=/p"], "scenarios_dir: "),
             (&["agent=ORACLE", "tasks=/t", "use_docker=false"], "use_docker: "),
             (&["agent=ORACLE", "tasks=/t", "docker.image_name=x"], "docker.image_name: "),
@@ -99,11 +180,70 @@ mod tests {
     }
 
     #[test]
+    fn harnesses_play_tasks_and_only_players_ask_no_model() {
+        let simulated = resolved(&["agent=MINI_SWE", "tasks=/t"]).unwrap();
+        assert!(simulated.has_simulated_model() && simulated.asks_model() && simulated.use_docker);
+        let asked = ["agent=CODEX", "tasks=/t", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
+        let asked = resolved(&asked).unwrap();
+        assert!(asked.asks_model() && !asked.is_simulated());
+        let nobody = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
+        assert!(!nobody.asks_model() && !nobody.has_simulated_model());
+    }
+
+    #[test]
+    fn attempts_at_a_step_have_a_short_key() {
+        let tries = ["agent=MINI_SWE", "tasks=/t", "restore_before_try=true", "attempt_limit=4"];
+        let settings = resolved(&tries).unwrap();
+        assert_eq!((settings.attempt_limit, settings.restore_before_try), (4, true));
+        let both = resolved(&[&tries[..], &["harbor.attempt_limit=2"]].concat()).unwrap();
+        assert_eq!(both.attempt_limit, 2, "the key of the benchmark says it");
+        let one = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
+        assert_eq!((one.attempt_limit, one.restore_before_try), (1, false));
+    }
+
+    #[test]
+    fn a_protocol_sets_what_belongs_to_it_and_nothing_contradicts_it() {
+        let with = |more: &[&str]| resolved(&[&["agent=MINI_SWE", "tasks=/t"][..], more].concat());
+        let of = |s: RunSettings| {
+            (s.attempt_limit, s.restore_before_try, s.fail_stop, s.tasks.map(|tasks| tasks.timeout))
+        };
+        let tries = |k| (k, true, true, Some(TaskTimeout::Stop));
+        assert_eq!(of(with(&["harbor.protocol=mt_at_k"]).unwrap()), tries(4));
+        assert_eq!(of(with(&["harbor.protocol=mt_at_k", "attempt_limit=2"]).unwrap()), tries(2));
+        let chain = (1, false, false, Some(TaskTimeout::Graded));
+        assert_eq!(of(with(&["harbor.protocol=evocode"]).unwrap()), chain);
+        assert_eq!(of(with(&[]).unwrap()), chain, "what is played unless something is said");
+        for (more, named) in [
+            (["harbor.protocol=mt_at_k", "fail_stop=false"], "fail_stop: "),
+            (["harbor.protocol=mt_at_k", "harbor.timeout=graded"], "harbor.timeout: "),
+            (["harbor.protocol=evocode", "attempt_limit=4"], "attempt_limit: "),
+            (["harbor.protocol=evocode", "restore_before_try=true"], "restore_before_try: "),
+        ] {
+            let refused = with(&more).unwrap_err();
+            assert!(
+                refused.starts_with(named) && refused.contains("harbor.protocol="),
+                "{more:?}: {refused}"
+            );
+        }
+    }
+
+    #[test]
     fn what_was_written_is_read_back() {
-        let values = ["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"];
-        let settings = resolved(&values).unwrap();
-        let file = ConfigFile { name: "config.yaml".to_owned(), text: settings.to_yaml() };
-        assert_eq!(resolve(&[file], &[]).unwrap(), settings);
-        crate::settings::check_record(&settings).unwrap();
+        for values in [
+            &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
+            &[
+                "agent=MINI_SWE",
+                "tasks=/t",
+                "attempt_limit=4",
+                "restore_before_try=true",
+                "oracle.defect_rate=0.5",
+            ],
+        ] {
+            let settings = resolved(values).unwrap();
+            let file = ConfigFile { name: "config.yaml".to_owned(), text: settings.to_yaml() };
+            assert_eq!(resolve(&[file], &[]).unwrap(), settings);
+            crate::settings::check_record(&settings).unwrap();
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{EndpointSettings, Feedback, KeySource, RunSettings, TaskSettings, TaskTimeout, arguments};
+use super::{EndpointSettings, Feedback, KeySource, RunSettings, TaskProtocol, TaskSettings, TaskTimeout, arguments};
 
 /// Bytes of a gibibyte.
 pub(super) const GIB: f64 = (1u64 << 30) as f64;
@@ -70,6 +70,13 @@ impl File {
             TaskTimeout::Stop => "stop",
         };
         self.put("harbor.timeout", timeout);
+        let protocol = tasks.protocol.map(|protocol| match protocol {
+            TaskProtocol::Evocode => "evocode",
+            TaskProtocol::MtAtK => "mt_at_k",
+        });
+        self.put("harbor.protocol", protocol);
+        self.put("harbor.attempt_limit", s.attempt_limit);
+        self.put("restore_before_try", s.restore_before_try);
         let named: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();
         self.put("harbor.execute_episodes", json!((!named.is_empty()).then(|| named.join(","))));
     }

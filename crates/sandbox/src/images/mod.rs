@@ -17,6 +17,7 @@ use crate::{Engine, SandboxError};
 
 pub use build::{BuildNews, BuildSettings, default_ca};
 pub use recipes::{BASE, RECIPES, Recipe, recipe};
+pub use task::HARNESS_PROGRAMS;
 pub use trial::{Check, Stacks, Trial};
 
 /// An image that the caller knows something of.

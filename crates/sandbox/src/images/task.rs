@@ -1,4 +1,5 @@
-//! Images of tasks: built from a context that came with the task, with the internet as the engine has it.
+//! Images of tasks: built from a context that came with the task, with the internet as the engine has it; and the same with a
+//! harness in them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,13 +12,70 @@ use tokio_util::sync::CancellationToken;
 use super::build::{Lines, proxies};
 use crate::engine::{failed, status};
 use crate::owner::key;
+use crate::volumes::fnv;
 use crate::{Engine, Limits, Packed, SandboxError};
 
 /// Microseconds of which a build gets its part of the CPUs, and the least part that engines take.
 const PERIOD: i32 = 100_000;
 const LEAST_QUOTA: i32 = 1000;
+/// Longest time in which a harness is laid into the image of a task: some have half a gigabyte.
+const HARNESS_SECONDS: u64 = 900;
+
+/// What a harness needs to start in another image than its own, and where that lies there.
+const TREE: &str = include_str!("tree.sh");
+/// Where the programs of a harness lie in the image of a task.
+pub const HARNESS_PROGRAMS: &str = "/opt/stamina/harness/bin";
+
+/// The recipe of a task's image with a harness in it. Nothing of the task's image is executed or replaced.
+fn with_harness(task: &str, harness: &str) -> String {
+    format!(
+        "FROM {harness} AS harness\nCOPY tree.sh /tree.sh\nRUN [\"/bin/sh\", \"/tree.sh\", \"/tree\"]\nFROM {task}\nCOPY --from=harness /tree/ /\n"
+    )
+}
+
+/// Whether a name can stand in a recipe: nothing in it ends its line or begins another word.
+fn is_name(image: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':' | '@');
+    !image.is_empty() && image.len() <= 255 && image.chars().all(plain)
+}
 
 impl Engine {
+    /// An image that is one of a task with the tree of a harness in it, built unless it is there; its name. Both
+    /// images have to be there.
+    ///
+    /// Errors: those of [`Engine::build_task`], and [`SandboxError::NoImage`].
+    pub async fn task_with_harness(
+        &self,
+        task: &str,
+        harness: &str,
+        limits: &Limits,
+        stop: &CancellationToken,
+    ) -> Result<String, SandboxError> {
+        if let Some(odd) = [task, harness].into_iter().find(|name| !is_name(name)) {
+            let (image, why) = (odd.to_owned(), "no image can have this name".to_owned());
+            return Err(SandboxError::Image { image, why });
+        }
+        let mut ids = String::new();
+        for state in self.images(&[task, harness]).await? {
+            match state.id {
+                Some(id) => ids.push_str(&id),
+                None => return Err(SandboxError::NoImage { image: state.image }),
+            }
+        }
+        let recipe = with_harness(task, harness);
+        let hash = fnv(format!("{ids} {recipe} {TREE}").as_bytes());
+        let name = format!("stamina-task:with-{hash:016x}");
+        if self.images(&[&name]).await?.iter().any(|state| state.there) {
+            return Ok(name);
+        }
+        let mut context = Packed::default();
+        // Writing to memory does not fail.
+        let _ = context.file("Dockerfile", recipe.as_bytes());
+        let _ = context.file("tree.sh", TREE.as_bytes());
+        self.build_task(&name, context, limits, HARNESS_SECONDS, stop).await?;
+        Ok(name)
+    }
+
     /// Builds an image from a context with a `Dockerfile` at its top, within the CPUs and the memory of the limits; limits of
     /// memory from 2 GiB on cannot be told to the engine, and there are none then. Dropping the future, or `stop`, ends the
     /// build.
@@ -118,6 +176,19 @@ fn quota(limits: &Limits) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_of_an_image_writes_a_line_of_a_recipe() {
+        for name in ["debian:trixie-slim", "ghcr.io/a/b-c_d@sha256:0123", "stamina-task:0a1b2c3d4e5f6071"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "a b", "debian\nRUN id", "a\tAS b", "$(id)", "a\\b"] {
+            assert!(!is_name(name), "{name}");
+        }
+        let recipe = with_harness("stamina-task:1", "stamina/mini-swe-agent:2.4.6");
+        let lines: Vec<&str> = recipe.lines().collect();
+        assert_eq!(lines[3..], ["FROM stamina-task:1", "COPY --from=harness /tree/ /"]);
+    }
 
     #[test]
     fn a_recipe_is_told_of_no_proxy_with_a_password() {

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use bollard::exec::{CreateExecOptions, StartExecResults};
+use bytes::Bytes;
 use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::OpenTask;
@@ -22,11 +24,13 @@ const LAG: Duration = Duration::from_millis(300);
 /// After the time limit and its grace: what the command has left to end by itself before it is left to itself.
 const BACKSTOP: u64 = GRACE + 5;
 
-/// A command, run by `bash -c`.
+/// A command: a script for `bash -c`, or a program with its arguments.
 #[derive(Debug, Clone, Default)]
 pub struct TaskCommand {
     /// What `bash` runs.
     pub script: String,
+    /// Program and arguments, in place of a script where there are any.
+    pub argv: Vec<String>,
     /// Environment beside that of the container.
     pub env: Vec<(String, String)>,
     /// Name or id; `None` = the image's.
@@ -41,12 +45,16 @@ pub(super) async fn run(
     task: &OpenTask,
     what: &TaskCommand,
     stop: &CancellationToken,
+    live: Option<mpsc::Sender<Bytes>>,
 ) -> Result<BoxEnd, SandboxError> {
     let docker = &task.engine.docker;
     let seconds = what.seconds.max(1);
     let command = ["/bin/sh", "-c", WALL].map(str::to_owned).into_iter();
-    let command =
-        command.chain([seconds.to_string(), "bash".to_owned(), "-c".to_owned(), what.script.clone()]);
+    let program = match what.argv.as_slice() {
+        [] => vec!["bash".to_owned(), "-c".to_owned(), what.script.clone()],
+        argv => argv.to_vec(),
+    };
+    let command = command.chain([seconds.to_string()]).chain(program);
     let options = CreateExecOptions {
         attach_stdout: Some(true),
         attach_stderr: Some(true),
@@ -72,7 +80,7 @@ pub(super) async fn run(
             gone: false,
         });
     };
-    let mut printed = Printed::new(task.limits.output, None);
+    let mut printed = Printed::new(task.limits.output, live);
     let mut exit = BoxExit::default();
     let mut reading = true;
     let mut look = FIRST_LOOK;

@@ -76,6 +76,7 @@ const AGENTS: &[&str] = &[
 ];
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 const TIMEOUTS: &[&str] = &["graded", "stop"];
+const PROTOCOLS: &[&str] = &["evocode", "mt_at_k"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
 const MODES: &[&str] = &["gateway", "direct", "oracle"];
@@ -116,8 +117,12 @@ pub const KEYS: &[Key] = &[
     key(SINGLE, "execute_episodes", Takes::Numbers, ""),
     // What follows is not the README's; it only matters when a benchmark is run.
     key(TOP, "tasks", Takes::Text, ""),
+    key(TOP, "attempt_limit", Takes::Integer(1, 1000), ""),
+    key(TOP, "restore_before_try", Takes::Truth, "false"),
+    key(HARBOR, "protocol", Takes::Word(PROTOCOLS), ""),
+    key(HARBOR, "attempt_limit", Takes::Integer(1, 1000), ""),
     key(HARBOR, "execute_episodes", Takes::Numbers, ""),
-    key(HARBOR, "timeout", Takes::Word(TIMEOUTS), "graded"),
+    key(HARBOR, "timeout", Takes::Word(TIMEOUTS), ""),
     key(TOP, "fail_stop", Takes::Truth, "false"),
     key(TOP, "harness_file", Takes::Text, ""),
     key(TOP, "tags", Takes::Words, ""),

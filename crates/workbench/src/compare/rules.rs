@@ -164,6 +164,12 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::NotComparable,
         "it is graded in one and ends the chain in the other",
     ),
+    rule(
+        "Start of an attempt",
+        &["restore_before_try"],
+        Effect::NotComparable,
+        "attempts at a turn begin from one snapshot in one and from what the last has left in the other",
+    ),
     more(
         "Time of an attempt",
         &["limits.attempt_minutes"],

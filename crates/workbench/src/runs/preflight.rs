@@ -92,7 +92,7 @@ impl Workbench {
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
         // Players of tasks ask no model.
-        if settings.tasks.is_none() {
+        if settings.asks_model() {
             checks.extend(runtime.block_on(endpoint::checks(settings, call)));
         }
         let mut estimate = plan.as_ref().map(|plan| self.estimate(settings, plan)).transpose()?;
@@ -165,8 +165,8 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
     };
     let check = engine::check(engine.info(), settings);
     let is_guarded = engine.is_guarded().await;
-    // Images of tasks are built when they are played.
-    let image = if settings.tasks.is_some() { None } else { Some(image(settings, &engine).await) };
+    // Images of tasks are built when they are played; a harness comes out of its own.
+    let image = if settings.asks_model() { Some(image(settings, &engine).await) } else { None };
     (check, image, leftovers(&engine).await, is_guarded)
 }
 
@@ -397,6 +397,9 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
 /// What is said of tasks, whatever their containers reach.
 const TASK_IMAGES: &str = "The images of tasks are built by the engine with the network that it has, from recipes that came with the tasks.";
 
+/// What is said of them where a harness plays.
+const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task: one on musl, or in which it does not start, is not played.";
+
 /// What boxes reach beside the gateway.
 fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     const TITLE: &str = "Network";
@@ -417,7 +420,12 @@ fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
         });
     }
     if settings.tasks.is_some() {
-        return Some(Check::new("network", TITLE, CheckState::Ok, "none").says(TASK_IMAGES));
+        let check = |value| Check::new("network", TITLE, CheckState::Ok, value);
+        return Some(if settings.asks_model() {
+            check("gateway only").says(format!("{TASK_IMAGES} {TASK_HARNESS}"))
+        } else {
+            check("none").says(TASK_IMAGES)
+        });
     }
     let ports = listening();
     if ports.is_empty() || is_guarded {

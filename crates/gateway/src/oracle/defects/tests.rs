@@ -31,6 +31,7 @@ fn task(turns: &Arc<Vec<(Arc<Schema>, Vec<Change>)>>, turn: u32, attempt: u32, b
         turns: Arc::clone(turns),
         attempts_before: before.to_vec(),
         feedback: Feedback::Detailed,
+        solution: None,
     }
 }
 

@@ -111,3 +111,23 @@ fn links_of_a_task_are_told_and_not_followed() {
     pack::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
     assert!(!String::from_utf8_lossy(packed.bytes()).contains("passwd"));
 }
+
+#[test]
+fn what_a_harness_cannot_play_is_named_and_players_play_it() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path().join("tasks");
+    task(&at, "1-offline", "[environment]\nallow_internet = false\n");
+    task(&at, "2-solved", "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\n");
+    let tasks = Tasks::open(&at).unwrap();
+    let refused = |more: &[&str]| -> Vec<usize> {
+        tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
+    };
+    let asked = ["agent=MINI_SWE", "mini_swe.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
+    // Over an open network the model is reached by the network, which this task must not have.
+    assert_eq!(refused(&[&asked[..], &["limits.network=open"]].concat()), [1, 0]);
+    assert_eq!(refused(&asked), [0, 0]);
+    assert_eq!(refused(&["agent=NOP", "limits.network=open"]), [0, 0]);
+    // Who executes the solution needs its variables.
+    assert_eq!(refused(&["agent=MINI_SWE"]), [0, 1]);
+    assert_eq!(refused(&["agent=ORACLE"]), [0, 1]);
+}

@@ -1,0 +1,263 @@
+//! The call of a harness in the container of a trial: the same call as in a container of its own ([`agent::call`]), with the
+//! step's instruction as its request, and nothing else.
+
+use std::sync::Arc;
+
+use gateway::{AttemptKey, StopReason, oracle};
+use model::{EndReason, Step, Tokens};
+use sandbox::{OpenTask, SandboxError, TaskCommand};
+
+use super::file::StepFile;
+use super::pack;
+use super::step::{Broken, Played, blamed, said, whole};
+use super::trial::Trial;
+use crate::agent::{self, Called, NotCalled, OwnedCall, Room};
+use crate::attempt::{Fault, judge, session_id};
+use crate::bill::{Bill, bill};
+use crate::live::Phase;
+use crate::play::Ending;
+use crate::record::Exception;
+use crate::settings::EndpointSettings;
+use crate::verdict::exception;
+
+/// Seconds in which a harness says its version: some compile themselves at their first start.
+const PROBE: u64 = 120;
+/// Ends with this code where the image stands on musl.
+const MUSL: i64 = 87;
+
+/// What a call came to, beside what every player leaves.
+pub(super) struct CallLeft {
+    pub(super) bill: Bill,
+    pub(super) steps: Vec<Step>,
+    /// By the harness's own count.
+    pub(super) usage: Tokens,
+    pub(super) model_requests: Option<u32>,
+    /// Whether its session began anew in the middle of the trial.
+    pub(super) restarts: bool,
+    /// How the agent's side ended, where it did not end well.
+    pub(super) end: Option<EndReason>,
+    /// A budget of the attempt or the episode that is spent.
+    pub(super) over: Option<StopReason>,
+}
+
+impl Trial<'_> {
+    /// Calls the harness.
+    pub(super) async fn harness(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        self.status.phase(Phase::Agent, "the agent works");
+        let instruction = self.task.instruction(self.tree(), step);
+        let instruction =
+            instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
+        let simulated = self.simulated(step).await?;
+        let allowed = self.play.settings.limits.seconds;
+        let seconds = step.agent_seconds.map_or(allowed, whole);
+        self.known.spent = self.play.spent_of(&self.status, &self.owner.episode).await;
+        let is_first = !self.was_played;
+        self.was_played = true;
+        let (called, restarts) = self.called(step, &instruction, simulated, seconds, is_first).await?;
+        // Before anything can go wrong: what was spent counts in any case.
+        let bill = bill(self.play, &self.owner.episode, &called);
+        played.agent_seconds = Some(called.end.seconds);
+        let judged = judge(self.play, self.known.worked, seconds, &called);
+        let exit = called.end.exit;
+        let harness_end = called.outcome.end;
+        self.known.calls += 1;
+        self.known.worked |= harness_end != Some(EndReason::Environment);
+        if let Some(session) = called.outcome.session.clone()
+            && session.id.as_ref().is_none_or(|id| self.play.scrub.text(id) == *id)
+        {
+            self.known.session = Some(session);
+        }
+        played.call = Some(CallLeft {
+            bill,
+            steps: called.outcome.steps,
+            usage: called.outcome.usage,
+            model_requests: called
+                .seen
+                .as_ref()
+                .map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX)),
+            restarts,
+            end: None,
+            over: None,
+        });
+        played.agent = called.end;
+        if exit.disk_full {
+            let message = "the disk limit of the container ended it".to_owned();
+            return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
+        }
+        if exit.code.is_none() && !exit.timed_out && !exit.stopped {
+            let message = "the container of the task ended while the agent worked in it".to_owned();
+            return Err(Broken::Ended(EndReason::KilledItself, "ContainerLost", message));
+        }
+        let (over, end, _) = judged.map_err(|fault| self.fault(fault, is_first))?;
+        if let (Some(reason), Some(Exception { kind, message })) = (end.reason, &end.exception) {
+            played.raise(reason, kind, message);
+        }
+        if let Some(call) = &mut played.call {
+            (call.end, call.over) = (end.reason, over);
+        }
+        Ok(())
+    }
+
+    /// What the call came to, and whether its session began anew in the middle of the trial.
+    async fn called(
+        &mut self,
+        step: &StepFile,
+        instruction: &str,
+        simulated: Option<oracle::Task>,
+        seconds: u64,
+        is_first: bool,
+    ) -> Result<(Called, bool), Broken> {
+        let link = self.play.link().await;
+        let mut session = self.known.session.clone();
+        loop {
+            let restarts = session.is_none() && self.known.calls > 0;
+            let key =
+                AttemptKey { episode: self.owner.episode.clone(), turn: self.number, attempt: self.attempt };
+            let attempt = link.gateway.as_ref().map(|gateway| {
+                gateway.open_for(key, simulated.clone(), self.play.time_left(self.status.seconds()))
+            });
+            let call = OwnedCall {
+                turn: self.number,
+                attempt: self.attempt,
+                prompt: instruction.to_owned(),
+                session_id: session_id(
+                    &self.play.id,
+                    &self.owner.episode,
+                    session.is_none(),
+                    self.known.calls,
+                ),
+                session: session.clone(),
+                endpoint: agent::endpoint(self.play, attempt.as_ref()),
+                seconds,
+                home: harness::HOME.to_owned(),
+                workspace: self.workdir.clone(),
+            };
+            let room = Room::Task { container: self.container()?, user: step.agent_user.as_deref() };
+            let called = agent::call(
+                self.play,
+                room,
+                &self.owner,
+                &self.folders,
+                call,
+                attempt,
+                &self.known,
+                &self.play.stop,
+                &self.status,
+            );
+            match called.await {
+                Ok(called) => return Ok((called, restarts)),
+                Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
+                    session = None;
+                }
+                Err(NotCalled::Boxes(error)) => {
+                    if is_first {
+                        // One that could not be started has not worked.
+                        self.was_played = !self.container()?.is_running().await?;
+                    }
+                    return Err(error.into());
+                }
+                Err(NotCalled::Stopped) => return Err(self.fault(Fault::Stopped, is_first)),
+                Err(NotCalled::Refused(error)) => {
+                    return Err(self.fault(Fault::Refused(error.to_string()), is_first));
+                }
+                Err(NotCalled::Files(error)) => return Err(self.fault(Fault::Files(error), is_first)),
+            }
+        }
+    }
+
+    /// What ends a step whose agent was ended by something outside. The container is not what it was before, so the trial ends;
+    /// a resume plays it again from its first step.
+    fn fault(&self, fault: Fault, is_first: bool) -> Broken {
+        match fault {
+            Fault::Endpoint(why) => Broken::Ended(EndReason::Endpoint, "EndpointError", why),
+            Fault::Boxes { why, gone } => {
+                Broken::Engine(SandboxError::Engine { doing: "call the agent", why, gone })
+            }
+            // A program that has started before was made unusable by its agent.
+            Fault::Refused(why) => {
+                Broken::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", why)
+            }
+            // Nothing is recorded of it: the run has ended.
+            Fault::Stopped => {
+                Broken::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned())
+            }
+            Fault::Files(error) => {
+                self.play.end(Ending::Broken(error.to_string()));
+                Broken::Ended(EndReason::Environment, "EnvironmentError", error.to_string())
+            }
+        }
+    }
+
+    /// What the simulated model solves; nothing where another one is asked.
+    async fn simulated(&self, step: &StepFile) -> Result<Option<oracle::Task>, Broken> {
+        if self.play.settings.endpoint != EndpointSettings::Oracle {
+            return Ok(None);
+        }
+        let of_task = |why: String| Broken::Ended(EndReason::Environment, "TaskFiles", why);
+        let files = match self.task.solution(self.tree(), step) {
+            None => None,
+            Some(folder) => {
+                let tasks = self.tasks.clone();
+                let read = tokio::task::spawn_blocking(move || pack::contents(&tasks.tree, &folder));
+                Some(
+                    read.await
+                        .map_err(|panicked| panicked.to_string())
+                        .and_then(|read| read)
+                        .map_err(of_task)?,
+                )
+            }
+        };
+        let solution = match files {
+            None => None,
+            Some(files) => Some(Arc::new(oracle::Solution {
+                files,
+                env: self.variables(&self.file.solution_env)?,
+                workdir: self.workdir.clone(),
+            })),
+        };
+        Ok(Some(oracle::Task {
+            scenario: self.planned.scenario,
+            turn: self.number,
+            attempt: self.attempt,
+            turns: Arc::default(),
+            attempts_before: Vec::new(),
+            feedback: oracle::Feedback::None,
+            solution,
+        }))
+    }
+
+    /// Whether the harness starts in the container of its task; why it does not.
+    pub(super) async fn starts(
+        &self,
+        container: &OpenTask,
+        image: &str,
+    ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        let title = self.play.harness.title();
+        let none = |why: &str| Some((EndReason::Environment, exception("HarnessNotStarted", why)));
+        let user = self.file.steps.first().and_then(|step| step.agent_user.clone());
+        let musl = TaskCommand {
+            script: format!("for f in /lib/ld-musl-*; do [ ! -e \"$f\" ] || exit {MUSL}; done"),
+            seconds: PROBE,
+            ..TaskCommand::default()
+        };
+        if container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL) {
+            return Ok(none(&format!(
+                "the image of the task stands on musl, and {title} needs glibc: it cannot play this task"
+            )));
+        }
+        let probe = TaskCommand {
+            argv: self.play.harness.probe(),
+            env: agent::task_variables(container).into(),
+            user,
+            folder: Some("/".to_owned()),
+            seconds: PROBE,
+            ..TaskCommand::default()
+        };
+        let end = container.run(&probe, &self.play.stop).await?;
+        if end.exit.code == Some(0) || end.exit.stopped {
+            return Ok(None);
+        }
+        let told = if end.stderr.is_empty() { &end.stdout } else { &end.stderr };
+        Ok(none(&format!("{title} does not start in the image of the task ({image}): {}", said(told))))
+    }
+}
