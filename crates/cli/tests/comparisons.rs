@@ -393,6 +393,10 @@ fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
         .find(|cell| cell["runs"].to_string().contains(k2))
         .expect("its cell");
     assert_eq!(repeated["mean_stamina"]["clustered"], true, "{repeated}");
-    let cautions = library.json(&["compare", k2, "jobs.nop-k1-nop"])["cautions"].to_string();
-    assert!(cautions.contains("log-rank tests take episodes for independent"), "{cautions}");
+    let compared = library.json(&["compare", k2, "jobs.nop-k1-nop"]);
+    let cautions = compared["cautions"].to_string();
+    assert!(cautions.contains("log-rank tests are clustered by scenario"), "{cautions}");
+    let pair = &compared["pairs"][0];
+    assert_eq!((&pair["clustered"], &compared["overall_clustered"]), (&true.into(), &true.into()));
+    assert_eq!(pair["logrank_permutation"], Value::Null, "episodes of a scenario are not exchangeable");
 }

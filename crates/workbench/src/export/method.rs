@@ -118,12 +118,18 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
     };
     Method {
         tau: tau(data.tau),
-        intervals: Some(if ratio {
+        intervals: Some(if data.pairs.iter().any(|pair| pair.clustered) {
+            "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired".to_owned()
+        } else if ratio {
             "95 % CI on the log scale from Greenwood's variances, unpaired".to_owned()
         } else {
             "95 % CI from Greenwood's variances, unpaired".to_owned()
         }),
-        test: (tested > 0).then(|| format!("p: log-rank test over all turns, {holm}")),
+        test: (tested > 0).then(|| {
+            let clustered = data.pairs.iter().any(|pair| pair.clustered);
+            let how = if clustered { ", clustered by scenario where these repeat" } else { "" };
+            format!("p: log-rank test over all turns{how}, {holm}")
+        }),
         counts: counted(&data.members),
         ..method
     }

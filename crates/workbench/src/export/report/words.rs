@@ -133,10 +133,9 @@ pub(super) fn overall(data: &Comparison) -> String {
         )),
         None => {}
     }
-    if data.members.iter().any(|member| member.stamina.n > member.scenarios) {
-        text.push_str(
-            " Some runs have several episodes of a scenario. These tests take them for independent, so their p may be too small.",
-        );
+    if data.overall_clustered {
+        let one = if data.of_one_turn { "trials of a task" } else { "episodes of a scenario" };
+        text.push_str(&format!(" Some runs have several {one}, which are alike: the log-rank tests are clustered by it."));
     }
     text
 }
