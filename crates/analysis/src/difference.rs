@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::Z_95;
-use crate::clusters::InScenario;
+use crate::clusters::{InScenario, observations};
 use crate::distribution::{normal_two_sided, student_975, student_two_sided};
 use crate::survival::{MAX_TURNS, Observation, RestrictedMean, restricted_mean};
 
@@ -145,7 +145,8 @@ pub fn clustered_difference(a: &[InScenario], b: &[InScenario], tau: u32) -> Opt
 /// The ratio of mean stamina where episodes of a scenario are alike: the jackknife of [`clustered_difference`] on the log
 /// scale. `None` as for [`mean_ratio`].
 pub fn clustered_ratio(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Ratio> {
-    let value = Jackknife::new(a, b, tau, |a, b| (b > 0.0).then(|| a / b))?.value;
+    let mean = |group: &[InScenario]| restricted_mean(&observations(group), tau).mean;
+    let value = mean(a).zip(mean(b)).filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b)?;
     let spread = Jackknife::new(a, b, tau, |a, b| (a > 0.0 && b > 0.0).then(|| (a / b).ln()));
     let half = spread.as_ref().and_then(Jackknife::half_width);
     Some(Ratio {

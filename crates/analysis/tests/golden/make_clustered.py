@@ -6,6 +6,8 @@
 
 An episode is [scenario, turns, event] as in make_comparison.py; its duration is turns + event.
 
+- difference, ratio: of the restricted means (survfit) of the first two groups over tau turns, with the jackknife over
+  scenarios: standard error, Student's interval and p; the ratio on the log scale.
 - clustered: the robust score test of coxph with cluster(scenario) and Breslow's ties at coefficients of 0, for all
   groups of a set.
 """
@@ -19,6 +21,17 @@ HERE = pathlib.Path(__file__).parent
 R_SCRIPT = """
 suppressMessages(library(survival))
 d <- read.csv(file("stdin"))
+theta <- function(x, tau) if (tau + 1 < min(x$duration)) tau else summary(survfit(Surv(duration, event) ~ 1, data = x), rmean = tau + 1)$table[["rmean"]] - 1
+say <- function(...) cat(paste(sapply(list(...), function(x) format(x, digits = 17, trim = TRUE)), collapse = ","), "\n", sep = "")
+jackknife <- function(x, tau, number) {
+  of <- function(x) number(theta(x[x$group == 0, ], tau), theta(x[x$group == 1, ], tau))
+  left <- sapply(unique(x$scenario), function(s) of(x[x$scenario != s, ]))
+  n <- length(left)
+  value <- of(x)
+  se <- sqrt((n - 1) / n * sum((left - mean(left))^2))
+  half <- qt(0.975, n - 1) * se
+  c(value, value - half, value + half, 2 * pt(-abs(value / se), n - 1))
+}
 cat("version,", as.character(packageVersion("survival")), ",", R.version.string, "\\n", sep = "")
 for (s in unique(d$set)) {
   x <- d[d$set == s, ]
@@ -68,11 +81,18 @@ def main():
     version, *said = out.stdout.strip().splitlines()
     results = {}
     for line in said:
-        name, chi2, df, p = line.rsplit(",", 3)
-        results[name] = {"chi2": float(chi2), "df": int(df), "p": float(p)}
+        name, *numbers = line.rsplit(",", 12)
+        chi2, df, p, tau, *contrasts = map(float, numbers)
+        parts = ["value", "ci_low", "ci_high", "p"]
+        results[name] = {
+            "clustered": {"chi2": chi2, "df": int(df), "p": p},
+            "tau": int(tau),
+            "difference": dict(zip(parts, contrasts[:4])),
+            "ratio": dict(zip(parts, contrasts[4:])),
+        }
     golden = {
         "made_by": version.removeprefix("version,"),
-        "sets": [{"name": name, "groups": groups, "clustered": results[name]} for name, groups in made],
+        "sets": [{"name": name, "groups": groups, **results[name]} for name, groups in made],
     }
     text = json.dumps(golden, separators=(",", ":")).replace('{"name"', '\n{"name"')
     (HERE / "clustered.json").write_text(text + "\n")
