@@ -22,7 +22,7 @@ R_SCRIPT = """
 suppressMessages(library(survival))
 d <- read.csv(file("stdin"))
 theta <- function(x, tau) if (tau + 1 < min(x$duration)) tau else summary(survfit(Surv(duration, event) ~ 1, data = x), rmean = tau + 1)$table[["rmean"]] - 1
-say <- function(...) cat(paste(sapply(list(...), function(x) format(x, digits = 17, trim = TRUE)), collapse = ","), "\n", sep = "")
+say <- function(...) cat(paste(sapply(list(...), function(x) format(x, digits = 17, trim = TRUE)), collapse = ","), "\\n", sep = "")
 jackknife <- function(x, tau, number) {
   of <- function(x) number(theta(x[x$group == 0, ], tau), theta(x[x$group == 1, ], tau))
   left <- sapply(unique(x$scenario), function(s) of(x[x$scenario != s, ]))
@@ -38,7 +38,10 @@ for (s in unique(d$set)) {
   # Only the score at 0 is asked for: the fit may not converge where a group never fails.
   fit <- suppressWarnings(coxph(Surv(duration, event) ~ factor(group) + cluster(scenario), ties = "breslow", data = x))
   df <- length(coef(fit))
-  cat(s, ",", format(fit$rscore, digits = 17), ",", df, ",", format(pchisq(fit$rscore, df, lower.tail = FALSE), digits = 17), "\\n", sep = "")
+  tau <- if (s == "one turn") 1 else 6
+  difference <- jackknife(x[x$group < 2, ], tau, function(a, b) a - b)
+  ratio <- jackknife(x[x$group < 2, ], tau, function(a, b) log(a / b))
+  say(s, fit$rscore, df, pchisq(fit$rscore, df, lower.tail = FALSE), tau, difference[1], difference[2], difference[3], difference[4], exp(ratio[1]), exp(ratio[2]), exp(ratio[3]), ratio[4])
 }
 """
 
