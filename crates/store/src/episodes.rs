@@ -461,36 +461,39 @@ impl Store {
 
     /// An episode as it was put, with every attempt and test.
     pub fn whole_episode(&self, episode: EpisodeId) -> Result<Option<Episode>> {
-        self.read(|conn| {
-            let sql = format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE id = ?1", *COLUMNS);
-            let mut find = conn.prepare_cached(&sql)?;
-            let mut rows = find.query([episode])?;
-            let Some(row) = rows.next()? else { return Ok(None) };
-            let record = read_record(conn, row)?;
-            let reason: Option<String> = row.get(COLUMN_COUNT + 10)?;
-            let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
-            let given: Option<Given> = given.as_deref().map(parse).transpose()?;
-            Ok(Some(Episode {
-                key: record.entry.key,
-                identity: row.get(COLUMN_COUNT + 14)?,
-                scenario: record.entry.scenario,
-                title: record.entry.title,
-                repeat: record.entry.repeat,
-                planned_turns: record.entry.planned_turns,
-                turns: turns::whole(conn, episode)?,
-                end_reason: reason.as_deref().map(end_reason).transpose()?,
-                attempts_left: row.get(COLUMN_COUNT + 13)?,
-                unrecognised: record.entry.unrecognised,
-                reported: record.reported,
-                tokens: given.as_ref().map(|given| given.tokens),
-                cached_input: given.map(|given| given.cached_input).unwrap_or_default(),
-                cost_usd: row.get(COLUMN_COUNT + 12)?,
-                timing: record.timing,
-                exception: record.exception,
-                artifacts: record.artifacts,
-                extra: record.extra,
-                session: sessions::of_episode(conn, episode)?,
-            }))
-        })
+        self.read(|conn| whole(conn, episode))
     }
+}
+
+/// An episode with every attempt and test.
+pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Episode>> {
+    let sql = format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE id = ?1", *COLUMNS);
+    let mut find = conn.prepare_cached(&sql)?;
+    let mut rows = find.query([episode])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let record = read_record(conn, row)?;
+    let reason: Option<String> = row.get(COLUMN_COUNT + 10)?;
+    let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
+    let given: Option<Given> = given.as_deref().map(parse).transpose()?;
+    Ok(Some(Episode {
+        key: record.entry.key,
+        identity: row.get(COLUMN_COUNT + 14)?,
+        scenario: record.entry.scenario,
+        title: record.entry.title,
+        repeat: record.entry.repeat,
+        planned_turns: record.entry.planned_turns,
+        turns: turns::whole(conn, episode)?,
+        end_reason: reason.as_deref().map(end_reason).transpose()?,
+        attempts_left: row.get(COLUMN_COUNT + 13)?,
+        unrecognised: record.entry.unrecognised,
+        reported: record.reported,
+        tokens: given.as_ref().map(|given| given.tokens),
+        cached_input: given.map(|given| given.cached_input).unwrap_or_default(),
+        cost_usd: row.get(COLUMN_COUNT + 12)?,
+        timing: record.timing,
+        exception: record.exception,
+        artifacts: record.artifacts,
+        extra: record.extra,
+        session: sessions::of_episode(conn, episode)?,
+    }))
 }

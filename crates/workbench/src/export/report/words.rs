@@ -3,6 +3,7 @@
 use figures::{SOFTWARE, p_value};
 use model::{Median, counted};
 
+use super::super::method::moved_rows;
 use super::super::tables::interval_of_means;
 use super::Block;
 use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
@@ -211,6 +212,7 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
             };
             format!("{} counts as {how}", row.label)
         })
+        .chain(moved_rows(policy).map(|moved| format!("exceptions by the row {moved}")))
         .collect();
     items.push(if changed.is_empty() {
         format!("Censoring policy: {}. Whatever the agent could have caused is a failure; what came from outside is censored.", policy.name)
