@@ -1,9 +1,9 @@
 //! What makes a mean, a pass rate or a sum less sure than it looks, in a few words each: said where the number stands.
 
-use model::{CensoringPolicy, Ending, PassRate, counted};
-use store::RunEntry;
+use model::{CensoringPolicy, EndReason, Ending, PassRate, counted};
+use store::{EpisodeEntry, RunEntry};
 
-use super::members::Pool;
+use super::members::{Pool, PooledRun};
 use crate::api::{ComparedMember, Stamina};
 
 /// A greater share of episodes that were stopped from outside is said.
