@@ -146,13 +146,16 @@ fn a_person_reads_tables() {
         "3.33",
         "not reached",
         "log-rank p",
-        "permutation p",
+        "stratified p",
         "sign-flip p",
         "τ = 4 turns",
         "fewer than 10 episodes",
     ] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
+    assert!(!text.contains("permutation p"), "trials of a task are not exchangeable: {text}");
+    let text = library.text(&["compare", "failures-k1", "nop-k1"]);
+    assert!(text.contains("permutation p"), "{text}");
     let text = library.text(&["matrix"]);
     for wanted in ["StaminaBench: mean stamina, τ = 4 turns", "no run", "3.00 (3 of 4)", "second hand"] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
