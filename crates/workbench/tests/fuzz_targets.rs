@@ -3,6 +3,7 @@
 //! Their crate is no part of the workspace (libFuzzer wants a compiler of its own), so its files are compiled here under its
 //! names, with a macro in the place of libFuzzer's.
 #![allow(
+    dead_code,
     unused_attributes,
     missing_docs,
     unreachable_pub,
