@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ingest::format::{Format, Report};
 use files::Tree;
+use ingest::format::{Format, Report};
 use model::{Artifact, ArtifactKind, Episode};
 
 /// The files of [`Sample::pack`].

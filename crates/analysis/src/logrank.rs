@@ -120,7 +120,9 @@ pub fn clustered_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     for (g, all) in groups.iter().enumerate() {
         for episode in *all {
             let last = episode.observation.last_at_risk();
-            let Some((_, (shares, hazard, weighted))) = cumulated.range(..=last).next_back() else { continue };
+            let Some((_, (shares, hazard, weighted))) = cumulated.range(..=last).next_back() else {
+                continue;
+            };
             let failed = f64::from(u8::from(episode.observation.failed_turn().is_some()));
             let of_scenario = scores.entry(&episode.scenario).or_insert_with(|| vec![0.0; k]);
             for (j, score) in of_scenario.iter_mut().enumerate() {

@@ -161,7 +161,12 @@ fn the_zone_and_the_language_of_a_machine_change_no_number() {
         let library = Library::of(&world(name));
         let said = |zone: &str, language: &str| {
             let mut command = library.room.command(&["--json", "runs"]);
-            let output = command.env("TZ", zone).env("LC_ALL", language).env("LANG", language).output().expect("an end");
+            let output = command
+                .env("TZ", zone)
+                .env("LC_ALL", language)
+                .env("LANG", language)
+                .output()
+                .expect("an end");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             String::from_utf8(output.stdout).expect("UTF-8")
         };

@@ -30,9 +30,13 @@ mod tests {
     #[test]
     fn every_row_has_a_name_of_its_own() {
         let all = decisions();
-        let names: std::collections::BTreeSet<&str> = all.iter().map(|decision| decision.row.as_str()).collect();
+        let names: std::collections::BTreeSet<&str> =
+            all.iter().map(|decision| decision.row.as_str()).collect();
         assert_eq!(names.len(), all.len());
         assert!(names.contains("NonZeroAgentExitCodeError, agent"), "{names:?}");
-        assert!(names.contains("any other, agent") && names.contains("tb unknown_agent_error, begun"), "{names:?}");
+        assert!(
+            names.contains("any other, agent") && names.contains("tb unknown_agent_error, begun"),
+            "{names:?}"
+        );
     }
 }

@@ -221,7 +221,8 @@ fn totals_of_whole_episodes_follow_the_decision_of_their_run() {
     let folder = tempfile::tempdir().unwrap();
     scenarios(folder.path(), &[(1, [500, 400, 1]), (2, [30, 0, 1])]);
     let library = Library::of(folder.path());
-    let of = |library: &Library| -> Vec<Tokens> { library.episodes().into_iter().map(|(_, t, _)| t).collect() };
+    let of =
+        |library: &Library| -> Vec<Tokens> { library.episodes().into_iter().map(|(_, t, _)| t).collect() };
     let used = |library: &Library| -> f64 {
         library.store.plays(library.runs()[0]).unwrap().iter().map(|play| play.used.tokens.sum).sum()
     };

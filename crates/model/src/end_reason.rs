@@ -175,7 +175,8 @@ impl CensoringPolicy {
     /// The reason of an end that a row decided about, and whether this policy moves the row.
     fn decided(&self, extra: &Extra) -> Option<(EndReason, bool)> {
         let text = |key: &str| extra.get(key)?.as_str();
-        let moved = self.rows.get(text(DECIDED_BY)?).copied().filter(|reason| *reason != EndReason::PassedAll);
+        let moved =
+            self.rows.get(text(DECIDED_BY)?).copied().filter(|reason| *reason != EndReason::PassedAll);
         Some((moved.or_else(|| EndReason::parse(text(DECIDED_AS)?))?, moved.is_some()))
     }
 

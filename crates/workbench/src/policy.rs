@@ -55,7 +55,8 @@ impl Workbench {
                 .hint("`stamina rpc get_decisions` lists the rows"));
         }
         if let Some((row, reason)) = policy.rows.iter().find(|(_, reason)| !may_end_so(**reason)) {
-            let what = format!("The row “{row}” cannot give the reason {}: nothing failed by it", reason.as_str());
+            let what =
+                format!("The row “{row}” cannot give the reason {}: nothing failed by it", reason.as_str());
             return Err(ApiError::new("policy.reason", what)
                 .hint("Choose why an attempt ended without a verdict, such as environment or agent_error"));
         }

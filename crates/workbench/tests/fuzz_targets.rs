@@ -72,11 +72,18 @@ const TARGETS: &[(&str, fn(&[u8]))] = &[
 #[test]
 fn every_target_is_here_and_bears_a_few_inputs() {
     let folder = fixture("").join("../../fuzz/fuzz_targets");
-    let listed: Vec<String> = files(&folder).into_iter().map(|(path, _)| path.display().to_string()).collect();
+    let listed: Vec<String> =
+        files(&folder).into_iter().map(|(path, _)| path.display().to_string()).collect();
     let here: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
     assert_eq!(here, listed);
     for (_, run) in TARGETS {
-        for input in [&b""[..], b"\0\0", b"\0\0{}", b"\x01\0{\"steps\": [{\"source\": \"agent\"}]}", b"\x02\x01\xff\xfe"] {
+        for input in [
+            &b""[..],
+            b"\0\0",
+            b"\0\0{}",
+            b"\x01\0{\"steps\": [{\"source\": \"agent\"}]}",
+            b"\x02\x01\xff\xfe",
+        ] {
             run(input);
         }
     }

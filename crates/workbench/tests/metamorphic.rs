@@ -218,7 +218,9 @@ fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
 
 /// A time in UTC, if it has a zone of whole hours east.
 fn moment(time: &str) -> Option<String> {
-    let Some((local, zone)) = time.rsplit_once('+') else { return Some(time.trim_end_matches('Z').to_owned()) };
+    let Some((local, zone)) = time.rsplit_once('+') else {
+        return Some(time.trim_end_matches('Z').to_owned());
+    };
     let hours = zone.get(..2)?.parse::<u32>().ok()?;
     let hour = local.get(11..13)?.parse::<u32>().ok()?.checked_sub(hours)?;
     Some(format!("{}{hour:02}{}", &local[..11], &local[13..]))

@@ -110,7 +110,8 @@ const ANY_OTHER: &str = "any other";
 pub(crate) fn decisions() -> Vec<Decision> {
     let named = table::ROWS.iter().map(|row| (row.in_words(), [&row.setup, &row.agent, &row.verifier]));
     let named = named.map(|(what, rules)| (what, rules.map(row::Rule::in_words)));
-    let other = ["environment", "by status and caller, else agent error, cause not recognised", "verifier error"];
+    let other =
+        ["environment", "by status and caller, else agent error, cause not recognised", "verifier error"];
     let all = named.chain(std::iter::once((ANY_OTHER.to_owned(), other.map(str::to_owned))));
     let cells = all.enumerate().flat_map(|(row, (exceptions, rules))| {
         Column::ALL.into_iter().zip(rules).map(move |(column, rule)| Decision {

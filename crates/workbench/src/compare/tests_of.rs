@@ -94,8 +94,11 @@ pub(crate) fn untested(data: &Comparison) -> (Option<String>, Option<String>) {
         None
     };
     // One that is clustered needs more scenarios than it has degrees of freedom.
-    let few = data.overall_clustered && data.members.iter().all(|m| m.scenarios < 2 + data.members.len() as u32);
-    let plain = of_both.clone().or_else(|| few.then(|| "too few scenarios for a test that is clustered by scenario".to_owned()));
+    let few =
+        data.overall_clustered && data.members.iter().all(|m| m.scenarios < 2 + data.members.len() as u32);
+    let plain = of_both
+        .clone()
+        .or_else(|| few.then(|| "too few scenarios for a test that is clustered by scenario".to_owned()));
     let plain = plain.unwrap_or_else(|| {
         "whenever an episode failed, no other member had one that was still alive".to_owned()
     });

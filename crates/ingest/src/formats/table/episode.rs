@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use files::{Tree, join};
 use model::{
-    Artifact, ArtifactKind, Attempt, CachedInput, Counting, EndReason, Ending, Episode, Request, Tokens, Turn,
-    Verdict,
+    Artifact, ArtifactKind, Attempt, CachedInput, Counting, EndReason, Ending, Episode, Request, Tokens,
+    Turn, Verdict,
 };
 
 use crate::readers::text::first_title;

@@ -54,9 +54,13 @@ impl Rule {
             Self::FirstStep(reason) => format!("{}; before a later step {UNCLEAR}", reason.label()),
             Self::Status(otherwise) => format!("by status, else {}", otherwise.in_words()),
             Self::Refused => format!("by why the request was refused, else {UNCLEAR}"),
-            Self::Caller(otherwise) => format!("environment if an engine was called, else {}", otherwise.in_words()),
+            Self::Caller(otherwise) => {
+                format!("environment if an engine was called, else {}", otherwise.in_words())
+            }
             Self::Client(otherwise) => format!("endpoint if one was called, else {}", otherwise.in_words()),
-            Self::TimeLimit(reason) => format!("{}, unless another time-out was taken for it", reason.label()),
+            Self::TimeLimit(reason) => {
+                format!("{}, unless another time-out was taken for it", reason.label())
+            }
             Self::Keys => format!("environment if the container was gone, else {UNCLEAR}"),
             Self::Wrapper(otherwise) => format!("what it wraps, else {}", otherwise.in_words()),
         }
@@ -81,7 +85,11 @@ impl Row {
     /// Which exceptions it means.
     pub(super) fn in_words(&self) -> String {
         let kinds = if self.types.is_empty() { "all".to_owned() } else { self.types.join(", ") };
-        let of = if self.packages.is_empty() { String::new() } else { format!(" of {}", self.packages.join(", ")) };
+        let of = if self.packages.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", self.packages.join(", "))
+        };
         let begins: Vec<String> = self.begins.iter().map(|begin| format!("“{}”", begin.trim_end())).collect();
         let begins =
             if begins.is_empty() { String::new() } else { format!(" that begin with {}", begins.join(", ")) };

@@ -136,7 +136,9 @@ pub(super) fn overall(data: &Comparison) -> String {
     }
     if data.overall_clustered {
         let one = if data.of_one_turn { "trials of a task" } else { "episodes of a scenario" };
-        text.push_str(&format!(" Some runs have several {one}, which are alike: the log-rank tests are clustered by it."));
+        text.push_str(&format!(
+            " Some runs have several {one}, which are alike: the log-rank tests are clustered by it."
+        ));
     }
     text
 }
