@@ -9,5 +9,7 @@ use libfuzzer_sys::fuzz_target;
 thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 
 fuzz_target!(|input: &[u8]| {
-    SAMPLE.with(|sample| sample.get_or_init(|| Sample::of("harbor/jobs/terminus2-mock-priced")).read_with(&Harbor, input));
+    SAMPLE.with(|sample| {
+        sample.get_or_init(|| Sample::of("harbor/jobs/terminus2-mock-priced")).read_with(&Harbor, input)
+    });
 });

@@ -11,7 +11,10 @@ use libfuzzer_sys::fuzz_target;
 static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
 
 fn path() -> PathBuf {
-    FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder can be made")).path().join("input.zip")
+    FOLDER
+        .get_or_init(|| tempfile::tempdir().expect("a temporary folder can be made"))
+        .path()
+        .join("input.zip")
 }
 
 fuzz_target!(|input: &[u8]| {

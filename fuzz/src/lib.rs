@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ingest::format::{Format, Report};
 use files::Tree;
+use ingest::format::{Format, Report};
 use model::{Artifact, ArtifactKind, Episode};
 
 /// The files of [`Sample::pack`].
@@ -27,9 +27,15 @@ pub struct Sample {
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
+/// The repository: these files are compiled for the fuzzer and, by `crates/workbench/tests/fuzz_targets.rs`, as a test.
+fn repository() -> &'static Path {
+    let is_root = |folder: &&Path| folder.join("fuzz/run").is_dir();
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(is_root).expect("the repository")
+}
+
 /// Where a fixture lies.
 pub fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(name)
+    repository().join("tests/fixtures").join(name)
 }
 
 /// The files below a folder, by path.
@@ -77,7 +83,7 @@ impl Sample {
 
     /// The records of a run, as its runner left them.
     pub fn run() -> Self {
-        Self::of_files(files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("run")))
+        Self::of_files(files(&repository().join("fuzz/run")))
     }
 
     /// Two turns of a scenario of the sample pack: what is read of a pack, without what is only shown. The first suite has

@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean};
-use crate::clusters::{InScenario, observations};
-use crate::difference::{Difference, Ratio, common_tau, mean_difference, mean_ratio};
+use crate::clusters::{InScenario, has_repeats, observations};
+use crate::difference::{
+    Difference, Ratio, clustered_difference, clustered_ratio, common_tau, mean_difference, mean_ratio,
+};
 use crate::holm::holm;
-use crate::logrank::{LogRank, log_rank, stratified_log_rank};
+use crate::logrank::{LogRank, fitting_log_rank, stratified_log_rank};
 use crate::paired::{Paired, paired};
 use crate::permutation::{Permutation, permutation_log_rank};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
@@ -68,6 +70,10 @@ pub struct Pair {
     pub a: usize,
     /// Place of the second, the baseline if there is one. Differences are `a` − `b`, ratios `a` / `b`.
     pub b: usize,
+    /// Whether some scenario has several episodes of a run: they are alike. The log-rank test is then
+    /// [`clustered_log_rank`](crate::logrank::clustered_log_rank), difference and ratio have intervals and p
+    /// by a jackknife over scenarios, and the permutation test is not defined.
+    pub clustered: bool,
     /// The log-rank test; `None` = not defined.
     pub logrank: Option<LogRank>,
     /// Its p-value after Holm's correction over the pairs.
@@ -76,11 +82,11 @@ pub struct Pair {
     pub stratified: Option<LogRank>,
     /// By permutation, for few episodes.
     pub permutation: Option<Permutation>,
-    /// Difference of mean stamina (Greenwood).
+    /// Difference of mean stamina (Greenwood, or by a jackknife over scenarios).
     pub difference: Option<Difference>,
     /// The same by cluster bootstrap.
     pub difference_bootstrap: Option<Bootstrapped>,
-    /// Ratio of mean stamina (log scale).
+    /// Ratio of mean stamina (log scale; Greenwood, or by a jackknife over scenarios).
     pub ratio: Option<Ratio>,
     /// On shared scenarios; `None` = none are shared.
     pub paired: Option<Paired>,
@@ -97,6 +103,8 @@ pub struct Comparison {
     pub pairs: Vec<Pair>,
     /// The log-rank test of all runs at once; `None` = not defined.
     pub overall: Option<LogRank>,
+    /// Whether that is clustered by scenario.
+    pub clustered: bool,
 }
 
 /// Compares runs.
@@ -124,19 +132,29 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             (Some(all), _) => (Some(all), a, b),
             (None, two) => (two.as_ref(), 0, 1),
         };
-        let small = options.permutations > 0 && plain_a.len() + plain_b.len() <= SMALL;
+        let clustered = has_repeats(of_a) || has_repeats(of_b);
+        let small = options.permutations > 0 && plain_a.len() + plain_b.len() <= SMALL && !clustered;
         Pair {
             a,
             b,
-            logrank: log_rank(&[plain_a, plain_b]),
+            clustered,
+            logrank: fitting_log_rank(&[of_a, of_b]),
             p_holm: None,
             stratified: stratified_log_rank(&[of_a, of_b]),
             permutation: small
                 .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, how.seed))
                 .flatten(),
-            difference: mean_difference(plain_a, plain_b, tau),
+            difference: if clustered {
+                clustered_difference(of_a, of_b, tau)
+            } else {
+                mean_difference(plain_a, plain_b, tau)
+            },
             difference_bootstrap: means.and_then(|r| r.of(|m| m[i] - m[j])),
-            ratio: mean_ratio(plain_a, plain_b, tau),
+            ratio: if clustered {
+                clustered_ratio(of_a, of_b, tau)
+            } else {
+                mean_ratio(plain_a, plain_b, tau)
+            },
             paired: paired(of_a, of_b, tau, how.seed),
         }
     };
@@ -145,7 +163,6 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
     for (pair, p) in pairs.iter_mut().zip(holm(&p_values)) {
         pair.p_holm = p;
     }
-    let groups: Vec<&[Observation]> = plain.iter().map(Vec::as_slice).collect();
     Comparison {
         tau,
         runs: runs
@@ -161,7 +178,8 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             })
             .collect(),
         pairs,
-        overall: log_rank(&groups),
+        overall: fitting_log_rank(&episodes),
+        clustered: episodes.iter().any(|group| has_repeats(group)),
     }
 }
 

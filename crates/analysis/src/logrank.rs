@@ -1,5 +1,5 @@
-//! Do curves differ? The log-rank test of two or more groups, plain and stratified. [`crate::permutation`] has the one for
-//! groups that are too small for χ².
+//! Do curves differ? The log-rank test of two or more groups: plain, stratified by scenario, and for scenarios that are
+//! repeated. [`crate::permutation`] has the one for groups that are too small for χ².
 //!
 //! Turns are discrete and episodes many, so several fail at the same turn: the variance is the hypergeometric one,
 //! which is right for ties.
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::clusters::InScenario;
+use crate::clusters::{InScenario, has_repeats, observations};
 use crate::distribution::chi_squared_above;
 use crate::survival::Observation;
 
@@ -74,6 +74,83 @@ pub fn stratified_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
         sums.add_stratum(stratum);
     }
     sums.test()
+}
+
+/// The log-rank test where episodes of one scenario are alike, in one group that repeats it and between groups: the
+/// covariance of observed − expected is the sum over scenarios of the products of their scores (Lin and Wei 1989, JASA
+/// 84:1074; Lee, Wei and Amato 1992; the robust score test of `coxph` with `cluster()` and Breslow's ties in R).
+///
+/// The score of an episode for group j is Σ over turns of (1 in j − nⱼ/n) · (failed − at risk · d/n), with the n at risk
+/// and d failures of that turn; those of a scenario are summed up over its episodes in all groups. Where every episode
+/// has a scenario of its own it differs from [`log_rank`] by the estimate of the variance alone.
+///
+/// `None` as for [`log_rank`], and where no more scenarios say anything than there are degrees of freedom.
+pub fn clustered_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
+    let k = groups.len();
+    let plain: Vec<Vec<Observation>> = groups.iter().map(|group| observations(group)).collect();
+    let plain: Vec<&[Observation]> = plain.iter().map(Vec::as_slice).collect();
+    let LogRank { groups: sums, .. } = log_rank(&plain)?;
+
+    // Per turn with failures: failures, and at risk of each group.
+    let mut turns: BTreeMap<u32, (f64, Vec<f64>)> = BTreeMap::new();
+    for turn in groups.iter().copied().flatten().filter_map(|episode| episode.observation.failed_turn()) {
+        turns.entry(turn).or_insert_with(|| (0.0, vec![0.0; k])).0 += 1.0;
+    }
+    for (g, all) in groups.iter().enumerate() {
+        for episode in *all {
+            for (_, at_risk) in turns.range_mut(..=episode.observation.last_at_risk()).map(|(_, turn)| turn) {
+                at_risk[g] += 1.0;
+            }
+        }
+    }
+    // Per turn: the share of each group at risk, and summed up to it the hazard and the hazard times that share.
+    let mut hazard = 0.0;
+    let mut weighted = vec![0.0; k];
+    let cumulated: BTreeMap<u32, (Vec<f64>, f64, Vec<f64>)> = turns
+        .iter()
+        .map(|(turn, (failed, at_risk))| {
+            let n: f64 = at_risk.iter().sum();
+            let shares: Vec<f64> = at_risk.iter().map(|own| own / n).collect();
+            hazard += failed / n;
+            weighted.iter_mut().zip(&shares).for_each(|(sum, share)| *sum += share * failed / n);
+            (*turn, (shares, hazard, weighted.clone()))
+        })
+        .collect();
+    let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (g, all) in groups.iter().enumerate() {
+        for episode in *all {
+            let last = episode.observation.last_at_risk();
+            let Some((_, (shares, hazard, weighted))) = cumulated.range(..=last).next_back() else {
+                continue;
+            };
+            let failed = f64::from(u8::from(episode.observation.failed_turn().is_some()));
+            let of_scenario = scores.entry(&episode.scenario).or_insert_with(|| vec![0.0; k]);
+            for (j, score) in of_scenario.iter_mut().enumerate() {
+                let own = f64::from(u8::from(j == g));
+                *score += failed * (own - shares[j]) - (own * hazard - weighted[j]);
+            }
+        }
+    }
+    let mut covariance = vec![0.0; k * k];
+    for score in scores.values() {
+        for j in 0..k {
+            for l in 0..k {
+                covariance[j * k + l] += score[j] * score[l];
+            }
+        }
+    }
+    let telling = scores.values().filter(|score| score.iter().any(|s| s.abs() > 1e-12)).count();
+    Sums { groups: sums, covariance }.test().filter(|test| telling > test.df as usize)
+}
+
+/// The log-rank test that fits the episodes: [`clustered_log_rank`] where some scenario has several in a group, else
+/// [`log_rank`].
+pub fn fitting_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
+    if groups.iter().any(|group| has_repeats(group)) {
+        return clustered_log_rank(groups);
+    }
+    let plain: Vec<Vec<Observation>> = groups.iter().map(|group| observations(group)).collect();
+    log_rank(&plain.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 /// Observed, expected and covariance, summed over turns and strata.

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
 
 use analysis::bootstrap::{Resampling, bootstrap_difference};
-use analysis::clusters::InScenario;
+use analysis::clusters::{InScenario, observations};
+use analysis::difference::clustered_difference;
+use analysis::logrank::{clustered_log_rank, log_rank};
 use analysis::pass_rate::pass_rate;
 use analysis::proportion::wilson;
 use analysis::survival::Observation;
@@ -110,5 +112,38 @@ fn pass_rates_over_tasks_with_several_trials_hold_the_truth() {
         let held = rate_coverage(tasks, most, rate);
         let near = held.iter().zip(said).all(|(held, said): (&f64, f64)| (held - said).abs() < 0.006);
         assert!(near, "{tasks} tasks with up to {most} trials, {rate}: {held:?}");
+    }
+}
+
+/// How often runs that are alike, each scenario played four times, are told apart at 5 %: by the plain log-rank test, by the
+/// one that is clustered by scenario, and by the difference with a jackknife over scenarios.
+fn rejected(own: usize, shared: usize) -> [f64; 3] {
+    let mut rng = ChaCha8Rng::seed_from_u64(13);
+    let mut rejected = [0_u32; 3];
+    for _ in 0..COMPARISONS {
+        let difficulty: Vec<f64> = (0..2 * own + shared)
+            .map(|_| (1.2 * (uniform(&mut rng) + uniform(&mut rng) + uniform(&mut rng) - 1.5)).exp())
+            .collect();
+        let mut play = |from, to| -> Vec<InScenario> {
+            (0..4).flat_map(|_| run(&mut rng, &difficulty, from, to)).collect()
+        };
+        let (a, b) = (play(0, own + shared), play(own, 2 * own + shared));
+        let p = [
+            log_rank(&[&observations(&a), &observations(&b)]).unwrap().p,
+            clustered_log_rank(&[&a, &b]).unwrap().p,
+            clustered_difference(&a, &b, TAU).unwrap().p.unwrap(),
+        ];
+        rejected.iter_mut().zip(p).for_each(|(count, p)| *count += u32::from(p < 0.05));
+    }
+    rejected.map(|count| f64::from(count) / COMPARISONS as f64)
+}
+
+#[test]
+fn repeats_of_scenarios_do_not_make_runs_differ() {
+    for (own, shared, plain_from) in [(10, 0, 0.15), (20, 0, 0.15), (0, 8, 0.0), (0, 20, 0.0)] {
+        let [plain, log_rank, difference] = rejected(own, shared);
+        let of = format!("{own} own and {shared} shared: {plain:.3} {log_rank:.3} {difference:.3}");
+        assert!(plain >= plain_from, "{of}");
+        assert!(log_rank <= 0.075 && difference <= 0.075, "{of}");
     }
 }

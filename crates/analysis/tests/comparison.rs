@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
 
 use analysis::clusters::{InScenario, observations};
-use analysis::difference::{mean_difference, mean_ratio};
+use analysis::difference::{clustered_difference, clustered_ratio, mean_difference, mean_ratio};
 use analysis::holm::holm;
-use analysis::logrank::{LogRank, log_rank, stratified_log_rank};
+use analysis::logrank::{LogRank, clustered_log_rank, fitting_log_rank, log_rank, stratified_log_rank};
 use analysis::paired::paired;
 use analysis::permutation::permutation_log_rank;
 use analysis::survival::Observation;
@@ -73,12 +73,18 @@ fn golden() -> Golden {
     serde_json::from_str(include_str!("golden/comparison.json")).unwrap()
 }
 
+type Groups = Vec<Vec<(String, u32, u8)>>;
+
 fn groups(set: &Set) -> Vec<Vec<InScenario>> {
+    in_scenarios(&set.groups)
+}
+
+fn in_scenarios(groups: &Groups) -> Vec<Vec<InScenario>> {
     let episode = |(scenario, turns, event): &(String, u32, u8)| {
         let ending = if *event == 1 { Ending::Event } else { Ending::Censored };
         InScenario::new(scenario.as_str(), Observation { turns: *turns, ending })
     };
-    set.groups.iter().map(|g| g.iter().map(episode).collect()).collect()
+    groups.iter().map(|g| g.iter().map(episode).collect()).collect()
 }
 
 #[track_caller]
@@ -186,4 +192,72 @@ fn r_agrees_on_holm() {
             near(ours, theirs, "holm");
         }
     }
+}
+
+#[derive(Deserialize)]
+struct Clustered {
+    sets: Vec<ClusteredSet>,
+}
+
+#[derive(Deserialize)]
+struct ClusteredSet {
+    name: String,
+    groups: Groups,
+    clustered: ChiSquare,
+    tau: u32,
+    difference: Contrast,
+    ratio: Contrast,
+}
+
+#[derive(Deserialize)]
+struct ChiSquare {
+    chi2: f64,
+    df: u32,
+    p: f64,
+}
+
+#[test]
+fn r_agrees_on_comparisons_with_repeated_scenarios() {
+    let golden: Clustered = serde_json::from_str(include_str!("golden/clustered.json")).unwrap();
+    assert!(golden.sets.len() >= 7);
+    for set in &golden.sets {
+        let what = &set.name;
+        let episodes = in_scenarios(&set.groups);
+        let tagged: Vec<&[InScenario]> = episodes.iter().map(Vec::as_slice).collect();
+        let ours = clustered_log_rank(&tagged).unwrap();
+        near(Some(ours.chi2), Some(set.clustered.chi2), what);
+        near(Some(ours.p), Some(set.clustered.p), what);
+        assert_eq!(ours.df, set.clustered.df, "{what}");
+        let fitting = fitting_log_rank(&tagged).unwrap();
+        assert_eq!(fitting == ours, what != "two, no repeats", "{what}");
+
+        let [a, b] = [tagged[0], tagged[1]];
+        let limit = f64::from(set.tau);
+        let ours = clustered_difference(a, b, set.tau).unwrap();
+        near(Some(ours.value), set.difference.value, what);
+        near(ours.ci_low, set.difference.ci_low.map(|x| x.max(-limit)), what);
+        near(ours.ci_high, set.difference.ci_high.map(|x| x.min(limit)), what);
+        near(ours.p, set.difference.p, what);
+        let ours = clustered_ratio(a, b, set.tau).unwrap();
+        near(Some(ours.value), set.ratio.value, what);
+        near(ours.ci_low, set.ratio.ci_low, what);
+        near(ours.ci_high, set.ratio.ci_high, what);
+        near(ours.p, set.ratio.p, what);
+    }
+}
+
+#[test]
+fn repeats_of_two_scenarios_say_little() {
+    let repeated = |scenario: &str, turns: u32| {
+        (0..20).map(|_| InScenario::new(scenario, Observation::failed_at(turns))).collect::<Vec<_>>()
+    };
+    let a = [repeated("easy", 6), repeated("easier", 5)].concat();
+    let b = [repeated("hard", 2), repeated("harder", 1)].concat();
+    let plain = log_rank(&[&observations(&a), &observations(&b)]).unwrap();
+    assert!(plain.p < 1e-9, "80 episodes as if they were independent");
+    let clustered = clustered_log_rank(&[&a, &b]).unwrap();
+    assert!(clustered.p > 0.04, "four scenarios: {}", clustered.p);
+    let one = [repeated("only", 3)].concat();
+    assert_eq!(clustered_log_rank(&[&one, &repeated("only", 2)]), None, "one scenario has no variance");
+    assert_eq!(clustered_difference(&one, &repeated("only", 2), 3).unwrap().ci_low, None);
 }

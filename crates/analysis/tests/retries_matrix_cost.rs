@@ -76,7 +76,10 @@ fn attempts_are_read_off_an_episode_under_a_policy() {
     assert_eq!(read.turns[0].attempts, [Censored, Event, Passed]);
     assert_eq!(read.turns[1].attempts, [Censored]);
     assert_eq!(read.observed, Observation::censored_after(1));
-    let strict = CensoringPolicy { overrides: [(EndReason::Endpoint, Ending::Event)].into() };
+    let strict = CensoringPolicy {
+        overrides: [(EndReason::Endpoint, Ending::Event)].into(),
+        ..CensoringPolicy::default()
+    };
     assert_eq!(EpisodeAttempts::of_episode(&episode, &strict).turns[0].attempts[0], Event);
 }
 
@@ -271,6 +274,7 @@ fn readings_of_censoring_bracket_the_result() {
     assert!(s.censored_failed.restricted_mean.mean < under(&policy, 10).restricted_mean.mean);
     let strict = CensoringPolicy {
         overrides: [(EndReason::Endpoint, Ending::Event), (EndReason::Budget, Ending::Event)].into(),
+        ..CensoringPolicy::default()
     };
     let s = sensitivity(&episodes, &strict, 5);
     assert_eq!(under(&strict, 5), s.censored_failed);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
-use workbench::api::{ApiError, ComparedMember, ComparedPair, Comparison, Pairs};
+use workbench::api::{ApiError, ChiSquare, ComparedMember, ComparedPair, Comparison, Pairs};
 use workbench::{p_number, p_value};
 
 use crate::members::request;
@@ -76,6 +76,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "a": id(p.a),
             "b": id(p.b),
             "in_both": p.in_both,
+            "clustered": p.clustered,
             "logrank": logrank,
             "logrank_permutation": p.logrank_permutation,
             "logrank_stratified": chi_square(p.logrank_stratified),
@@ -109,6 +110,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
         "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         "overlaps": comparison.overlaps.iter().map(|(a, b, runs)| json!({ "a": id(*a), "b": id(*b), "runs": runs })).collect::<Vec<_>>(),
         "overall": chi_square(comparison.overall),
+        "overall_clustered": comparison.overall_clustered,
         "no_overall": comparison.no_overall,
         "overall_stratified": chi_square(comparison.overall_stratified),
         "no_overall_stratified": comparison.no_overall_stratified,
@@ -159,13 +161,15 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str(&staminas_text(members));
     }
     text.push_str(&pairs_text(comparison));
+    let test = |what: &str, test: ChiSquare| {
+        format!("{what} χ² = {:.2}, {} degrees of freedom, {}\n", test.chi2, test.df, p_value(Some(test.p)))
+    };
     if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
-        text.push_str(&format!(
-            "\nAll together: log-rank χ² = {:.2}, {} degrees of freedom, {}\n",
-            overall.chi2,
-            overall.df,
-            p_value(Some(overall.p))
-        ));
+        let clustered = if comparison.overall_clustered { ", clustered by scenario," } else { "" };
+        text.push_str(&test(&format!("\nAll together: log-rank{clustered}"), overall));
+    }
+    if let Some(stratified) = comparison.overall_stratified.filter(|_| members.len() > 2) {
+        text.push_str(&test("Stratified by scenario:", stratified));
     }
     if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
         text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
@@ -269,6 +273,7 @@ fn pairs_text(comparison: &Comparison) -> String {
             _ => "n/a".to_owned(),
         };
         let few = comparison.pairs.iter().any(|p| p.logrank_permutation.is_some());
+        let shared = comparison.pairs.iter().any(|p| p.logrank_stratified.is_some());
         let rows: Vec<Vec<String>> = comparison
             .pairs
             .iter()
@@ -284,6 +289,7 @@ fn pairs_text(comparison: &Comparison) -> String {
                     p_number(p.p_holm),
                 ];
                 row.extend(few.then(|| p_number(p.logrank_permutation.map(|test| test.p))));
+                row.extend(shared.then(|| p_number(p.logrank_stratified.map(|test| test.p))));
                 row.extend([
                     paired.map_or_else(
                         || if p.in_both > 0 { "n/a".to_owned() } else { "0".to_owned() },
@@ -304,6 +310,7 @@ fn pairs_text(comparison: &Comparison) -> String {
             if one { ("difference (pp)", "paired (pp)") } else { ("difference", "paired") };
         let mut head = vec!["pair", of_means, "95 % CI", "ratio", "95 % CI", "log-rank p", holm.as_str()];
         head.extend(few.then_some("permutation p"));
+        head.extend(shared.then_some("stratified p"));
         head.extend(["shared", of_pairs, "95 % CI", "paired t p", "sign-flip p"]);
         let mut right = vec![true; head.len()];
         right[0] = false;

@@ -146,13 +146,16 @@ fn a_person_reads_tables() {
         "3.33",
         "not reached",
         "log-rank p",
-        "permutation p",
+        "stratified p",
         "sign-flip p",
         "τ = 4 turns",
         "fewer than 10 episodes",
     ] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
+    assert!(!text.contains("permutation p"), "trials of a task are not exchangeable: {text}");
+    let text = library.text(&["compare", "failures-k1", "nop-k1"]);
+    assert!(text.contains("permutation p"), "{text}");
     let text = library.text(&["matrix"]);
     for wanted in ["StaminaBench: mean stamina, τ = 4 turns", "no run", "3.00 (3 of 4)", "second hand"] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
@@ -393,6 +396,10 @@ fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
         .find(|cell| cell["runs"].to_string().contains(k2))
         .expect("its cell");
     assert_eq!(repeated["mean_stamina"]["clustered"], true, "{repeated}");
-    let cautions = library.json(&["compare", k2, "jobs.nop-k1-nop"])["cautions"].to_string();
-    assert!(cautions.contains("log-rank tests take episodes for independent"), "{cautions}");
+    let compared = library.json(&["compare", k2, "jobs.nop-k1-nop"]);
+    let cautions = compared["cautions"].to_string();
+    assert!(cautions.contains("log-rank tests are clustered by scenario"), "{cautions}");
+    let pair = &compared["pairs"][0];
+    assert_eq!((&pair["clustered"], &compared["overall_clustered"]), (&true.into(), &true.into()));
+    assert_eq!(pair["logrank_permutation"], Value::Null, "episodes of a scenario are not exchangeable");
 }

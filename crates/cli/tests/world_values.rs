@@ -154,3 +154,30 @@ fn how_much_of_a_run_is_there_is_told() {
     let never = coverage("never-at-risk");
     assert_eq!((&never["present"], &never["scored"]), (&Value::from(3), &Value::from(0)));
 }
+
+#[test]
+fn the_zone_and_the_language_of_a_machine_change_no_number() {
+    for name in ["docker-words", "cache-beside", "odd-counts"] {
+        let library = Library::of(&world(name));
+        let said = |zone: &str, language: &str| {
+            let mut command = library.room.command(&["--json", "runs"]);
+            let output = command
+                .env("TZ", zone)
+                .env("LC_ALL", language)
+                .env("LANG", language)
+                .output()
+                .expect("an end");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).expect("UTF-8")
+        };
+        let plain = said("UTC", "C");
+        for (zone, language) in [("Asia/Kathmandu", "de_DE.UTF-8"), ("America/St_Johns", "tr_TR.UTF-8")] {
+            assert_eq!(said(zone, language), plain, "{name} in {zone}, {language}");
+        }
+        // Reading in another zone is the same, too: times without a zone are nobody's local time.
+        let room = Room::new();
+        let mut read = room.command(&["--json", "ingest", world(name).to_str().expect("UTF-8")]);
+        assert!(read.env("TZ", "Pacific/Auckland").output().expect("an end").status.success());
+        assert_eq!(room.json(&["runs"]), library.room.json(&["runs"]), "{name}");
+    }
+}

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Episode, Run, Tokens, Warning};
+use model::{CachedInput, Episode, Run, Tokens, Warning};
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{FoundFormat, NotRecognised, Place, discover_among};
@@ -99,6 +99,7 @@ pub fn import_among(
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
+    store.leave_out_copies(source)?;
     store.settle_cached_input(source)?;
     store.sum_runs(source)?;
     imported.stopped = (imported.parts_read as usize) < to_read.len();
@@ -339,6 +340,7 @@ fn read_jobs(
                 attempt.tokens = attempt.tokens.without_part_of_unknown();
             }
             episode.tokens = episode.tokens.map(Tokens::without_part_of_unknown);
+            say_added(job.place, &episode, &mut report);
             if episode.identity.is_none() {
                 episode.identity = identity::of_contents(&episode);
             }
@@ -348,6 +350,27 @@ fn read_jobs(
         if sender.send(Done { job: index, episodes, report }).is_err() {
             return;
         }
+    }
+}
+
+/// Says of a part that cached tokens were added to the input, where its reader has not.
+fn say_added(place: &Place, episode: &Episode, report: &mut Report) {
+    const CODE: &str = "tokens.cache_added";
+    if report.warnings.iter().any(|warning| warning.code == CODE) {
+        return;
+    }
+    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
+    let mut counts = of_attempts
+        .map(|attempt| (attempt.tokens, attempt.cached_input))
+        .chain(episode.tokens.map(|tokens| (tokens, episode.cached_input)))
+        .filter(|(_, basis)| *basis == CachedInput::Added);
+    if let Some((Tokens { input: Some(input), cached: Some(cached), .. }, _)) = counts.next() {
+        let what = format!(
+            "Input {}, cached {cached} in {}: the input is counted without cached tokens. They are added (input {input} here), at every attempt of the run.",
+            input.saturating_sub(cached),
+            episode.key
+        );
+        report.warn(Warning::repaired(&place.at, CODE, what));
     }
 }
 

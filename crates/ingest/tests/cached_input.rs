@@ -202,3 +202,60 @@ fn nowhere_are_more_cached_than_input_tokens() {
     }
     assert!(checked > 20, "{checked}");
 }
+
+/// A folder of StaminaBench whose scenarios give tokens for the whole of them alone.
+fn scenarios(at: &Path, usages: &[(u32, [u64; 3])]) {
+    for (number, [input, cached, output]) in usages {
+        let folder = at.join(format!("scenario_{number}"));
+        fs::create_dir_all(&folder).unwrap();
+        let trajectory = json!({
+            "turns": [{ "turn": 1, "attempts": [{ "attempt": 1, "success": true, "passed": 3, "total": 3 }] }],
+            "usage": { "prompt_tokens": input, "cached_tokens": cached, "completion_tokens": output },
+        });
+        fs::write(folder.join("trajectory.json"), trajectory.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn totals_of_whole_episodes_follow_the_decision_of_their_run() {
+    let folder = tempfile::tempdir().unwrap();
+    scenarios(folder.path(), &[(1, [500, 400, 1]), (2, [30, 0, 1])]);
+    let library = Library::of(folder.path());
+    let of =
+        |library: &Library| -> Vec<Tokens> { library.episodes().into_iter().map(|(_, t, _)| t).collect() };
+    let used = |library: &Library| -> f64 {
+        library.store.plays(library.runs()[0]).unwrap().iter().map(|play| play.used.tokens.sum).sum()
+    };
+    assert_eq!(of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
+    assert!((used(&library) - 532.0).abs() < 1e-9, "{}", used(&library));
+
+    scenarios(folder.path(), &[(0, [100, 900, 1])]);
+    assert_eq!(library.read(), 1, "the others are not read again");
+    let proven = [tokens(1_000, 900, 1), tokens(900, 400, 1), tokens(30, 0, 1)];
+    assert_eq!(of(&library), proven);
+    assert!((used(&library) - 1_933.0).abs() < 1e-9, "{}", used(&library));
+    assert_eq!(library.codes().iter().filter(|code| *code == "tokens.cache_added").count(), 1);
+    library.read();
+    assert_eq!(of(&library), proven, "reading again adds nothing twice");
+
+    fs::remove_dir_all(folder.path().join("scenario_0")).unwrap();
+    library.read();
+    assert_eq!(of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
+    assert!((used(&library) - 532.0).abs() < 1e-9, "{}", used(&library));
+}
+
+#[test]
+fn a_table_with_more_cached_than_input_tokens_is_made_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_cached,tokens_out\n\
+                 r,h,m,a,1,1,1,100,900,1\n\
+                 r,h,m,b,1,1,1,500,400,1\n\
+                 other,h,m,a,1,1,1,500,400,1\n";
+    fs::write(folder.path().join("t.csv"), table).unwrap();
+    let library = Library::of(folder.path());
+    let mut all: Vec<(String, Tokens)> = library.episodes().into_iter().map(|(s, t, _)| (s, t)).collect();
+    all.sort_by_key(|(scenario, tokens)| (scenario.clone(), tokens.input));
+    let right = [("a", tokens(500, 400, 1)), ("a", tokens(1_000, 900, 1)), ("b", tokens(900, 400, 1))];
+    assert_eq!(all, right.map(|(scenario, tokens)| (scenario.to_owned(), tokens)));
+    assert_eq!(library.codes(), ["tokens.cache_added"]);
+}

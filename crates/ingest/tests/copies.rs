@@ -82,6 +82,39 @@ fn the_copy_counts_once_the_original_is_gone() {
     assert!(duplicates(&store, source).is_empty());
 }
 
+/// In the layout of EvoCode-Bench a task's folder has its jobs: copied with them it is no further task.
+#[test]
+fn a_task_that_was_copied_with_its_jobs_counts_once() {
+    const TASK: &str = "theme_t1_w1_notes_cli";
+    let folder = tempfile::tempdir().unwrap();
+    let harbor = fixtures().join("harbor");
+    let task = folder.path().join(TASK);
+    copy(&harbor.join("tasks").join(TASK), &task);
+    let job = task.join("harbor_jobs/oracle/2026-11-21__07-30-38");
+    let trial = format!("{TASK}__H5GwjG9");
+    copy(&harbor.join("jobs/oracle-k2").join(&trial), &job.join(&trial));
+    for file in ["config.json", "result.json", "lock.json"] {
+        fs::copy(harbor.join("jobs/oracle-k2").join(file), job.join(file)).unwrap();
+    }
+    copy(&harbor.join("tasks/theme_v2_w1_notes_abort_no_reward"), &folder.path().join("theme_v2"));
+    let again = folder.path().join(format!("{TASK} copy"));
+    copy(&task, &again);
+
+    let store = Store::in_memory().unwrap();
+    let source = open(&store, folder.path());
+    let [run] = runs(&store)[..] else { panic!("one run") };
+    assert_eq!(store.episodes(run).unwrap().len(), 1);
+    assert_eq!(duplicates(&store, source), [format!("{TASK} copy")]);
+    read(&store, source, folder.path());
+    assert_eq!(store.episodes(run).unwrap().len(), 1, "reading again changes nothing");
+    assert_eq!(duplicates(&store, source), [format!("{TASK} copy")]);
+
+    fs::remove_dir_all(&task).unwrap();
+    read(&store, source, folder.path());
+    assert_eq!(store.episodes(run).unwrap().len(), 1, "the copy stands in");
+    assert!(duplicates(&store, source).is_empty());
+}
+
 /// Repeats of a task are no copies of each other.
 #[test]
 fn trials_of_one_task_are_told_apart() {

@@ -8,7 +8,7 @@ use ts_rs::TS;
 
 use crate::Tokens;
 
-/// How the cached tokens of an attempt came to be part of its input tokens.
+/// How the cached tokens of an attempt, or of a whole episode, came to be part of its input tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum CachedInput {
@@ -34,6 +34,17 @@ impl CachedInput {
             Self::Assumed => "assumed",
             Self::Added => "added",
             Self::AddedByRun => "added_by_run",
+        }
+    }
+
+    /// What the counts say of it: more cached than input tokens were counted beside them; others may have been.
+    pub fn of_counts(tokens: &Tokens) -> Self {
+        if tokens.cache_exceeds_input() {
+            Self::Added
+        } else if tokens.input.is_some() && tokens.cached.is_some_and(|cached| cached > 0) {
+            Self::Assumed
+        } else {
+            Self::Included
         }
     }
 

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::{Episode, Extra};
+
 /// Whether the end of an episode counts as a failure of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -108,6 +110,29 @@ impl EndReason {
 pub struct CensoringPolicy {
     /// Reasons that are counted otherwise than by default.
     pub overrides: BTreeMap<EndReason, Ending>,
+    /// Rows of the decision tables of exceptions ([`DECIDED_BY`]) that give another end reason than by default.
+    #[serde(default)]
+    pub rows: BTreeMap<String, EndReason>,
+}
+
+/// Extra field of an attempt or episode: the row of a decision table that decided about its end.
+pub const DECIDED_BY: &str = "decided_by";
+/// Extra field beside [`DECIDED_BY`]: the end reason that the row gives by default.
+pub const DECIDED_AS: &str = "decided_as";
+/// Extra field: whether the cause of an end is recognised.
+pub const CAUSE: &str = "cause";
+/// The value of [`CAUSE`] where it is not.
+pub const NOT_RECOGNISED: &str = "not recognised";
+
+/// Notes beside an end which row of a decision table decided about it, and whether its cause is recognised.
+pub fn note_decision(extra: &mut Extra, row: Option<String>, reason: EndReason, recognised: bool) {
+    if let Some(row) = row {
+        extra.insert(DECIDED_BY.to_owned(), row.into());
+        extra.insert(DECIDED_AS.to_owned(), reason.as_str().into());
+    }
+    if !recognised {
+        extra.insert(CAUSE.to_owned(), NOT_RECOGNISED.into());
+    }
 }
 
 impl CensoringPolicy {
@@ -119,17 +144,54 @@ impl CensoringPolicy {
         self.overrides.get(&reason).copied().unwrap_or_else(|| reason.default_ending())
     }
 
-    /// `default`, or `custom` as soon as one reason is counted otherwise.
+    /// Gives ends that a row of a decision table decided about the reason that this policy has for the row. Says whether
+    /// anything of the episode changed.
+    pub fn move_rows(&self, episode: &mut Episode) -> bool {
+        let before = episode.unrecognised;
+        let mut changed = false;
+        for attempt in episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts) {
+            if let Some((reason, _)) = self.decided(&attempt.extra)
+                && attempt.end_reason != Some(reason)
+            {
+                attempt.end_reason = Some(reason);
+                changed = true;
+            }
+        }
+        if let Some((reason, _)) = self.decided(&episode.extra)
+            && episode.end_reason != Some(reason)
+        {
+            episode.end_reason = Some(reason);
+            changed = true;
+        }
+        let tried = episode.end().0.and_then(|turn| episode.turn(turn)?.attempts.last());
+        let extra = tried.map_or(&episode.extra, |attempt| &attempt.extra);
+        if let Some((_, is_moved)) = self.decided(extra) {
+            let recognised = extra.get(CAUSE).is_none_or(|cause| cause != NOT_RECOGNISED);
+            episode.unrecognised = !recognised && !is_moved;
+        }
+        changed || episode.unrecognised != before
+    }
+
+    /// The reason of an end that a row decided about, and whether this policy moves the row.
+    fn decided(&self, extra: &Extra) -> Option<(EndReason, bool)> {
+        let text = |key: &str| extra.get(key)?.as_str();
+        let moved =
+            self.rows.get(text(DECIDED_BY)?).copied().filter(|reason| *reason != EndReason::PassedAll);
+        Some((moved.or_else(|| EndReason::parse(text(DECIDED_AS)?))?, moved.is_some()))
+    }
+
+    /// `default`, or `custom` as soon as one reason is counted otherwise, or a row gives another reason.
     pub fn name(&self) -> &'static str {
         let changed =
             self.overrides.iter().any(|(r, e)| *r != EndReason::PassedAll && *e != r.default_ending());
-        if changed { "custom" } else { "default" }
+        if changed || !self.rows.is_empty() { "custom" } else { "default" }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Attempt, Turn, Verdict};
 
     #[test]
     fn words_round_trip_and_are_the_serde_names() {
@@ -148,5 +210,32 @@ mod tests {
         policy.overrides.insert(EndReason::Endpoint, Ending::Event);
         assert_eq!(policy.ending(EndReason::Endpoint), Ending::Event);
         assert_eq!(policy.name(), "custom");
+    }
+
+    #[test]
+    fn a_row_is_moved_and_moved_back() {
+        let mut episode = Episode::new("e", "s");
+        let mut turn = Turn::new(1);
+        let mut attempt = Attempt::new(1, Verdict::Error);
+        attempt.end_reason = Some(EndReason::AgentError);
+        note_decision(&mut attempt.extra, Some("X, agent".to_owned()), EndReason::AgentError, false);
+        turn.attempts.push(attempt);
+        episode.turns.push(turn);
+        episode.unrecognised = true;
+        let before = episode.clone();
+
+        let default = CensoringPolicy::default();
+        assert!(!default.move_rows(&mut episode));
+        let mut policy = default.clone();
+        policy.rows.insert("Y, agent".to_owned(), EndReason::Endpoint);
+        assert!(!policy.move_rows(&mut episode));
+        policy.rows.insert("X, agent".to_owned(), EndReason::Environment);
+        assert_eq!(policy.name(), "custom");
+        assert!(policy.move_rows(&mut episode));
+        assert_eq!(episode.end(), (Some(1), EndReason::Environment));
+        assert!(!episode.unrecognised, "the user has recognised it");
+        assert!(!policy.move_rows(&mut episode), "once");
+        assert!(default.move_rows(&mut episode));
+        assert_eq!(episode, before);
     }
 }

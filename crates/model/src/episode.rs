@@ -360,6 +360,9 @@ pub struct Episode {
     pub reported: Vec<(String, f64)>,
     /// Tokens where only the episode's sum is known.
     pub tokens: Option<Tokens>,
+    /// How the cached ones of these came to be part of the input.
+    #[serde(default)]
+    pub cached_input: CachedInput,
     /// Cost where only the episode's sum is known.
     pub cost_usd: Option<f64>,
     /// When.
@@ -391,6 +394,7 @@ impl Episode {
             unrecognised: false,
             reported: Vec::new(),
             tokens: None,
+            cached_input: CachedInput::Included,
             cost_usd: None,
             timing: Timing::default(),
             exception: None,

@@ -19,8 +19,11 @@ fn runs_with(conn: &Connection, source: SourceId, basis: CachedInput) -> Result<
            JOIN turn ON turn.id = attempt.turn
            JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run
-         WHERE attempt.cached_input = '{}' AND run.source = ?1",
-        basis.as_str()
+         WHERE attempt.cached_input = '{basis}' AND run.source = ?1
+         UNION
+         SELECT run.id FROM episode JOIN run ON run.id = episode.run
+         WHERE run.source = ?1 AND given_tokens ->> 'cached_input' = '{basis}'",
+        basis = basis.as_str()
     ))?;
     Ok(find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
@@ -46,7 +49,44 @@ fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> 
         .execute((attempt, to.as_str(), sign))?;
         changed.insert(episode);
     }
+    change_given(conn, run, from, to, sign)?.into_iter().for_each(|episode| {
+        changed.insert(episode);
+    });
     Ok(changed)
+}
+
+/// The same for tokens that the source gives for whole episodes.
+fn change_given(
+    conn: &Connection,
+    run: RunId,
+    from: CachedInput,
+    to: CachedInput,
+    sign: i64,
+) -> Result<Vec<EpisodeId>> {
+    let mut find = conn.prepare_cached(
+        "SELECT id FROM episode
+         WHERE run = ?1 AND given_tokens ->> 'cached_input' = ?2
+           AND given_tokens ->> 'input' BETWEEN 0 AND ?3 AND given_tokens ->> 'cached' BETWEEN 1 AND ?3",
+    )?;
+    let found: Vec<EpisodeId> = find
+        .query_map(params![run, from.as_str(), MOST], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for episode in &found {
+        conn.prepare_cached(
+            "UPDATE episode SET given_tokens = json_set(given_tokens, '$.cached_input', ?2,
+               '$.input', given_tokens ->> 'input' + ?3 * (given_tokens ->> 'cached')) WHERE id = ?1",
+        )?
+        .execute((episode, to.as_str(), sign))?;
+        conn.prepare_cached("UPDATE episode SET input_tokens = given_tokens ->> 'input' WHERE id = ?1")?
+            .execute([episode])?;
+        conn.prepare_cached(
+            "UPDATE play SET tokens = (SELECT CAST(input_tokens AS REAL) + output_tokens FROM episode WHERE id = ?1)
+             WHERE episode = ?1 AND EXISTS
+               (SELECT 1 FROM episode WHERE id = ?1 AND input_tokens IS NOT NULL AND output_tokens IS NOT NULL)",
+        )?
+        .execute([episode])?;
+    }
+    Ok(found)
 }
 
 /// Makes the sums of an episode again, unless its source gives them for the whole of it.

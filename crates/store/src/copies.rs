@@ -2,13 +2,15 @@
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
 //! of the source that was opened first.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use model::Warning;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::schema::Migration;
 use crate::withdrawn::VALID_EPISODE;
-use crate::{EpisodeId, Result, RunId, Store, changes};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 10,
@@ -83,6 +85,47 @@ impl Store {
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
         self.read(|conn| among(conn, |run| wanted.contains(&run)))
+    }
+
+    /// Leaves out of the runs of a source what another of its parts has already given to the same run, with a warning: a task
+    /// whose folder was copied with its jobs. What is left out is read again each time, so that it counts once the original
+    /// is gone. Call it after the last part was put.
+    pub fn leave_out_copies(&self, source: SourceId) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let found: Vec<(EpisodeId, RunId, i64, String, String)> = {
+                let mut find = conn.prepare_cached(
+                    "SELECT copy.id, copy.run, copy.part, trim(part.place || '/' || part.key, '/'),
+                       (SELECT min(trim(its.place || '/' || its.key, '/')) FROM episode AS other
+                          JOIN part AS its ON its.id = other.part
+                        WHERE other.identity = copy.identity AND other.run = copy.run
+                          AND (its.place, its.key) < (part.place, part.key)) AS first
+                     FROM episode AS copy JOIN run ON run.id = copy.run AND run.source = ?1
+                       JOIN part ON part.id = copy.part
+                     WHERE copy.identity IS NOT NULL AND first IS NOT NULL",
+                )?;
+                let read = |row: &rusqlite::Row<'_>| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                };
+                find.query_map([source], read)?.collect::<rusqlite::Result<_>>()?
+            };
+            let mut runs_of_copies = BTreeSet::new();
+            for (episode, run, part, path, first) in found {
+                episodes::delete(conn, episode)?;
+                conn.prepare_cached("UPDATE part SET stamp = NULL WHERE id = ?1")?.execute([part])?;
+                let what =
+                    format!("It has the same trial as {first}, where it counts. This one is left out.");
+                warnings::add_to_part(
+                    conn,
+                    source,
+                    part,
+                    run,
+                    &Warning::skipped(path, "part.duplicate", what),
+                )?;
+                runs_of_copies.insert(run);
+            }
+            runs_of_copies.into_iter().try_for_each(|run| runs::touch(conn, run))
+        })
     }
 
     /// The other runs that have episodes of this one, the most first.

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens, Turn, Verdict};
+use model::{Artifact, CachedInput, EndReason, Episode, Extra, Timing, Tokens, Turn, Verdict};
 use rusqlite::{Connection, Row, params};
+use serde::{Deserialize, Serialize};
 
 use crate::connection::Write;
 use crate::limits::{GRID_TURNS, IDENTITY_BYTES, MESSAGE_BYTES, cut};
@@ -214,6 +215,16 @@ struct Counted {
     tool_calls: Option<u32>,
 }
 
+/// Tokens as the source gives them for a whole episode (`given_tokens`).
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Given {
+    #[serde(flatten)]
+    tokens: Tokens,
+    /// How the cached ones came into the input; libraries of before do not say it.
+    #[serde(default)]
+    cached_input: CachedInput,
+}
+
 impl Counted {
     fn of(episode: &Episode) -> Self {
         let columns = episode.known_turns().min(GRID_TURNS) as usize;
@@ -320,7 +331,7 @@ pub(crate) fn put(
             counted.cost_usd,
             counted.tool_calls,
             episode.end_reason.map(EndReason::as_str),
-            episode.tokens.as_ref().map(json).transpose()?,
+            episode.tokens.map(|tokens| json(&Given { tokens, cached_input: episode.cached_input })).transpose()?,
             episode.cost_usd,
             episode.timing.started_at,
             episode.timing.finished_at,
@@ -450,34 +461,39 @@ impl Store {
 
     /// An episode as it was put, with every attempt and test.
     pub fn whole_episode(&self, episode: EpisodeId) -> Result<Option<Episode>> {
-        self.read(|conn| {
-            let sql = format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE id = ?1", *COLUMNS);
-            let mut find = conn.prepare_cached(&sql)?;
-            let mut rows = find.query([episode])?;
-            let Some(row) = rows.next()? else { return Ok(None) };
-            let record = read_record(conn, row)?;
-            let reason: Option<String> = row.get(COLUMN_COUNT + 10)?;
-            let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
-            Ok(Some(Episode {
-                key: record.entry.key,
-                identity: row.get(COLUMN_COUNT + 14)?,
-                scenario: record.entry.scenario,
-                title: record.entry.title,
-                repeat: record.entry.repeat,
-                planned_turns: record.entry.planned_turns,
-                turns: turns::whole(conn, episode)?,
-                end_reason: reason.as_deref().map(end_reason).transpose()?,
-                attempts_left: row.get(COLUMN_COUNT + 13)?,
-                unrecognised: record.entry.unrecognised,
-                reported: record.reported,
-                tokens: given.as_deref().map(parse).transpose()?,
-                cost_usd: row.get(COLUMN_COUNT + 12)?,
-                timing: record.timing,
-                exception: record.exception,
-                artifacts: record.artifacts,
-                extra: record.extra,
-                session: sessions::of_episode(conn, episode)?,
-            }))
-        })
+        self.read(|conn| whole(conn, episode))
     }
+}
+
+/// An episode with every attempt and test.
+pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Episode>> {
+    let sql = format!("SELECT {}, {MORE_COLUMNS} FROM episode WHERE id = ?1", *COLUMNS);
+    let mut find = conn.prepare_cached(&sql)?;
+    let mut rows = find.query([episode])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let record = read_record(conn, row)?;
+    let reason: Option<String> = row.get(COLUMN_COUNT + 10)?;
+    let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
+    let given: Option<Given> = given.as_deref().map(parse).transpose()?;
+    Ok(Some(Episode {
+        key: record.entry.key,
+        identity: row.get(COLUMN_COUNT + 14)?,
+        scenario: record.entry.scenario,
+        title: record.entry.title,
+        repeat: record.entry.repeat,
+        planned_turns: record.entry.planned_turns,
+        turns: turns::whole(conn, episode)?,
+        end_reason: reason.as_deref().map(end_reason).transpose()?,
+        attempts_left: row.get(COLUMN_COUNT + 13)?,
+        unrecognised: record.entry.unrecognised,
+        reported: record.reported,
+        tokens: given.as_ref().map(|given| given.tokens),
+        cached_input: given.map(|given| given.cached_input).unwrap_or_default(),
+        cost_usd: row.get(COLUMN_COUNT + 12)?,
+        timing: record.timing,
+        exception: record.exception,
+        artifacts: record.artifacts,
+        extra: record.extra,
+        session: sessions::of_episode(conn, episode)?,
+    }))
 }

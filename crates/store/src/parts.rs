@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::connection::Write;
 use crate::schema::Migration;
 use crate::values::int;
-use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, sources, warnings};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, policy, runs, sources, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -32,6 +32,13 @@ CREATE TABLE part (
         version: 14,
         sql: "
 -- ends of StaminaBench's, tasks of Harbor and copies of tb's trials are read otherwise than before: all sources are read again
+UPDATE part SET stamp = NULL;
+",
+    },
+    Migration {
+        version: 15,
+        sql: "
+-- which row of a decision table decided about an end, and whether totals include cached tokens, is kept from here on
 UPDATE part SET stamp = NULL;
 ",
     },
@@ -149,10 +156,17 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
     for ((_, _), (episode, _)) in known.extract_if(|(run, key), _| !at.contains_key(&(*run, key.as_str()))) {
         episodes::delete(&write.tx, episode)?;
     }
+    let policy = policy::get(&write.tx)?;
     for (run, episode) in readings {
         touched.insert(run);
         let before = known.remove(&(run, episode.key.clone()));
-        episodes::put(write, id, run, before, episode)?;
+        if policy.rows.is_empty() {
+            episodes::put(write, id, run, before, episode)?;
+        } else {
+            let mut moved = episode.clone();
+            policy.move_rows(&mut moved);
+            episodes::put(write, id, run, before, &moved)?;
+        }
     }
 
     let conn = &write.tx;

@@ -1,11 +1,15 @@
 //! The censoring policy of the library.
 
-use model::{CensoringPolicy, EndReason};
+use std::collections::BTreeSet;
 
+use model::{CensoringPolicy, EndReason};
+use rusqlite::Connection;
+
+use crate::connection::Write;
 use crate::schema::Migration;
 use crate::values::{end_reason, json, parse};
 use crate::withdrawn::{VALID, VALID_EPISODE};
-use crate::{Result, Store, changes};
+use crate::{EpisodeId, Result, RunId, Store, changes, episodes, runs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -21,20 +25,66 @@ INSERT INTO policy (id, policy, version) VALUES (1, '{\"overrides\":{}}', 0);
 ",
 }];
 
+/// The policy of a library.
+pub(crate) fn get(conn: &Connection) -> Result<CensoringPolicy> {
+    let text: String = conn.prepare_cached("SELECT policy FROM policy")?.query_row([], |row| row.get(0))?;
+    parse(&text)
+}
+
+/// Every episode with an end that a row of a decision table decided about, and the rows.
+const DECIDED: &str = "
+  SELECT turn.episode AS episode, attempt.extra ->> 'decided_by' AS decision
+  FROM attempt JOIN turn ON turn.id = attempt.turn WHERE attempt.extra LIKE '%\"decided_by\"%'
+  UNION
+  SELECT id, extra ->> 'decided_by' FROM episode WHERE extra LIKE '%\"decided_by\"%'";
+
+/// Writes the episodes again whose ends the policy moves.
+fn move_rows(write: &mut Write<'_>, policy: &CensoringPolicy) -> Result<()> {
+    let found: Vec<(EpisodeId, i64, RunId, String)> = {
+        let mut find = write.tx.prepare(&format!(
+            "SELECT DISTINCT id, part, run, slug FROM episode WHERE id IN (SELECT episode FROM ({DECIDED}))"
+        ))?;
+        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        rows.collect::<rusqlite::Result<_>>()?
+    };
+    let mut changed = BTreeSet::new();
+    for (id, part, run, slug) in found {
+        let Some(mut episode) = episodes::whole(&write.tx, id)? else { continue };
+        if policy.move_rows(&mut episode) {
+            episodes::put(write, part, run, Some((id, slug)), &episode)?;
+            changed.insert(run);
+        }
+    }
+    changed.into_iter().try_for_each(|run| runs::touch(&write.tx, run))
+}
+
 impl Store {
-    /// The policy; the default one until another is set.
-    pub fn get_policy(&self) -> Result<CensoringPolicy> {
+    /// How many episodes of open sources have an end that a row of a decision table decided about, by row.
+    pub fn decision_counts(&self) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
-            let text: String =
-                conn.prepare_cached("SELECT policy FROM policy")?.query_row([], |row| row.get(0))?;
-            parse(&text)
+            let mut find = conn.prepare(&format!(
+                "SELECT decision, count(DISTINCT episode.id) FROM ({DECIDED}) AS decided
+                   JOIN episode ON episode.id = decided.episode JOIN run ON run.id = episode.run
+                   JOIN source ON source.id = run.source AND source.closed_at IS NULL
+                 GROUP BY decision ORDER BY decision"
+            ))?;
+            Ok(find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
         })
     }
 
-    /// Sets the policy. Every summary is stale afterwards, unless the policy is as it was.
+    /// The policy; the default one until another is set.
+    pub fn get_policy(&self) -> Result<CensoringPolicy> {
+        self.read(get)
+    }
+
+    /// Sets the policy. Every summary is stale afterwards, unless the policy is as it was. Ends of which it moves the row
+    /// of a decision table get their other reason.
     pub fn set_policy(&self, policy: &CensoringPolicy) -> Result<()> {
         let text = json(policy)?;
         self.write(|write| {
+            if get(&write.tx)?.rows != policy.rows {
+                move_rows(write, policy)?;
+            }
             let conn = &write.tx;
             let changed = conn.execute("UPDATE policy SET policy = ?1 WHERE policy <> ?1", [&text])?;
             if changed > 0 {

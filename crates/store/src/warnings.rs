@@ -111,6 +111,17 @@ pub(crate) fn replace_of_part<'a>(
     Ok(())
 }
 
+/// Adds a warning to those of a part.
+pub(crate) fn add_to_part(
+    conn: &Connection,
+    source: SourceId,
+    part: i64,
+    run: RunId,
+    warning: &Warning,
+) -> Result<()> {
+    add(conn, source, Some(part), Some(run), &stored(warning))
+}
+
 /// A warning as it is stored: no text is longer than the cap.
 fn stored(warning: &Warning) -> Warning {
     let cut = |text: &str| cut(text, MESSAGE_BYTES).into_owned();

@@ -61,7 +61,9 @@ macro_rules! with_commands {
             search(Search) -> SearchHits;
             "How end reasons are counted."
             get_policy(Nothing) -> PolicyTable;
-            "Changes how end reasons are counted."
+            "How exceptions become end reasons: every row of the decision tables."
+            get_decisions(Nothing) -> DecisionTable;
+            "Changes how end reasons are counted, and which reasons rows of the decision tables give."
             set_policy(SetPolicy) -> PolicyTable;
             "Keeps an address of the app under a name."
             save_view(SavedView) -> Nothing;

@@ -126,6 +126,7 @@ impl Workbench {
             pairs: compared.pairs.iter().zip(&in_both).map(|(pair, n)| tests_of::pair(pair, *n)).collect(),
             overlaps,
             overall: compared.overall.as_ref().filter(|_| apart).and_then(tests_of::chi_square),
+            overall_clustered: compared.clustered,
             no_overall: None,
             overall_stratified: overall_stratified.as_ref().and_then(tests_of::chi_square),
             no_overall_stratified: None,
@@ -154,6 +155,7 @@ fn leave_out(compared: &mut analysis::compare::Comparison, in_both: &[u32]) {
         *pair = analysis::compare::Pair {
             a: pair.a,
             b: pair.b,
+            clustered: pair.clustered,
             logrank: None,
             p_holm: None,
             stratified: None,

@@ -60,14 +60,16 @@ fn two_small_runs_can_be_compared_by_hand() {
     let [pair] = &comparison.pairs[..] else { panic!("one pair") };
     let difference = pair.difference.unwrap();
     near(Some(difference.value), 10.0 / 3.0);
-    // Greenwood: A = S(3) + S(4) = 4/3, d = 2, n = 6: (4/3)² · 2 / (6 · 4).
-    let half = 1.959_963_984_540_054 * ((16.0_f64 / 9.0) * 2.0 / 24.0).sqrt();
-    near(difference.ci_low, 10.0 / 3.0 - half);
+    // The oracle plays each of its three scenarios twice. Without each of them the difference is 3, 3 and 4: the
+    // jackknife's standard error is √(2/3 · 6/9), Student's quantile that of 2 degrees of freedom.
+    assert!(pair.clustered && comparison.overall_clustered);
+    near(difference.ci_low, 10.0 / 3.0 - 4.302_652_729_911_275 * 2.0 / 3.0);
     assert_eq!(difference.ci_high, Some(4.0), "clipped to τ");
     assert!(pair.ratio.is_none(), "a ratio to 0 is not defined");
-    // Turn 1: 2 of 8 fail, both of nop: expected 0.5, variance 2 · 6/7 · 2/8 · 6/8 = 9/28.
+    // Turn 1: 2 of 8 fail, both of nop, expected 0.5 of them. Scores: an episode of the oracle −1/16, one of nop −9/16; of
+    // the scenarios −11/16, −11/16 (both with one of nop) and −2/16.
     let logrank = pair.logrank.unwrap();
-    near(Some(logrank.chi2), 1.5 * 1.5 / (9.0 / 28.0));
+    near(Some(logrank.chi2), 1.5 * 1.5 / ((2.0 * 121.0 + 4.0) / 256.0));
     assert_eq!((logrank.df, pair.p_holm), (1, Some(logrank.p)));
     let paired = pair.paired.as_ref().unwrap();
     near(Some(paired.mean), 4.0);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use workbench::api::{ListRuns, MatrixRequest, RunRef, RunRow, SurvivalTable};
 
 /// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
-const INPUTS: [(&str, bool); 20] = [
+const INPUTS: [(&str, bool); 24] = [
     ("harbor/jobs/failures-k1", true),
     ("harbor/jobs/interrupted", true),
     ("harbor/jobs/nop-k1", true),
@@ -33,6 +33,10 @@ const INPUTS: [(&str, bool); 20] = [
     ("staminabench/flat_records", false),
     ("staminabench/nested_folders", false),
     ("staminabench/own", false),
+    ("staminabench/turns_from_zero", false),
+    ("terminal_bench/run-a", false),
+    ("locobench/recorded", false),
+    ("table", false),
 ];
 
 /// What happens to a folder on its way.
@@ -50,17 +54,20 @@ enum Change {
     NotANumber,
     /// A trial was copied by hand.
     CopiedTrial,
+    /// Times that have a zone are written in another one.
+    OtherZone,
     /// It was zipped.
     Zipped,
 }
 
-const CHANGES: [Change; 7] = [
+const CHANGES: [Change; 8] = [
     Change::OtherNames,
     Change::StrangeFiles,
     Change::LineEnds,
     Change::ByteOrderMark,
     Change::NotANumber,
     Change::CopiedTrial,
+    Change::OtherZone,
     Change::Zipped,
 ];
 
@@ -107,6 +114,25 @@ fn every_json(folder: &Path, change: impl Fn(String) -> String) {
     }
 }
 
+/// Two hours farther east, where that is the same day: `T10:00:00Z` is `T12:00:00+02:00`.
+fn in_other_zone(text: &str) -> String {
+    let mut out = String::new();
+    for (number, piece) in text.split('"').enumerate() {
+        if number > 0 {
+            out.push('"');
+        }
+        let local = piece.strip_suffix('Z').or_else(|| piece.strip_suffix("+00:00"));
+        let hour = || piece.get(11..13)?.parse::<u32>().ok().filter(|hour| *hour < 22);
+        match local.filter(|_| piece.is_ascii() && piece.get(10..11) == Some("T")).zip(hour()) {
+            Some((local, hour)) => {
+                out.push_str(&format!("{}{:02}{}+02:00", &local[..11], hour + 2, &local[13..]));
+            }
+            None => out.push_str(piece),
+        }
+    }
+    out
+}
+
 /// Changes a folder; gives what is to be read, which is another place once it is zipped.
 fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
     match change {
@@ -145,6 +171,7 @@ fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
                 copy(trial, &trial.with_file_name(format!("{name} copy")));
             }
         }
+        Change::OtherZone => every_json(&folder, |text| in_other_zone(&text)),
         Change::Zipped => {
             let zip = folder.with_extension("zip");
             let made = std::process::Command::new("python3")
@@ -178,6 +205,8 @@ fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
                 group: 0,
                 warnings: 0,
                 severities: model::WarningCounts::default(),
+                // The same moment may be written in another zone.
+                started_at: row.started_at.as_deref().and_then(moment),
                 ..row
             };
             (row, survival)
@@ -185,6 +214,16 @@ fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
         .collect();
     numbers.sort_by_key(|numbers| format!("{numbers:?}"));
     numbers
+}
+
+/// A time in UTC, if it has a zone of whole hours east.
+fn moment(time: &str) -> Option<String> {
+    let Some((local, zone)) = time.rsplit_once('+') else {
+        return Some(time.trim_end_matches('Z').to_owned());
+    };
+    let hours = zone.get(..2)?.parse::<u32>().ok()?;
+    let hour = local.get(11..13)?.parse::<u32>().ok()?.checked_sub(hours)?;
+    Some(format!("{}{hour:02}{}", &local[..11], &local[13..]))
 }
 
 proptest! {

@@ -183,6 +183,61 @@ fn parts_of_json_files_are_read_as_the_texts_they_are() {
 }
 
 #[test]
+fn the_policy_moves_a_row_of_the_decision_table_and_moves_it_back() {
+    const ROW: &str = "AgentTimeoutError, agent";
+    let folder = tempfile::tempdir().expect("a folder");
+    let workbench = open(folder.path(), false);
+    workbench.ingest(&fixture("harbor/jobs/failures-k1"), &|_, _| {}).expect("read");
+    let before = runs(&workbench).remove(0);
+    assert_eq!((before.stamina.events, before.stamina.censored), (7, 1));
+    let decided = |workbench: &Workbench| {
+        let rows = workbench.get_decisions(Nothing {}).expect("a table").rows;
+        rows.into_iter().find(|row| row.row == ROW).expect("its row")
+    };
+    let row = decided(&workbench);
+    assert_eq!((row.stage.as_str(), row.moved_to, row.episodes), ("agent", None, 1), "{row:?}");
+    assert_eq!(row.rule, "agent timeout, unless another time-out was taken for it");
+
+    let moving = |row: &str, reason: EndReason| {
+        let mut policy = CensoringPolicy::default();
+        policy.rows.insert(row.to_owned(), reason);
+        workbench.set_policy(SetPolicy { policy })
+    };
+    let table = moving(ROW, EndReason::Environment).expect("a policy");
+    assert_eq!(table.name, "custom");
+    let after = runs(&workbench).remove(0);
+    assert_eq!((after.stamina.events, after.stamina.censored), (6, 2));
+    let counted = |table: &workbench::api::PolicyTable, reason: EndReason| {
+        table.rows.iter().find(|row| row.reason == reason).map(|row| row.episodes)
+    };
+    assert_eq!(counted(&table, EndReason::AgentTimeout), Some(0), "the end itself is another");
+    assert_eq!(decided(&workbench).moved_to, Some(EndReason::Environment));
+
+    // What is read from now on is moved, too.
+    workbench.ingest(&fixture("world/docker-words"), &|_, _| {}).expect("read");
+    let words = |workbench: &Workbench| {
+        let all = runs(workbench);
+        let run = all.iter().find(|run| run.source_name == "docker-words").expect("its run");
+        (run.stamina.events, run.stamina.censored, run.unrecognised)
+    };
+    let plain = words(&workbench);
+    assert!(plain.2 > 0, "{plain:?}");
+    let rows = workbench.get_decisions(Nothing {}).expect("a table").rows;
+    let unclear = rows.iter().find(|row| row.episodes > 0 && row.rule == "agent error, cause not recognised");
+    let unclear = unclear.expect("a row about an error that is not recognised").row.clone();
+    moving(&unclear, EndReason::Endpoint).expect("a policy");
+    let moved = words(&workbench);
+    assert!(moved.0 < plain.0 && moved.1 > plain.1 && moved.2 < plain.2, "{plain:?} {moved:?}");
+
+    workbench.set_policy(SetPolicy { policy: CensoringPolicy::default() }).expect("a policy");
+    let again = runs(&workbench).into_iter().find(|run| run.id == before.id).expect("the run");
+    assert_eq!((again.stamina, again.score), (before.stamina, before.score));
+    assert_eq!(words(&workbench), plain);
+    assert_eq!(moving("no such row", EndReason::Endpoint).expect_err("refused").code, "policy.row");
+    assert_eq!(moving(ROW, EndReason::PassedAll).expect_err("refused").code, "policy.reason");
+}
+
+#[test]
 fn the_policy_decides_what_is_an_event() {
     let folder = tempfile::tempdir().expect("a folder");
     let workbench = open(folder.path(), false);

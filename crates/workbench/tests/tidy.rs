@@ -199,7 +199,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
     let verdict = select(vec![Verdict::Passed, Verdict::Failed, Verdict::Error, Verdict::Unfinished]);
     let counts = of((0..9_u32, 0..9_u32).prop_map(|(passed, more)| (passed, passed + more)));
     let counting = select(vec![Counting::Share, Counting::Zero, Counting::Outside]);
-    let tokens = (of(0..2_000_u64), of(0..9_u64), of(0..900_u64));
+    let tokens = (of(9..2_000_u64), of(0..9_u64), of(0..900_u64));
     let numbers = (of(0.0..9.0), of(0.0..900.0), of(0.0..9.0), of(-1.0..2.0));
     (
         verdict,

@@ -2,6 +2,7 @@
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { Member } from "../host/bindings/Member";
 import type { Swatch } from "../host/bindings/Swatch";
+import { apart } from "./apart";
 import { memberText } from "./members";
 import { memberInWords } from "./words";
 
@@ -16,6 +17,12 @@ export interface Chip {
   readonly reference: boolean;
   readonly simulated: boolean;
   readonly baseline: "oracle" | "nop" | null;
+}
+
+/** What chips show, by key: names without what all begin with, because a long name is cut at its end. */
+export function shownNames(chips: readonly Chip[]): Map<string, string> {
+  const names = apart(chips.map((chip) => chip.name));
+  return new Map(chips.map((chip, i) => [chip.key, names[i] ?? chip.name]));
 }
 
 export function chipOf(member: Member, known: ComparedMember | undefined, reference: boolean): Chip {

@@ -28,6 +28,7 @@ use crate::identity;
 use crate::readers::json::Node;
 use crate::readers::outline::Outline;
 
+pub(crate) use self::failure_mode::decisions;
 use self::layout::Trial;
 use self::run::RunFiles;
 

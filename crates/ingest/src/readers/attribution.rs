@@ -20,6 +20,8 @@ mod traceback;
 
 use model::EndReason;
 
+use crate::decisions::Decision;
+
 /// When an exception came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -61,6 +63,65 @@ pub(crate) struct Attribution {
     pub(crate) reason: EndReason,
     /// Whether something proves it. Where nothing does, the end is the agent's.
     pub(crate) recognised: bool,
+    /// The cell of the table that decided; `None` = another rule.
+    pub(crate) cell: Option<Cell>,
+}
+
+/// A row of the table at one of its stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// Index of the row; one past the last is that of everything that the table does not name.
+    row: usize,
+    column: Column,
+}
+
+/// The stages that the table tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Setup,
+    Agent,
+    Tests,
+}
+
+impl Column {
+    const ALL: [Self; 3] = [Self::Setup, Self::Agent, Self::Tests];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Setup => "set-up",
+            Self::Agent => "agent",
+            Self::Tests => "tests",
+        }
+    }
+}
+
+impl Cell {
+    /// What a policy calls it: `NonZeroAgentExitCodeError, agent`.
+    pub(crate) fn name(self) -> String {
+        let row = table::ROWS.get(self.row).map_or_else(|| ANY_OTHER.to_owned(), row::Row::name);
+        format!("{row}, {}", self.column.as_str())
+    }
+}
+
+/// What the table does not name.
+const ANY_OTHER: &str = "any other";
+
+/// Every cell of the table.
+pub(crate) fn decisions() -> Vec<Decision> {
+    let named = table::ROWS.iter().map(|row| (row.in_words(), [&row.setup, &row.agent, &row.verifier]));
+    let named = named.map(|(what, rules)| (what, rules.map(row::Rule::in_words)));
+    let other =
+        ["environment", "by status and caller, else agent error, cause not recognised", "verifier error"];
+    let all = named.chain(std::iter::once((ANY_OTHER.to_owned(), other.map(str::to_owned))));
+    let cells = all.enumerate().flat_map(|(row, (exceptions, rules))| {
+        Column::ALL.into_iter().zip(rules).map(move |(column, rule)| Decision {
+            row: Cell { row, column }.name(),
+            exceptions: exceptions.clone(),
+            stage: column.as_str(),
+            rule,
+        })
+    });
+    cells.collect()
 }
 
 impl Evidence<'_> {

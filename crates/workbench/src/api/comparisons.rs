@@ -279,6 +279,8 @@ pub struct Comparison {
     pub overlaps: Vec<(u32, u32, u32)>,
     /// Log-rank over all members; `None` = for the reason below.
     pub overall: Option<ChiSquare>,
+    /// Whether that is clustered by scenario, because some member has several episodes of one.
+    pub overall_clustered: bool,
     /// Why there is none, in words without a full stop.
     pub no_overall: Option<String>,
     /// The same, stratified by scenario; `None` = for the reason below.
@@ -398,21 +400,25 @@ pub struct ComparedPair {
     pub b: u32,
     /// Runs that are in both members. If there are any, the two are not independent, and nothing is tested.
     pub in_both: u32,
+    /// Whether a member has several episodes of a scenario: then the log-rank test and intervals and p of difference and
+    /// ratio are clustered by scenario.
+    pub clustered: bool,
     /// Log-rank test; `None` = not defined (nobody failed, or a member is empty).
     pub logrank: Option<ChiSquare>,
     /// Its p, corrected by Holm over all pairs of this comparison.
     pub p_holm: Option<f64>,
-    /// The log-rank test by permutation, for pairs of together at most 40 episodes; `None` = more, or not defined.
+    /// The log-rank test by permutation, for pairs of together at most 40 episodes, no two of a member of one scenario;
+    /// `None` = others, or not defined.
     pub logrank_permutation: Option<PermutationTest>,
     /// Log-rank stratified by scenario, on shared scenarios.
     pub logrank_stratified: Option<ChiSquare>,
-    /// Difference of mean stamina, unpaired, Greenwood.
+    /// Difference of mean stamina, unpaired, Greenwood; by a jackknife over scenarios where `clustered`.
     pub difference: Option<Estimate>,
     /// The interval of that difference from a bootstrap that resamples scenarios.
     pub difference_bootstrap: Option<(f64, f64)>,
     /// Difference of pass rates (shares), unpaired, by Newcombe, where both play one turn.
     pub pass_rate_difference: Option<Estimate>,
-    /// Ratio of mean staminas a / b; `None` = b is 0.
+    /// Ratio of mean staminas a / b, by a jackknife over scenarios where `clustered`; `None` = b is 0.
     pub ratio: Option<Estimate>,
     /// On shared scenarios; `None` = there are none.
     pub paired: Option<PairedComparison>,

@@ -32,6 +32,30 @@ pub struct PolicyRow {
     pub episodes: u32,
 }
 
+/// The decision tables that turn what a runner recorded into end reasons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct DecisionTable {
+    /// Every row at each of its stages, in the order of the tables.
+    pub rows: Vec<DecisionRow>,
+}
+
+/// A row of a decision table at one stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct DecisionRow {
+    /// Its name: the key of [`CensoringPolicy::rows`].
+    pub row: String,
+    /// Which exceptions it is about.
+    pub exceptions: String,
+    /// When they came.
+    pub stage: String,
+    /// What it gives by default, in words.
+    pub rule: String,
+    /// What the policy gives instead; `None` = as by default.
+    pub moved_to: Option<EndReason>,
+    /// Episodes in the library with an end that it decided about.
+    pub episodes: u32,
+}
+
 /// Sets the censoring policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct SetPolicy {

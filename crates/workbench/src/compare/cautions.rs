@@ -51,11 +51,11 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
     cautions.extend(say(who(&|m| m.stamina.n > m.scenarios), &|names| {
         if one {
             return format!(
-                "{names}: several trials of a task. They are alike: intervals of pass rates and of their differences are clustered by task, ratios and log-rank tests take trials for independent; look at paired numbers and those by bootstrap."
+                "{names}: several trials of a task. They are alike: intervals and log-rank tests are clustered by task."
             );
         }
         format!(
-            "{names}: several episodes of a scenario. They are alike: intervals of means draw whole scenarios; differences, ratios and log-rank tests take episodes for independent, so look at differences by bootstrap and at paired numbers."
+            "{names}: several episodes of a scenario. They are alike: intervals and log-rank tests are clustered by scenario."
         )
     }));
     // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.

@@ -1,9 +1,9 @@
 //! What makes a mean, a pass rate or a sum less sure than it looks, in a few words each: said where the number stands.
 
-use model::{CensoringPolicy, Ending, PassRate, counted};
-use store::RunEntry;
+use model::{CensoringPolicy, EndReason, Ending, PassRate, counted};
+use store::{EpisodeEntry, RunEntry};
 
-use super::members::Pool;
+use super::members::{Pool, PooledRun};
 use crate::api::{ComparedMember, Stamina};
 
 /// A greater share of episodes that were stopped from outside is said.
@@ -27,6 +27,7 @@ impl Number<'_> {
         let mut doubts = self.coverage();
         doubts.extend(self.stopped());
         doubts.extend(self.repeats().map(str::to_owned));
+        doubts.extend(self.refused_alike());
         let unrecognised = (self.pools.iter().flat_map(|pool| pool.episodes()))
             .filter(|e| e.unrecognised && policy.ending(e.end_reason) == Ending::Event)
             .count();
@@ -70,6 +71,20 @@ impl Number<'_> {
         let share = self.early_censored.filter(|share| *share > MUCH_CENSORED)?;
         let tau = self.stamina.tau;
         Some(format!("{:.0} % of episodes stopped from outside before turn {tau}", 100.0 * share))
+    }
+
+    /// Whether each episode of some run ended before the agent answered: a wrong model, key or parameter does that to all.
+    fn refused_alike(&self) -> Option<String> {
+        let is_silent = |e: &EpisodeEntry| {
+            let refused = e.end_reason == EndReason::Endpoint || e.unrecognised;
+            e.stamina == 0 && refused && e.tokens.output.unwrap_or(0) == 0 && e.tool_calls.unwrap_or(0) == 0
+        };
+        let runs = self.pools.iter().flat_map(|pool| &pool.runs);
+        let is_alike = |run: &PooledRun| run.episodes.len() > 1 && run.episodes.iter().all(is_silent);
+        runs.into_iter().any(is_alike).then(|| {
+            let each = if self.pass_rate.is_some() { "trial" } else { "episode" };
+            format!("every {each} ended before the agent answered: look at the configuration")
+        })
     }
 
     fn repeats(&self) -> Option<&'static str> {

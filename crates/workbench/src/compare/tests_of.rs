@@ -16,6 +16,7 @@ pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair
         in_both,
         a: pair.a as u32,
         b: pair.b as u32,
+        clustered: pair.clustered,
         logrank: pair.logrank.as_ref().and_then(chi_square),
         p_holm: pair.p_holm,
         logrank_permutation: pair.permutation.map(|test| PermutationTest {
@@ -92,7 +93,13 @@ pub(crate) fn untested(data: &Comparison) -> (Option<String>, Option<String>) {
     } else {
         None
     };
-    let plain = of_both.clone().unwrap_or_else(|| {
+    // One that is clustered needs more scenarios than it has degrees of freedom.
+    let few =
+        data.overall_clustered && data.members.iter().all(|m| m.scenarios < 2 + data.members.len() as u32);
+    let plain = of_both
+        .clone()
+        .or_else(|| few.then(|| "too few scenarios for a test that is clustered by scenario".to_owned()));
+    let plain = plain.unwrap_or_else(|| {
         "whenever an episode failed, no other member had one that was still alive".to_owned()
     });
     let stratified = of_both.unwrap_or_else(|| match data.shared_scenarios {

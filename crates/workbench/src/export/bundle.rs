@@ -124,7 +124,7 @@ impl Workbench {
             policy.rows.iter().map(|row| json!({ "reason": row.reason, "counted_as": row.ending })).collect();
         let whole = json!({
             "software": SOFTWARE,
-            "policy": { "name": policy.name, "reasons": counted },
+            "policy": { "name": policy.name, "reasons": counted, "rows": policy.policy.rows },
             "tau": data.tau,
             "seed": data.seed,
             "runs": runs,

@@ -10,7 +10,7 @@ use model::{Ending, PassRate};
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
-    Member, Nothing, PairedComparison, Stamina,
+    Member, Nothing, PairedComparison, PolicyTable, Stamina,
 };
 use crate::compare::{goes_on_differs, members};
 use crate::summary;
@@ -87,8 +87,15 @@ impl Workbench {
             };
             format!("{}: {counted}", row.label)
         });
-        Ok(Method { policy: Some(policy.to_owned()), policy_details: details.collect(), ..Method::default() })
+        let moved = moved_rows(&table);
+        let policy_details = details.chain(moved).collect();
+        Ok(Method { policy: Some(policy.to_owned()), policy_details, ..Method::default() })
     }
+}
+
+/// Rows of decision tables that the policy moves: `NonZeroAgentExitCodeError, agent: environment`.
+pub(super) fn moved_rows(table: &PolicyTable) -> impl Iterator<Item = String> {
+    table.policy.rows.iter().map(|(row, reason)| format!("{row}: {}", reason.label()))
 }
 
 /// `Settings differ so that these runs are not comparable: Attempt limit, Agent timeout per turn`.
@@ -118,12 +125,18 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
     };
     Method {
         tau: tau(data.tau),
-        intervals: Some(if ratio {
+        intervals: Some(if data.pairs.iter().any(|pair| pair.clustered) {
+            "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired".to_owned()
+        } else if ratio {
             "95 % CI on the log scale from Greenwood's variances, unpaired".to_owned()
         } else {
             "95 % CI from Greenwood's variances, unpaired".to_owned()
         }),
-        test: (tested > 0).then(|| format!("p: log-rank test over all turns, {holm}")),
+        test: (tested > 0).then(|| {
+            let clustered = data.pairs.iter().any(|pair| pair.clustered);
+            let how = if clustered { ", clustered by scenario where these repeat" } else { "" };
+            format!("p: log-rank test over all turns{how}, {holm}")
+        }),
         counts: counted(&data.members),
         ..method
     }

@@ -70,7 +70,7 @@ impl Raised {
         // Tests that ran after an error of the agent would have given a verdict in spite of it.
         let unjudged = !found.recognised && phases.time("verifier", "finished_at").is_some();
         Some(if unjudged {
-            Attribution { reason: EndReason::VerifierError, recognised: true }
+            Attribution { reason: EndReason::VerifierError, recognised: true, ..found }
         } else {
             found
         })

@@ -6,7 +6,7 @@ use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, TestResult, To
 
 use crate::format::Report;
 use crate::readers::atif::Facts;
-use crate::readers::attribution::Attribution;
+use crate::readers::attribution::{Attribution, Cell};
 use crate::readers::json::{Node, Object};
 use crate::readers::value::{self, Unusable};
 use crate::readers::{cases, ctrf, pytest};
@@ -141,9 +141,8 @@ pub(super) fn read(
 fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
     let Some(cause) = cause else { return false };
     attempt.end_reason = Some(cause.reason);
-    if !cause.recognised {
-        attempt.extra.insert("cause".to_owned(), "not recognised".into());
-    }
+    let row = cause.cell.map(Cell::name);
+    model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognised);
     !cause.recognised
 }
 

@@ -4,7 +4,7 @@ use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, 
 
 use crate::format::Report;
 use crate::identity;
-use crate::readers::attribution::Attribution;
+use crate::readers::attribution::{Attribution, Cell};
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
@@ -311,6 +311,10 @@ impl Trial {
             !(failed && *reason == EndReason::Unfinished) && !(self.damaged && (failed || passed_all))
         };
         episode.end_reason = reason.filter(is_told);
+        if let Some(cause) = cause.filter(|cause| episode.end_reason == Some(cause.reason)) {
+            let row = cause.cell.map(Cell::name);
+            model::note_decision(&mut episode.extra, row, cause.reason, cause.recognised);
+        }
         // The first turn not passed decides; if it was never tried, what ended the trial.
         episode.unrecognised = episode.end().0.is_some_and(|turn| {
             let tried = episode.turn(turn).is_some_and(|t| !t.attempts.is_empty());

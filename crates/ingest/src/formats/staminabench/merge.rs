@@ -435,9 +435,9 @@ fn finish(
     episode.planned_turns = episode.planned_turns.or(planned);
     episode.title = episode.title.take().or(title);
     let known = episode.turns.iter().flat_map(|t| &t.attempts).any(|a| !a.tokens.is_unknown());
-    let (tokens, _) = whole.usage.tokens();
+    let (tokens, basis) = whole.usage.tokens();
     if !known && !tokens.is_unknown() {
-        episode.tokens = Some(tokens);
+        (episode.tokens, episode.cached_input) = (Some(tokens), basis);
     }
     if episode.turns.iter().flat_map(|t| &t.attempts).all(|a| a.cost_usd.is_none()) {
         episode.cost_usd = whole.usage.cost_usd;

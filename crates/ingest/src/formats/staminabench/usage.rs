@@ -37,11 +37,7 @@ impl Usage {
             let input = self.input.map(|input| input.saturating_add(beside));
             return (Tokens { input, ..as_named }.with_cached_included(), CachedInput::Included);
         }
-        if as_named.cache_exceeds_input() {
-            return (as_named.adding_cached(), CachedInput::Added);
-        }
-        let assumed = as_named.input.is_some() && as_named.cached.is_some_and(|cached| cached > 0);
-        (as_named, if assumed { CachedInput::Assumed } else { CachedInput::Included })
+        (as_named.with_cached_included(), CachedInput::of_counts(&as_named))
     }
 
     /// Adds what is known. Where one of the two proves that cached tokens stand beside the input, both are read so.

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use files::{Tree, join};
 use model::{
-    Artifact, ArtifactKind, Attempt, Counting, EndReason, Ending, Episode, Request, Tokens, Turn, Verdict,
+    Artifact, ArtifactKind, Attempt, CachedInput, Counting, EndReason, Ending, Episode, Request, Tokens,
+    Turn, Verdict,
 };
 
 use crate::readers::text::first_title;
+use crate::readers::value::Unusable;
 
 use super::cell::Cell;
 use super::columns::Field;
@@ -90,6 +92,18 @@ impl<'b> Taker<'_, 'b> {
         Tokens { input: of(input), cached: of(cached), output: of(output) }
     }
 
+    /// What the counts say of cached tokens. Where they exceed the input, that is said.
+    fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
+        let basis = CachedInput::of_counts(tokens);
+        if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {
+            let what = format!(
+                "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
+            );
+            self.say("tokens.cache_added", Done::Repaired, &what);
+        }
+        basis
+    }
+
     fn amount(&mut self, field: Field) -> Option<f64> {
         self.take(field, Cell::amount)
     }
@@ -143,7 +157,11 @@ impl Building {
         first(&mut episode.tokens, || {
             let of_columns =
                 taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);
-            (!of_columns.is_unknown()).then_some(of_columns)
+            if of_columns.is_unknown() {
+                return None;
+            }
+            episode.cached_input = taker.cached_input(&of_columns);
+            Some(of_columns.with_cached_included())
         });
         first(&mut episode.cost_usd, || taker.amount(Field::EpisodeCostUsd));
         first(&mut episode.timing.agent_seconds, || taker.amount(Field::EpisodeAgentSeconds));
@@ -386,9 +404,14 @@ fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let mut attempt = Attempt::new(number, verdict);
     attempt.end_reason = end_reason;
     (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
+    let mut unusable = Unusable::default();
+    unusable.settle(&mut attempt);
+    if let Some(warning) = unusable.warning("") {
+        let what = warning.message.replacen("It has", "has", 1);
+        taker.say("value.not_usable", Done::Differently, &what);
+    }
     if let (Some(passed), Some(total)) = (attempt.passed, attempt.total) {
         let odd = match verdict {
-            _ if passed > total => Some("Both numbers are unknown"),
             Verdict::Passed if passed < total => Some("It counts as passed"),
             Verdict::Failed if passed == total && total > 0 && end_reason.is_none() => {
                 Some("It counts as failed")
@@ -400,14 +423,13 @@ fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
                 format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
             taker.say("table.contradiction", Done::Differently, &what);
         }
-        if passed > total {
-            (attempt.passed, attempt.total) = (None, None);
-        }
     }
     let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
     attempt.counting = counting.unwrap_or_default();
     attempt.reward = taker.take(Field::Reward, Cell::number);
-    attempt.tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
+    let tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
+    attempt.cached_input = taker.cached_input(&tokens);
+    attempt.tokens = tokens.with_cached_included();
     attempt.cost_usd = taker.amount(Field::CostUsd);
     attempt.tool_calls = taker.count(Field::ToolCalls);
     attempt.steps = taker.count(Field::Steps);

@@ -5,6 +5,8 @@
 
 use model::EndReason;
 
+use crate::decisions::Decision;
+
 /// What the record of a trial shows besides the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -19,6 +21,52 @@ pub(super) enum Stage {
 pub(super) struct Cause {
     pub(super) reason: EndReason,
     pub(super) recognised: bool,
+}
+
+/// The words of the table, but for those that say nothing of a cause.
+const WORDS: [&str; 9] = [
+    "agent_timeout",
+    "context_length_exceeded",
+    "output_length_exceeded",
+    "fatal_llm_parse_error",
+    "agent_installation_failed",
+    "test_timeout",
+    "parse_error",
+    "unknown_agent_error",
+    "unknown",
+];
+
+/// What a policy calls the row of a word: `tb unknown_agent_error, begun`. `None` = the word says nothing of a cause.
+pub(super) fn row(word: Option<&str>, stage: Stage) -> Option<String> {
+    let word = word.filter(|word| !matches!(*word, "unset" | "none"))?;
+    let word = if WORDS.contains(&word) { word } else { "any other" };
+    Some(format!("tb {word}, {}", stage.as_str()))
+}
+
+/// Every row of the table.
+pub(crate) fn decisions() -> Vec<Decision> {
+    let rows = WORDS.into_iter().chain(["any other"]).flat_map(|word| {
+        [Stage::Begun, Stage::NeverBegun].map(|stage| {
+            let Cause { reason, recognised } = cause(Some(word), false, stage);
+            let rule = if recognised { "" } else { ", cause not recognised" };
+            Decision {
+                row: format!("tb {word}, {}", stage.as_str()),
+                exceptions: format!("failure mode {word} of tb"),
+                stage: stage.as_str(),
+                rule: format!("{}{rule}", reason.label()),
+            }
+        })
+    });
+    rows.collect()
+}
+
+impl Stage {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Begun => "begun",
+            Self::NeverBegun => "never begun",
+        }
+    }
 }
 
 /// The cause of a trial that is not resolved. `judged` says whether the tests gave a verdict.

@@ -16,7 +16,7 @@ use crate::readers::json::Node;
 use crate::readers::text::first_title;
 use crate::readers::value::{self, Unusable};
 
-use super::failure_mode::{Stage, cause};
+use super::failure_mode::{self, Stage, cause};
 use super::layout::Trial;
 
 /// Longest title of a request.
@@ -142,9 +142,8 @@ fn verdict(tree: &Tree, trial: &Trial, result: &Node, attempt: &mut Attempt) -> 
     let stage = if began { Stage::Begun } else { Stage::NeverBegun };
     let cause = cause(word, resolved.is_some(), stage);
     attempt.end_reason = Some(cause.reason);
-    if !cause.recognised {
-        attempt.extra.insert("cause".to_owned(), "not recognised".into());
-    }
+    let row = failure_mode::row(word, stage);
+    model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognised);
     !cause.recognised
 }
 

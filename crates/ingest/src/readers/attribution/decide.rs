@@ -6,7 +6,7 @@ use super::frames::{self, Callee};
 use super::message::{self, Refusal};
 use super::row::{Row, Rule};
 use super::table::{HTTP, PYTHON, ROWS};
-use super::{Attribution, Evidence, Stage, traceback};
+use super::{Attribution, Cell, Column, Evidence, Stage, traceback};
 
 /// How deep a wrapper may wrap.
 const WRAPPERS: u8 = 3;
@@ -35,10 +35,10 @@ fn named(full: &str) -> (Option<&str>, &str) {
 }
 
 const fn is(reason: EndReason) -> Attribution {
-    Attribution { reason, recognised: true }
+    Attribution { reason, recognised: true, cell: None }
 }
 
-const UNCLEAR: Attribution = Attribution { reason: EndReason::AgentError, recognised: false };
+const UNCLEAR: Attribution = Attribution { reason: EndReason::AgentError, recognised: false, cell: None };
 
 impl<'a> Case<'a> {
     fn from_evidence(evidence: &Evidence<'a>) -> Self {
@@ -60,19 +60,31 @@ impl<'a> Case<'a> {
     }
 
     fn decide(&self) -> Attribution {
-        ROWS.iter().find(|row| self.fits(row)).map_or_else(
+        let at = ROWS.iter().position(|row| self.fits(row)).unwrap_or(ROWS.len());
+        let column = match self.stage {
+            Stage::Setup | Stage::LaterSetup | Stage::Between => Column::Setup,
+            Stage::Agent | Stage::AgentOrTests => Column::Agent,
+            Stage::Verifier | Stage::TearDown => Column::Tests,
+        };
+        let decided = ROWS.get(at).map_or_else(
             || self.unknown(),
             |row| {
-                self.apply(match self.stage {
-                    Stage::Setup | Stage::LaterSetup | Stage::Between => &row.setup,
-                    Stage::AgentOrTests if row.begins.is_empty() && self.any_program_raises(row) => {
+                self.apply(match column {
+                    Column::Setup => &row.setup,
+                    Column::Agent
+                        if self.stage == Stage::AgentOrTests
+                            && row.begins.is_empty()
+                            && self.any_program_raises(row) =>
+                    {
                         &Rule::Unclear
                     }
-                    Stage::Agent | Stage::AgentOrTests => &row.agent,
-                    Stage::Verifier | Stage::TearDown => &row.verifier,
+                    Column::Agent => &row.agent,
+                    Column::Tests => &row.verifier,
                 })
             },
-        )
+        );
+        // What stands for another exception was decided by the row of that one.
+        Attribution { cell: decided.cell.or(Some(Cell { row: at, column })), ..decided }
     }
 
     /// Whether the exception is one of Python's own or of a general client of HTTP: the agent's server and the tests of it
@@ -181,7 +193,7 @@ impl<'a> Case<'a> {
         let early = self.stage == Stage::Agent
             && limit.zip(self.agent_seconds).is_some_and(|(limit, worked)| worked < 0.98 * limit - 2.0);
         // Another time-out, and nothing says whose.
-        let unclear = Attribution { reason, recognised: !early };
+        let unclear = Attribution { reason, recognised: !early, cell: None };
         let Some(first) = self.first_block() else { return unclear };
         let cancelled = traceback::names(self.traceback, "CancelledError");
         if first.kind.ends_with(self.name) || cancelled && !early {
@@ -195,7 +207,7 @@ impl<'a> Case<'a> {
             _ if self.stage != Stage::Agent => is(reason),
             Some(Callee::Endpoint) => is(EndReason::Endpoint),
             None if frames::through_http(&first.files) => is(EndReason::Endpoint),
-            None => Attribution { reason, recognised: false },
+            None => Attribution { reason, recognised: false, cell: None },
         }
     }
 

@@ -44,6 +44,59 @@ pub(super) struct Row {
     pub(super) verifier: Rule,
 }
 
+impl Rule {
+    /// What it gives, in words.
+    pub(super) fn in_words(&self) -> String {
+        const UNCLEAR: &str = "agent error, cause not recognised";
+        match self {
+            Self::Is(reason) => reason.label().to_owned(),
+            Self::Unclear => UNCLEAR.to_owned(),
+            Self::FirstStep(reason) => format!("{}; before a later step {UNCLEAR}", reason.label()),
+            Self::Status(otherwise) => format!("by status, else {}", otherwise.in_words()),
+            Self::Refused => format!("by why the request was refused, else {UNCLEAR}"),
+            Self::Caller(otherwise) => {
+                format!("environment if an engine was called, else {}", otherwise.in_words())
+            }
+            Self::Client(otherwise) => format!("endpoint if one was called, else {}", otherwise.in_words()),
+            Self::TimeLimit(reason) => {
+                format!("{}, unless another time-out was taken for it", reason.label())
+            }
+            Self::Keys => format!("environment if the container was gone, else {UNCLEAR}"),
+            Self::Wrapper(otherwise) => format!("what it wraps, else {}", otherwise.in_words()),
+        }
+    }
+}
+
+impl Row {
+    /// A name that no other row has: its first type with the first package, and the first beginning.
+    pub(super) fn name(&self) -> String {
+        let what = match (self.packages.first(), self.types.first()) {
+            (Some(package), Some(kind)) => format!("{package}.{kind}"),
+            (None, Some(kind)) => (*kind).to_owned(),
+            (Some(package), None) => format!("all of {package}"),
+            (None, None) => "all".to_owned(),
+        };
+        match self.begins.first() {
+            Some(begin) => format!("{what} “{}”", begin.trim_end()),
+            None => what,
+        }
+    }
+
+    /// Which exceptions it means.
+    pub(super) fn in_words(&self) -> String {
+        let kinds = if self.types.is_empty() { "all".to_owned() } else { self.types.join(", ") };
+        let of = if self.packages.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", self.packages.join(", "))
+        };
+        let begins: Vec<String> = self.begins.iter().map(|begin| format!("“{}”", begin.trim_end())).collect();
+        let begins =
+            if begins.is_empty() { String::new() } else { format!(" that begin with {}", begins.join(", ")) };
+        format!("{kinds}{of}{begins}")
+    }
+}
+
 /// Names or beginnings.
 pub(super) type Words = &'static [&'static str];
 

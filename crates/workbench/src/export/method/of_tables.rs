@@ -57,8 +57,12 @@ fn pairs(method: Method, data: &Comparison) -> Method {
     if data.of_one_turn {
         return Method {
             intervals: Some(
-                "Newcombe's 95 % CI of differences of pass rates, unpaired; of ratios on the log scale; of paired differences by Student's t"
-                    .to_owned(),
+                if data.pairs.iter().any(|pair| pair.clustered) {
+                    "Newcombe's 95 % CI of differences of pass rates, clustered by task, unpaired; of ratios by a jackknife over tasks where these repeat; of paired differences by Student's t"
+                } else {
+                    "Newcombe's 95 % CI of differences of pass rates, unpaired; of ratios on the log scale; of paired differences by Student's t"
+                }
+                .to_owned(),
             ),
             tau: None,
             ..differences(method, data, false)
@@ -66,8 +70,12 @@ fn pairs(method: Method, data: &Comparison) -> Method {
     }
     Method {
         intervals: Some(
-            "95 % CI from Greenwood's variances, unpaired, of ratios on the log scale; of paired differences by Student's t"
-                .to_owned(),
+            if data.pairs.iter().any(|pair| pair.clustered) {
+                "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired; of paired differences by Student's t"
+            } else {
+                "95 % CI from Greenwood's variances, unpaired, of ratios on the log scale; of paired differences by Student's t"
+            }
+            .to_owned(),
         ),
         ..differences(method, data, false)
     }

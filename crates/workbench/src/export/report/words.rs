@@ -3,6 +3,7 @@
 use figures::{SOFTWARE, p_value};
 use model::{Median, counted};
 
+use super::super::method::moved_rows;
 use super::super::tables::interval_of_means;
 use super::Block;
 use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
@@ -133,10 +134,11 @@ pub(super) fn overall(data: &Comparison) -> String {
         )),
         None => {}
     }
-    if data.members.iter().any(|member| member.stamina.n > member.scenarios) {
-        text.push_str(
-            " Some runs have several episodes of a scenario. These tests take them for independent, so their p may be too small.",
-        );
+    if data.overall_clustered {
+        let one = if data.of_one_turn { "trials of a task" } else { "episodes of a scenario" };
+        text.push_str(&format!(
+            " Some runs have several {one}, which are alike: the log-rank tests are clustered by it."
+        ));
     }
     text
 }
@@ -212,6 +214,7 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
             };
             format!("{} counts as {how}", row.label)
         })
+        .chain(moved_rows(policy).map(|moved| format!("exceptions by the row {moved}")))
         .collect();
     items.push(if changed.is_empty() {
         format!("Censoring policy: {}. Whatever the agent could have caused is a failure; what came from outside is censored.", policy.name)

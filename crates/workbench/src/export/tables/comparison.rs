@@ -323,6 +323,12 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
         data.seed
     ));
+    if data.pairs.iter().any(|pair| pair.clustered) {
+        let of = if one { "trials of a task" } else { "episodes of a scenario" };
+        table.notes.push(format!(
+            "Where a run has several {of} they are alike: intervals of differences and ratios and the log-rank test are clustered."
+        ));
+    }
     table.notes.extend(shorter(data));
     for (a, b, runs) in &data.overlaps {
         let name =
