@@ -101,7 +101,7 @@ fn phrases(query: &str) -> Option<String> {
     (!phrases.is_empty()).then(|| phrases.join(" AND "))
 }
 
-/// The text around the first of the words that occurs in it, in one line.
+/// The text around the first of the words, which are in lower case, that occurs in it, in one line.
 pub fn around(text: &str, words: &[String]) -> String {
     let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
     let at = words
