@@ -98,8 +98,8 @@ impl Workbench {
                     is_retried = is_retried || workbench.store.retry_texts().is_ok();
                     match workbench.index_episode_texts() {
                         // More is left: it is read at once, but the processor is not taken whole.
-                        Ok(true) => pause = BETWEEN_EPISODES,
-                        Ok(false) => {}
+                        Ok(Some(_)) => pause = BETWEEN_EPISODES,
+                        Ok(None) => {}
                         Err(error) => {
                             tracing::warn!(%error, "transcripts and logs can not be indexed");
                             pause = UNDO;

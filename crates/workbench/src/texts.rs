@@ -2,6 +2,7 @@
 //!
 //! The index holds words only ([`store::add_words`]), so every place that is given was read in its source just now.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -127,42 +128,52 @@ fn read_log(
 }
 
 impl Workbench {
-    /// Makes the transcripts and logs of one more episode searchable. Gives whether there was one.
-    pub(crate) fn index_episode_texts(&self) -> Result<bool, ApiError> {
+    /// Makes the transcripts and logs of one more episode searchable. Gives the bytes of their texts; `None` = none is left.
+    pub(crate) fn index_episode_texts(&self) -> Result<Option<u64>, ApiError> {
         if self.store.is_read_only() {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(next) = self.store.begin_texts()? else { return Ok(false) };
-        let readable = self.index_texts_of(&next)?;
+        let Some(next) = self.store.begin_texts()? else { return Ok(None) };
+        let (readable, bytes) = self.index_texts_of(&next)?;
         self.store.end_texts(next.id, readable)?;
-        Ok(true)
+        Ok(Some(bytes))
     }
 
-    /// Makes every transcript and log searchable that is not yet. Gives how many episodes that was.
+    /// Makes every transcript and log searchable that is not yet. Gives the bytes of their texts.
     pub fn index_texts(&self) -> Result<u64, ApiError> {
         if self.store.is_read_only() {
             return Ok(0);
         }
         self.store.retry_texts()?;
-        let mut episodes = 0;
-        while self.index_episode_texts()? {
-            episodes += 1;
+        let mut bytes = 0;
+        while let Some(of_episode) = self.index_episode_texts()? {
+            bytes += of_episode;
         }
-        Ok(episodes)
+        Ok(bytes)
     }
 
-    /// Gives whether everything could be read.
-    fn index_texts_of(&self, next: &UnindexedEpisode) -> Result<bool, ApiError> {
-        let Ok(found) = self.find(&next.run, &next.episode) else { return Ok(false) };
-        let Some(episode) = self.store.whole_episode(next.id)? else { return Ok(false) };
-        let Ok(tree) = self.tree_of(&found.run) else { return Ok(false) };
+    /// Bytes that the index of transcripts and logs takes.
+    pub fn text_index_bytes(&self) -> Result<u64, ApiError> {
+        Ok(self.store.text_index_bytes()?)
+    }
+
+    /// Gives whether everything could be read, and the bytes of the texts.
+    fn index_texts_of(&self, next: &UnindexedEpisode) -> Result<(bool, u64), ApiError> {
+        let Ok(found) = self.find(&next.run, &next.episode) else { return Ok((false, 0)) };
+        let Some(episode) = self.store.whole_episode(next.id)? else { return Ok((false, 0)) };
+        let Ok(tree) = self.tree_of(&found.run) else { return Ok((false, 0)) };
         let (mut readable, mut size) = (true, 0);
+        let bytes = Cell::new(0);
+        let add = |text: &str, words: &mut HashSet<String>| {
+            bytes.set(bytes.get() + text.len() as u64);
+            store::add_words(text, words);
+        };
         let mut texts: Vec<(TextOwner, HashSet<String>)> = Vec::new();
         let mut earlier: Option<((u32, u32), Transcript)> = None;
         let add_logs = |artifacts: &[Artifact], words: &mut HashSet<String>| {
             for artifact in artifacts.iter().filter(|artifact| is_log(artifact.kind)) {
                 let read = read_log(&tree, artifact, |text| {
-                    text.lines().for_each(|line| store::add_words(&strip_ansi(line), words));
+                    text.lines().for_each(|line| add(&strip_ansi(line), words));
                     false
                 });
                 // A file that is gone holds nothing; the others are searched.
@@ -182,7 +193,7 @@ impl Workbench {
                             leave_out(&mut steps, &earlier.steps, *before);
                         }
                         for text in steps.iter().flat_map(texts_of) {
-                            store::add_words(text, &mut words);
+                            add(text, &mut words);
                         }
                         earlier = Some((at, transcript));
                     }
@@ -200,7 +211,7 @@ impl Workbench {
             if size > WORDS_AT_ONCE {
                 texts.retain(|(_, words)| !words.is_empty());
                 if !self.store.put_texts(next.id, &texts)? {
-                    return Ok(false);
+                    return Ok((false, bytes.get()));
                 }
                 texts.clear();
                 size = 0;
@@ -210,7 +221,7 @@ impl Workbench {
         add_logs(&episode.artifacts, &mut words);
         texts.push((TextOwner { turn: None, attempt: None }, words));
         texts.retain(|(_, words)| !words.is_empty());
-        Ok(self.store.put_texts(next.id, &texts)? && readable)
+        Ok((self.store.put_texts(next.id, &texts)? && readable, bytes.get()))
     }
 
     /// Looks in transcripts and logs, as long as a page waits.
