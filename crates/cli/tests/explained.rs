@@ -227,8 +227,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
     assert!((survived - 13.5).abs() < 1e-9, "{survived}");
     let ends = sample.of_run("end_reasons");
-    let ends = ends.as_array().expect("end reasons");
-    let mut ends: Vec<f64> = ends.iter().map(|end| number(&end["count"])).collect();
+    let mut ends: Vec<f64> = ends.as_object().expect("end reasons").values().map(number).collect();
     ends.sort_by(f64::total_cmp);
     expected.insert("end_reasons", ends);
     let rate = |library: &Library, name: &str| number(&library.of_run("pass_rate")[name]);
