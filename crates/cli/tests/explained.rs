@@ -90,7 +90,6 @@ impl Library {
         let mut names = vec![
             ("REFERENCE", self.reference.clone()),
             ("RUN", self.run.clone()),
-            ("TAU", self.tau.to_string()),
         ];
         names.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let filled = |text: &str| {
@@ -111,7 +110,6 @@ impl Library {
             let mut args = words[1..].to_vec();
             let out = args.pop().expect("a file");
             let out = self.room.path(out);
-            let _ = std::fs::remove_file(&out);
             let out = out.to_str().expect("UTF-8");
             args.push(out);
             self.room.text(&args);
@@ -162,7 +160,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
     let (run, reference) = (sample.run.clone(), sample.reference.clone());
     let (run, reference) = (run.as_str(), reference.as_str());
-    let pairs = sample.rows(&["pairs", run, reference]);
+    let pairs = sample.rows(&["pairs", reference, run]);
     let stamina = sample.of_run("stamina");
     let spent = sample.rows(&["spent", run]).remove(0);
     let episodes = sample.rows(&["episodes", run]);
@@ -179,10 +177,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         .unwrap_or_else(|| panic!("{matrix:?}"));
     let spread = sample.rows(&["spread"]);
     let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
-    let gains = sample.rows(&["gains", run]).remove(0);
-    let none = sample.rows(&["retries", run]).remove(0);
     let one = |value: &Value| vec![number(value)];
     let pair = &pairs[0];
+    let compared_tau = sample.room.json(&["compare", reference, run])["tau"].clone();
     let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
         ("episodes", one(&sample.of_run("episodes"))),
         ("planned_turns", vec![12.0, 12.0]),
@@ -194,10 +191,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("survival", sample.rows(&["survival", run]).iter().map(|row| number(&row["survival"])).collect()),
         ("score", one(&sample.of_run("score"))),
         ("tokens", vec![number(&spent["input_tokens"]) + number(&spent["output_tokens"])]),
-        ("cost", one(&spent["cost_usd"])),
         ("turns_passed", vec![sum("passed_turns"), sum("planned_turns")]),
-        ("cost_per_episode", one(&spent["cost_per_episode"])),
-        ("cost_per_survived_turn", one(&spent["cost_per_survived_turn"])),
         ("rate_per_turn", one(&spent["tokens_per_turn"])),
         ("turns_played", one(&spent["turns_played"])),
         ("agent_time", one(&spent["agent_seconds"])),
@@ -210,12 +204,13 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("early_censored", one(&as_failed["early_censored"])),
         ("margin", one(&margin["mean_stamina"])),
         ("best_worst_ratio", one(&spread["ratio"])),
-        ("retry_budget", one(&none["mean_stamina"])),
-        ("feedback_gain", one(&gains["gain"])),
     ]);
 
-    let harbor = Library::new(&repository().join("tests/fixtures/harbor/jobs/failures-k1"), "", "");
-    let evocode = Library::new(&repository().join("tests/fixtures/evocode"), "", "");
+    let jobs = repository().join("tests/fixtures/harbor/jobs");
+    let harbor = Library::new(&jobs, "interrupted-oracle", "interrupted-oracle");
+    // The cost of each of its episodes is known.
+    let cheap = Library::new(&repository().join("data/sample-table.csv"), "planner-m-small", "m-large");
+    let paid = cheap.rows(&["spent", &cheap.run]).remove(0);
     let folder = tempfile::tempdir().expect("a folder");
     let table = folder.path().join("one-turn.csv");
     std::fs::write(&table, ONE_TURN).expect("written");
@@ -237,7 +232,12 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("steps_survived", (&steps, vec![survived])),
         ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
         ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
-        ("case_score", (&evocode, one(&evocode.of_run("case_score")))),
+        ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
+        ("cost", (&cheap, one(&paid["cost_usd"]))),
+        ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),
+        ("cost_per_survived_turn", (&cheap, one(&paid["cost_per_survived_turn"]))),
+        ("retry_budget", (&steps, one(&steps.rows(&["retries", &steps.run])[0]["mean_stamina"]))),
+        ("feedback_gain", (&steps, one(&steps.rows(&["gains", &steps.run])[0]["gain"]))),
         ("pass_rate", (&single, vec![rate(&single, "value")])),
         ("pass_rate_ci", (&single, vec![rate(&single, "ci_low"), rate(&single, "ci_high")])),
         ("unscored", (&single, vec![rate(&single, "unscored")])),
@@ -257,7 +257,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
             (None, None) => panic!("{key} is explained in Python, and nothing here runs it"),
         };
         let more = [("HARNESS", "loopy"), ("MODEL", "m-large"), ("K", "2"), ("R", "0")];
-        let mut computed = library.computed(&entry, &more);
+        let compared = matches!(key, "difference" | "ratio");
+        let tau = if compared { compared_tau.to_string() } else { library.tau.to_string() };
+        let mut computed = library.computed(&entry, &[&more[..], &[("TAU", &tau)]].concat());
         match key {
             "end_reasons" => computed.sort_by(f64::total_cmp),
             "survival" => computed.truncate(expected.len()),
