@@ -259,7 +259,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         let more = [("HARNESS", "loopy"), ("MODEL", "m-large"), ("K", "2"), ("R", "0")];
         let compared = matches!(key, "difference" | "ratio");
         let tau = if compared { compared_tau.to_string() } else { library.tau.to_string() };
-        let mut computed = library.computed(&entry, &[&more[..], &[("TAU", &tau)]].concat());
+        let mut more = more.to_vec();
+        more.push(("TAU", &tau));
+        let mut computed = library.computed(&entry, &more);
         match key {
             "end_reasons" => computed.sort_by(f64::total_cmp),
             "survival" => computed.truncate(expected.len()),

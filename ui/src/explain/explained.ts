@@ -39,7 +39,8 @@ function headOf(cell: HTMLTableCellElement): Element | null {
 export function explainedAt(from: Element | null): Explained | undefined {
   const cell = from?.closest<HTMLTableCellElement>("td,th") ?? null;
   const own = from?.closest("[data-explain]") ?? null;
-  const element = own !== null && (cell === null || cell.contains(own)) ? own : cell === null ? own : (headOf(cell) ?? own);
+  // What stands around a table says nothing of its single columns.
+  const element = cell === null || (own !== null && cell.contains(own)) ? own : headOf(cell);
   const key = element?.getAttribute("data-explain");
   if (!isExplainKey(key)) return undefined;
   const near = (name: string): string | null => (from?.closest(`[${name}]`) ?? element?.closest(`[${name}]`))?.getAttribute(name) ?? null;
