@@ -20,6 +20,7 @@ function fingerprint() {
     }
   };
   walk(inRoot("ui"));
+  add(inRoot("docs/metrics.md"));
   add(inRoot("package-lock.json"));
   return hash.digest("hex");
 }

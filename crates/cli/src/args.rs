@@ -205,6 +205,19 @@ pub(crate) enum Command {
         #[arg(long, requires = "class")]
         by_tests: bool,
     },
+    /// Search requests, failing tests, transcripts and logs of all runs
+    ///
+    /// Finds texts that hold every word; the last letters of a word may be missing. What is not yet in the index of transcripts
+    /// and logs is read first, so the first search after an import takes longer.
+    #[command(after_help = "Examples:\n  stamina search connection refused\n  stamina search \"no such table\" --json")]
+    Search {
+        /// Words to look for
+        #[arg(required = true, value_name = "WORDS")]
+        words: Vec<String>,
+        /// Most places to give
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
     /// List the sources of the library
     Sources,
     /// Print the import report of a source: what was recognised, skipped and repaired, and why

@@ -10,8 +10,8 @@ use crate::args::{Args, Command};
 use crate::print::{print, print_json};
 use crate::{
     compare_command, exports, failures_command, library_commands, locobench_command, machine_commands,
-    matrix_command, play_commands, preflight_command, reference_commands, scenario_commands, serve,
-    source_commands, steer_commands, table, withdraw_command,
+    matrix_command, play_commands, preflight_command, reference_commands, scenario_commands,
+    search_command, serve, source_commands, steer_commands, table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.
@@ -51,6 +51,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             let asked =
                 failures_command::FailuresAsked { runs, benchmark, by, scope, cases, class, by_tests };
             failures_command::failures(&*open(false)?, &asked, json)
+        }
+        Command::Search { words, limit } => {
+            search_command::search(&*open(false)?, &words.join(" "), limit, json)
         }
         Command::Sources => source_commands::sources(&*open(false)?, json),
         Command::ImportReport { source } => source_commands::import_report(&*open(false)?, &source, json),

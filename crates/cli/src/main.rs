@@ -24,6 +24,7 @@ mod print;
 mod progress;
 mod reference_commands;
 mod scenario_commands;
+mod search_command;
 mod serve;
 mod signals;
 mod source_commands;

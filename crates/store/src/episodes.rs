@@ -119,6 +119,14 @@ CREATE INDEX episode_identity ON episode (identity) WHERE identity IS NOT NULL;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 15,
+        sql: "
+-- whether the full-text search knows its transcripts and logs: 0 = not yet, 1 = yes, 2 = just now, 3 = they cannot be read
+ALTER TABLE episode ADD COLUMN texts INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX episode_texts ON episode (texts) WHERE texts <> 1;
+",
+    },
 ];
 
 /// An episode as the grid, the curve and the scores need it.

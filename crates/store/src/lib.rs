@@ -34,6 +34,7 @@ mod sessions;
 pub mod slugs;
 mod sources;
 mod summaries;
+mod texts;
 mod turns;
 mod values;
 mod views;
@@ -50,10 +51,11 @@ pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, 
 pub use parts::PartRead;
 pub use plays::{KnownSum, Play, PlayedTurn, Used};
 pub use runs::{EpisodeTimes, RunEntry, RunRecord};
-pub use search::{Match, MatchKind, Matches};
+pub use search::{Match, MatchKind, Matches, around};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};
+pub use texts::{TextCandidate, TextOwner, UnindexedEpisode, add_words};
 pub use turns::TurnEntry;
 pub use warnings::{CodeCount, WarningFilter, WarningPage};
 

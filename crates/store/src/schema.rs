@@ -46,6 +46,7 @@ const ALL: &[&[Migration]] = &[
     crate::origins::MIGRATIONS,
     crate::changes::MIGRATIONS,
     crate::search::MIGRATIONS,
+    crate::texts::MIGRATIONS,
 ];
 
 /// What a file says it is.

@@ -101,8 +101,8 @@ fn phrases(query: &str) -> Option<String> {
     (!phrases.is_empty()).then(|| phrases.join(" AND "))
 }
 
-/// The text around the first of the words that occurs in it, in one line.
-fn around(text: &str, words: &[String]) -> String {
+/// The text around the first of the words, which are in lower case, that occurs in it, in one line.
+pub fn around(text: &str, words: &[String]) -> String {
     let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
     let at = words
         .iter()
@@ -121,7 +121,7 @@ fn around(text: &str, words: &[String]) -> String {
 }
 
 /// Open runs with their slugs, to be joined to `run`.
-const OPEN: &str = "JOIN source ON source.id = run.source AND source.closed_at IS NULL
+pub(crate) const OPEN: &str = "JOIN source ON source.id = run.source AND source.closed_at IS NULL
   JOIN run_slug ON run_slug.id = run.slug";
 
 /// A condition that every word occurs in a text, with the words to bind.
@@ -182,7 +182,7 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
 }
 
 /// How an episode is called: by its title; a short scenario name stays in front, because titles of generated scenarios repeat.
-fn episode_name(scenario: String, title: Option<String>) -> String {
+pub(crate) fn episode_name(scenario: String, title: Option<String>) -> String {
     const SHORT: usize = 16;
     match title {
         Some(title) if title != scenario && scenario.chars().count() <= SHORT => {

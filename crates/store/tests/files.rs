@@ -188,7 +188,9 @@ fn what_episodes_used_is_made_from_older_libraries() {
          ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised;
          ALTER TABLE run_summary DROP COLUMN pass_rate; ALTER TABLE run_summary DROP COLUMN scored; ALTER TABLE run_summary DROP COLUMN clustered; ALTER TABLE run_summary DROP COLUMN rounds; DROP TABLE installation; DROP TABLE run_origin;
          ALTER TABLE source DROP COLUMN reader; ALTER TABLE source DROP COLUMN set_aside; ALTER TABLE source DROP COLUMN imported; DROP TABLE column_names;
-         ALTER TABLE run DROP COLUMN unsummed; DROP TABLE withdrawn; DROP TABLE withdrawn_episode; DROP TABLE session;",
+         ALTER TABLE run DROP COLUMN unsummed; DROP TABLE withdrawn; DROP TABLE withdrawn_episode; DROP TABLE session;
+         DROP TRIGGER text_of_attempt_deleted; DROP TRIGGER text_of_turn_deleted; DROP TRIGGER text_of_episode_deleted;
+         DROP TABLE text_index; DROP INDEX episode_texts; ALTER TABLE episode DROP COLUMN texts;",
     )
     .unwrap();
     for column in ["cost", "tokens", "tool_calls", "steps", "seconds"] {

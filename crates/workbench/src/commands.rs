@@ -59,6 +59,8 @@ macro_rules! with_commands {
             code_file(CodeFileRequest) -> CodeFile;
             "Looks in names, requests and failure messages."
             search(Search) -> SearchHits;
+            "Looks in transcripts and logs."
+            search_texts(Search) -> TextHits;
             "How end reasons are counted."
             get_policy(Nothing) -> PolicyTable;
             "How exceptions become end reasons: every row of the decision tables."

@@ -31,6 +31,9 @@ const DRAWN: Duration = Duration::from_millis(500);
 /// second, and a window needs them to open.
 const DRAWN_AT_LATEST: Duration = Duration::from_secs(2);
 
+/// The rest between two episodes whose transcripts and logs are made searchable.
+const BETWEEN_EPISODES: Duration = Duration::from_millis(20);
+
 /// How far following is.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
@@ -73,7 +76,38 @@ impl Workbench {
                 }
             })
             .map(drop)
+            .and_then(|()| self.index_in_background())
             .map_err(|e| ApiError::new("app.thread", format!("No thread can be started: {e}")))
+    }
+
+    /// Makes transcripts and logs searchable, an episode at a time, while no source is being read.
+    fn index_in_background(&self) -> std::io::Result<()> {
+        let me = self.live.workbench();
+        std::thread::Builder::new()
+            .name("index".to_owned())
+            .spawn(move || {
+                let mut pause = DRAWN_AT_LATEST;
+                let mut is_retried = false;
+                loop {
+                    std::thread::sleep(pause);
+                    let Some(workbench) = me.upgrade() else { return };
+                    pause = POLL;
+                    if workbench.live.is_reading() {
+                        continue;
+                    }
+                    is_retried = is_retried || workbench.store.retry_texts().is_ok();
+                    match workbench.index_episode_texts() {
+                        // More is left: it is read at once, but the processor is not taken whole.
+                        Ok(Some(_)) => pause = BETWEEN_EPISODES,
+                        Ok(None) => {}
+                        Err(error) => {
+                            tracing::warn!(%error, "transcripts and logs can not be indexed");
+                            pause = UNDO;
+                        }
+                    }
+                }
+            })
+            .map(drop)
     }
 
     /// Sets aside each source over whose reading a process has ended, whatever ended it: reading it again at every start could

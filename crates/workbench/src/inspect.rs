@@ -273,7 +273,7 @@ impl Workbench {
 }
 
 /// The text of an artifact: a whole file, or what a pointer names in a JSON file.
-fn artifact_text(tree: &Tree, artifact: &Artifact, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
+pub(crate) fn artifact_text(tree: &Tree, artifact: &Artifact, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
     match &artifact.pointer {
         None => view::text_page(tree, &artifact.path, offset, limit).map(page),
         // Such texts are cut to a size that is given at once.
@@ -286,7 +286,7 @@ fn whole_text(text: String) -> TextPage {
 }
 
 /// What names an artifact towards a caller: its path, and the pointer into it where only a part is meant.
-fn name_of(artifact: &Artifact) -> String {
+pub(crate) fn name_of(artifact: &Artifact) -> String {
     match &artifact.pointer {
         None => artifact.path.clone(),
         Some(pointer) => format!("{}#{pointer}", artifact.path),
@@ -377,7 +377,7 @@ fn logs(tree: Option<&Tree>, artifacts: &[Artifact]) -> Vec<LogInfo> {
     artifacts.iter().filter(|a| is_text(a.kind)).map(|a| log(tree, a)).collect()
 }
 
-fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
+pub(crate) fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
     let part = artifact.pointer.as_deref().unwrap_or(&artifact.path);
     let name = part.rsplit('/').next().unwrap_or(part);
     let label = match artifact.kind {

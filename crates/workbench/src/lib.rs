@@ -37,6 +37,7 @@ mod sources;
 mod summary;
 mod tables;
 mod tasks;
+mod texts;
 mod transcripts;
 mod views;
 mod withdrawn;

@@ -164,6 +164,11 @@ impl Live {
         lock(&self.sources).contains_key(&source)
     }
 
+    /// Whether any source is being read.
+    pub(crate) fn is_reading(&self) -> bool {
+        lock(&self.sources).values().any(|entry| entry.reading)
+    }
+
     /// Reads a source in the background, once more if it is being read already.
     pub(crate) fn read(&self, source: i64) {
         let fresh = self.forget_tree(source);

@@ -48,7 +48,18 @@ impl Workbench {
         found: &Found,
         (turn, attempt): (u32, u32),
     ) -> Result<Option<Transcript>, ApiError> {
-        let artifacts = self.artifacts(found, Some(turn), Some(attempt))?;
+        self.transcript_in(found, &self.artifacts(found, Some(turn), Some(attempt))?)
+    }
+
+    /// Everything that the transcripts among some files hold; `None` = there is none.
+    pub(crate) fn transcript_in(
+        &self,
+        found: &Found,
+        artifacts: &[Artifact],
+    ) -> Result<Option<Transcript>, ApiError> {
+        if artifacts.iter().all(|artifact| artifact.kind != ArtifactKind::Transcript) {
+            return Ok(None);
+        }
         let tree = self.tree_of(&found.run)?;
         let mut whole: Option<Transcript> = None;
         for artifact in artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
@@ -81,7 +92,7 @@ fn line(text: String) -> Step {
 }
 
 /// Takes the steps of the attempt before out, if all of them stand here in their order and more besides.
-fn leave_out(steps: &mut Vec<Step>, earlier: &[Step], (turn, attempt): (u32, u32)) {
+pub(crate) fn leave_out(steps: &mut Vec<Step>, earlier: &[Step], (turn, attempt): (u32, u32)) {
     if earlier.is_empty() || steps.len() <= earlier.len() {
         return;
     }

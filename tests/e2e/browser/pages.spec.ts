@@ -181,6 +181,35 @@ test("the palette goes to runs, to turns by their text, and runs commands", asyn
   await expect(page).toHaveURL(new RegExp(`#/run/${RUN}$`));
 });
 
+test("a place in a log is found in the palette, and opened with its words marked", async ({ lab, go, page }) => {
+  const places = await lab.json<{ kind: string; where: string; log: string | null; line: number | null }[]>("search", "passed");
+  const log = places.find((place) => place.kind === "log")!;
+  await go("library");
+  await page.keyboard.press("Control+Shift+f");
+  await page.getByRole("combobox", { name: "Go to, search or run a command" }).fill("/passed");
+  await page.getByRole("option").filter({ hasText: log.where }).first().click();
+  await expect(page).toHaveURL(/#\/run\/.*\/\d+\?.*pane=logs/);
+  const logs = page.getByRole("tabpanel");
+  await expect(logs.locator("mark").first()).toHaveText(/passed/i);
+  await expect(logs.locator("mark").first()).toBeInViewport();
+});
+
+test("a number is explained when it is pointed at, and with e", async ({ go, page }) => {
+  await go(`run/${RUN}`);
+  const mean = page.getByText(/^Mean stamina/).first();
+  await mean.hover();
+  await expect(page.getByRole("tooltip")).toContainText("How many of the first τ turns");
+  await page.keyboard.press("e");
+  const dialog = page.getByRole("dialog", { name: "Mean stamina" });
+  await expect(dialog).toContainText("Σ_{t = 1..τ} S(t)");
+  await expect(dialog).toContainText(`stamina table episodes ${RUN} --out episodes.csv`);
+  await expect(dialog).toContainText("S = lambda t");
+  await dialog.getByRole("button", { name: "Events" }).click();
+  await expect(page.getByRole("dialog", { name: "Events" })).toContainText("Does not say");
+  await page.getByRole("link", { name: "the episodes" }).click();
+  await expect(page).toHaveURL(new RegExp(`#/run/${RUN}\\?view=table`));
+});
+
 test("the key sheet lists the keys, and single keys can be turned off", async ({ go, page }) => {
   await go("library");
   await expect(page.getByRole("grid", { name: "Runs" })).toBeVisible();

@@ -1,4 +1,5 @@
 // The columns of the library, in order. Every column can be shown or hidden; check and model are always there.
+import type { ExplainKey } from "../explain/keys";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { RunSort } from "../host/bindings/RunSort";
 import { tokensTotal } from "../parts/format";
@@ -15,6 +16,8 @@ export interface Column {
   readonly right?: true;
   /** Shown without being asked for: always, or on wide windows only. */
   readonly shown: "always" | "wide" | "asked";
+  /** Which number it is, for its explanation. */
+  readonly explain?: ExplainKey;
   /** What it is, for the header's tooltip and the columns menu. */
   readonly about: string;
 }
@@ -23,14 +26,14 @@ export const columns: readonly Column[] = [
   { id: "source", title: "Source", width: [130, 150], sort: "source", shown: "asked", about: "Folder or zip" },
   { id: "benchmark", title: "Benchmark", width: [150, 180], sort: "benchmark", shown: "asked", about: "Benchmark" },
   { id: "harness", title: "Harness", width: [106, 150], sort: "harness", shown: "always", about: "Agent and its version" },
-  { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned" },
-  { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode" },
-  { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark" },
-  { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina or pass rate, on the scale of the group" },
-  { id: "score", title: "Score", width: [72, 78], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100" },
-  { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended" },
-  { id: "tokens", title: "Tokens", width: [76, 84], sort: "tokens", right: true, shown: "always", about: "Input and output tokens" },
-  { id: "cost", title: "Cost", width: [72, 84], sort: "cost", right: true, shown: "always", about: "Cost in US dollars" },
+  { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned", explain: "episodes" },
+  { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode", explain: "planned_turns" },
+  { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark", explain: "mean_stamina" },
+  { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina or pass rate, on the scale of the group", explain: "mean_stamina_ci" },
+  { id: "score", title: "Score", width: [72, 78], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100", explain: "score" },
+  { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended", explain: "end_reasons" },
+  { id: "tokens", title: "Tokens", width: [76, 84], sort: "tokens", right: true, shown: "always", about: "Input and output tokens", explain: "tokens" },
+  { id: "cost", title: "Cost", width: [72, 84], sort: "cost", right: true, shown: "always", about: "Cost in US dollars", explain: "cost" },
   { id: "date", title: "Date", width: [104, 104], sort: "date", right: true, shown: "wide", about: "Start, UTC" },
   { id: "tags", title: "Tags", width: [120, 160], shown: "asked", about: "Your tags" },
 ];
@@ -41,7 +44,7 @@ export type Measured = "stamina" | "rates" | "both";
 /** The columns by what stands in them. */
 export function namedColumns(shown: readonly Column[], measured: Measured): readonly Column[] {
   if (measured === "stamina") return shown;
-  return shown.map((column): Column => (column.id !== "stamina" ? column : measured === "rates" ? { ...column, title: "Pass rate" } : { ...column, title: "Stamina or pass rate", width: [136, 140] }));
+  return shown.map((column): Column => (column.id === "ci" && measured === "rates" ? { ...column, explain: "pass_rate_ci" } : column.id !== "stamina" ? column : measured === "rates" ? { ...column, title: "Pass rate", explain: "pass_rate" } : { ...column, title: "Stamina or pass rate", width: [136, 140] }));
 }
 
 /** `chosen` = what the user chose, or `null` for what fits the window and is known of at least one run. */

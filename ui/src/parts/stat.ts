@@ -1,3 +1,5 @@
+import type { ExplainKey } from "../explain/keys";
+
 /** One number of the strip at the top of a run or report. */
 export interface Stat {
   readonly key: string;
@@ -11,6 +13,8 @@ export interface Stat {
   readonly bar?: { readonly share: number; readonly accent: boolean; readonly label: string } | undefined;
   /** The whole thing in words, where the strip is too short for it. */
   readonly title?: string | undefined;
+  /** Which number it is, for its explanation. */
+  readonly explain?: ExplainKey | undefined;
   /** Where it leads: what it counts. */
   readonly onclick?: (() => void) | undefined;
 }

@@ -80,16 +80,16 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   const k = rate.pass_at_k.length;
   const of = words(row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null, withdrawn(row));
   const list: Stat[] = [
-    { key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
-    { key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
-    { key: "Passed", value: count(rate.passed), small: `of ${count(rate.trials)}`, title: "of the scored trials" },
-    { key: "Failed", value: count(row.stamina.events), small: events.length > 0 ? reasonsInWords(events, most) : undefined, title: words(allReasons(events), unrecognisedInWords(row.unrecognised)) },
+    { explain: "episodes", key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
+    { explain: "pass_rate", key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
+    { explain: "pass_rate", key: "Passed", value: count(rate.passed), small: `of ${count(rate.trials)}`, title: "of the scored trials" },
+    { explain: "events", key: "Failed", value: count(row.stamina.events), small: events.length > 0 ? reasonsInWords(events, most) : undefined, title: words(allReasons(events), unrecognisedInWords(row.unrecognised)) },
   ];
-  if (rate.unscored > 0) list.push({ key: "Not scored", value: count(rate.unscored), small: reasonsInWords(stopped, most), title: allReasons(stopped) });
+  if (rate.unscored > 0) list.push({ explain: "unscored", key: "Not scored", value: count(rate.unscored), small: reasonsInWords(stopped, most), title: allReasons(stopped) });
   if (k > 1) {
     const at = (key: string, values: readonly number[], intervals: PassRate["pass_at_k_ci"], about: string): Stat => {
       const ends = intervals[k - 1] ?? null;
-      return { key: `${key}${String(k)}`, value: percent(values[k - 1] ?? null), small: wide ? `95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)}` : undefined, title: `${about}; 95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)} by tasks` };
+      return { explain: key === "pass@" ? "pass_at_k" : "pass_hat_k", key: `${key}${String(k)}`, value: percent(values[k - 1] ?? null), small: wide ? `95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)}` : undefined, title: `${about}; 95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)} by tasks` };
     };
     list.push(at("pass@", rate.pass_at_k, rate.pass_at_k_ci, `the probability that one of ${count(k)} trials of a task passes`), at("pass^", rate.pass_hat_k, rate.pass_hat_k_ci, `the probability that all of ${count(k)} trials of a task pass`));
   }
@@ -105,17 +105,18 @@ function staminaStats(row: RunRow, room: Room): Stat[] {
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
   const most = wide ? 3 : 1;
   return [
-    { key: "Episodes", value: count(row.episodes), small: words(missing, withdrawn(row), room === "compact" ? null : turns), title: words(row.partial, turns) },
-    { key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognisedInWords(row.unrecognised)) },
-    { key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: allReasons(ended("censored")) },
+    { explain: "episodes", key: "Episodes", value: count(row.episodes), small: words(missing, withdrawn(row), room === "compact" ? null : turns), title: words(row.partial, turns) },
+    { explain: "events", key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognisedInWords(row.unrecognised)) },
+    { explain: "censored", key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: allReasons(ended("censored")) },
     {
+      explain: "mean_stamina",
       key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
       value: fixed(s.mean, 2),
       small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}${s.clustered && room !== "compact" ? ", by scenario" : ""}`,
       unknown: s.mean === null,
       title: s.clustered ? CLUSTERED : undefined,
     },
-    { key: "Median", value: median(s.median), unknown: typeof s.median !== "number" },
+    { explain: "median_stamina", key: "Median", value: median(s.median), unknown: typeof s.median !== "number" },
   ];
 }
 
@@ -128,6 +129,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
     const figure = reportedFor(row.reported, which);
     const reported = reportedInWords(figure, key);
     list.push({
+      explain: which === "case" ? "case_score" : which === "perfect" ? "perfect" : key === "Score" ? "score" : "dataset_score",
       key,
       value: value.toFixed(digits),
       // On narrow windows the reported figure matters more than how much of the whole it is about.
@@ -136,7 +138,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
     });
   };
   if (row.dataset_score === null) {
-    if (row.score === null) list.push({ key: "Score", value: UNKNOWN, small: reportedInWords(reportedFor(row.reported, "score"), "Score"), unknown: true });
+    if (row.score === null) list.push({ explain: "score", key: "Score", value: UNKNOWN, small: reportedInWords(reportedFor(row.reported, "score"), "Score"), unknown: true });
     else scored("Score", row.score, "score", 1, row.partial);
   } else {
     scored("Dataset score", row.dataset_score, "score", 1, row.partial);
@@ -147,6 +149,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
   list.push({
+    explain: "tokens",
     key: "Tokens",
     value: total === null ? UNKNOWN : thin(total),
     small: wide ? parts : undefined,
@@ -155,6 +158,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
   });
   const cost = costInWords(row.cost_usd, row.simulated);
   list.push({
+    explain: "cost",
     key: "Cost",
     value: cost.text,
     small: !row.simulated && row.cost_usd !== null && row.cost_known < row.episodes ? `known for ${count(row.cost_known)} of ${count(row.episodes)}` : undefined,
@@ -163,9 +167,9 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
   if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? UNKNOWN, title: row.runner[1] === null ? "its version is unknown" : undefined });
   if (wide && grid !== undefined && rate === null) {
     const t = turnsPassed(grid);
-    list.push({ key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
+    list.push({ explain: "turns_passed", key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
   }
-  if (wide) list.push({ key: "Attempts per turn", value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`, unknown: row.attempt_limit === null });
+  if (wide) list.push({ explain: "attempt_limit", key: "Attempts per turn", value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`, unknown: row.attempt_limit === null });
   return list;
 }
 

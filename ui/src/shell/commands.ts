@@ -64,6 +64,7 @@ const list = {
   "list.select": { label: "Select", group: "Lists and tables", keys: ["x"] },
   "list.extend.next": { label: "Extend selection down", group: "Lists and tables", keys: ["J"] },
   "list.extend.previous": { label: "Extend selection up", group: "Lists and tables", keys: ["K"] },
+  explain: { label: "Explain this number…", group: "Lists and tables", keys: ["e"], palette: true, icon: "view" },
   filter: { label: "Filter", group: "Lists and tables", keys: ["/"] },
   "filter.clear": { label: "Clear filters", group: "Lists and tables", keys: [], palette: true, icon: "edit" },
   "runs.compare": { label: "Compare selected runs", group: "Lists and tables", keys: ["c"], palette: true, icon: "go" },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { fits, inScope, marked, rank, readInput, routeOf } from "./palette";
+import type { TextHit } from "../host/bindings/TextHit";
+import { fits, inScope, marked, placeOf, rank, readInput, routeOf, routeOfText } from "./palette";
 import { hrefOf } from "./routes";
 
 const hit = { kind: "failure", title: "c003", detail: "expected 0.75", run: "evocode.opus", episode: "sec-audit", turn: 8, attempt: 3, test: "t1/comp sev", simulated: false };
@@ -25,6 +26,16 @@ test("a hit leads to its place, and scopes keep others out", () => {
   expect(inScope(hit, "runs")).toBe(false);
   expect(inScope(hit, "text")).toBe(true);
   expect(inScope({ ...hit, kind: "episode" }, "text")).toBe(false);
+});
+
+test("a place in a transcript or log leads to its step or line, with the words marked", () => {
+  const log: TextHit = { kind: "log", run: "a", episode: "e", scenario: "s", title: "s", turn: 3, attempt: 2, test: null, step: null, log: "e/server.log", line: 40, place: "Server log, line 40", snippet: "no such table", simulated: false };
+  expect(hrefOf(routeOfText(log, "no table"))).toBe("#/run/a/e/3?mark=no+table&attempt=2&pane=logs&log=e%2Fserver.log&line=40");
+  expect(placeOf(log)).toBe("turn 3, attempt 2 · Server log, line 40");
+  const step: TextHit = { ...log, kind: "transcript", log: null, line: null, step: 12, place: "transcript, step 12" };
+  expect(hrefOf(routeOfText(step, "table"))).toBe("#/run/a/e/3?mark=table&attempt=2&pane=transcript&step=12");
+  expect(hrefOf(routeOfText({ ...log, turn: null, attempt: null }, "x"))).toBe("#/run/a/e/1?mark=x&pane=logs&log=e%2Fserver.log&line=40");
+  expect(placeOf({ ...log, turn: null, attempt: null })).toBe("Server log, line 40");
 });
 
 test("a command that begins with what is typed comes first", () => {

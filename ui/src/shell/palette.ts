@@ -1,5 +1,6 @@
 // What the palette does with what is typed. Pure: the prefix says where to look, the words are marked in the lines.
 import type { SearchHit } from "../host/bindings/SearchHit";
+import type { TextHit } from "../host/bindings/TextHit";
 import { parseRoute, type Route } from "./routes";
 
 export type Scope = "all" | "commands" | "runs" | "turns" | "text" | "link";
@@ -51,6 +52,23 @@ export function routeOf(hit: SearchHit): Route {
   if (hit.attempt !== null) query["attempt"] = String(hit.attempt);
   if (hit.test !== null) query["test"] = hit.test;
   return { page: "turn", run: hit.run, episode: hit.episode, turn: hit.turn, query };
+}
+
+/** Where a place in a transcript or log leads: the turn with that pane open at the step or line, and the words marked. */
+export function routeOfText(hit: TextHit, words: string): Route {
+  const query: Record<string, string> = { mark: words };
+  if (hit.attempt !== null) query["attempt"] = String(hit.attempt);
+  if (hit.step !== null) Object.assign(query, { pane: "transcript", step: String(hit.step) });
+  if (hit.log !== null) Object.assign(query, { pane: "logs", log: hit.log });
+  if (hit.line !== null) query["line"] = String(hit.line);
+  // Logs of a whole episode stand beside each of its turns.
+  return { page: "turn", run: hit.run, episode: hit.episode, turn: hit.turn ?? 1, query };
+}
+
+/** `turn 3, attempt 2 · Server log, line 40`; without attempts for logs of a turn, without turns for those of an episode. */
+export function placeOf(hit: TextHit): string {
+  const turn = hit.turn === null ? [] : [`turn ${String(hit.turn)}${hit.attempt === null ? "" : `, attempt ${String(hit.attempt)}`}`];
+  return [...turn, hit.place].join(" · ");
 }
 
 /** The group of the palette in which a hit stands. */

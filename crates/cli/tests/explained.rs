@@ -1,0 +1,277 @@
+//! Each number that `docs/metrics.md` explains with lines of Python is what these lines give.
+
+mod app;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use app::Room;
+use serde_json::Value;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").to_path_buf()
+}
+
+/// An entry of "Explain this number".
+struct Entry {
+    key: String,
+    command: String,
+    language: String,
+    code: String,
+}
+
+fn entries() -> Vec<Entry> {
+    let text = std::fs::read_to_string(repository().join("docs/metrics.md")).expect("docs/metrics.md");
+    let (_, section) = text.split_once("\n## Explain this number\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("a section after it");
+    let between = |text: &str, from: &str, to: &str| {
+        let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("no {from:?} in {text}"));
+        rest.split_once(to).unwrap_or_else(|| panic!("no {to:?} in {text}")).0.to_owned()
+    };
+    section
+        .split("#### `")
+        .skip(1)
+        .map(|entry| {
+            let code = between(entry, "\n```", "\n```");
+            let (language, code) = code.split_once('\n').expect("a language");
+            Entry {
+                key: entry.split('`').next().unwrap_or_default().to_owned(),
+                command: between(&between(entry, "\nInputs: ", "\n"), ", `", "`"),
+                language: language.to_owned(),
+                code: code.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// The numbers in what a program prints.
+fn numbers(text: &str) -> Vec<f64> {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e');
+    text.split(|c| !is_of_number(c)).filter_map(|word| word.parse().ok()).collect()
+}
+
+/// A library of runs, and what its commands print.
+struct Library {
+    room: Room,
+    run: String,
+    reference: String,
+    tau: Value,
+}
+
+impl Library {
+    /// `run` and `reference` are the ends of ids.
+    fn new(source: &Path, run: &str, reference: &str) -> Self {
+        let room = Room::new();
+        room.ingest(source);
+        let ids = room.run_ids();
+        let id = |end: &str| {
+            ids.iter().find(|id| id.ends_with(end)).unwrap_or_else(|| panic!("{end} in {ids:?}")).clone()
+        };
+        let (run, reference) = (id(run), id(reference));
+        let mut library = Self { room, run, reference, tau: Value::Null };
+        library.tau = library.of_run("stamina")["tau"].clone();
+        library
+    }
+
+    fn of_run(&self, name: &str) -> Value {
+        let runs = self.room.json(&["runs"]);
+        let runs = runs.as_array().expect("runs");
+        runs.iter().find(|run| run["id"] == self.run.as_str()).expect("the run")[name].clone()
+    }
+
+    fn rows(&self, table: &[&str]) -> Vec<Value> {
+        let table = self.room.json(&[&["table"], table].concat());
+        table["rows"].as_array().expect("rows").clone()
+    }
+
+    /// What the lines of an entry print, without the entry's placeholders.
+    fn computed(&self, entry: &Entry, more: &[(&str, &str)]) -> Vec<f64> {
+        let mut names = vec![
+            ("REFERENCE", self.reference.clone()),
+            ("RUN", self.run.clone()),
+        ];
+        names.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        let filled = |text: &str| {
+            let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+            let mut words = String::new();
+            for piece in text.split_inclusive(|c| !is_of_name(c)) {
+                let word = piece.trim_end_matches(|c| !is_of_name(c));
+                let of = names.iter().find(|(name, _)| *name == word);
+                words.push_str(of.map_or(word, |(_, value)| value));
+                words.push_str(&piece[word.len()..]);
+            }
+            words
+        };
+        for command in entry.command.split(" && ") {
+            let command = filled(command);
+            let words: Vec<&str> = command.split(' ').collect();
+            assert_eq!(words[0], "stamina", "{command}");
+            let mut args = words[1..].to_vec();
+            let out = args.pop().expect("a file");
+            let out = self.room.path(out);
+            let out = out.to_str().expect("UTF-8");
+            args.push(out);
+            self.room.text(&args);
+        }
+        let ran = Command::new("python3")
+            .arg("-c")
+            .arg(filled(&entry.code))
+            .current_dir(self.room.path(""))
+            .output()
+            .expect("Python runs");
+        assert!(ran.status.success(), "{}: {}", entry.key, String::from_utf8_lossy(&ran.stderr));
+        numbers(&String::from_utf8_lossy(&ran.stdout))
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Runs of one turn: one trial a task, and two.
+const ONE_TURN: &str = "run,harness,model,scenario,repeat,turn,attempt,passed,end_reason,planned_turns
+single,h,m,a,1,1,1,true,,1
+single,h,m,b,1,1,1,false,,1
+single,h,m,c,1,1,1,true,,1
+single,h,m,d,1,1,1,true,,1
+single,h,m,e,1,1,1,,endpoint,1
+double,h,n,a,1,1,1,true,,1
+double,h,n,a,2,1,1,false,,1
+double,h,n,b,1,1,1,true,,1
+double,h,n,b,2,1,1,true,,1
+double,h,n,c,1,1,1,false,,1
+double,h,n,c,2,1,1,false,,1
+";
+
+/// Steps of an episode that fails at turn 3, and of one that passes everything.
+const STEPS: &str = "run,harness,model,scenario,turn,attempt,passed,steps,planned_turns
+steps,h,m,a,1,1,false,4,3
+steps,h,m,a,1,2,true,5,3
+steps,h,m,a,2,1,true,7,3
+steps,h,m,a,3,1,false,9,3
+steps,h,m,b,1,1,true,2,3
+steps,h,m,b,2,1,true,3,3
+steps,h,m,b,3,1,true,6,3
+";
+
+#[test]
+fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
+    let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
+    let (run, reference) = (sample.run.clone(), sample.reference.clone());
+    let (run, reference) = (run.as_str(), reference.as_str());
+    let pairs = sample.rows(&["pairs", reference, run]);
+    let stamina = sample.of_run("stamina");
+    let spent = sample.rows(&["spent", run]).remove(0);
+    let episodes = sample.rows(&["episodes", run]);
+    let sum = |name: &str| episodes.iter().map(|row| number(&row[name])).sum::<f64>();
+    let sensitivity = sample.rows(&["sensitivity", run]);
+    let as_failed = sensitivity
+        .iter()
+        .find(|row| row["censored_as"].as_str().is_some_and(|how| how.contains("failed")))
+        .unwrap_or_else(|| panic!("{sensitivity:?}"));
+    let matrix = sample.rows(&["matrix"]);
+    let margin = matrix
+        .iter()
+        .find(|row| row["harness"] == "loopy" && row["model"] == "mean over models")
+        .unwrap_or_else(|| panic!("{matrix:?}"));
+    let spread = sample.rows(&["spread"]);
+    let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
+    let one = |value: &Value| vec![number(value)];
+    let pair = &pairs[0];
+    let compared_tau = sample.room.json(&["compare", reference, run])["tau"].clone();
+    let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
+        ("episodes", one(&sample.of_run("episodes"))),
+        ("planned_turns", vec![12.0, 12.0]),
+        ("events", one(&stamina["events"])),
+        ("censored", one(&stamina["censored"])),
+        ("stamina", episodes.iter().map(|row| number(&row["stamina"])).collect()),
+        ("mean_stamina", one(&stamina["mean"])),
+        ("median_stamina", one(&stamina["median"])),
+        ("survival", sample.rows(&["survival", run]).iter().map(|row| number(&row["survival"])).collect()),
+        ("score", one(&sample.of_run("score"))),
+        ("tokens", vec![number(&spent["input_tokens"]) + number(&spent["output_tokens"])]),
+        ("turns_passed", vec![sum("passed_turns"), sum("planned_turns")]),
+        ("rate_per_turn", one(&spent["tokens_per_turn"])),
+        ("turns_played", one(&spent["turns_played"])),
+        ("agent_time", one(&spent["agent_seconds"])),
+        ("difference", one(&pair["difference"])),
+        ("ratio", one(&pair["ratio"])),
+        ("paired", one(&pair["paired_mean"])),
+        ("p_sign_flip", one(&pair["paired_p_sign_flip"])),
+        ("p_holm", one(&pair["logrank_p_holm"])),
+        ("sensitivity", one(&as_failed["mean_stamina"])),
+        ("early_censored", one(&as_failed["early_censored"])),
+        ("margin", one(&margin["mean_stamina"])),
+        ("best_worst_ratio", one(&spread["ratio"])),
+    ]);
+
+    let jobs = repository().join("tests/fixtures/harbor/jobs");
+    let harbor = Library::new(&jobs, "interrupted-oracle", "interrupted-oracle");
+    // The cost of each of its episodes is known.
+    let cheap = Library::new(&repository().join("data/sample-table.csv"), "planner-m-small", "m-large");
+    let paid = cheap.rows(&["spent", &cheap.run]).remove(0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("one-turn.csv");
+    std::fs::write(&table, ONE_TURN).expect("written");
+    let single = Library::new(&table, "single", "double");
+    let double = Library::new(&table, "double", "single");
+    let steps = folder.path().join("steps.csv");
+    std::fs::write(&steps, STEPS).expect("written");
+    let steps = Library::new(&steps, "steps", "steps");
+    let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
+    assert!((survived - 13.5).abs() < 1e-9, "{survived}");
+    let ends = sample.of_run("end_reasons");
+    let mut ends: Vec<f64> = ends.as_object().expect("end reasons").values().map(number).collect();
+    ends.sort_by(f64::total_cmp);
+    expected.insert("end_reasons", ends);
+    let rate = |library: &Library, name: &str| number(&library.of_run("pass_rate")[name]);
+    let at = |library: &Library, name: &str| number(&library.of_run("pass_rate")[name][1]);
+    let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
+        ("attempt_limit", (&harbor, one(&harbor.of_run("attempt_limit")))),
+        ("steps_survived", (&steps, vec![survived])),
+        ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
+        ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
+        ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
+        ("cost", (&cheap, one(&paid["cost_usd"]))),
+        ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),
+        ("cost_per_survived_turn", (&cheap, one(&paid["cost_per_survived_turn"]))),
+        ("retry_budget", (&steps, one(&steps.rows(&["retries", &steps.run])[0]["mean_stamina"]))),
+        ("feedback_gain", (&steps, one(&steps.rows(&["gains", &steps.run])[0]["gain"]))),
+        ("pass_rate", (&single, vec![rate(&single, "value")])),
+        ("pass_rate_ci", (&single, vec![rate(&single, "ci_low"), rate(&single, "ci_high")])),
+        ("unscored", (&single, vec![rate(&single, "unscored")])),
+        ("pass_at_k", (&double, vec![at(&double, "pass_at_k")])),
+        ("pass_hat_k", (&double, vec![at(&double, "pass_hat_k")])),
+    ]);
+
+    let mut wrong = Vec::new();
+    for entry in entries() {
+        let key = entry.key.as_str();
+        if entry.language != "python" {
+            continue;
+        }
+        let (library, expected) = match (expected.remove(key), others.get(key)) {
+            (Some(expected), _) => (&sample, expected),
+            (None, Some((library, expected))) => (*library, expected.clone()),
+            (None, None) => panic!("{key} is explained in Python, and nothing here runs it"),
+        };
+        let more = [("HARNESS", "loopy"), ("MODEL", "m-large"), ("K", "2"), ("R", "0")];
+        let compared = matches!(key, "difference" | "ratio");
+        let tau = if compared { compared_tau.to_string() } else { library.tau.to_string() };
+        let mut more = more.to_vec();
+        more.push(("TAU", &tau));
+        let mut computed = library.computed(&entry, &more);
+        match key {
+            "end_reasons" => computed.sort_by(f64::total_cmp),
+            "survival" => computed.truncate(expected.len()),
+            _ => {}
+        }
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 * b.abs().max(1.0);
+        if computed.len() != expected.len() || !computed.iter().zip(&expected).all(near) {
+            wrong.push(format!("{key}: {computed:?}, and the app says {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(expected.is_empty(), "no longer explained: {:?}", expected.keys());
+}

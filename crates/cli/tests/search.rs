@@ -1,0 +1,76 @@
+//! `stamina search`: what stands in requests, failing tests, transcripts and logs is found where it stands.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+mod app;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").to_path_buf()
+}
+
+fn json(room: &app::Room, args: &[&str]) -> Vec<Value> {
+    let output = room.stamina(&[args, &["--json"]].concat());
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let Value::Array(hits) = serde_json::from_slice(&output.stdout).expect("JSON on standard output") else {
+        panic!("a list of places")
+    };
+    hits
+}
+
+fn ingest(room: &app::Room, path: &str) {
+    let path = repository().join(path);
+    let output = room.stamina(&["ingest", path.to_str().expect("UTF-8")]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn words_of_a_log_are_found_in_the_line_that_holds_them() {
+    let room = app::Room::new();
+    ingest(&room, "tests/fixtures/harbor/jobs/failures-k1");
+    let hits = json(&room, &["search", "failed", "passed"]);
+    let logs: Vec<&Value> = hits.iter().filter(|hit| hit["kind"] == "log").collect();
+    assert!(!logs.is_empty(), "{hits:#?}");
+    for hit in logs {
+        for key in ["run", "scenario", "where", "snippet"] {
+            assert!(hit[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {hit}");
+        }
+        let (path, line) = (hit["log"].as_str().expect("a log"), hit["line"].as_u64().expect("a line"));
+        let file = repository().join("tests/fixtures/harbor/jobs/failures-k1").join(path);
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let low = text.lines().nth(line as usize - 1).expect("the line").to_lowercase();
+        assert!(low.contains("failed") || low.contains("passed"), "{hit}: {low}");
+        assert!(text.to_lowercase().contains("failed") && text.to_lowercase().contains("passed"));
+    }
+}
+
+#[test]
+fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
+    let room = app::Room::new();
+    ingest(&room, "data/sample-simulated.zip");
+    let hits = json(&room, &["search", "server.py", "--limit", "200"]);
+    let hit = hits.iter().find(|hit| hit["kind"] == "transcript").expect("a step of a transcript");
+    let place = format!("transcript, step {}", hit["step"]);
+    assert_eq!(hit["where"], place);
+    assert!(hit["snippet"].as_str().is_some_and(|text| text.to_lowercase().contains("server.py")), "{hit}");
+    let request = serde_json::json!({
+        "run": hit["run"], "episode": hit["episode"], "turn": hit["turn"], "attempt": hit["attempt"],
+    });
+    let output = room.stamina(&["rpc", "get_transcript", &request.to_string()]);
+    let transcript: Value = serde_json::from_slice(&output.stdout).expect("a transcript");
+    let step = &transcript["steps"][hit["step"].as_u64().expect("a step") as usize - 1];
+    assert!(step.to_string().contains("server.py"), "{step}");
+    // A second search finds the same and reads nothing into the index.
+    assert_eq!(json(&room, &["search", "server.py", "--limit", "200"]), hits);
+}
+
+#[test]
+fn what_is_not_there_is_not_found_and_no_word_is_refused() {
+    let room = app::Room::new();
+    ingest(&room, "tests/fixtures/harbor/jobs/nop-k1");
+    assert!(json(&room, &["search", "zwiebelkuchen"]).is_empty());
+    let output = room.stamina(&["search", "…"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no letter or digit"));
+}

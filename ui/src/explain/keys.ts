@@ -1,0 +1,14 @@
+// The numbers that are explained. docs/metrics.md has an entry for each, and no other: a test compares them.
+
+export const explainKeys = [
+  "episodes", "planned_turns", "events", "censored", "end_reasons", "stamina", "mean_stamina", "mean_stamina_ci", "median_stamina", "survival",
+  "score", "dataset_score", "case_score", "perfect", "tokens", "cost", "turns_passed", "attempt_limit",
+  "pass_rate", "pass_rate_ci", "pass_at_k", "pass_hat_k", "unscored",
+  "bootstrap_ci", "cost_per_episode", "cost_per_survived_turn", "rate_per_turn", "turns_played", "agent_time", "steps_survived",
+  "difference", "ratio", "logrank", "p_holm", "p_permutation", "p_stratified", "paired", "paired_p", "p_sign_flip", "sensitivity", "early_censored",
+  "margin", "best_worst_ratio", "retry_budget", "feedback_gain",
+] as const;
+
+export type ExplainKey = (typeof explainKeys)[number];
+
+export const isExplainKey = (text: string | null | undefined): text is ExplainKey => explainKeys.some((key) => key === text);
