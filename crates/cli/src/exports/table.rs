@@ -25,6 +25,8 @@ use crate::source_commands::find_source;
 pub(crate) enum TableWord {
     /// Runs with n, events, mean stamina, intervals, median, score, tokens, cost
     Runs,
+    /// Scores of turns: dataset, case, perfect, MT@k, SR, Gap, Comp
+    Scores,
     /// Tokens, cost, time and tool calls of runs
     Spent,
     /// Pairs with difference, ratio, log-rank and paired test
@@ -332,6 +334,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         || Ok::<_, ApiError>(RetriesRequest { members: of()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
         TableWord::Runs => TableOf::Runs { of: of()? },
+        TableWord::Scores => TableOf::Scores { of: of()? },
         TableWord::Spent => TableOf::Spent { of: of()? },
         TableWord::Pairs => TableOf::Pairs { of: of()? },
         TableWord::Paired => TableOf::Paired { of: of()?, other: None },

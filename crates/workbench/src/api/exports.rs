@@ -128,6 +128,11 @@ pub enum TableOf {
         /// Whose.
         of: CompareRequest,
     },
+    /// Scores of turns of members: dataset, case, perfect, MT@k, SR, Gap, Comp.
+    Scores {
+        /// Whose.
+        of: CompareRequest,
+    },
     /// Tokens, cost, time and tool calls of members.
     Spent {
         /// Whose.

@@ -115,6 +115,7 @@ pub(super) fn figure_name(figure: &FigureOf) -> String {
 pub(super) fn table_name(table: &TableOf) -> String {
     match table {
         TableOf::Runs { of } => named("runs", &of.members),
+        TableOf::Scores { of } => named("scores", &of.members),
         TableOf::Spent { of } => named("spent", &of.members),
         TableOf::Pairs { of } => named("pairs", &of.members),
         TableOf::Sensitivity { of } => named("sensitivity", &of.members),

@@ -10,6 +10,7 @@ mod library;
 mod matrix;
 mod play;
 mod scenarios;
+mod scores;
 mod sources;
 mod tasks;
 mod tidy;
@@ -23,6 +24,7 @@ use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
+pub(super) use scores::published as published_numbers;
 use matrix::{gains, retries};
 
 use crate::Workbench;
@@ -34,6 +36,7 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
     let failed = |of: &crate::api::FailuresRequest| workbench.get_failures(of.clone());
     Ok(match of {
         TableOf::Runs { of } => runs(&*compared(of)?),
+        TableOf::Scores { of } => scores::scores(&*compared(of)?)?,
         TableOf::Spent { of } => spent(&*compared(of)?),
         TableOf::Pairs { of } => pairs(&*compared(of)?),
         TableOf::Sensitivity { of } => sensitivity(&*compared(of)?),
