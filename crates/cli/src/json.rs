@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
-use model::{Attempt, Episode, PassRate, Severity, TestResult, Tokens, Turn, Warning, WarningCounts};
+use model::{
+    Attempt, Episode, PassRate, RoundScores, Severity, TestResult, Tokens, Turn, Warning, WarningCounts,
+};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
 use workbench::api::{
     ApiError, FailureOrigin, GridRow, RerunList, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
+    TurnScores,
 };
 
 /// One source of `stamina ingest --json`.
@@ -171,9 +174,8 @@ pub(crate) fn run(row: &RunRow) -> Value {
 
 /// MT@k by k, SR, Gap and Comp, with why what is missing is missing; all `null` where they do not apply.
 fn rounds(of: Option<&RoundScores>) -> Value {
-    let mt_at_k = of.map(|rounds| &rounds.mt_at_k).filter(|values| !values.is_empty());
     json!({
-        "mt_at_k": by_k(mt_at_k),
+        "mt_at_k": by_k(of.map(|rounds| &rounds.mt_at_k)),
         "sr": of.and_then(|rounds| rounds.sr),
         "gap": of.and_then(|rounds| rounds.gap),
         "comp": of.and_then(|rounds| rounds.comp),

@@ -36,7 +36,7 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
     let failed = |of: &crate::api::FailuresRequest| workbench.get_failures(of.clone());
     Ok(match of {
         TableOf::Runs { of } => runs(&*compared(of)?),
-        TableOf::Scores { of } => scores::scores(&*compared(of)?)?,
+        TableOf::Scores { of } => scores::scores(&*compared(of)?),
         TableOf::Spent { of } => spent(&*compared(of)?),
         TableOf::Pairs { of } => pairs(&*compared(of)?),
         TableOf::Sensitivity { of } => sensitivity(&*compared(of)?),
