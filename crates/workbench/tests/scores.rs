@@ -128,7 +128,7 @@ fn pages_tables_and_reports_have_the_same_scores() {
 #[test]
 fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     let head = "run,scenario,turn,attempt,passed,planned_turns\n";
-    let (library, _folder) = table(&format!("{head}r,a,1,1,no,2\nr,a,1,2,yes,2\nr,a,2,1,yes,2\n"));
+    let (library, _folder) = table(&format!("{head}r,a,1,1,false,2\nr,a,1,2,true,2\nr,a,2,1,true,2\n"));
     let scores = compared(&library, &runs(&library)[0].id).unwrap();
     assert_eq!((scores.rounds.mt_at_k.len(), scores.rounds.comp), (0, None));
     assert_eq!(scores.dataset_score, Some(100.0), "the other scores stay");
@@ -142,7 +142,7 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
 #[test]
 fn several_runs_have_the_means_over_them() {
     let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n\
-        r,h,m,a,1,1,yes,2\nr,h,m,a,2,1,yes,2\ns,h,m,a,1,1,yes,2\ns,h,m,a,2,1,no,2\n";
+        r,h,m,a,1,1,true,2\nr,h,m,a,2,1,true,2\ns,h,m,a,1,1,true,2\ns,h,m,a,2,1,false,2\n";
     let (library, _folder) = table(rows);
     let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
     let scores = matrix.cells[0].as_ref().unwrap().scores.clone().unwrap();
