@@ -460,6 +460,8 @@ pub enum ExportFormat {
     Csv,
     /// The same in columns.
     Parquet,
+    /// A table as JSON Lines: an object a row.
+    Jsonl,
     /// A pgfplots picture, or a booktabs table.
     Tex,
     /// The spec, from which `stamina figure` makes the same bytes again.
