@@ -226,6 +226,23 @@ impl Workbench {
 }
 
 impl Workbench {
+    /// Removes the table that an importer made of a source, if it is one of those that are kept beside the library.
+    pub(crate) fn remove_table(&self, table: &str) -> Result<(), ApiError> {
+        let table = Path::new(table);
+        if table.parent() != Some(self.imported_folder()?.as_path()) {
+            return Ok(());
+        }
+        match fs::remove_file(table) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ApiError::new(
+                "importer.failed",
+                format!("The source is closed; the table that an importer made of it cannot be removed: {error}"),
+            )
+            .at(table.display().to_string())
+            .hint("Remove it by hand")),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes tables of importers that no source needs: those of sources that were closed at least `age` ago, or that were
     /// opened again without an importer.
     pub(crate) fn remove_imported(&self, age: Duration) -> Result<(), ApiError> {
@@ -234,9 +251,11 @@ impl Workbench {
         let needed: BTreeSet<String> = self.store.imported_tables(age)?.into_iter().collect();
         for file in files.flatten() {
             let path = file.path();
-            // What an importer writes now ends in `.part`.
             let is_table = path.extension().is_some_and(|ending| ending == "csv" || ending == "jsonl");
-            if is_table && !needed.contains(&*path.to_string_lossy()) {
+            // One that was made a moment ago may be of a source that is not noted yet.
+            let made = file.metadata().and_then(|about| about.modified()).ok();
+            let is_old = made.and_then(|made| made.elapsed().ok()).is_some_and(|since| since >= age);
+            if is_table && is_old && !needed.contains(&*path.to_string_lossy()) {
                 // Another process may have removed it; whatever else keeps it, it is no more than a file too many.
                 let _ = fs::remove_file(&path);
             }
