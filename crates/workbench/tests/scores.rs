@@ -158,3 +158,32 @@ fn scores_of_turns_do_not_apply_to_a_benchmark_that_does_not_grade_turns() {
     let table = library.workbench.table(&TableOf::Scores { of: of(&[&run.id]) }).unwrap();
     assert!(table.notes.iter().any(|note| note.contains("these scores do not apply")), "{:?}", table.notes);
 }
+
+/// Worked by hand: MT@k takes the best reward of each round over the first k attempts, as it is.
+#[test]
+fn independent_attempts_of_a_table_have_the_scores_of_the_worked_example() {
+    use std::fmt::Write as _;
+    // `-` = not reached, `5` = half a reward.
+    let tasks: [(&str, u32, &[&str]); 3] = [
+        ("a", 4, &["110-", "10--", "1110", "0---"]),
+        ("b", 3, &["111", "0--", "10-", "110"]),
+        ("c", 5, &["0", "5", "0"]),
+    ];
+    let mut text = "run,harness,model,scenario,repeat,turn,attempt,passed,reward,planned_turns\n".to_owned();
+    for (task, rounds, attempts) in tasks {
+        for (repeat, attempt) in (1..).zip(attempts) {
+            for (round, letter) in (1..).zip(attempt.chars()).filter(|(_, letter)| *letter != '-') {
+                let reward = if letter == '5' { "0.5".to_owned() } else { letter.to_string() };
+                let _ = writeln!(text, "r,h,m,{task},{repeat},{round},1,{},{reward},{rounds}", letter == '1');
+            }
+        }
+    }
+    let (library, _folder) = table(&text);
+    let scores = compared(&library, &runs(&library)[0].id).unwrap();
+    let wanted = [50.0, 53.333, 61.667];
+    assert_eq!(scores.rounds.mt_at_k.len(), wanted.len(), "c has three attempts: {scores:?}");
+    for (found, wanted) in scores.rounds.mt_at_k.iter().zip(wanted) {
+        assert!((found - wanted).abs() < 5e-4, "{found} and {wanted}");
+    }
+    assert!((scores.rounds.comp.unwrap() - 33.333).abs() < 5e-4, "{scores:?}");
+}

@@ -102,7 +102,7 @@ impl Pages {
                 (sum, rows_behind, end) = (first.bytes, 0, at + 1);
             }
             // The rows may begin with the last of the first page.
-            while rows_behind + 1 < rows && let Some(page) = self.data.get(end) {
+            while rows_behind.saturating_add(1) < rows && let Some(page) = self.data.get(end) {
                 sum = sum.saturating_add(page.bytes);
                 rows_behind = rows_behind.saturating_add(page.rows);
                 end += 1;

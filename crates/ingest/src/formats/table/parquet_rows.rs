@@ -410,7 +410,7 @@ mod tests {
         let (lengths, at_once, error) = read(1_000_000);
         assert_eq!((lengths, error), (all, None));
         assert!((2..BATCH).contains(&at_once), "{at_once}");
-        let (lengths, _, error) = read(150_000);
+        let (lengths, _, error) = read(90_000);
         assert!(lengths.is_empty() && error.as_ref().is_some_and(|said| said.contains("unpack")), "{error:?}");
     }
 
