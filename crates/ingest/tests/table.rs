@@ -426,7 +426,8 @@ fn columns_of_json_lines_are_read_wherever_they_begin() {
     use std::fmt::Write as _;
     let mut text = String::new();
     for scenario in 0..300 {
-        let cost = if scenario < 250 { String::new() } else { format!(",\"cost_usd\":{scenario},\"seed\":7") };
+        let cost =
+            if scenario < 250 { String::new() } else { format!(",\"cost_usd\":{scenario},\"seed\":7") };
         let row = format!("\"run\":\"r\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s{scenario}\"");
         let _ = writeln!(text, "{{{row},\"turn\":1,\"attempt\":1,\"passed\":true{cost}}}");
     }
@@ -439,7 +440,9 @@ fn columns_of_json_lines_are_read_wherever_they_begin() {
     let text: String = text
         .lines()
         .enumerate()
-        .map(|(at, line)| format!("{}\n", if at < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() }))
+        .map(|(at, line)| {
+            format!("{}\n", if at < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() })
+        })
         .collect();
     let late = table("late.jsonl", &text);
     assert_eq!(attempt(&late, "s219").verdict, Unfinished);

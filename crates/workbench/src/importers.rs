@@ -159,9 +159,9 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
     };
     // What it left running holds its output open.
     end(&mut child, &mark);
-    let copied = copying.recv_timeout(DRAINED).unwrap_or_else(|_| {
-        Err(io::Error::other("a process that it left running holds its output open"))
-    });
+    let copied = copying
+        .recv_timeout(DRAINED)
+        .unwrap_or_else(|_| Err(io::Error::other("a process that it left running holds its output open")));
     let said = complaining.recv_timeout(DRAINED).unwrap_or_default();
     let said = if said.is_empty() { String::new() } else { format!(". It said: {said}") };
     let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{said}")))?;
@@ -235,7 +235,9 @@ impl Workbench {
         match fs::remove_file(table) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ApiError::new(
                 "importer.failed",
-                format!("The source is closed; the table that an importer made of it cannot be removed: {error}"),
+                format!(
+                    "The source is closed; the table that an importer made of it cannot be removed: {error}"
+                ),
             )
             .at(table.display().to_string())
             .hint("Remove it by hand")),
@@ -319,7 +321,8 @@ mod tests {
         let wait = format!("while ! [ -s {} ]; do sleep 0.01; done", pid.display());
         let begun = Instant::now();
         let body = format!("{grandchild}\n{wait}\nsleep 600");
-        let error = run(&script(folder.path(), &body), folder.path(), &out, Duration::from_secs(2)).unwrap_err();
+        let error =
+            run(&script(folder.path(), &body), folder.path(), &out, Duration::from_secs(2)).unwrap_err();
         assert_eq!(error.message, "The importer takes too long, and was ended");
         assert!(!left() && begun.elapsed() < DRAINED);
         // Nor where the importer ends well, and the grandchild holds its output open.

@@ -109,7 +109,8 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
         let (rounds, passed) = (task.turns.unwrap_or(0), passed(task));
         // One attempt with the sum of its rewards: which rounds these are makes no difference to MT@1. A task of which
         // nothing passed counts 0 whatever its length.
-        let attempts = if passed > 0.0 { vec![vec![Some(passed.min(f64::from(rounds)))]] } else { Vec::new() };
+        let attempts =
+            if passed > 0.0 { vec![vec![Some(passed.min(f64::from(rounds)))]] } else { Vec::new() };
         if passed > 0.0 {
             most = most.min(1);
             let all = passed >= f64::from(rounds);

@@ -99,14 +99,20 @@ fn pages_tables_and_reports_have_the_same_scores() {
     let request = MatrixRequest { runs: vec![run.id.clone()], ..MatrixRequest::default() };
     let matrix = library.workbench.get_matrix(request.clone()).unwrap();
     assert_eq!(matrix.cells[0].as_ref().unwrap().scores.as_ref(), Some(&scores));
-    assert!(matrix.published.iter().any(|number| number.metric == "mt4"), "tasks are named as EvoCode-Bench's");
+    assert!(
+        matrix.published.iter().any(|number| number.metric == "mt4"),
+        "tasks are named as EvoCode-Bench's"
+    );
     for table in [TableOf::Scores { of: of(&[&run.id]) }, TableOf::Matrix { of: request }] {
         let table = library.workbench.table(&table).unwrap();
         let csv = table.to_csv();
         let (head, row) = csv.split_once('\n').unwrap();
         let row = row.lines().next().unwrap();
         let value = |name: &str| {
-            let at = head.split(',').position(|column| column == name).unwrap_or_else(|| panic!("{name} in {head}"));
+            let at = head
+                .split(',')
+                .position(|column| column == name)
+                .unwrap_or_else(|| panic!("{name} in {head}"));
             row.split(',').nth(at).unwrap().to_owned()
         };
         assert_eq!(value("mt_at_2").parse::<f64>().unwrap(), both, "{csv}");
@@ -120,7 +126,9 @@ fn pages_tables_and_reports_have_the_same_scores() {
         assert!(made.files.iter().any(|name| name == file), "{file}: {:?}", made.files);
     }
     let html = std::fs::read_to_string(to.join("report.html")).unwrap();
-    for text in ["<h2>Scores of turns</h2>", "MT@2", "91.7", "Claude-Opus-4.7", "None of these was computed here"] {
+    for text in
+        ["<h2>Scores of turns</h2>", "MT@2", "91.7", "Claude-Opus-4.7", "None of these was computed here"]
+    {
         assert!(html.contains(text), "{text}");
     }
 }
@@ -136,7 +144,9 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     assert!(scores.rounds.missing[0].starts_with(why), "{:?}", scores.rounds.missing);
     let table = library.workbench.table(&TableOf::Scores { of: of(&[&runs(&library)[0].id]) }).unwrap();
     assert!(table.notes.iter().any(|note| note.contains(why)), "{:?}", table.notes);
-    assert!(library.workbench.compare_runs(of(&[&runs(&library)[0].id])).unwrap().published_scores.is_empty());
+    assert!(
+        library.workbench.compare_runs(of(&[&runs(&library)[0].id])).unwrap().published_scores.is_empty()
+    );
 }
 
 #[test]

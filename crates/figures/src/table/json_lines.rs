@@ -31,7 +31,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_row_with_every_column() {
-        let columns = vec![Column::text("run", "Run"), Column::number("cost", "Cost", 2), Column::flag("ok", "Ok")];
+        let columns =
+            vec![Column::text("run", "Run"), Column::number("cost", "Cost", 2), Column::flag("ok", "Ok")];
         let mut table = Table::new("t", "T", columns);
         table.push(vec![known("a \"b\"\nc"), known(0.1), known(true)]);
         table.push(vec![known("d"), known(f64::NAN)]);

@@ -24,8 +24,8 @@ use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
-pub(super) use scores::published as published_numbers;
 use matrix::{gains, retries};
+pub(super) use scores::published as published_numbers;
 
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, TableOf};

@@ -102,7 +102,9 @@ impl Pages {
                 (sum, rows_behind, end) = (first.bytes, 0, at + 1);
             }
             // The rows may begin with the last of the first page.
-            while rows_behind.saturating_add(1) < rows && let Some(page) = self.data.get(end) {
+            while rows_behind.saturating_add(1) < rows
+                && let Some(page) = self.data.get(end)
+            {
                 sum = sum.saturating_add(page.bytes);
                 rows_behind = rows_behind.saturating_add(page.rows);
                 end += 1;
@@ -260,12 +262,16 @@ mod tests {
     use super::*;
 
     fn pages(data: &[(u64, u64)], dictionary: u64) -> Pages {
-        Pages { dictionary, data: data.iter().map(|(rows, bytes)| Page { rows: *rows, bytes: *bytes }).collect() }
+        Pages {
+            dictionary,
+            data: data.iter().map(|(rows, bytes)| Page { rows: *rows, bytes: *bytes }).collect(),
+        }
     }
 
     /// By every window of so many rows.
     fn by_all(pages: &Pages, rows: u64) -> u64 {
-        let of_row: Vec<usize> = pages.data.iter().enumerate().flat_map(|(at, page)| vec![at; page.rows as usize]).collect();
+        let of_row: Vec<usize> =
+            pages.data.iter().enumerate().flat_map(|(at, page)| vec![at; page.rows as usize]).collect();
         let window = |begin: usize| {
             let mut seen: Vec<usize> = of_row[begin..(begin + rows as usize).min(of_row.len())].to_vec();
             seen.dedup();
@@ -291,7 +297,15 @@ mod tests {
 
     #[test]
     fn a_header_that_is_none_is_an_error_and_not_an_endless_loop() {
-        for bytes in [&[][..], &[0], &[0x15], &[0x15, 0, 0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], &[0xff; 64], &[0x1c; 64], &[0x19, 0xfc, 0xff, 0xff, 0x7f]] {
+        for bytes in [
+            &[][..],
+            &[0],
+            &[0x15],
+            &[0x15, 0, 0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+            &[0xff; 64],
+            &[0x1c; 64],
+            &[0x19, 0xfc, 0xff, 0xff, 0x7f],
+        ] {
             let raw = Raw::Bytes(Bytes::copy_from_slice(bytes));
             assert!(Pages::read(&raw, 0, 1_000).is_err(), "{bytes:?}");
         }

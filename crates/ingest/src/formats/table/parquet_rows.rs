@@ -87,10 +87,10 @@ impl ParquetRows {
             return Err(ReadError::TooLarge { size, cap: FOOTER_CAP });
         }
         let file: Box<dyn FileReader> = match &raw {
-            Raw::File(file) => Box::new(SerializedFileReader::new(file.try_clone()?).map_err(|e| damaged(&e))?),
-            Raw::Bytes(bytes) => {
-                Box::new(SerializedFileReader::new(bytes.clone()).map_err(|e| damaged(&e))?)
+            Raw::File(file) => {
+                Box::new(SerializedFileReader::new(file.try_clone()?).map_err(|e| damaged(&e))?)
             }
+            Raw::Bytes(bytes) => Box::new(SerializedFileReader::new(bytes.clone()).map_err(|e| damaged(&e))?),
         };
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let (mut header, mut leaves) = (Vec::new(), Vec::new());
@@ -126,7 +126,20 @@ impl ParquetRows {
             leaves.push(Leaf { at, optional, time, scale, reader: None, batch: Vec::new() });
         }
         let (cap, at_once) = (PAGES_CAP, BATCH);
-        Ok(Self { file, raw, cap, at_once, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
+        Ok(Self {
+            file,
+            raw,
+            cap,
+            at_once,
+            header,
+            leaves,
+            group: 0,
+            left: 0,
+            batch: 0,
+            at: 0,
+            skip: 0,
+            row: 0,
+        })
     }
 
     /// The same before another row.
@@ -176,7 +189,12 @@ impl ParquetRows {
 }
 
 /// How many rows of a row group are read at once, so that no more than `cap` bytes are unpacked at any time.
-fn rows_at_once(raw: &Raw, group: &RowGroupMetaData, leaves: &[Leaf], cap: u64) -> Result<usize, ParquetError> {
+fn rows_at_once(
+    raw: &Raw,
+    group: &RowGroupMetaData,
+    leaves: &[Leaf],
+    cap: u64,
+) -> Result<usize, ParquetError> {
     let refused = |what: String| ParquetError::General(what);
     let mut columns = Vec::new();
     for leaf in leaves {
@@ -193,7 +211,9 @@ fn rows_at_once(raw: &Raw, group: &RowGroupMetaData, leaves: &[Leaf], cap: u64) 
     while weight(rows) > cap {
         if rows == 1 {
             let (heavy, most) = (weight(1) >> 20, cap >> 20);
-            return Err(refused(format!("rows that unpack to {heavy} MB at once, and {most} MB are the most")));
+            return Err(refused(format!(
+                "rows that unpack to {heavy} MB at once, and {most} MB are the most"
+            )));
         }
         rows /= 2;
     }
@@ -411,7 +431,10 @@ mod tests {
         assert_eq!((lengths, error), (all, None));
         assert!((2..BATCH).contains(&at_once), "{at_once}");
         let (lengths, _, error) = read(90_000);
-        assert!(lengths.is_empty() && error.as_ref().is_some_and(|said| said.contains("unpack")), "{error:?}");
+        assert!(
+            lengths.is_empty() && error.as_ref().is_some_and(|said| said.contains("unpack")),
+            "{error:?}"
+        );
     }
 
     #[test]

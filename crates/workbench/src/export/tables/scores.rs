@@ -19,10 +19,11 @@ pub(super) fn scores(data: &Comparison) -> Table {
         Column::integer("runs", "Runs").for_machines(),
     ];
     let shown = ["mean_stamina", "ci_low", "ci_high"];
-    columns.extend(stamina_columns().into_iter().map(|column| Column {
-        for_machines: !shown.contains(&column.name.as_str()),
-        ..column
-    }));
+    columns.extend(
+        stamina_columns()
+            .into_iter()
+            .map(|column| Column { for_machines: !shown.contains(&column.name.as_str()), ..column }),
+    );
     columns.extend(score_columns(most));
     let mut table = Table::new("scores", "Scores of turns", columns);
     for member in &data.members {
