@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
-use model::{Attempt, Episode, PassRate, Severity, TestResult, Tokens, Turn, Warning, WarningCounts};
+use model::{
+    Attempt, Episode, PassRate, RoundScores, Severity, TestResult, Tokens, Turn, Warning, WarningCounts,
+};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
 use workbench::api::{
     ApiError, FailureOrigin, GridRow, RerunList, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
+    TurnScores,
 };
 
 /// One source of `stamina ingest --json`.
@@ -158,13 +161,36 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "invalid": row.invalid,
     });
     // The macro takes no more keys at once.
-    value["mt_at_k"] = by_k(row.rounds.as_ref().map(|rounds| &rounds.mt_at_k));
-    value["comp"] = json!(row.rounds.as_ref().map(|rounds| rounds.comp));
-    // Nothing that is read plays a round by itself.
-    (value["sr"], value["gap"]) = (Value::Null, Value::Null);
+    let of_rounds = rounds(row.rounds.as_ref());
+    for key in ["mt_at_k", "sr", "gap", "comp"] {
+        value[key] = of_rounds[key].clone();
+    }
+    value["rounds_missing"] = of_rounds["missing"].clone();
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
     value["pass_at_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci));
     value["pass_hat_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k_ci));
+    value
+}
+
+/// MT@k by k, SR, Gap and Comp, with why what is missing is missing; all `null` where they do not apply.
+fn rounds(of: Option<&RoundScores>) -> Value {
+    json!({
+        "mt_at_k": by_k(of.map(|rounds| &rounds.mt_at_k)),
+        "sr": of.and_then(|rounds| rounds.sr),
+        "gap": of.and_then(|rounds| rounds.gap),
+        "comp": of.and_then(|rounds| rounds.comp),
+        "missing": of.map(|rounds| &rounds.missing),
+    })
+}
+
+/// Scores of turns of a member or a cell; `null` where they do not apply.
+pub(crate) fn turn_scores(of: Option<&TurnScores>) -> Value {
+    let Some(scores) = of else { return Value::Null };
+    let mut value = rounds(Some(&scores.rounds));
+    value["runs"] = json!(scores.runs);
+    value["dataset_score"] = json!(scores.dataset_score);
+    value["case_score"] = json!(scores.case_score);
+    value["perfect"] = json!(scores.perfect);
     value
 }
 

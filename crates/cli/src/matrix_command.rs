@@ -155,6 +155,7 @@ fn matrix_json(matrix: &Matrix) -> Value {
                 "censored": cell.stamina.censored,
                 "mean_stamina": mean_stamina(&cell.stamina),
                 "pass_rate": json::pass_rate(cell.pass_rate.as_ref()),
+                "scores": json::turn_scores(cell.scores.as_ref()),
                 "median": cell.stamina.median.time(),
                 "median_reached": cell.stamina.median.is_reached(),
                 "runs": cell.runs,

@@ -34,11 +34,12 @@ pub(crate) fn ingest(
                 note(&format!("{}: read {done} of {total}", path.display()));
             }
         };
+        // The columns that are named are those of the table that an importer makes.
         let read = || match with {
-            Some(importer) => workbench.ingest_with(path, importer, &progress),
-            None => workbench.ingest(path, &progress),
+            Some(importer) => workbench.ingest_with(path, importer, &workbench::parse_map(map)?, &progress),
+            None => mapped(workbench, path, map).and_then(|()| workbench.ingest(path, &progress)),
         };
-        match mapped(workbench, path, map).and_then(|()| read()) {
+        match read() {
             Ok(read) => {
                 if !as_json {
                     print(&format!(
@@ -256,7 +257,7 @@ pub(crate) fn import_report(
 /// `stamina close`.
 pub(crate) fn close(workbench: &Workbench, source: &str, as_json: bool) -> Result<ExitCode, ApiError> {
     let source = find_source(workbench, source)?;
-    workbench.close_source(SourceRef { source: source.id })?;
+    workbench.close_for_good(SourceRef { source: source.id })?;
     if as_json {
         print_json(&json!({ "closed": source.path }));
     } else {

@@ -4,6 +4,7 @@ mod app;
 mod folders;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use app::{Room, text};
 use folders::fixtures;
@@ -107,7 +108,6 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
 /// An importer of others is run where a user says so, and never by itself.
 #[test]
 fn an_importer_of_others_makes_the_table_of_a_folder() {
-    use std::os::unix::fs::PermissionsExt as _;
     let room = Room::new();
     let folder = tempfile::tempdir().expect("a folder");
     let results = folder.path().join("results");
@@ -165,10 +165,6 @@ fn the_whole_library_goes_out_and_comes_in() {
         answer(&room, &["ingest", &input]);
     }
     answer(&room, &["withdraw", "sample-table.csv.planner-m-small", "--reason", "wrong image"]);
-    let out = folder.path().join("all.csv");
-    answer(&room, &["table", "tidy", "--out", out.to_str().expect("UTF-8")]);
-    let other = Room::new();
-    answer(&other, &["ingest", out.to_str().expect("UTF-8")]);
     let runs = |room: &Room| {
         let mut runs: Vec<Value> = answer(room, &["runs"])
             .as_array()
@@ -184,6 +180,8 @@ fn the_whole_library_goes_out_and_comes_in() {
                     "score",
                     "dataset_score",
                     "case_score",
+                    "mt_at_k",
+                    "comp",
                     "pass_rate",
                     "end_reasons",
                     "invalid",
@@ -196,6 +194,40 @@ fn the_whole_library_goes_out_and_comes_in() {
         runs.sort_by_key(Value::to_string);
         runs
     };
-    assert_eq!(runs(&room), runs(&other));
-    assert_eq!(runs(&other).iter().filter(|run| run["invalid"] == "wrong image").count(), 1);
+    for ending in ["csv", "jsonl", "parquet"] {
+        let out = folder.path().join(format!("all.{ending}"));
+        answer(&room, &["table", "tidy", "--out", out.to_str().expect("UTF-8")]);
+        let other = Room::new();
+        let read = answer(&other, &["ingest", out.to_str().expect("UTF-8")]);
+        assert_eq!(read["sources"][0]["format"], "table", "{ending}");
+        assert_eq!(runs(&room), runs(&other), "{ending}");
+        assert_eq!(runs(&other).iter().filter(|run| run["invalid"] == "wrong image").count(), 1, "{ending}");
+    }
+}
+
+/// The table that an importer makes may have other names; it goes when its source is closed.
+#[test]
+fn the_table_of_an_importer_is_mapped_and_goes_with_its_source() {
+    let room = Room::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = folder.path().join("results");
+    fs::create_dir(&results).expect("a folder");
+    let program = folder.path().join("importer");
+    let script = "#!/bin/sh\necho experiment,agent,llm,task,round,try,ok\necho e1,codex,gpt,s1,1,1,yes\n";
+    fs::write(&program, script).expect("written");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+    let [path, program] = [&results, &program].map(|path| path.to_str().expect("UTF-8"));
+    let with = ["ingest", path, "--with", program];
+    assert_eq!(room.stamina(&with).status.code(), Some(2), "its columns have other names");
+    let map: Vec<&str> = ["run=experiment", "model=llm", "turn=round", "attempt=try", "passed=ok"]
+        .into_iter()
+        .flat_map(|pair| ["--map", pair])
+        .collect();
+    assert_eq!(answer(&room, &[&with[..], &map].concat())["sources"][0]["attempts"], 1);
+    // It is remembered by the header.
+    assert_eq!(answer(&room, &with)["sources"][0]["attempts"], 1);
+    let kept = || fs::read_dir(room.path("library.sqlite.imported")).expect("the folder").count();
+    assert_eq!(kept(), 1);
+    answer(&room, &["close", path]);
+    assert_eq!(kept(), 0);
 }

@@ -420,3 +420,31 @@ fn decimal_numbers_of_parquet_have_their_point() {
         assert_eq!(of(2), (None, None, None), "{name}");
     }
 }
+
+#[test]
+fn columns_of_json_lines_are_read_wherever_they_begin() {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    for scenario in 0..300 {
+        let cost =
+            if scenario < 250 { String::new() } else { format!(",\"cost_usd\":{scenario},\"seed\":7") };
+        let row = format!("\"run\":\"r\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s{scenario}\"");
+        let _ = writeln!(text, "{{{row},\"turn\":1,\"attempt\":1,\"passed\":true{cost}}}");
+    }
+    let late = table("late.jsonl", &text);
+    let attempt = |read: &Read, scenario: &str| read.episode("r", scenario).turns[0].attempts[0].clone();
+    assert_eq!(attempt(&late, "s100").cost_usd, None);
+    assert_eq!(attempt(&late, "s299").cost_usd, Some(299.0));
+    assert_eq!(attempt(&late, "s299").extra.get("seed"), Some(&serde_json::json!(7)));
+    // A required one, too: none of the first rows has a verdict.
+    let text: String = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| {
+            format!("{}\n", if at < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() })
+        })
+        .collect();
+    let late = table("late.jsonl", &text);
+    assert_eq!(attempt(&late, "s219").verdict, Unfinished);
+    assert_eq!(attempt(&late, "s220").verdict, Passed);
+}

@@ -3,11 +3,18 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// MT@k and Comp of a run, 0 to 100 (`docs/metrics.md`, "Scores of EvoCode-Bench's paper").
+/// MT@k, SR, Gap and Comp of a run, 0 to 100 (`docs/metrics.md`, "Scores of EvoCode-Bench's paper").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
+#[serde(default)]
 pub struct RoundScores {
-    /// MT@k for k = 1, 2, … up to the fewest trials of a task, over the first k trials by their start.
+    /// MT@k for k = 1, 2, … up to the fewest trials of a task, over the first k trials by their start. Empty = refused.
     pub mt_at_k: Vec<f64>,
-    /// Share of tasks of which some trial has a reward of 1 in the last round.
-    pub comp: f64,
+    /// SR; `None` = no round was played by itself.
+    pub sr: Option<f64>,
+    /// SR − MT@4, in points; `None` = one of the two is unknown.
+    pub gap: Option<f64>,
+    /// Share of tasks of which some trial has a reward of 1 in the last round; `None` = refused or unknown.
+    pub comp: Option<f64>,
+    /// Why what is missing is missing, in sentences.
+    pub missing: Vec<String>,
 }

@@ -93,13 +93,15 @@ impl Store {
         })
     }
 
-    /// The rewards of the last attempts at the turns of a run's episodes: episode, turn, reward. Turns without one are left out.
+    /// The rewards of the last attempts at the turns of a run's episodes: episode, turn, reward. A turn that passed where the
+    /// source gives no rewards has 1; others without one are left out.
     pub fn final_rewards(&self, run: RunId) -> Result<Vec<(EpisodeId, u32, f64)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
-                "SELECT episode.id, turn.number, attempt.reward
+                "SELECT episode.id, turn.number, ifnull(attempt.reward, 1.0)
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
-                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.reward IS NOT NULL
+                 WHERE episode.run = ?1 AND {VALID_EPISODE}
+                   AND (attempt.reward IS NOT NULL OR attempt.verdict = 'passed')
                    AND attempt.number = (SELECT max(number) FROM attempt AS last WHERE last.turn = turn.id)"
             ))?;
             let rows = find.query_map(params![run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;

@@ -196,6 +196,19 @@ impl Store {
         })
     }
 
+    /// The tables that programs made of sources that are open, or were closed less than `age` ago.
+    pub fn imported_tables(&self, age: Duration) -> Result<Vec<String>> {
+        self.read(|conn| {
+            let mut find = conn.prepare(&format!(
+                "SELECT imported FROM source WHERE imported IS NOT NULL
+                   AND (closed_at IS NULL OR closed_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{} seconds'))",
+                age.as_secs()
+            ))?;
+            let rows = find.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// Notes the table that a program made of a source. It is forgotten when the source is opened again after it was closed.
     pub fn set_imported(&self, source: SourceId, table: &str) -> Result<()> {
         self.write(|write| {

@@ -99,7 +99,7 @@ ALTER TABLE run_summary ADD COLUMN rounds TEXT;
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+6");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -148,7 +148,7 @@ pub struct Summary {
     pub pass_rate: Option<PassRate>,
     /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing.
     pub scored: u32,
-    /// MT@k and Comp; `None` = they do not apply.
+    /// MT@k, SR, Gap and Comp, or why they are refused; `None` = they do not apply.
     pub rounds: Option<RoundScores>,
 }
 

@@ -30,6 +30,7 @@ use crate::Workbench;
 use crate::api::{
     ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
+use crate::rounds;
 pub(crate) use cautions::{goes_on_differs, shorter};
 use copies::Common;
 use horizon::Horizon;
@@ -133,12 +134,16 @@ impl Workbench {
             cautions: Vec::new(),
             published_benchmark: members::published(&pools, "benchmark"),
             published_cost: members::published(&pools, "cost"),
+            published_scores: members::published_scores(&pools),
             policy: policy.name().to_owned(),
             seed: options.resampling.seed,
         };
         tests_of::compare_pass_rates(&mut comparison);
         (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
         comparison.cautions = cautions::of(&comparison, &pools, &policy);
+        if !comparison.published_scores.is_empty() {
+            comparison.cautions.push(rounds::PAPER.to_owned());
+        }
         if request.tau.is_none() {
             let names: Vec<String> = comparison.members.iter().map(ComparedMember::marked).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -300,6 +305,7 @@ fn member(
         score: scores
             .filter(|scores| !scores.is_empty())
             .map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
+        scores: rounds::of_runs(entries()),
         spent: spent::spent(pool, plays, policy),
         caveats: caveats(pool),
         doubts: Vec::new(),

@@ -140,7 +140,8 @@ impl Workbench {
             }
             ExportOf::Table { table, preset, grey } => {
                 let spec = self.table_spec(table, preset_layout(preset, None)?, paper(*grey))?;
-                let as_data = matches!(request.format, ExportFormat::Csv | ExportFormat::Parquet);
+                let as_data =
+                    matches!(request.format, ExportFormat::Csv | ExportFormat::Parquet | ExportFormat::Jsonl);
                 if as_data && matches!(table, TableOf::Tidy { .. }) {
                     return tidy_file(&spec, request.format, &file::table_name(table));
                 }
@@ -276,9 +277,10 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
     let text = match format {
         ExportFormat::Md => table.to_markdown(),
         ExportFormat::Html => table.to_html(),
+        ExportFormat::Jsonl => table.to_json_lines(),
         _ => {
             let of_figures = figure_format(format).map_err(|_| {
-                does_not_fit(format, "A table", "svg, pdf, png, csv, parquet, tex, toml, md, html")
+                does_not_fit(format, "A table", "svg, pdf, png, csv, parquet, jsonl, tex, toml, md, html")
             })?;
             let made = figure_file(spec, of_figures, name)?;
             // A picture has its notes in it.
@@ -299,10 +301,10 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
 /// Every attempt as a file for programs: its spec would be the same rows once more.
 fn tidy_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
     let table = printed(spec)?;
-    let bytes = if format == ExportFormat::Csv {
-        table.to_csv().into_bytes()
-    } else {
-        table.to_parquet(None).map_err(|error| ApiError::new("export.failed", error.to_string()))?
+    let bytes = match format {
+        ExportFormat::Csv => table.to_csv().into_bytes(),
+        ExportFormat::Jsonl => table.to_json_lines().into_bytes(),
+        _ => table.to_parquet(None).map_err(|error| ApiError::new("export.failed", error.to_string()))?,
     };
     Ok(Made {
         name: format!("{name}.{}", file::extension(format)),

@@ -47,6 +47,7 @@ impl Workbench {
     /// Reads and watches every source, and follows what other processes write.
     pub(crate) fn come_alive(&self) -> Result<(), ApiError> {
         self.store.purge_removed(UNDO)?;
+        self.remove_imported(UNDO)?;
         let mut followed = Followed { change: self.store.last_change()?, indexing: true };
         self.set_aside_what_ended_a_process()?;
         for source in self.store.sources()? {

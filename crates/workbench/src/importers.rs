@@ -3,16 +3,19 @@
 //! `stamina-import-NAME`, found on the `PATH`, gets the folder as its only argument and writes the table to its standard
 //! output. Its exit code says whether the folder is its own. What it writes is kept beside the library, and read as a table.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant, SystemTime};
 
 use files::Stamp;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Workbench;
 use crate::api::ApiError;
@@ -28,6 +31,10 @@ const MOST_BYTES: u64 = 2 << 30;
 const COMPLAINT: usize = 2_000;
 /// How often it is looked after.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long what it wrote before its end may take to be read.
+const DRAINED: Duration = Duration::from_secs(30);
+/// The variable by which the processes that an importer starts are known.
+const MARK: &str = "STAMINA_IMPORTER";
 
 /// The program that a name means: a path where there is a `/` in it, else `stamina-import-NAME` on the `PATH`.
 fn program(name: &str) -> Result<PathBuf, ApiError> {
@@ -49,17 +56,54 @@ fn program(name: &str) -> Result<PathBuf, ApiError> {
     })
 }
 
-/// Ends a program with all that it started.
-fn end(child: &mut Child) {
+/// A word that no other process has in its environment.
+fn new_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    format!("{}-{nanos}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The processes of this user that have a word in the environment that they were started with.
+fn marked(mark: &str) -> Vec<Pid> {
+    let wanted = format!("{MARK}={mark}");
+    let found = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)?;
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes()).then_some(pid)
+    });
+    found.collect()
+}
+
+/// Ends a program with all that it started, whatever group or session that made itself a part of.
+fn end(child: &mut Child, mark: &str) {
+    /// What starts others while it is looked for is found at the next look.
+    const LOOKS: usize = 20;
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // It may have ended by itself.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();
+    for _ in 0..LOOKS {
+        let left = marked(mark);
+        if left.is_empty() {
+            return;
+        }
+        for pid in left {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Does something in a thread of its own; the answer comes through the channel.
+fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (told, answer) = sync_channel(1);
+    std::thread::spawn(move || told.send(work()));
+    answer
 }
 
 /// Copies at most [`MOST_BYTES`]; the first byte beyond is counted and not written.
-fn copy(mut from: impl Read, to: &mut File, written: &AtomicU64) -> io::Result<()> {
+fn copy(mut from: impl Read, mut to: File, written: &AtomicU64) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let read = from.read(&mut buffer)?;
@@ -87,9 +131,11 @@ fn complaint(mut from: impl Read) -> String {
 /// Runs an importer on a folder; what it writes goes into `out`.
 fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(), ApiError> {
     let failed = |what: String| ApiError::new("importer.failed", what).at(program.display().to_string());
-    let mut file = File::create(out).map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
+    let file = File::create(out).map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
+    let mark = new_mark();
     let mut child = Command::new(program)
         .arg(folder)
+        .env(MARK, &mark)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -97,25 +143,26 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
         .spawn()
         .map_err(|error| failed(format!("The importer cannot be started: {error}")))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let written = AtomicU64::new(0);
+    let written = Arc::new(AtomicU64::new(0));
     let begun = Instant::now();
-    let (status, copied, said) = std::thread::scope(|scope| {
-        let written = &written;
-        let copying = scope.spawn(move || stdout.map_or(Ok(()), |out| copy(out, &mut file, written)));
-        let complaining = scope.spawn(move || stderr.map_or_else(String::new, complaint));
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break Ok(status),
-                Ok(None) if begun.elapsed() > longest => break Err("takes too long"),
-                Ok(None) if written.load(Ordering::Relaxed) > MOST_BYTES => break Err("writes too much"),
-                Ok(None) => std::thread::sleep(LOOK),
-                Err(_) => break Err("cannot be waited for"),
-            }
-        };
-        // What it left running holds its output open.
-        end(&mut child);
-        (status, copying.join().unwrap_or(Ok(())), complaining.join().unwrap_or_default())
-    });
+    let counted = Arc::clone(&written);
+    let copying = apart(move || stdout.map_or(Ok(()), |out| copy(out, file, &counted)));
+    let complaining = apart(move || stderr.map_or_else(String::new, complaint));
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Ok(status),
+            Ok(None) if begun.elapsed() > longest => break Err("takes too long"),
+            Ok(None) if written.load(Ordering::Relaxed) > MOST_BYTES => break Err("writes too much"),
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(_) => break Err("cannot be waited for"),
+        }
+    };
+    // What it left running holds its output open.
+    end(&mut child, &mark);
+    let copied = copying
+        .recv_timeout(DRAINED)
+        .unwrap_or_else(|_| Err(io::Error::other("a process that it left running holds its output open")));
+    let said = complaining.recv_timeout(DRAINED).unwrap_or_default();
     let said = if said.is_empty() { String::new() } else { format!(". It said: {said}") };
     let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{said}")))?;
     copied.map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
@@ -178,6 +225,47 @@ impl Workbench {
     }
 }
 
+impl Workbench {
+    /// Removes the table that an importer made of a source, if it is one of those that are kept beside the library.
+    pub(crate) fn remove_table(&self, table: &str) -> Result<(), ApiError> {
+        let table = Path::new(table);
+        if table.parent() != Some(self.imported_folder()?.as_path()) {
+            return Ok(());
+        }
+        match fs::remove_file(table) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ApiError::new(
+                "importer.failed",
+                format!(
+                    "The source is closed; the table that an importer made of it cannot be removed: {error}"
+                ),
+            )
+            .at(table.display().to_string())
+            .hint("Remove it by hand")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes tables of importers that no source needs: those of sources that were closed at least `age` ago, or that were
+    /// opened again without an importer.
+    pub(crate) fn remove_imported(&self, age: Duration) -> Result<(), ApiError> {
+        let Ok(folder) = self.imported_folder() else { return Ok(()) };
+        let Ok(files) = fs::read_dir(&folder) else { return Ok(()) };
+        let needed: BTreeSet<String> = self.store.imported_tables(age)?.into_iter().collect();
+        for file in files.flatten() {
+            let path = file.path();
+            let is_table = path.extension().is_some_and(|ending| ending == "csv" || ending == "jsonl");
+            // One that was made a moment ago may be of a source that is not noted yet.
+            let made = file.metadata().and_then(|about| about.modified()).ok();
+            let is_old = made.and_then(|made| made.elapsed().ok()).is_some_and(|since| since >= age);
+            if is_table && is_old && !needed.contains(&*path.to_string_lossy()) {
+                // Another process may have removed it; whatever else keeps it, it is no more than a file too many.
+                let _ = fs::remove_file(&path);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Opens a folder through the table that an importer made of it.
 pub(crate) fn open_imported(path: &Path, table: &Path) -> Result<files::Tree, ApiError> {
     open_tree(path)?.with_table(table).map_err(|error| {
@@ -218,6 +306,31 @@ mod tests {
         // It and whatever it started are ended.
         let error = run("sleep 600 & sleep 600", Duration::ZERO).unwrap_err();
         assert_eq!(error.message, "The importer takes too long, and was ended");
+    }
+
+    #[test]
+    fn what_an_importer_started_in_a_session_of_its_own_does_not_outlive_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, pid) = (folder.path().join("out"), folder.path().join("pid"));
+        let grandchild = format!("setsid sh -c 'echo $$ > {}; exec sleep 600' &", pid.display());
+        let left = || {
+            let pid = fs::read_to_string(&pid).unwrap();
+            // One that has ended and was not waited for has no command line.
+            fs::read(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| !line.is_empty())
+        };
+        let wait = format!("while ! [ -s {} ]; do sleep 0.01; done", pid.display());
+        let begun = Instant::now();
+        let body = format!("{grandchild}\n{wait}\nsleep 600");
+        let error =
+            run(&script(folder.path(), &body), folder.path(), &out, Duration::from_secs(2)).unwrap_err();
+        assert_eq!(error.message, "The importer takes too long, and was ended");
+        assert!(!left() && begun.elapsed() < DRAINED);
+        // Nor where the importer ends well, and the grandchild holds its output open.
+        fs::remove_file(&pid).unwrap();
+        let body = format!("{grandchild}\n{wait}\necho run");
+        run(&script(folder.path(), &body), folder.path(), &out, LONGEST).unwrap();
+        assert_eq!(fs::read_to_string(&out).unwrap(), "run\n");
+        assert!(!left());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::api::{
     RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
 };
 use crate::compare::survival_row;
+use crate::rounds;
 use crate::sessions::{nothing_says, tested_run};
 use crate::summary::{
     ended, ending, episode_score, grades_turns, observations, run_record, stamina_summary, turn_axis,
@@ -429,13 +430,13 @@ pub(crate) fn row(
             censored: summary.censored,
             median: summary.median,
         },
+        // Known where anything is: of episodes that were at risk, or of tasks of which the source gives totals.
+        perfect: rounds::perfect(&summary),
         pass_rate: summary.pass_rate,
         rounds: summary.rounds,
         score: summary.score,
         dataset_score: summary.dataset_score,
         case_score: summary.case_score,
-        // Known where anything is: of episodes that were at risk, or of tasks of which the source gives totals.
-        perfect: (summary.mean.is_some() || summary.dataset_score.is_some()).then_some(summary.perfect),
         reported: entry.reported,
         end_reasons,
         unrecognised: entry.totals.unrecognised,

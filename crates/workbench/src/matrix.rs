@@ -22,6 +22,7 @@ use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{copies, early_censored, settings, stamina_of};
 use crate::published;
+use crate::rounds;
 use crate::sessions::no_stamina;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
@@ -129,6 +130,7 @@ impl Workbench {
                 early_censored,
                 stamina,
                 pass_rate,
+                scores: rounds::of_runs(entries()),
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
                 mixed: mixed(&pools, &cell.runs),
@@ -155,7 +157,10 @@ impl Workbench {
             cells,
             spread,
             not_comparable: settings::in_words(&not_comparable, "run"),
-            published: published::numbers(&benchmark.0),
+            published: published::numbers_of_tasks(
+                &benchmark.0,
+                pools.iter().flat_map(Pool::episodes).map(|episode| episode.scenario.as_str()),
+            ),
             cautions: Vec::new(),
             policy: policy.name().to_owned(),
             seed: how.seed,
@@ -300,6 +305,9 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
         );
     }
     cautions.extend(published::statements(&matrix.benchmark.0, "matrix"));
+    if !matrix.published.is_empty() && matrix.cells.iter().flatten().any(|cell| cell.scores.is_some()) {
+        cautions.push(rounds::PAPER.to_owned());
+    }
     cautions
 }
 

@@ -16,6 +16,9 @@ const FILES: [&str; 3] = [
     include_str!("../../../data/published/locobench-agent.json"),
 ];
 
+/// Key of EvoCode-Bench.
+const EVOCODE: &str = "evocode-bench";
+
 /// What the files call their form.
 const SCHEMA: &str = "stamina-published/1";
 
@@ -151,6 +154,30 @@ pub(crate) fn numbers(benchmark: &str) -> Vec<PublishedNumber> {
     of.flat_map(|file| file.numbers.iter().filter_map(|number| file.number(number))).collect()
 }
 
+/// What is published for these tasks of a benchmark. Tasks of EvoCode-Bench that Harbor played are a data set of Harbor's, of
+/// any name; they are known by their own names.
+pub(crate) fn numbers_of_tasks<'a>(
+    benchmark: &str,
+    tasks: impl IntoIterator<Item = &'a str>,
+) -> Vec<PublishedNumber> {
+    let mut tasks = tasks.into_iter().peekable();
+    let of_evocode =
+        benchmark.starts_with("harbor:") && tasks.peek().is_some() && tasks.all(is_task_of_evocode);
+    numbers(if of_evocode { EVOCODE } else { benchmark })
+}
+
+/// Whether a task is named as EvoCode-Bench names its own: `theme_d10_w5_…`.
+fn is_task_of_evocode(task: &str) -> bool {
+    let name = task.rsplit('/').next().unwrap_or(task);
+    let Some(mut parts) = name.strip_prefix("theme_").map(|rest| rest.split('_')) else { return false };
+    // A letter and a number.
+    let mut numbered = |is_letter: fn(char) -> bool| {
+        let number = parts.next().and_then(|part| part.strip_prefix(is_letter));
+        number.is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    numbered(|letter| letter.is_ascii_lowercase()) && numbered(|letter| letter == 'w')
+}
+
 /// What of it is a mean stamina under a stated number of retries.
 pub(crate) fn by_retries(benchmark: &str) -> Vec<PublishedNumber> {
     let of = files().iter().filter(|file| file.benchmark == benchmark);
@@ -249,5 +276,18 @@ mod tests {
             assert!((gap - value(model, "gap")).abs() < 0.051, "{model}");
             assert!((value(model, "comp") * 0.26 - value(model, "comp_tasks")).abs() < 0.02, "{model}");
         }
+    }
+
+    #[test]
+    fn tasks_of_evocode_bench_are_known_by_their_names() {
+        let of = |benchmark: &str, tasks: &[&str]| numbers_of_tasks(benchmark, tasks.iter().copied()).len();
+        let all = numbers(EVOCODE).len();
+        let task = "theme_d10_w5_ml_ai_mlops_integration_e2e_wiring";
+        assert_eq!(of("harbor:tasks", &[task, "set/theme_d1_w11_code_build"]), all);
+        assert_eq!(of(EVOCODE, &[]), all);
+        for tasks in [&[][..], &[task, "hello-world"], &["theme_park_w5"], &["theme_d1_x5"], &["theme"]] {
+            assert_eq!(of("harbor:tasks", tasks), 0, "{tasks:?}");
+        }
+        assert_eq!(of("staminabench", &[task]), numbers("staminabench").len());
     }
 }

@@ -1,44 +1,56 @@
-//! MT@k and Comp of a run: where they apply, and of which rewards.
+//! Scores of turns that are graded by themselves: dataset score, case score, perfect tasks, and MT@k, SR, Gap and Comp of
+//! EvoCode-Bench's paper. Every page, table and report has them from [`scores`] and [`of_runs`].
 
 use std::collections::{BTreeMap, HashMap};
 
-use analysis::rounds::{TaskRewards, comp, mt_at_k};
-use model::RoundScores;
-use store::{EpisodeEntry, EpisodeId, RunRecord, Store};
+use analysis::rounds::{TaskRewards, comp, gap, mt_at_k};
+use model::{RoundScores, TaskTotals, counted};
+use store::{EpisodeEntry, EpisodeId, RunEntry, RunRecord, Store, Summary};
 
-use crate::api::ApiError;
+use crate::api::{ApiError, TurnScores};
 use crate::summary::{grades_turns, of_one_turn};
 
 /// Most tries for which MT@k is given.
 const MOST_TRIES: usize = 100;
 
-/// The scores of a run whose trials are independent of each other. They do not apply (`None`)
-/// - where turns are not graded by themselves, or tasks have one turn (pass@k says it then);
-/// - where a turn was tried again: those tries began from what the one before left;
+/// The k of the paper's MT@k, of which Gap is made.
+const PAPER_K: usize = 4;
+
+/// Why SR and Gap of a run are unknown.
+const NO_SR: &str = "SR and Gap are unknown: they need rounds that are played by themselves, after the reference solutions of the rounds before, and no source that is read has any.";
+
+/// What a reader must know of the paper's table beside numbers of independent attempts.
+pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper has another protocol: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k here is over independent attempts at whole tasks.";
+
+/// The scores of a run over its rounds. `None` = they do not apply: turns are not graded by themselves, or tasks have one turn
+/// (pass@k says it then). MT@k and Comp are refused, with the reason in [`RoundScores::missing`],
+/// - where a turn was tried again: a further try begins from what the one before left;
 /// - where trials begin from what another trial left (Harbor's fork names them `…__mr-…`);
-/// - where the source counts tasks that it does not describe, or a task does not say how many turns it has.
+/// - where a task does not say how many turns it has.
+///
+/// A task that the source only counts enters with its totals: MT@1 needs no more, Comp does unless all or none passed.
 pub(crate) fn scores(
     store: &Store,
     record: &RunRecord,
     episodes: &[EpisodeEntry],
 ) -> Result<Option<RoundScores>, ApiError> {
-    let is_independent =
-        |episode: &EpisodeEntry| episode.attempts <= episode.reached_turns && !episode.key.contains("__mr-");
-    let applies = grades_turns(record)
-        && !episodes.is_empty()
-        && !of_one_turn(episodes)
-        && record.run.reported.totals_only.is_empty()
-        && episodes.iter().all(|episode| is_independent(episode) && episode.planned_turns.is_some());
-    if !applies {
+    if !grades_turns(record) || episodes.is_empty() || of_one_turn(episodes) {
         return Ok(None);
-    }
-    let mut rewards: HashMap<(EpisodeId, u32), f64> = HashMap::new();
-    for (episode, turn, reward) in store.final_rewards(record.entry.id)? {
-        rewards.insert((episode, turn), reward);
     }
     let mut by_task: BTreeMap<&str, Vec<&EpisodeEntry>> = BTreeMap::new();
     for episode in episodes {
         by_task.entry(episode.scenario.as_str()).or_default().push(episode);
+    }
+    let totals: Vec<&TaskTotals> = (record.run.reported.totals_only.iter())
+        .filter(|totals| !by_task.contains_key(totals.scenario.as_str()))
+        .collect();
+    if let Some(why) = refusal(episodes, &totals) {
+        let missing = vec![format!("MT@k and Comp are refused: {why}."), NO_SR.to_owned()];
+        return Ok(Some(RoundScores { missing, ..RoundScores::default() }));
+    }
+    let mut rewards: HashMap<(EpisodeId, u32), f64> = HashMap::new();
+    for (episode, turn, reward) in store.final_rewards(record.entry.id)? {
+        rewards.insert((episode, turn), reward);
     }
     let tasks: Vec<TaskRewards> = by_task
         .into_values()
@@ -51,7 +63,143 @@ pub(crate) fn scores(
             TaskRewards { rounds, attempts: trials.iter().map(of_trial).collect() }
         })
         .collect();
-    let most = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
-    let mt_at_k: Option<Vec<f64>> = (1..=most).map(|k| mt_at_k(&tasks, k)).collect();
-    Ok(mt_at_k.zip(comp(&tasks)).map(|(mt_at_k, comp)| RoundScores { mt_at_k, comp }))
+    Ok(Some(of_tasks(tasks, &totals)))
+}
+
+/// Why the attempts of a run are not what MT@k is made of, without a full stop; `None` = they are.
+fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals]) -> Option<String> {
+    let all = counted(episodes.len() as u64, "episode");
+    let count = |is_so: fn(&EpisodeEntry) -> bool| episodes.iter().filter(|episode| is_so(episode)).count();
+    let children = count(|episode| episode.key.contains("__mr-"));
+    if children > 0 {
+        return Some(format!(
+            "{children} of {all} began from what another trial had left (round by round), so attempts are not independent"
+        ));
+    }
+    let retried = count(|episode| episode.attempts > episode.reached_turns);
+    if retried > 0 {
+        return Some(format!(
+            "turns were tried again in {retried} of {all}, and a further try begins from what the one before left, so attempts are not independent"
+        ));
+    }
+    let undeclared = count(|episode| episode.planned_turns.is_none());
+    if undeclared > 0 {
+        return Some(format!("the number of rounds is unknown for {undeclared} of {all}"));
+    }
+    let unknown = totals.iter().filter(|task| task.turns.is_none() && passed(task) > 0.0).count();
+    (unknown > 0).then(|| {
+        format!(
+            "the number of rounds is unknown for {} of which only totals are known",
+            counted(unknown as u64, "task")
+        )
+    })
+}
+
+fn passed(task: &TaskTotals) -> f64 {
+    task.passed_turns.unwrap_or(0.0)
+}
+
+/// MT@k and Comp of tasks whose rounds are described, with others of which only totals are known.
+fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores {
+    let described = tasks.iter().filter(|task| task.rounds > 0).count();
+    let of_described = comp(&tasks);
+    let mut most = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
+    let (mut complete, mut unclear) = (0_u32, 0_u32);
+    for task in totals {
+        let (rounds, passed) = (task.turns.unwrap_or(0), passed(task));
+        // One attempt with the sum of its rewards: which rounds these are makes no difference to MT@1. A task of which
+        // nothing passed counts 0 whatever its length.
+        let attempts =
+            if passed > 0.0 { vec![vec![Some(passed.min(f64::from(rounds)))]] } else { Vec::new() };
+        if passed > 0.0 {
+            most = most.min(1);
+            let all = passed >= f64::from(rounds);
+            (complete, unclear) = (complete + u32::from(all), unclear + u32::from(!all));
+        }
+        tasks.push(TaskRewards { rounds: rounds.max(1), attempts });
+    }
+    let mt_at_k: Vec<f64> = (1..=most).filter_map(|k| mt_at_k(&tasks, k)).collect();
+    let mut missing = Vec::new();
+    let comp = if unclear > 0 {
+        missing.push(format!(
+            "Comp is unknown: of {} only totals are known, which do not say whether the last round passed.",
+            counted(unclear.into(), "task")
+        ));
+        None
+    } else if totals.is_empty() {
+        of_described
+    } else {
+        let done = of_described.unwrap_or(0.0) * described as f64 + 100.0 * f64::from(complete);
+        Some(done / (described + totals.len()) as f64)
+    };
+    missing.push(NO_SR.to_owned());
+    let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
+    RoundScores { mt_at_k, sr: None, gap, comp, missing }
+}
+
+/// Perfect tasks of a run; `None` = unknown: nobody was at risk, and the source gives no totals.
+pub(crate) fn perfect(summary: &Summary) -> Option<u32> {
+    (summary.mean.is_some() || summary.dataset_score.is_some()).then_some(summary.perfect)
+}
+
+/// The scores of a run, or the means over several; `None` = they do not apply to all of them.
+pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Option<TurnScores> {
+    let each: Vec<(&Summary, &RoundScores)> = (runs.into_iter())
+        .map(|run| run.summary.as_ref().and_then(|summary| Some((summary, summary.rounds.as_ref()?))))
+        .collect::<Option<_>>()?;
+    if each.is_empty() {
+        return None;
+    }
+    let mean = |of: &dyn Fn(&Summary, &RoundScores) -> Option<f64>| {
+        let known: Option<Vec<f64>> = each.iter().map(|(summary, rounds)| of(summary, rounds)).collect();
+        known.map(|known| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let most = each.iter().map(|(_, rounds)| rounds.mt_at_k.len()).min().unwrap_or(0);
+    let mut missing: Vec<String> = Vec::new();
+    for sentence in each.iter().flat_map(|(_, rounds)| &rounds.missing) {
+        if !missing.contains(sentence) {
+            missing.push(sentence.clone());
+        }
+    }
+    Some(TurnScores {
+        runs: each.len() as u32,
+        dataset_score: mean(&|summary, _| summary.dataset_score),
+        case_score: mean(&|summary, _| summary.case_score),
+        perfect: mean(&|summary, _| perfect(summary).map(f64::from)),
+        rounds: RoundScores {
+            mt_at_k: (0..most).filter_map(|k| mean(&|_, rounds| rounds.mt_at_k.get(k).copied())).collect(),
+            sr: mean(&|_, rounds| rounds.sr),
+            gap: mean(&|_, rounds| rounds.gap),
+            comp: mean(&|_, rounds| rounds.comp),
+            missing,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals(turns: Option<u32>, passed_turns: Option<f64>) -> TaskTotals {
+        TaskTotals { scenario: "t".to_owned(), turns, passed_turns, case_ratio: None }
+    }
+
+    fn task(rounds: u32, passed: &[u32]) -> TaskRewards {
+        let rewards = (1..=rounds).map(|round| Some(if passed.contains(&round) { 1.0 } else { 0.0 }));
+        TaskRewards { rounds, attempts: vec![rewards.collect()] }
+    }
+
+    #[test]
+    fn a_task_of_known_totals_counts_in_mt_at_1_and_makes_comp_unknown() {
+        let tasks = || vec![task(4, &[1, 2, 4]), task(2, &[])];
+        let part = totals(Some(5), Some(3.0));
+        let of = of_tasks(tasks(), &[&part]);
+        assert_eq!(of.mt_at_k, [45.0]);
+        assert_eq!((of.comp, of.sr, of.gap), (None, None, None));
+        assert!(of.missing[0].starts_with("Comp is unknown: of 1 task only totals"), "{:?}", of.missing);
+        // All or nothing passed says of the last round what is needed.
+        let (all, none) = (totals(Some(5), Some(5.0)), totals(None, None));
+        let of = of_tasks(tasks(), &[&all, &none]);
+        assert_eq!((of.mt_at_k, of.comp), (vec![43.75], Some(50.0)));
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognised as NotFound, discover};
-use ingest::formats::table;
+use ingest::formats::table::{self, Renamed};
 use ingest::import::{ImportError, Imported, import};
 use ingest::unread;
 use model::Warning;
@@ -353,8 +353,11 @@ impl Workbench {
     }
 
     /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
-    pub fn register_with(&self, path: &Path, importer: &str) -> Result<i64, ApiError> {
+    pub fn register_with(&self, path: &Path, importer: &str, columns: &Renamed) -> Result<i64, ApiError> {
         let table = self.imported_with(path, importer)?;
+        if !columns.is_empty() {
+            self.map_tables(&open_imported(path, &table)?, columns, &path.display().to_string())?;
+        }
         let tree = open_imported(path, &table)?.with_column_names(self.store.column_names()?);
         let id = self.register_tree(path, &tree)?;
         self.store.set_imported(id, &table.to_string_lossy())?;
@@ -384,14 +387,16 @@ impl Workbench {
         self.ingest_registered(self.register(path)?, progress)
     }
 
-    /// The same through the table that an importer of others makes of it now.
+    /// The same through the table that an importer of others makes of it now, whose columns may be named here as in
+    /// [`Workbench::map_columns`].
     pub fn ingest_with(
         &self,
         path: &Path,
         importer: &str,
+        columns: &Renamed,
         progress: &dyn Fn(u32, u32),
     ) -> Result<Ingested, ApiError> {
-        self.ingest_registered(self.register_with(path, importer)?, progress)
+        self.ingest_registered(self.register_with(path, importer, columns)?, progress)
     }
 
     fn ingest_registered(&self, id: i64, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
@@ -446,6 +451,16 @@ impl Workbench {
         self.live.forget(request.source);
         self.store.remove_source(request.source)?;
         self.changes.add([request.source], []);
+        Ok(Nothing {})
+    }
+
+    /// The same for good: a table that an importer made of it goes, too. For the command line, which takes nothing back.
+    pub fn close_for_good(&self, request: SourceRef) -> Result<Nothing, ApiError> {
+        let imported = self.store.imported_of(&self.source(request.source)?.path)?;
+        self.close_source(request)?;
+        if let Some(table) = imported {
+            self.remove_table(&table)?;
+        }
         Ok(Nothing {})
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::formats::table::columns::COLUMNS;
-use ingest::formats::table::{Near, headed};
+use ingest::formats::table::{Near, Renamed, headed};
 
 use crate::Workbench;
 use crate::api::{ApiError, MapColumns, Nothing, TableColumns, TableGuess};
@@ -28,6 +28,12 @@ impl Workbench {
     /// its columns; none at all forgets all of them.
     pub fn map_columns(&self, request: MapColumns) -> Result<Nothing, ApiError> {
         let MapColumns { path, columns } = request;
+        self.map_tables(&open_tree(Path::new(&path))?, &columns, &path)?;
+        Ok(Nothing {})
+    }
+
+    /// The same for the tables of a tree.
+    pub(crate) fn map_tables(&self, tree: &Tree, columns: &Renamed, path: &str) -> Result<(), ApiError> {
         for ours in columns.keys() {
             if !COLUMNS.iter().any(|column| column.name == ours) {
                 let required = COLUMNS.iter().filter(|column| column.required).map(|column| column.name);
@@ -39,7 +45,7 @@ impl Workbench {
                 .hint(format!("It needs {}; docs/formats.md lists the others", required.join(", "))));
             }
         }
-        let tables = headed(&open_tree(Path::new(&path))?);
+        let tables = headed(tree);
         let known = self.store.column_names()?;
         let mut found = false;
         for table in &tables {
@@ -55,7 +61,7 @@ impl Workbench {
             }
         }
         if found {
-            return Ok(Nothing {});
+            return Ok(());
         }
         let names: Vec<&str> = columns.values().map(String::as_str).collect();
         let what = format!("No table there has the columns {}", names.join(", "));
@@ -63,7 +69,7 @@ impl Workbench {
             Some(table) => format!("The first one has {}", table.columns.join(", ")),
             None => "Tables are files that end in .csv, .tsv, .jsonl or .parquet".to_owned(),
         };
-        Err(ApiError::new("table.no_column", what).at(path).hint(hint))
+        Err(ApiError::new("table.no_column", what).at(path.to_owned()).hint(hint))
     }
 }
 

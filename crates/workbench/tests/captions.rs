@@ -60,16 +60,17 @@ fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
         TableOf::Joined { .. } => (30, &["One turn in two runs"]),
         TableOf::Warnings { .. } => (31, &["What was read otherwise than it is written"]),
         // Needs a run that was played: the tests of the command line look at it.
-        TableOf::Progress { .. } => (37, &["played on this machine"]),
+        TableOf::Progress { .. } => (38, &["played on this machine"]),
         TableOf::Tasks { .. } => (32, &[POLICY, ONE_TURN]),
         TableOf::TaskGrid { .. } => (33, &[POLICY, ONE_TURN]),
         TableOf::PerTask { .. } => (34, &[POLICY, ONE_TURN, "Wilson's 95 % CI"]),
         TableOf::PassAtK { .. } => (35, &[POLICY, ONE_TURN]),
         TableOf::Tidy { .. } => (36, &["Attempts as the sources of the runs state them"]),
+        TableOf::Scores { .. } => (37, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
     }
 }
 /// Kinds but the last.
-const KINDS: usize = 37;
+const KINDS: usize = 38;
 
 fn every(library: &Library) -> Vec<TableOf> {
     let of = || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
@@ -90,6 +91,7 @@ fn every(library: &Library) -> Vec<TableOf> {
     let source = library.workbench.app_state(Nothing {}).unwrap().sources[0].id;
     vec![
         TableOf::Runs { of: of() },
+        TableOf::Scores { of: of() },
         TableOf::Spent { of: of() },
         TableOf::Pairs { of: of() },
         TableOf::Sensitivity { of: of() },

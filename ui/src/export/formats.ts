@@ -38,6 +38,7 @@ export const isPicture = (format: ExportFormat): boolean => pictures.includes(fo
 const attempts: readonly Format[] = [
   { format: "csv", name: "CSV", about: "for pandas, polars, R, and back" },
   { format: "parquet", name: "Parquet", about: "the same in columns" },
+  { format: "jsonl", name: "JSON Lines", about: "the same, an object a line" },
 ];
 const report: readonly Format[] = [
   { format: "html", name: "HTML", about: "one self-contained page", text: true },

@@ -23,6 +23,12 @@ export function tasksOf(run: string): ExportSubject {
   return { title: "Tasks", table: { kind: "tasks", of }, report: only(run) };
 }
 
+/** Scores of its turns. */
+export function scoresOf(run: string): ExportSubject {
+  const of = only(run);
+  return { title: "Scores of turns", table: { kind: "scores", of }, report: of };
+}
+
 /** Its episodes, one a row. */
 export function episodesOf(run: string, sort: GridSort): ExportSubject {
   return { title: "Episodes", table: { kind: "episodes", members: only(run).members, sort }, report: only(run) };

@@ -11,7 +11,7 @@ test("cells are chosen and left again", () => {
   expect(toggled([3], 3)).toBeNull();
 });
 
-const cell = (runs: string[], harness = 0, model = 0): MatrixCell => ({ harness, model, runs, simulated: false, early_censored: null, doubts: [], mixed: [], pass_rate: null, stamina: { mean: 1, ci_low: null, ci_high: null, clustered: false, tau: 1, n: 1, events: 1, censored: 0, median: 0 } });
+const cell = (runs: string[], harness = 0, model = 0): MatrixCell => ({ harness, model, runs, simulated: false, early_censored: null, doubts: [], mixed: [], pass_rate: null, scores: null, stamina: { mean: 1, ci_low: null, ci_high: null, clustered: false, tau: 1, n: 1, events: 1, censored: 0, median: 0 } });
 const line = (name: string | null): MatrixLine => ({ name, mean: null, cells: 1, missing: 0 });
 
 test("cells are compared with all their runs, and a cell of one run as that run", () => {

@@ -1,4 +1,5 @@
 // The Matrix page's words and choices. Cells are numbered row by row, as the command gives them. Pure.
+import type { ScoreLine } from "../compare/scores";
 import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
@@ -36,6 +37,12 @@ export function toggled(chosen: readonly number[], at: number): string | null {
 export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[] {
   return chosen.map((at) => matrix.cells[at]).filter((cell) => cell != null);
 }
+
+/** Cells whose turns are graded by themselves, as lines of a table of scores. */
+export const scoreLinesOf = (matrix: Matrix): ScoreLine[] =>
+  matrix.cells.flatMap((cell, at) =>
+    cell?.scores == null ? [] : [{ key: String(at), name: `${lineName(matrix.harnesses[cell.harness])} × ${lineName(matrix.models[cell.model])}`, simulated: cell.simulated, stamina: cell.stamina, scores: cell.scores }],
+  );
 
 /** Cells as members of a comparison: all their runs together; a group of one run is that run. */
 export function cellMembers(matrix: Matrix, cells: readonly MatrixCell[]): Member[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { axisOf, differOf, labelPlaces, meanInWords, partOf, planePoints } from "./sessions";
+import { axisOf, correctedOf, differOf, labelPlaces, meanInWords, partOf, planePoints, sessionLines } from "./sessions";
 
 const mean = (name: string, value: number | null) => ({ name, mean: value, ci_low: null, ci_high: null, n: 1 });
 const published = (model: string, metric: string, value: number) => ({ benchmark: "b", model, harness: null, retries: null, metric, turns: null, value, source: "s", second_hand: false });
@@ -17,6 +17,23 @@ test("a figure is marked by the sessions that count of which it is another", () 
   const sessions = [{ counts: true, differs: ["overall", "comprehension"] }, { counts: true, differs: [] }, { counts: false, differs: ["comprehension"] }];
   expect(differOf(sessions, "comprehension")).toBe(1);
   expect(differOf(sessions, "efficiency")).toBe(0);
+});
+
+test("a session has the nine in three columns, the third under names of its own", () => {
+  const metrics = ["execution_success_rate", "multi_session_memory_retention", "cross_file_consistency", "dependency_traversal", "solution_usability", "runtime_efficiency", "memory_efficiency", "information_coverage", "long_range_dependency_resolution"];
+  const figures = {
+    status: null, category: null, difficulty: null, language: null, completed_phases: null, planned_phases: null, turns: 2, answered: 2, tool_calls: 3, interventions: null, errors: null,
+    imported: { metrics: [0.9, 1, 1, 0.7, 0.7, 0.65, 0.65, null, 0.65] as (number | null)[], comprehension: 0.86, efficiency: null, overall: null },
+    compat: [0.8, 1, 1, 0.7, 0.7, 0.65, 0.65, 0.5, 0.65],
+    corrected: { tool_success: [2, 3] as [number, number], distinct_functions: null, files_written: ["a.py"], read_before_write: null },
+  } as unknown as Parameters<typeof sessionLines>[0]["figures"];
+  const lines = sessionLines({ figures, compat: [0.84, 0.6125, 0.749], differs: ["execution_success_rate", "comprehension"] }, metrics);
+  expect(lines.map((l) => l.name)).toEqual([...metrics, "comprehension", "efficiency", "overall"]);
+  expect(lines[0]).toEqual({ name: metrics[0], imported: 0.9, compat: 0.8, differs: true, corrected: [["tool success", "2 / 3"], ["distinct functions", "unknown"]] });
+  expect(lines[7]).toMatchObject({ imported: null, compat: 0.5, differs: false, corrected: [["files written", "1"]] });
+  expect(lines[8]?.corrected).toEqual([["read before write", "unknown"]]);
+  expect(lines[9]).toMatchObject({ imported: 0.86, compat: 0.84, differs: true, corrected: [] });
+  expect(correctedOf("cross_file_consistency", () => 1)).toEqual([]);
 });
 
 test("the plane has this run, doing nothing, and models with both figures", () => {

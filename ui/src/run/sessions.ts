@@ -21,6 +21,45 @@ export function differOf(sessions: readonly Pick<SessionRow, "counts" | "differs
   return sessions.filter((row) => row.counts && row.differs.includes(name)).length;
 }
 
+/** What the calls and their results show of what a metric is called, under a name of its own. */
+const measured: Readonly<Record<string, readonly string[]>> = {
+  execution_success_rate: ["tool_success", "distinct_functions"],
+  information_coverage: ["files_written"],
+  long_range_dependency_resolution: ["read_before_write"],
+};
+
+/** The corrected figures that stand beside a metric: name and value. None = nothing of what it is called is measured. */
+export function correctedOf<T>(metric: string, of: (name: string) => T): readonly (readonly [string, T])[] {
+  return (measured[metric] ?? []).map((name) => [name.replaceAll("_", " "), of(name)] as const);
+}
+
+/** A line of a session: one of the nine, comprehension, efficiency or overall. */
+export interface SessionLine {
+  readonly name: string;
+  readonly imported: number | null;
+  readonly compat: number | null;
+  readonly differs: boolean;
+  readonly corrected: readonly (readonly [string, string])[];
+}
+
+/** The nine metrics of a session with the figures that are made of them, in three columns. */
+export function sessionLines(row: Pick<SessionRow, "figures" | "compat" | "differs">, metrics: readonly string[]): readonly SessionLine[] {
+  const { imported, compat, corrected } = row.figures;
+  const value: Readonly<Record<string, string>> = {
+    tool_success: partOf(corrected.tool_success),
+    distinct_functions: corrected.distinct_functions === null ? UNKNOWN : String(corrected.distinct_functions),
+    files_written: corrected.files_written === null ? UNKNOWN : String(corrected.files_written.length),
+    read_before_write: partOf(corrected.read_before_write),
+  };
+  const line = (name: string, own: number | null, here: number | null): SessionLine => ({ name, imported: own, compat: here, differs: row.differs.includes(name), corrected: correctedOf(name, (of) => value[of] ?? UNKNOWN) });
+  return [
+    ...metrics.map((name, at) => line(name, imported.metrics[at] ?? null, compat?.[at] ?? null)),
+    line("comprehension", imported.comprehension, row.compat?.[0] ?? null),
+    line("efficiency", imported.efficiency, row.compat?.[1] ?? null),
+    line("overall", imported.overall, row.compat?.[2] ?? null),
+  ];
+}
+
 export interface PlanePoint {
   readonly name: string;
   readonly comprehension: number;

@@ -145,6 +145,14 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
   }
   if (row.case_score !== null) scored("Case score", row.case_score, "case", 1, null);
   if (row.dataset_score !== null && row.perfect !== null && rate === null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
+  const rounds = row.rounds;
+  if (wide && rounds !== null && rate === null) {
+    const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
+    const mt = rounds.mt_at_k[k - 1] ?? null;
+    const why = rounds.missing.join(" ");
+    list.push({ key: `MT@${String(k)}`, value: mt === null ? "refused" : fixed(mt, 1), unknown: mt === null, title: mt === null ? why : "over independent attempts; Scores has every k" });
+    list.push({ key: "Comp", value: fixed(rounds.comp, 1), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
+  }
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));

@@ -25,6 +25,8 @@ use crate::source_commands::find_source;
 pub(crate) enum TableWord {
     /// Runs with n, events, mean stamina, intervals, median, score, tokens, cost
     Runs,
+    /// Scores of turns: dataset, case, perfect, MT@k, SR, Gap, Comp
+    Scores,
     /// Tokens, cost, time and tool calls of runs
     Spent,
     /// Pairs with difference, ratio, log-rank and paired test
@@ -146,7 +148,7 @@ pub(crate) struct TableArgs {
     /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME; or a folder, or a pack
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, tex, toml, md or html. Without it, it is
+    /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, jsonl, tex, toml, md or html. Without it, it is
     /// printed as Markdown, or as JSON with --json
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -191,7 +193,8 @@ pub(crate) struct TableArgs {
 }
 
 /// What a table can be beside what a figure can be.
-const TEXT: [(&str, ExportFormat); 2] = [("md", ExportFormat::Md), ("html", ExportFormat::Html)];
+const TEXT: [(&str, ExportFormat); 3] =
+    [("md", ExportFormat::Md), ("html", ExportFormat::Html), ("jsonl", ExportFormat::Jsonl)];
 
 /// The turns that `stamina table disagreements` lists, in the order of the page.
 fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<DisagreementRequest, ApiError> {
@@ -332,6 +335,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         || Ok::<_, ApiError>(RetriesRequest { members: of()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
         TableWord::Runs => TableOf::Runs { of: of()? },
+        TableWord::Scores => TableOf::Scores { of: of()? },
         TableWord::Spent => TableOf::Spent { of: of()? },
         TableWord::Pairs => TableOf::Pairs { of: of()? },
         TableWord::Paired => TableOf::Paired { of: of()?, other: None },

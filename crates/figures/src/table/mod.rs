@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 mod csv;
 mod html;
+mod json_lines;
 mod latex;
 mod markdown;
 mod of_figure;
@@ -267,6 +268,11 @@ impl Table {
     /// stands as it is: the file is for programs.
     pub fn to_csv(&self) -> String {
         csv::write(self)
+    }
+
+    /// JSON Lines: an object a row by the names of the columns, numbers in full, unknown is `null`.
+    pub fn to_json_lines(&self) -> String {
+        json_lines::write(self)
     }
 
     /// Parquet, uncompressed, one row group. `spec` is kept in the file's key-value metadata under

@@ -12,6 +12,7 @@ mod files;
 mod json_rows;
 mod mapping;
 mod notes;
+mod parquet_pages;
 mod parquet_rows;
 mod rows;
 mod scan;

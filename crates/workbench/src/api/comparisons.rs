@@ -4,7 +4,7 @@ use model::PassRate;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Stamina, SurvivalRow};
+use super::{PublishedNumber, Stamina, SurvivalRow, TurnScores};
 
 /// What is compared: one run, or several pooled. A pooled member never mixes benchmarks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -164,6 +164,8 @@ pub struct ComparedMember {
     pub survival: Vec<SurvivalRow>,
     /// The benchmark's own score, 0 to 100.
     pub score: Option<f64>,
+    /// Scores of turns that are graded by themselves; `None` = they do not apply.
+    pub scores: Option<TurnScores>,
     /// Sums and rates.
     pub spent: Spent,
     /// Import warnings and other things that a reader must know, such as `25 of 26 tasks`.
@@ -293,6 +295,8 @@ pub struct Comparison {
     pub published_benchmark: Vec<String>,
     /// The same about what runs on them cost.
     pub published_cost: Vec<String>,
+    /// Published scores of turns of the same tasks, never mixed with those of the members.
+    pub published_scores: Vec<PublishedNumber>,
     /// `default` or `custom`.
     pub policy: String,
     /// Seed of the bootstrap.

@@ -128,6 +128,11 @@ pub enum TableOf {
         /// Whose.
         of: CompareRequest,
     },
+    /// Scores of turns of members: dataset, case, perfect, MT@k, SR, Gap, Comp.
+    Scores {
+        /// Whose.
+        of: CompareRequest,
+    },
     /// Tokens, cost, time and tool calls of members.
     Spent {
         /// Whose.
@@ -455,6 +460,8 @@ pub enum ExportFormat {
     Csv,
     /// The same in columns.
     Parquet,
+    /// A table as JSON Lines: an object a row.
+    Jsonl,
     /// A pgfplots picture, or a booktabs table.
     Tex,
     /// The spec, from which `stamina figure` makes the same bytes again.

@@ -213,7 +213,7 @@ pub struct RunRow {
     pub stamina: Stamina,
     /// Pass rate of a run of one turn, of which mean stamina says no more; `None` = it has more turns.
     pub pass_rate: Option<PassRate>,
-    /// MT@k and Comp of EvoCode-Bench's paper; `None` = they do not apply.
+    /// MT@k, SR, Gap and Comp of EvoCode-Bench's paper, or why they are refused; `None` = they do not apply.
     pub rounds: Option<RoundScores>,
     /// The benchmark's own score, recomputed, 0 to 100.
     pub score: Option<f64>,
@@ -251,6 +251,21 @@ pub struct RunRow {
     pub invalid: Option<String>,
     /// Episodes that a user has withdrawn: they are in none of its numbers, and not among its `episodes`.
     pub withdrawn_episodes: u32,
+}
+
+/// Scores of turns that are graded by themselves, of a run or the means over several (`docs/metrics.md`, "Scores").
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct TurnScores {
+    /// Runs that these are of.
+    pub runs: u32,
+    /// EvoCode's dataset score, 0 to 100.
+    pub dataset_score: Option<f64>,
+    /// EvoCode's case score, 0 to 100.
+    pub case_score: Option<f64>,
+    /// Perfect tasks.
+    pub perfect: Option<f64>,
+    /// MT@k, SR, Gap and Comp of EvoCode-Bench's paper.
+    pub rounds: RoundScores,
 }
 
 /// Names a run.

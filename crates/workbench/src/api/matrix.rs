@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::comparisons::marked;
-use super::{Estimate, Member, Stamina, Swatch};
+use super::{Estimate, Member, Stamina, Swatch, TurnScores};
 
 /// Asks for the harness × model matrix of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -95,6 +95,8 @@ pub struct MatrixCell {
     pub stamina: Stamina,
     /// Pass rate, where all its runs play one turn.
     pub pass_rate: Option<PassRate>,
+    /// Scores of turns that are graded by themselves, the means over its runs; `None` = they do not apply.
+    pub scores: Option<TurnScores>,
     /// Ids of its runs.
     pub runs: Vec<String>,
     /// Whether any of them is simulated.

@@ -11,8 +11,9 @@ use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 
 use super::copies::{self, Copied};
 use super::sets::{self, ScenarioSets};
-use crate::api::{ApiError, Member, Swatch, marked};
+use crate::api::{ApiError, Member, PublishedNumber, Swatch, marked};
 use crate::published;
+use crate::rounds;
 use crate::sessions::no_stamina;
 use crate::summary::{ended, of_one_turn, run_record, turn_axis};
 
@@ -184,6 +185,26 @@ impl Pool {
 pub(crate) fn published(pools: &[Pool], about: &str) -> Vec<String> {
     let benchmarks: BTreeSet<String> = pools.iter().map(|pool| pool.benchmark().key).collect();
     benchmarks.iter().flat_map(|key| published::statements(key, about)).collect()
+}
+
+/// What others published of the scores of turns of the tasks that these members played, where they have such scores.
+pub(crate) fn published_scores(pools: &[Pool]) -> Vec<PublishedNumber> {
+    let mut by_benchmark: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for pool in pools {
+        if rounds::of_runs(pool.runs.iter().map(|run| &run.record.entry)).is_some() {
+            let tasks = pool.episodes().map(|episode| episode.scenario.as_str());
+            by_benchmark.entry(pool.benchmark().key).or_default().extend(tasks);
+        }
+    }
+    let mut found: Vec<PublishedNumber> = Vec::new();
+    for (benchmark, tasks) in by_benchmark {
+        for number in published::numbers_of_tasks(&benchmark, tasks) {
+            if !found.contains(&number) {
+                found.push(number);
+            }
+        }
+    }
+    found
 }
 
 /// The one value that all are, if they are one.

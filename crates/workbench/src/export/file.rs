@@ -16,6 +16,7 @@ pub(super) const fn extension(format: ExportFormat) -> &'static str {
         ExportFormat::Png => "png",
         ExportFormat::Csv => "csv",
         ExportFormat::Parquet => "parquet",
+        ExportFormat::Jsonl => "jsonl",
         ExportFormat::Tex => "tex",
         ExportFormat::Toml => "toml",
         ExportFormat::Md => "md",
@@ -32,6 +33,7 @@ pub(super) const fn media_type(format: ExportFormat) -> &'static str {
         ExportFormat::Png => "image/png",
         ExportFormat::Csv => "text/csv; charset=utf-8",
         ExportFormat::Parquet => "application/vnd.apache.parquet",
+        ExportFormat::Jsonl => "application/x-ndjson",
         ExportFormat::Tex => "application/x-tex; charset=utf-8",
         ExportFormat::Toml => "application/toml; charset=utf-8",
         ExportFormat::Md => "text/markdown; charset=utf-8",
@@ -115,6 +117,7 @@ pub(super) fn figure_name(figure: &FigureOf) -> String {
 pub(super) fn table_name(table: &TableOf) -> String {
     match table {
         TableOf::Runs { of } => named("runs", &of.members),
+        TableOf::Scores { of } => named("scores", &of.members),
         TableOf::Spent { of } => named("spent", &of.members),
         TableOf::Pairs { of } => named("pairs", &of.members),
         TableOf::Sensitivity { of } => named("sensitivity", &of.members),

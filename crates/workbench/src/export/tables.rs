@@ -10,6 +10,7 @@ mod library;
 mod matrix;
 mod play;
 mod scenarios;
+mod scores;
 mod sources;
 mod tasks;
 mod tidy;
@@ -24,6 +25,7 @@ pub(super) use disagreements::some as some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
 use matrix::{gains, retries};
+pub(super) use scores::published as published_numbers;
 
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, TableOf};
@@ -34,6 +36,7 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
     let failed = |of: &crate::api::FailuresRequest| workbench.get_failures(of.clone());
     Ok(match of {
         TableOf::Runs { of } => runs(&*compared(of)?),
+        TableOf::Scores { of } => scores::scores(&*compared(of)?),
         TableOf::Spent { of } => spent(&*compared(of)?),
         TableOf::Pairs { of } => pairs(&*compared(of)?),
         TableOf::Sensitivity { of } => sensitivity(&*compared(of)?),

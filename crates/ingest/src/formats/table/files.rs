@@ -16,6 +16,8 @@ pub(super) struct Table {
     /// Relative to the tree.
     pub(super) path: String,
     encoding: Encoding,
+    /// Names of its columns.
+    columns: Vec<String>,
     pub(super) mapping: Mapping,
 }
 
@@ -35,31 +37,61 @@ pub struct Near {
 }
 
 impl Table {
+    /// The same with the columns that only later lines have.
+    fn whole(self, tree: &Tree) -> Self {
+        if self.encoding != Encoding::JsonLines {
+            return self;
+        }
+        let Ok(rows) = rows::open(tree, &self.path, self.encoding) else { return self };
+        let header = header_id(rows.header());
+        let columns = rows::all_columns(tree, &self.path, self.encoding, &self.columns);
+        with_columns(tree, &self.path, &header, columns, self.encoding).unwrap_or(self)
+    }
+
     /// Its rows.
     pub(super) fn rows(&self, tree: &Tree) -> Result<Box<dyn Rows>, ReadError> {
-        rows::open(tree, &self.path, self.encoding)
+        rows::open_with(tree, &self.path, self.encoding, &self.columns, None)
     }
 
     /// Its rows from one on.
     pub(super) fn rows_from(&self, tree: &Tree, begin: Begin) -> Result<Box<dyn Rows>, ReadError> {
-        rows::open_at(tree, &self.path, self.encoding, begin)
+        rows::open_with(tree, &self.path, self.encoding, &self.columns, Some(begin))
     }
 }
 
-/// A table, or what it lacks; `None` = no file of rows, or one that cannot be read.
+/// A table by its first lines, or what it lacks; `None` = no file of rows, or one that cannot be read.
 fn look(tree: &Tree, path: &str) -> Option<Result<Table, Near>> {
     let encoding = Encoding::of_name(files::file_name(path))?;
-    let rows = rows::open(tree, path, encoding).ok()?;
-    let columns = rows.header();
-    let header = header_id(columns);
-    let mapping = Mapping::of(columns, tree.column_names().get(&header));
-    let missing = guesses(columns, &mapping);
+    let columns = rows::open(tree, path, encoding).ok()?.header().to_vec();
+    let header = header_id(&columns);
+    let found = with_columns(tree, path, &header, columns, encoding);
+    match found {
+        // What it lacks may stand further down in a file of JSON Lines.
+        Err(near) if near.is_likely() => {
+            let columns = rows::all_columns(tree, path, encoding, &near.columns);
+            let is_more = columns.len() > near.columns.len();
+            let whole = is_more.then(|| with_columns(tree, path, &header, columns, encoding));
+            Some(whole.filter(Result::is_ok).unwrap_or(Err(near)))
+        }
+        found => Some(found),
+    }
+}
+
+fn with_columns(
+    tree: &Tree,
+    path: &str,
+    header: &str,
+    columns: Vec<String>,
+    encoding: Encoding,
+) -> Result<Table, Near> {
+    let mapping = Mapping::of(&columns, tree.column_names().get(header));
+    let missing = guesses(&columns, &mapping);
     if missing.is_empty() {
-        return Some(Ok(Table { path: path.to_owned(), encoding, mapping }));
+        return Ok(Table { path: path.to_owned(), encoding, columns, mapping });
     }
     let there = super::columns::COLUMNS.iter().filter(|c| c.required).map(|c| c.name);
     let there = there.filter(|name| missing.iter().all(|(missing, _)| missing != name)).collect();
-    Some(Err(Near { path: path.to_owned(), columns: columns.to_vec(), header, there, missing }))
+    Err(Near { path: path.to_owned(), columns, header: header.to_owned(), there, missing })
 }
 
 fn candidates(tree: &Tree, at: &str, most: usize) -> Vec<String> {
@@ -70,7 +102,8 @@ fn candidates(tree: &Tree, at: &str, most: usize) -> Vec<String> {
 
 /// The tables of a folder.
 pub(super) fn tables(tree: &Tree, at: &str) -> Vec<Table> {
-    candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok()).collect()
+    let tables = candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.ok());
+    tables.map(|table| table.whole(tree)).collect()
 }
 
 /// Files of a folder that look like tables and lack columns.

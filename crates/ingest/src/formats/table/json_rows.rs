@@ -1,9 +1,11 @@
 //! Rows of JSON Lines: an object a line.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
 use files::{ReadError, Tree, strict_json};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::cell::Cell;
@@ -11,7 +13,7 @@ use super::rows::{Begin, COLUMNS_CAP, ROW_CAP, RowError, Rows, mix};
 
 type Source = Box<dyn Read + Send>;
 
-/// Lines from which the names of columns are taken, and bytes of them.
+/// Lines by which a file is known as a table, and bytes of them.
 const HEADER_LINES: usize = 200;
 const HEADER_CAP: u64 = 4 << 20;
 
@@ -29,6 +31,53 @@ pub(super) struct JsonRows {
 
 fn object(line: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(line).ok().or_else(|| serde_json::from_slice(&strict_json(line)?).ok())
+}
+
+/// The keys of an object; what stands behind them is passed over.
+struct Keys(Vec<String>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Visit;
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Keys;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Keys, M::Error> {
+                let mut keys = Vec::new();
+                while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+                    keys.push(key);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        from.deserialize_map(Visit)
+    }
+}
+
+fn keys(line: &[u8]) -> Vec<String> {
+    let strict = serde_json::from_slice::<Keys>(line).ok();
+    strict.or_else(|| serde_json::from_slice(&strict_json(line)?).ok()).map_or_else(Vec::new, |keys| keys.0)
+}
+
+/// The names of all columns of a file: those of its first lines, then others in the order in which lines begin them. Goes
+/// over the whole file, up to a row that is too long.
+pub(super) fn columns(tree: &Tree, path: &str) -> Result<Vec<String>, ReadError> {
+    let mut rows = JsonRows::open(tree, path)?;
+    let mut columns = std::mem::take(&mut rows.header);
+    let mut known: HashSet<String> = columns.iter().cloned().collect();
+    while let Ok(1..) = rows.read_line() {
+        for name in keys(&rows.line) {
+            if columns.len() < COLUMNS_CAP && !known.contains(&name) {
+                known.insert(name.clone());
+                columns.push(name);
+            }
+        }
+    }
+    Ok(columns)
 }
 
 impl JsonRows {
@@ -63,6 +112,14 @@ impl JsonRows {
             begin: next,
             next,
         })
+    }
+
+    /// The same with the names of all its columns, of which [`columns`] has those that later lines begin.
+    pub(super) fn with_columns(mut self, columns: &[String]) -> Self {
+        self.places = columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
+        self.cells = vec![Value::Null; columns.len()];
+        self.header = columns.to_vec();
+        self
     }
 
     /// The same from another line on.

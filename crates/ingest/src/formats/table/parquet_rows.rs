@@ -6,14 +6,20 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType}
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::cell::Cell;
+use super::parquet_pages::{Pages, Raw};
 use super::rows::{Begin, COLUMNS_CAP, RowError, Rows, mix};
 
 /// Most bytes of a file inside a zip, which has to be unpacked into memory.
 const ZIP_CAP: u64 = 256 << 20;
-/// Rows that are read at once.
+/// Most bytes of the description of a file.
+const FOOTER_CAP: u64 = 64 << 20;
+/// Most bytes that the pages unpack to that are in memory at once.
+const PAGES_CAP: u64 = 128 << 20;
+/// Rows that are read at once, where they are not too heavy.
 const BATCH: usize = 1024;
 
 /// A cell of the batch.
@@ -44,6 +50,12 @@ struct Leaf {
 /// Rows of a Parquet file.
 pub(super) struct ParquetRows {
     file: Box<dyn FileReader>,
+    /// The same file, byte by byte.
+    raw: Raw,
+    /// Most bytes that its pages may unpack to at once.
+    cap: u64,
+    /// Rows that are read at once in the current row group.
+    at_once: usize,
     header: Vec<String>,
     leaves: Vec<Leaf>,
     /// The row group that is read next.
@@ -67,11 +79,18 @@ fn damaged(error: &ParquetError) -> ReadError {
 impl ParquetRows {
     /// Opens a file before its first row.
     pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
-        let file: Box<dyn FileReader> = match tree.open_anywhere(path, ZIP_CAP)? {
-            Anywhere::File(file) => Box::new(SerializedFileReader::new(file).map_err(|e| damaged(&e))?),
-            Anywhere::Bytes(bytes) => {
-                Box::new(SerializedFileReader::new(Bytes::from(bytes)).map_err(|e| damaged(&e))?)
+        let raw = match tree.open_anywhere(path, ZIP_CAP)? {
+            Anywhere::File(file) => Raw::File(file),
+            Anywhere::Bytes(bytes) => Raw::Bytes(Bytes::from(bytes)),
+        };
+        if let Some(size) = raw.footer()?.filter(|size| *size > FOOTER_CAP) {
+            return Err(ReadError::TooLarge { size, cap: FOOTER_CAP });
+        }
+        let file: Box<dyn FileReader> = match &raw {
+            Raw::File(file) => {
+                Box::new(SerializedFileReader::new(file.try_clone()?).map_err(|e| damaged(&e))?)
             }
+            Raw::Bytes(bytes) => Box::new(SerializedFileReader::new(bytes.clone()).map_err(|e| damaged(&e))?),
         };
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let (mut header, mut leaves) = (Vec::new(), Vec::new());
@@ -106,7 +125,21 @@ impl ParquetRows {
             let optional = column.max_def_level() > 0;
             leaves.push(Leaf { at, optional, time, scale, reader: None, batch: Vec::new() });
         }
-        Ok(Self { file, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
+        let (cap, at_once) = (PAGES_CAP, BATCH);
+        Ok(Self {
+            file,
+            raw,
+            cap,
+            at_once,
+            header,
+            leaves,
+            group: 0,
+            left: 0,
+            batch: 0,
+            at: 0,
+            skip: 0,
+            row: 0,
+        })
     }
 
     /// The same before another row.
@@ -129,6 +162,7 @@ impl ParquetRows {
                 self.skip -= rows;
                 continue;
             }
+            self.at_once = rows_at_once(&self.raw, group.metadata(), &self.leaves, self.cap)?;
             for leaf in &mut self.leaves {
                 let mut reader = group.get_column_reader(leaf.at)?;
                 if self.skip > 0 {
@@ -139,7 +173,7 @@ impl ParquetRows {
             self.left = rows - self.skip;
             self.skip = 0;
         }
-        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(BATCH);
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(self.at_once);
         for leaf in &mut self.leaves {
             leaf.read(wanted)?;
             if leaf.batch.len() != wanted {
@@ -152,6 +186,38 @@ impl ParquetRows {
         (self.batch, self.at) = (wanted, 0);
         Ok(true)
     }
+}
+
+/// How many rows of a row group are read at once, so that no more than `cap` bytes are unpacked at any time.
+fn rows_at_once(
+    raw: &Raw,
+    group: &RowGroupMetaData,
+    leaves: &[Leaf],
+    cap: u64,
+) -> Result<usize, ParquetError> {
+    let refused = |what: String| ParquetError::General(what);
+    let mut columns = Vec::new();
+    for leaf in leaves {
+        let column = group.column(leaf.at);
+        let begin = column.dictionary_page_offset().filter(|at| *at > 0).unwrap_or(column.data_page_offset());
+        let place = u64::try_from(begin).ok().zip(u64::try_from(column.compressed_size()).ok());
+        let (begin, length) = place.ok_or_else(|| refused("a column of a negative size".to_owned()))?;
+        columns.push(Pages::read(raw, begin, length).map_err(refused)?);
+    }
+    let weight = |rows: usize| {
+        columns.iter().fold(0_u64, |sum, column| sum.saturating_add(column.most_bytes(rows as u64)))
+    };
+    let mut rows = BATCH;
+    while weight(rows) > cap {
+        if rows == 1 {
+            let (heavy, most) = (weight(1) >> 20, cap >> 20);
+            return Err(refused(format!(
+                "rows that unpack to {heavy} MB at once, and {most} MB are the most"
+            )));
+        }
+        rows /= 2;
+    }
+    Ok(rows)
 }
 
 impl Leaf {
@@ -311,7 +377,65 @@ impl Rows for ParquetRows {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::data_type::ByteArrayType;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
     use super::*;
+
+    /// Rows of this many letters each, packed to almost nothing.
+    fn packed(folder: &std::path::Path, rows: usize, letters: usize) {
+        let schema = Arc::new(parse_message_type("message t { required binary run (UTF8); }").unwrap());
+        let how = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_data_page_row_count_limit(2)
+            .set_write_batch_size(1)
+            .build();
+        let file = std::fs::File::create(folder.join("t.parquet")).unwrap();
+        let mut writer = SerializedFileWriter::new(file, schema, Arc::new(how)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let values: Vec<ByteArray> = (0..rows).map(|_| vec![b'x'; letters].into()).collect();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+    }
+
+    #[test]
+    fn heavy_rows_are_read_few_at_once_and_too_heavy_ones_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        packed(folder.path(), 40, 100_000);
+        assert!(std::fs::metadata(folder.path().join("t.parquet")).unwrap().len() < 40_000);
+        let tree = Tree::open(folder.path()).unwrap();
+        let read = |cap: u64| {
+            let mut rows = ParquetRows { cap, ..ParquetRows::open(&tree, "t.parquet").unwrap() };
+            let mut lengths = Vec::new();
+            while let Some(next) = rows.advance() {
+                match next {
+                    Ok(()) => lengths.push(rows.cell(0).text().map(|text| text.len())),
+                    Err(RowError::Rest(error)) => return (lengths, rows.at_once, Some(error.to_string())),
+                    Err(RowError::Row(code, what)) => panic!("{code} {what}"),
+                }
+            }
+            (lengths, rows.at_once, None)
+        };
+        let all = vec![Some(100_000); 40];
+        assert_eq!(read(PAGES_CAP), (all.clone(), BATCH, None));
+        let (lengths, at_once, error) = read(1_000_000);
+        assert_eq!((lengths, error), (all, None));
+        assert!((2..BATCH).contains(&at_once), "{at_once}");
+        let (lengths, _, error) = read(90_000);
+        assert!(
+            lengths.is_empty() && error.as_ref().is_some_and(|said| said.contains("unpack")),
+            "{error:?}"
+        );
+    }
 
     #[test]
     fn a_point_in_time_is_a_date_of_the_calendar() {

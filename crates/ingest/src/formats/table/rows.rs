@@ -6,7 +6,7 @@ use files::{ReadError, Tree};
 
 use super::cell::Cell;
 use super::csv_rows::CsvRows;
-use super::json_rows::JsonRows;
+use super::json_rows::{self, JsonRows};
 use super::parquet_rows::ParquetRows;
 
 /// Most bytes of a row.
@@ -83,7 +83,7 @@ pub(super) trait Rows {
     fn stamp(&self, stamp: u64) -> u64;
 }
 
-/// Opens a table at its first row.
+/// Opens a table at its first row. JSON Lines have the columns of their first lines.
 pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dyn Rows>, ReadError> {
     Ok(match encoding {
         Encoding::Csv => Box::new(CsvRows::open(tree, path)?),
@@ -92,18 +92,36 @@ pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dy
     })
 }
 
-/// Opens it at a row that [`Rows::begin`] gave.
-pub(super) fn open_at(
+/// Opens it with these columns, which are those of its header but for JSON Lines; at a row that [`Rows::begin`] gave, or at
+/// the first.
+pub(super) fn open_with(
     tree: &Tree,
     path: &str,
     encoding: Encoding,
-    begin: Begin,
+    columns: &[String],
+    begin: Option<Begin>,
 ) -> Result<Box<dyn Rows>, ReadError> {
+    let Some(begin) = begin else {
+        return match encoding {
+            Encoding::JsonLines => Ok(Box::new(JsonRows::open(tree, path)?.with_columns(columns))),
+            _ => open(tree, path, encoding),
+        };
+    };
     Ok(match encoding {
         Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, begin)?),
-        Encoding::JsonLines => Box::new(JsonRows::open(tree, path)?.at(tree, path, begin)?),
+        Encoding::JsonLines => {
+            Box::new(JsonRows::open(tree, path)?.with_columns(columns).at(tree, path, begin)?)
+        }
         Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(begin)),
     })
+}
+
+/// The names of all columns of a table whose first lines have these.
+pub(super) fn all_columns(tree: &Tree, path: &str, encoding: Encoding, first: &[String]) -> Vec<String> {
+    match encoding {
+        Encoding::JsonLines => json_rows::columns(tree, path).unwrap_or_else(|_| first.to_vec()),
+        Encoding::Csv | Encoding::Parquet => first.to_vec(),
+    }
 }
 
 /// A reader that gives at most so many bytes until it is told that a new row begins, so that a quote that nobody closes

@@ -100,7 +100,9 @@ impl Workbench {
     /// How the numbers of a table were made.
     pub(in crate::export) fn table_method(&self, table: &TableOf) -> Result<Method, ApiError> {
         match table {
-            TableOf::Runs { of } | TableOf::Sensitivity { of } => self.of_comparison(of, staminas),
+            TableOf::Runs { of } | TableOf::Scores { of } | TableOf::Sensitivity { of } => {
+                self.of_comparison(of, staminas)
+            }
             TableOf::Spent { of } => self.of_comparison(of, |method, data| {
                 let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
                 Method { counts: counted(&data.members), notes, ..method }

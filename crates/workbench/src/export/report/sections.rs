@@ -100,6 +100,9 @@ impl Workbench {
                 sections.push(section("Where they disagree", vec![disagreements(&figures, of)?]));
             }
         }
+        if data.members.iter().any(|member| member.scores.is_some()) {
+            sections.push(section("Scores of turns", scores(&figures, of, &data)?));
+        }
         sections.push(section("Score and cost", measures(&mut figures, of, &data)?));
         let played = attempts::read(self, &data)?;
         sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, of, &data, &played)?));
@@ -215,6 +218,17 @@ fn disagreements(figures: &Figures<'_>, of: &CompareRequest) -> Result<Block, Ap
     let table = tables::some_disagreements(figures.workbench, &request, MOST_DISAGREEMENTS)?;
     let method = figures.workbench.table_method(&TableOf::Disagreements { of: request })?;
     Ok(figures.own_table(table, method))
+}
+
+/// Scores of turns that are graded by themselves, and what others published of the same tasks.
+fn scores(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Result<Vec<Block>, ApiError> {
+    let mut blocks = vec![figures.table(&TableOf::Scores { of: of.clone() })?];
+    if !data.published_scores.is_empty() {
+        let table = tables::published_numbers("Published scores of the same tasks", &data.published_scores);
+        let says = "What others published, as their sources state it".to_owned();
+        blocks.push(figures.own_table(table, Method { notes: vec![says], ..Method::default() }));
+    }
+    Ok(blocks)
 }
 
 fn measures(

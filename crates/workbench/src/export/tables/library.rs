@@ -35,7 +35,13 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
     columns.extend(for_machines_if(of_one_turn == 0, rates));
     columns.extend([
         Column::number("score", "Score", 1),
+        Column::number("dataset_score", "Dataset score", 1).for_machines(),
+        Column::number("case_score", "Case score", 1).for_machines(),
         Column::integer("perfect", "Perfect episodes").for_machines(),
+        Column::number("mt_at_1", "MT@1", 1).for_machines(),
+        Column::integer("most_k", "Most k of MT@k").for_machines(),
+        Column::number("mt_at_most_k", "MT@k of the most k", 1).for_machines(),
+        Column::number("comp", "Comp", 1).for_machines(),
         Column::text("end_reasons", "How episodes ended").missing("none ended"),
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
@@ -72,9 +78,16 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         // Without tests nothing failed and nothing was censored: none of it is known, τ neither.
         row.extend(if run.tested { stamina(&run.stamina) } else { vec![None; stamina_columns().len()] });
         row.extend(pass_rate(run.pass_rate.as_ref()));
+        let mt_at_k = run.rounds.as_ref().map_or(&[][..], |rounds| &rounds.mt_at_k);
         row.extend([
             maybe(run.score),
+            maybe(run.dataset_score),
+            maybe(run.case_score),
             maybe(run.perfect),
+            maybe(mt_at_k.first().copied()),
+            maybe(Some(mt_at_k.len() as u64).filter(|most| *most > 0)),
+            maybe(mt_at_k.last().copied()),
+            maybe(run.rounds.as_ref().and_then(|rounds| rounds.comp)),
             maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),
             maybe(run.tokens.input),
             maybe(run.tokens.output),

@@ -4,6 +4,7 @@ use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
 use super::super::figure::parts;
+use super::scores::{self, score_columns, score_values};
 use super::{
     for_machines_if, interval_of_means, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns,
 };
@@ -19,6 +20,12 @@ pub(super) fn cells(data: &Matrix) -> Table {
     columns.push(Column::integer("runs", "Runs").missing("n/a"));
     columns.push(Column::flag("simulated", "Simulated").missing("n/a"));
     columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
+    // Scores of turns have no room on a page; there they stand in a table of their own.
+    let of_turns = || data.cells.iter().flatten().filter_map(|cell| cell.scores.as_ref());
+    let most = of_turns().map(|scores| scores.rounds.mt_at_k.len()).max();
+    if let Some(most) = most {
+        columns.extend(for_machines_if(true, score_columns(most)));
+    }
     let what = if one { "Pass rate" } else { "Mean stamina" };
     let mut table =
         Table::new("matrix", &format!("{what} by harness and model, {}", data.benchmark.1), columns);
@@ -29,6 +36,10 @@ pub(super) fn cells(data: &Matrix) -> Table {
                 row.extend(stamina(&cell.stamina));
                 row.extend(pass_rate(cell.pass_rate.as_ref()));
                 row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
+                if let Some(most) = most {
+                    row.push(None);
+                    row.extend(score_values(cell.scores.as_ref(), most));
+                }
                 push_of(&mut table, &cell.stamina, row);
             } else {
                 table.push_absent(row, "no run");
@@ -106,29 +117,7 @@ fn margin(table: &mut Table, data: &Matrix, names: [String; 2], line: &MatrixLin
 
 /// What others published for the same benchmark.
 pub(super) fn published(data: &Matrix) -> Table {
-    let columns = vec![
-        Column::text("model", "Model"),
-        Column::text("harness", "Harness").missing("not said"),
-        Column::integer("retries", "Retries (R)").missing("not said"),
-        Column::text("metric", "What it is"),
-        Column::number("value", "Value", 1),
-        Column::text("source", "Source"),
-        Column::flag("second_hand", "Second hand"),
-    ];
-    let mut table = Table::new("published", &format!("Published numbers, {}", data.benchmark.1), columns);
-    for number in &data.published {
-        table.push(vec![
-            known(number.model.as_str()),
-            maybe(number.harness.as_deref()),
-            maybe(number.retries),
-            known(number.metric.replace('_', " ")),
-            known(number.value),
-            known(number.source.as_str()),
-            known(number.second_hand),
-        ]);
-    }
-    table.notes.push("None of these was computed here.".to_owned());
-    table
+    scores::published(&format!("Published numbers, {}", data.benchmark.1), &data.published)
 }
 
 /// Mean stamina by retry budget.

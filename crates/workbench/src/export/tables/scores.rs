@@ -1,0 +1,121 @@
+//! Scores of turns that are graded by themselves: dataset and case score, perfect tasks, MT@k, SR, Gap and Comp; beside
+//! them what others published of the same tasks.
+
+use figures::table::{Column, Table, Value, known, maybe};
+
+use super::{push_of, stamina, stamina_columns};
+use crate::api::{Comparison, PublishedNumber, TurnScores};
+use crate::rounds::PAPER;
+
+/// The scores of the members of a comparison.
+pub(super) fn scores(data: &Comparison) -> Table {
+    let of_turns = || data.members.iter().filter_map(|member| Some((member, member.scores.as_ref()?)));
+    let most = of_turns().map(|(_, scores)| scores.rounds.mt_at_k.len()).max().unwrap_or(0);
+    let mut columns = vec![
+        Column::text("run", "Run"),
+        Column::text("harness", "Harness").for_machines(),
+        Column::text("model", "Model").for_machines(),
+        Column::flag("simulated", "Simulated"),
+        Column::integer("runs", "Runs").for_machines(),
+    ];
+    let shown = ["mean_stamina", "ci_low", "ci_high"];
+    columns.extend(
+        stamina_columns()
+            .into_iter()
+            .map(|column| Column { for_machines: !shown.contains(&column.name.as_str()), ..column }),
+    );
+    columns.extend(score_columns(most));
+    let mut table = Table::new("scores", "Scores of turns", columns);
+    for member in &data.members {
+        let scores = member.scores.as_ref();
+        let mut row = vec![
+            known(member.name.as_str()),
+            maybe(member.harness.as_deref()),
+            maybe(member.model.as_deref()),
+            known(member.simulated),
+            known(member.runs.len() as u64),
+        ];
+        row.extend(stamina(&member.stamina));
+        row.extend(score_values(scores, most));
+        if scores.is_some() {
+            push_of(&mut table, &member.stamina, row);
+        } else {
+            table.push_absent(row, "n/a");
+        }
+    }
+    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect: tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Members of several runs have the means over their runs.".to_owned());
+    for (member, scores) in of_turns() {
+        let missing = scores.rounds.missing.iter();
+        table.notes.extend(missing.map(|sentence| format!("{}: {sentence}", member.marked())));
+    }
+    for member in data.members.iter().filter(|member| member.scores.is_none()) {
+        table.notes.push(format!(
+            "{}: these scores do not apply, since turns are not graded by themselves or a task has one turn.",
+            member.marked()
+        ));
+    }
+    if !data.published_scores.is_empty() {
+        table.notes.push(PAPER.to_owned());
+    }
+    table
+}
+
+/// Dataset, case, perfect, MT@1 to MT@`most`, SR, Gap, Comp.
+pub(super) fn score_columns(most: usize) -> Vec<Column> {
+    let mut columns = vec![
+        Column::number("dataset_score", "Dataset", 1),
+        Column::number("case_score", "Case", 1),
+        Column::number("perfect", "Perfect", 1),
+    ];
+    columns.extend((1..=most).map(|k| Column::number(&format!("mt_at_{k}"), &format!("MT@{k}"), 1)));
+    columns.extend([
+        Column::number("sr", "SR", 1),
+        Column::number("gap", "Gap", 1),
+        Column::number("comp", "Comp", 1),
+    ]);
+    columns
+}
+
+/// What stands in them.
+pub(super) fn score_values(scores: Option<&TurnScores>, most: usize) -> Vec<Option<Value>> {
+    let rounds = scores.map(|scores| &scores.rounds);
+    let mut row = vec![
+        maybe(scores.and_then(|scores| scores.dataset_score)),
+        maybe(scores.and_then(|scores| scores.case_score)),
+        maybe(scores.and_then(|scores| scores.perfect)),
+    ];
+    row.extend((0..most).map(|k| maybe(rounds.and_then(|rounds| rounds.mt_at_k.get(k).copied()))));
+    row.extend([
+        maybe(rounds.and_then(|rounds| rounds.sr)),
+        maybe(rounds.and_then(|rounds| rounds.gap)),
+        maybe(rounds.and_then(|rounds| rounds.comp)),
+    ]);
+    row
+}
+
+/// Published numbers, one a row.
+pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> Table {
+    let columns = vec![
+        Column::text("model", "Model"),
+        Column::text("harness", "Harness").missing("not said"),
+        Column::integer("retries", "Retries (R)").missing("not said"),
+        Column::text("metric", "What it is"),
+        Column::number("value", "Value", 1),
+        Column::text("source", "Source"),
+        Column::flag("second_hand", "Second hand"),
+    ];
+    let mut table = Table::new("published", title, columns);
+    for number in numbers {
+        table.push(vec![
+            known(number.model.as_str()),
+            maybe(number.harness.as_deref()),
+            maybe(number.retries),
+            known(number.metric.replace('_', " ")),
+            known(number.value),
+            known(number.source.as_str()),
+            known(number.second_hand),
+        ]);
+    }
+    table.notes.push("None of these was computed here.".to_owned());
+    table
+}
