@@ -12,9 +12,11 @@ mod files;
 mod json_rows;
 mod mapping;
 mod notes;
+mod parquet_bounds;
 mod parquet_rows;
 mod rows;
 mod scan;
+mod thrift;
 
 use std::collections::HashMap;
 

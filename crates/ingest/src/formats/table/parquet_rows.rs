@@ -1,4 +1,8 @@
 //! Rows of a Parquet file: flat columns only, a batch of rows at once.
+//!
+//! What the file asks for is looked at first ([`super::parquet_bounds`]). A panic of the library that decodes it costs this file only.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use files::{Anywhere, ReadError, Tree};
@@ -9,7 +13,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::cell::Cell;
-use super::rows::{Begin, COLUMNS_CAP, RowError, Rows, mix};
+use super::parquet_bounds::{self, Source};
+use super::rows::{Begin, COLUMNS_CAP, ROW_CAP, RowError, Rows, mix};
 
 /// Most bytes of a file inside a zip, which has to be unpacked into memory.
 const ZIP_CAP: u64 = 256 << 20;
@@ -44,6 +49,9 @@ struct Leaf {
 /// Rows of a Parquet file.
 pub(super) struct ParquetRows {
     file: Box<dyn FileReader>,
+    source: Source,
+    /// Bytes of texts that may still come.
+    texts: u64,
     header: Vec<String>,
     leaves: Vec<Leaf>,
     /// The row group that is read next.
@@ -67,12 +75,18 @@ fn damaged(error: &ParquetError) -> ReadError {
 impl ParquetRows {
     /// Opens a file before its first row.
     pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
-        let file: Box<dyn FileReader> = match tree.open_anywhere(path, ZIP_CAP)? {
-            Anywhere::File(file) => Box::new(SerializedFileReader::new(file).map_err(|e| damaged(&e))?),
-            Anywhere::Bytes(bytes) => {
-                Box::new(SerializedFileReader::new(Bytes::from(bytes)).map_err(|e| damaged(&e))?)
-            }
+        let source = match tree.open_anywhere(path, ZIP_CAP)? {
+            Anywhere::File(file) => Source::File(file),
+            Anywhere::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
         };
+        parquet_bounds::check_footer(&source).map_err(|why| damaged(&ParquetError::General(why)))?;
+        let file = caught(|| {
+            Ok::<Box<dyn FileReader>, ParquetError>(match &source {
+                Source::File(file) => Box::new(SerializedFileReader::new(file.try_clone()?)?),
+                Source::Bytes(bytes) => Box::new(SerializedFileReader::new(bytes.clone())?),
+            })
+        })
+        .map_err(|error| damaged(&error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let (mut header, mut leaves) = (Vec::new(), Vec::new());
         for (at, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
@@ -106,7 +120,9 @@ impl ParquetRows {
             let optional = column.max_def_level() > 0;
             leaves.push(Leaf { at, optional, time, scale, reader: None, batch: Vec::new() });
         }
-        Ok(Self { file, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
+        let texts = parquet_bounds::check_groups(&source, file.metadata(), leaves.len())
+            .map_err(|why| damaged(&ParquetError::General(why)))?;
+        Ok(Self { file, source, texts, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
     }
 
     /// The same before another row.
@@ -129,6 +145,8 @@ impl ParquetRows {
                 self.skip -= rows;
                 continue;
             }
+            let columns = self.leaves.iter().map(|leaf| group.metadata().column(leaf.at));
+            parquet_bounds::check_pages(&self.source, columns).map_err(ParquetError::General)?;
             for leaf in &mut self.leaves {
                 let mut reader = group.get_column_reader(leaf.at)?;
                 if self.skip > 0 {
@@ -147,6 +165,11 @@ impl ParquetRows {
                     "a column has fewer values than the file has rows".to_owned(),
                 ));
             }
+            let texts = leaf.texts()?;
+            let Some(left) = self.texts.checked_sub(texts) else {
+                return Err(ParquetError::General("its texts unpack to far more than its size".to_owned()));
+            };
+            self.texts = left;
         }
         self.left -= wanted as u64;
         (self.batch, self.at) = (wanted, 0);
@@ -154,7 +177,24 @@ impl ParquetRows {
     }
 }
 
+/// A panic of the library is an error.
+fn caught<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    catch_unwind(AssertUnwindSafe(decode))
+        .unwrap_or_else(|_| Err(ParquetError::General("its values are not what their heads state".to_owned())))
+}
+
 impl Leaf {
+    /// Bytes of the texts of the batch.
+    fn texts(&self) -> Result<u64, ParquetError> {
+        self.batch.iter().try_fold(0, |sum, cell| match cell {
+            Stored::Text(text) if text.len() as u64 > ROW_CAP => {
+                Err(ParquetError::General(format!("a cell has more than {} MB", ROW_CAP >> 20)))
+            }
+            Stored::Text(text) => Ok(sum + text.len() as u64),
+            _ => Ok(sum),
+        })
+    }
+
     fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
         self.batch.clear();
         let (optional, time, scale) = (self.optional, self.time, self.scale);
@@ -267,7 +307,7 @@ impl Rows for ParquetRows {
     fn advance(&mut self) -> Option<Result<(), RowError>> {
         self.at += 1;
         if self.at >= self.batch {
-            match self.fill() {
+            match caught(|| self.fill()) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(RowError::Rest(damaged(&error)))),
