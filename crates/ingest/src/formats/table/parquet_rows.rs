@@ -335,6 +335,14 @@ impl Rows for ParquetRows {
         }
     }
 
+    fn bytes(&self) -> u64 {
+        let cells = self.leaves.iter().map(|leaf| match leaf.batch.get(self.at) {
+            Some(Stored::Text(text)) => text.len() as u64,
+            _ => 8,
+        });
+        cells.sum()
+    }
+
     fn stamp(&self, mut stamp: u64) -> u64 {
         for column in 0..self.leaves.len() {
             stamp = match self.cell(column) {
