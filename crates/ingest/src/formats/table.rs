@@ -87,6 +87,9 @@ impl Format for TidyTable {
             );
             report.warn(Warning::skipped(near.path, "table.columns", what));
         }
+        for (path, error) in files::unreadable(tree, at) {
+            report.unreadable(&path, &error, "It is left out.");
+        }
         let scanned = scan::scan(tree, &tables, report);
         Survey { runs: scanned.runs, parts: scanned.parts }
     }

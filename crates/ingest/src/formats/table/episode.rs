@@ -131,7 +131,15 @@ impl Building {
         let repeat = taker.count(Field::Repeat).unwrap_or(1);
         let mut episode = Episode::new(format!("{scenario}#{}", row.repeat()), scenario);
         episode.repeat = repeat;
-        Self { run, episode, first_row: row.number(), rows: HashMap::new(), attempts: 0, places: HashMap::new(), texts: 0 }
+        Self {
+            run,
+            episode,
+            first_row: row.number(),
+            rows: HashMap::new(),
+            attempts: 0,
+            places: HashMap::new(),
+            texts: 0,
+        }
     }
 
     /// Takes what a row says of the whole episode: of each column the first value that is known.
@@ -364,7 +372,8 @@ fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, numbe
 
 /// Bytes of what an attempt keeps of the columns of others, and of its error.
 fn texts_of(attempt: &Attempt) -> usize {
-    let extra = attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
+    let extra =
+        attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
     extra.sum::<usize>() + attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len())
 }
 

@@ -77,7 +77,9 @@ impl Source {
         let count = |mut unpacked: io::Take<_>| io::copy(&mut unpacked, &mut io::sink());
         let most = most.saturating_add(1);
         match self {
-            Self::File(file) => count(MultiGzDecoder::new(box_read(Part { file, at }.take(packed))).take(most)),
+            Self::File(file) => {
+                count(MultiGzDecoder::new(box_read(Part { file, at }.take(packed))).take(most))
+            }
             Self::Bytes(_) => {
                 let bytes = self.read(at, usize::try_from(packed).unwrap_or(usize::MAX))?;
                 count(MultiGzDecoder::new(box_read(io::Cursor::new(bytes))).take(most))
@@ -199,7 +201,8 @@ pub(super) fn check_pages<'a>(
     let mut held = 0_u64;
     for column in columns {
         let name = || column.column_path().string();
-        let taken = check_column(source, size, column).map_err(|why| format!("its column {} {why}", name()))?;
+        let taken =
+            check_column(source, size, column).map_err(|why| format!("its column {} {why}", name()))?;
         held = held.saturating_add(taken);
         if held > HELD_CAP {
             return Err(format!(
@@ -225,15 +228,23 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
             return Err("has a page that does not end in it".to_owned());
         }
         if page.unpacked > HELD_CAP {
-            return Err(format!("has a page that unpacks to {} bytes; write it with smaller pages", page.unpacked));
+            return Err(format!(
+                "has a page that unpacks to {} bytes; write it with smaller pages",
+                page.unpacked
+            ));
         }
         if page.encodings.iter().any(|encoding| UNBOUNDED.contains(encoding)) {
-            return Err("is packed as differences of texts; write it with plain texts or a dictionary".to_owned());
+            return Err(
+                "is packed as differences of texts; write it with plain texts or a dictionary".to_owned()
+            );
         }
         if matches!(column.compression(), Compression::GZIP(_))
             && source.unpacked(at, page.packed, page.unpacked).map_err(words)? > page.unpacked
         {
-            return Err(format!("has a page that unpacks to more than the {} bytes that it states", page.unpacked));
+            return Err(format!(
+                "has a page that unpacks to more than the {} bytes that it states",
+                page.unpacked
+            ));
         }
         if page.kind == DICTIONARY_PAGE {
             if page.values > page.unpacked {
@@ -310,7 +321,8 @@ const ENCODING: u8 = 6;
 
 const NUMBER: Kind = Kind::Number(0);
 const EMPTY: Spec = Spec(&[]);
-const TIME_UNIT: Spec = Spec(&[(1, Kind::Struct(&EMPTY)), (2, Kind::Struct(&EMPTY)), (3, Kind::Struct(&EMPTY))]);
+const TIME_UNIT: Spec =
+    Spec(&[(1, Kind::Struct(&EMPTY)), (2, Kind::Struct(&EMPTY)), (3, Kind::Struct(&EMPTY))]);
 const TIME: Spec = Spec(&[(1, Kind::Flag), (2, Kind::Struct(&TIME_UNIT))]);
 const DECIMAL: Spec = Spec(&[(1, NUMBER), (2, NUMBER)]);
 const INTEGER: Spec = Spec(&[(1, Kind::Byte), (2, Kind::Flag)]);

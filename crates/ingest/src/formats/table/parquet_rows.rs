@@ -179,8 +179,9 @@ impl ParquetRows {
 
 /// A panic of the library is an error.
 fn caught<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    catch_unwind(AssertUnwindSafe(decode))
-        .unwrap_or_else(|_| Err(ParquetError::General("its values are not what their heads state".to_owned())))
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
+        Err(ParquetError::General("its values are not what their heads state".to_owned()))
+    })
 }
 
 impl Leaf {

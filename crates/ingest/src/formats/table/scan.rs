@@ -268,7 +268,10 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
 
 impl Chunk {
     fn part(self) -> Part {
-        Part { key: self.piece.key(), stamp: Stamp::new().number(self.stamp).number(self.taken.rows).finish() }
+        Part {
+            key: self.piece.key(),
+            stamp: Stamp::new().number(self.stamp).number(self.taken.rows).finish(),
+        }
     }
 }
 
