@@ -503,7 +503,8 @@ fn hostile_tables_do_no_harm() {
         harm(&folder);
         for source in [folder.clone(), folder.join("t.csv"), folder.join("t.jsonl"), folder.join("t.parquet")]
         {
-            if source.symlink_metadata().is_ok() {
+            // Whoever names a link chose where it leads.
+            if source.symlink_metadata().is_ok_and(|meta| !meta.is_symlink()) {
                 let ran = run(&room, &["ingest", &source.display().to_string()]);
                 is_harmless(what, &ran, &outside);
                 assert!(source != folder || ran.status.success(), "{what}: {}", ran.output);
