@@ -5,11 +5,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use files::Tree;
 use ingest::discover::discover;
 use ingest::format::Report;
+use ingest::import::import;
 use model::Episode;
+use store::{RunFilter, Store, WarningFilter};
 
 /// The most memory that this process ever held, in MiB.
 fn peak() -> u64 {
@@ -79,6 +82,43 @@ fn a_job_of_many_metrics_takes_time_that_grows_with_their_number() {
     let (episodes, ..) = read(folder.path());
     assert_eq!(episodes.len(), 2);
     assert!(worked() < begun + 10.0, "it took {} s", worked() - begun);
+}
+
+#[test]
+fn more_planned_turns_than_a_page_can_have_are_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "run,harness,model,scenario,turn,attempt,passed,planned_turns";
+    let rows = "a,h,m,s,1,1,1,4000000000\na,h,m,t,1,1,1,10000\n";
+    fs::write(folder.path().join("t.csv"), format!("{header}\n{rows}")).unwrap();
+    let store = Store::open(&folder.path().join("library.db")).unwrap();
+    let source = store.put_source(folder.path().to_str().unwrap(), "t", false).unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    import(&tree, &store, source, &|_, _| {}, &AtomicBool::new(false)).unwrap();
+    let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+    let planned: Vec<_> =
+        store.episodes(run.id).unwrap().into_iter().map(|e| (e.planned_turns, e.known_turns)).collect();
+    assert_eq!(planned, [(None, 1), (Some(10_000), 10_000)]);
+    let told = store.warnings(source, &WarningFilter::default(), 0, 10).unwrap().warnings;
+    assert!(told.iter().any(|warning| warning.code == "turns.out_of_range"), "{told:?}");
+}
+
+#[test]
+fn more_planned_trials_than_a_list_can_have_are_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/terminal_bench/run-a");
+    copy(&run, folder.path());
+    let planned = || {
+        let tree = Tree::open(folder.path()).unwrap();
+        let found = discover(&tree).unwrap();
+        let run = found.places[0].format.survey(&tree, "", &mut Report::default()).runs.remove(0).key;
+        ingest::view::planned(&tree, "terminal-bench", "", &run)
+    };
+    assert!(planned().is_some_and(|planned| !planned.is_empty()));
+    let path = folder.path().join("run_metadata.json");
+    let mut metadata: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    metadata["n_attempts"] = 4_000_000_000_u32.into();
+    fs::write(&path, metadata.to_string()).unwrap();
+    assert!(planned().is_none());
 }
 
 fn copy(from: &Path, to: &Path) {
