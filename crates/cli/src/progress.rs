@@ -63,7 +63,8 @@ impl Progress {
         self.wipe();
         let lines = lines(&run, columns());
         self.drawn = lines.len();
-        drop(std::io::stderr().write_all(format!("{}\n", lines.join("\n")).as_bytes()));
+        // Names of harness and model are those of the record.
+        note(&lines.join("\n"));
     }
 
     /// Takes away what is drawn: the last lines stay above.
