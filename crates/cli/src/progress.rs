@@ -63,8 +63,7 @@ impl Progress {
         self.wipe();
         let lines = lines(&run, columns());
         self.drawn = lines.len();
-        // Names of harness and model are those of the record.
-        note(&lines.join("\n"));
+        drop(std::io::stderr().write_all(format!("{}\n", lines.join("\n")).as_bytes()));
     }
 
     /// Takes away what is drawn: the last lines stay above.
