@@ -25,6 +25,10 @@ struct Fields {
     last: u8,
 }
 
+fn size(bytes: &(impl AsRef<[u8]> + ?Sized)) -> i64 {
+    i64::try_from(bytes.as_ref().len()).unwrap()
+}
+
 fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number > 0x7f {
         out.push(number as u8 | 0x80);
@@ -87,7 +91,7 @@ const VALUES: [&str; 7] = ["a", "h", "m", "s", "1", "1", "true"];
 
 /// A page of kind 0 (data, in an encoding) or 2 (a dictionary) that states this size.
 fn page(kind: i64, encoding: i64, values: i64, stated: i64, packed: &[u8]) -> Vec<u8> {
-    let head = Fields::default().short(1, kind).short(2, stated).short(3, packed.len() as i64);
+    let head = Fields::default().short(1, kind).short(2, stated).short(3, size(&packed));
     let inner = Fields::default().short(1, values).short(2, encoding);
     let head = if kind == 2 { head.inner(7, inner) } else { head.inner(5, inner.short(3, 3).short(4, 3)) };
     [head.end(), packed.to_vec()].concat()
@@ -103,7 +107,7 @@ fn leaf(name: &str) -> Vec<u8> {
 }
 
 fn schema() -> Vec<Vec<u8>> {
-    let root = Fields::default().text(4, "schema").short(5, COLUMNS.len() as i64).end();
+    let root = Fields::default().text(4, "schema").short(5, 7).end();
     std::iter::once(root).chain(COLUMNS.iter().map(|name| leaf(name))).collect()
 }
 
@@ -132,11 +136,11 @@ impl Odd {
         let mut out = b"PAR1".to_vec();
         let mut chunks = Vec::new();
         for (name, value) in COLUMNS.into_iter().zip(VALUES) {
-            let begin = out.len() as i64;
+            let begin = size(&out);
             let is_odd = name == "harness";
-            let stated = 4 + value.len() as i64;
+            let stated = 4 + size(&value);
             out.extend(if is_odd { self.pages.clone() } else { page(0, 0, 1, stated, &plain(value)) });
-            let length = out.len() as i64 - begin;
+            let length = size(&out) - begin;
             let mut encoding = Vec::new();
             zigzag(0, &mut encoding);
             let path = [vec![name.len() as u8], name.as_bytes().to_vec()].concat();
@@ -212,10 +216,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("more rows than there are atoms", Odd { rows: 1 << 60, ..Odd::default() }.file()),
         ("a column before the file", Odd { begin: Some(-5), ..Odd::default() }.file()),
         ("a column behind the file", Odd { begin: Some(1 << 40), ..Odd::default() }.file()),
-        (
-            "texts whose number no size states",
-            Odd::pages(0, page(0, 6, 1, lengths.len() as i64, &lengths)).file(),
-        ),
+        ("texts whose number no size states", Odd::pages(0, page(0, 6, 1, size(&lengths), &lengths)).file()),
         (
             "a dictionary of a billion values",
             Odd::pages(0, [page(2, 0, 1 << 30, 5, &plain("h")), page(0, 8, 1, 1, b"\0")].concat()).file(),
@@ -273,12 +274,12 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     let rows = 60_000;
     let mut columns = COLUMNS.map(str::to_owned).to_vec();
     columns.push("said".to_owned());
-    let root = Fields::default().text(4, "schema").short(5, columns.len() as i64).end();
+    let root = Fields::default().text(4, "schema").short(5, 8).end();
     let schema: Vec<Vec<u8>> = std::iter::once(root).chain(columns.iter().map(|name| leaf(name))).collect();
     let mut out = b"PAR1".to_vec();
     let mut chunks = Vec::new();
     for name in &columns {
-        let begin = out.len() as i64;
+        let begin = size(&out);
         let number: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n % 10_000 + 1))).collect();
         let turn: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n / 10_000 + 1))).collect();
         let repeated = |text: &str| {
@@ -286,16 +287,16 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
             let mut run = vec![0];
             varint((rows as u64) << 1, &mut run);
             let entry = plain(text);
-            [page(2, 0, 1, entry.len() as i64, &entry), page(0, 8, rows, run.len() as i64, &run)].concat()
+            [page(2, 0, 1, size(&entry), &entry), page(0, 8, rows, size(&run), &run)].concat()
         };
         let bytes = match name.as_str() {
-            "turn" => page(0, 0, rows, turn.len() as i64, &turn),
-            "attempt" => page(0, 0, rows, number.len() as i64, &number),
+            "turn" => page(0, 0, rows, size(&turn), &turn),
+            "attempt" => page(0, 0, rows, size(&number), &number),
             "said" => repeated(&"x".repeat(8_000)),
             _ => repeated("a"),
         };
         out.extend(bytes);
-        let length = out.len() as i64 - begin;
+        let length = size(&out) - begin;
         let path = [vec![name.len() as u8], name.as_bytes().to_vec()].concat();
         let column =
             Fields::default().short(1, 6).list(2, 5, &[vec![0], vec![16]]).list(3, 8, &[path]).short(4, 0);

@@ -110,8 +110,8 @@ impl io::Read for Part<'_> {
 ///
 /// Errors: sentences without a full stop, as all of this module.
 pub(super) fn check_footer(source: &Source) -> Result<(), String> {
-    let size = source.len().map_err(words)?;
-    let tail = source.read(size.saturating_sub(8), 8).map_err(words)?;
+    let size = source.len().map_err(|error| error.to_string())?;
+    let tail = source.read(size.saturating_sub(8), 8).map_err(|error| error.to_string())?;
     let [a, b, c, d, b'P', b'A', b'R', b'1'] = tail[..] else {
         return Err("it does not end as one".to_owned());
     };
@@ -122,7 +122,8 @@ pub(super) fn check_footer(source: &Source) -> Result<(), String> {
     let Some(begin) = size.checked_sub(8 + length) else {
         return Err("its footer is longer than the file".to_owned());
     };
-    let footer = source.read(begin, usize::try_from(length).unwrap_or(0)).map_err(words)?;
+    let footer =
+        source.read(begin, usize::try_from(length).unwrap_or(0)).map_err(|error| error.to_string())?;
     check_schema(&footer)
 }
 
@@ -176,7 +177,7 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
 
 /// Looks at what the footer states of all row groups. The result is the most bytes that all texts may have.
 pub(super) fn check_groups(source: &Source, data: &ParquetMetaData, columns: usize) -> Result<u64, String> {
-    let size = source.len().map_err(words)?;
+    let size = source.len().map_err(|error| error.to_string())?;
     let chunks: usize = data.row_groups().iter().map(|group| group.columns().len()).sum();
     if chunks > CHUNKS_CAP {
         return Err(format!("its row groups have {chunks} columns, and at most {CHUNKS_CAP} are read"));
@@ -197,7 +198,7 @@ pub(super) fn check_pages<'a>(
     source: &Source,
     columns: impl Iterator<Item = &'a ColumnChunkMetaData>,
 ) -> Result<(), String> {
-    let size = source.len().map_err(words)?;
+    let size = source.len().map_err(|error| error.to_string())?;
     let mut held = 0_u64;
     for column in columns {
         let name = || column.column_path().string();
@@ -222,7 +223,9 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
     let (Some((begin, _)), Some(end)) = (range, end) else { return Err("lies outside the file".to_owned()) };
     let (mut at, mut dictionary, mut largest) = (begin, 0_u64, 0_u64);
     while at < end {
-        let (page, head) = page_head(source, at, end).map_err(words)?.ok_or("has a page without a head")?;
+        let (page, head) = page_head(source, at, end)
+            .map_err(|error| error.to_string())?
+            .ok_or("has a page without a head")?;
         at += head;
         if page.packed > end - at {
             return Err("has a page that does not end in it".to_owned());
@@ -239,7 +242,8 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
             );
         }
         if matches!(column.compression(), Compression::GZIP(_))
-            && source.unpacked(at, page.packed, page.unpacked).map_err(words)? > page.unpacked
+            && source.unpacked(at, page.packed, page.unpacked).map_err(|error| error.to_string())?
+                > page.unpacked
         {
             return Err(format!(
                 "has a page that unpacks to more than the {} bytes that it states",
@@ -257,10 +261,6 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
         at += page.packed;
     }
     Ok(dictionary.saturating_add(largest))
-}
-
-fn words(error: io::Error) -> String {
-    error.to_string()
 }
 
 /// The head of a page.

@@ -118,7 +118,7 @@ impl<'a> Thrift<'a> {
     /// A number with a sign.
     pub(super) fn number(&mut self) -> Option<i64> {
         let raw = self.varint()?;
-        Some((raw >> 1) as i64 ^ -((raw & 1) as i64))
+        Some((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
     }
 
     fn varint(&mut self) -> Option<u64> {
