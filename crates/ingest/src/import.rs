@@ -15,6 +15,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{CachedInput, Episode, Run, Tokens, Warning};
+use store::limits::GRID_TURNS;
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{FoundFormat, NotRecognised, Place, discover_among};
@@ -334,8 +335,13 @@ fn read_jobs(
             (Vec::new(), report)
         });
         report.warnings.extend(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
+        let mut beyond: Option<(String, u32)> = None;
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;
+            // Every planned turn is a row of a page and a cell of a score, whether it was played or not.
+            if let Some(planned) = episode.planned_turns.take_if(|planned| *planned > GRID_TURNS) {
+                beyond.get_or_insert_with(|| (episode.key.clone(), planned));
+            }
             for attempt in episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts) {
                 attempt.tokens = attempt.tokens.without_part_of_unknown();
             }
@@ -347,6 +353,13 @@ fn read_jobs(
             (reading.run, episode)
         });
         let episodes = episodes.collect();
+        if let Some((key, planned)) = beyond {
+            let what = format!(
+                "The episode “{key}” plans {planned} turns, and at most {GRID_TURNS} are taken. How many it plans is unknown, here and \
+                 in any other of this part that plans more."
+            );
+            report.warn(Warning::read_differently(&job.place.at, "turns.out_of_range", what));
+        }
         if sender.send(Done { job: index, episodes, report }).is_err() {
             return;
         }

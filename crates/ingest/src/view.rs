@@ -23,6 +23,8 @@ use files::{ReadError, Tree};
 
 /// Largest JSON file in which a text is looked up.
 const JSON_BYTES: u64 = 256 << 20;
+/// Most episodes of a run that are said to have been planned.
+const MOST_PLANNED: u64 = 100_000;
 
 /// The text that a JSON pointer (RFC 6901) names in a file: a string, or a message in parts. What is longer than
 /// [`crate::readers::json::TEXT_CAP`] is cut, and says so.
@@ -43,10 +45,13 @@ pub fn text_at(tree: &Tree, path: &str, pointer: &str) -> Result<String, ReadErr
 }
 
 /// How often each scenario was to be played in a run, by the format (its id) that found it at a place; `None` = nothing names
-/// them.
+/// them, or there are more than anybody plays.
 pub fn planned(tree: &Tree, format: &str, at: &str, run: &str) -> Option<Vec<Planned>> {
     let format = crate::formats::all().iter().find(|known| known.id() == format)?;
-    catch_unwind(AssertUnwindSafe(|| format.planned(tree, at, run))).ok().flatten()
+    let planned = catch_unwind(AssertUnwindSafe(|| format.planned(tree, at, run))).ok().flatten()?;
+    // Each is a line of a list.
+    let all: u64 = planned.iter().map(|planned| u64::from(planned.episodes)).sum();
+    (all <= MOST_PLANNED).then_some(planned)
 }
 
 /// Reads the steps that a transcript artifact holds, by the format (its id) that found it.

@@ -57,6 +57,7 @@ const WARNINGS: &[&str] = &[
     "evocode.no_model",
     "evocode.rounds_differ",
     "evocode.score_mismatch",
+    "evocode.too_many",
     "evocode.unknown_round",
     "file.cut",
     "file.empty",

@@ -303,7 +303,8 @@ struct CodePair {
 
 /// Every turn of the episode, planned ones that were not reached included.
 fn turn_rows(episode: &EpisodeRecord) -> Vec<TurnRow> {
-    (1..=episode.entry.known_turns)
+    // A library of an earlier version may hold larger numbers.
+    (1..=episode.entry.known_turns.min(store::limits::GRID_TURNS))
         .map(|number| match episode.turns.binary_search_by_key(&number, |t| t.number) {
             Ok(i) => {
                 let turn = &episode.turns[i];

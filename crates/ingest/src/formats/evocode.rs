@@ -25,7 +25,7 @@
 mod sweep;
 mod task;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use model::{Benchmark, Run, TaskTotals, Transcript, Warning};
 use serde_json::Value;
@@ -38,6 +38,11 @@ use files::{Entry, ReadError, Stamp, Tree, join, parent};
 use self::sweep::Sweep;
 
 const INDEX_CAP: u64 = 64 << 20;
+/// Models and tasks of an index that are read: each model has an episode, or a total, of each task. Some twenty were published.
+const MODEL_CAP: usize = 200;
+const INDEXED_CAP: usize = 1_000;
+/// Models of the index and of the table up to which the names of one are looked for in the other.
+const ALIASED: usize = 100;
 /// The suffixes of a site name that say how long the model may think.
 const EFFORTS: [&str; 6] = ["minimal", "low", "medium", "high", "xhigh", "max"];
 /// Names that are known to mean the same model, where the table does not tell: on the site, in the table.
@@ -64,6 +69,8 @@ struct Place {
     tasks: Vec<IndexTask>,
     /// Whether the index could be read; if not, every file counts.
     indexed: bool,
+    /// Whether it names more models or tasks than are read.
+    is_cut: bool,
     /// Task files: name without `.json`.
     files: Vec<Entry>,
     sweep: Option<Sweep>,
@@ -125,9 +132,10 @@ impl Format for EvoCode {
                 report.warn(warning);
             }
         }
+        let indexed: HashSet<&str> = place.tasks.iter().map(|t| t.task.as_str()).collect();
         for entry in &place.files {
             let path = join(&join(at, "tasks"), &entry.name);
-            if place.indexed && !place.tasks.iter().any(|t| is_file_of(entry, &t.task)) {
+            if place.indexed && !task_of(entry).is_some_and(|task| indexed.contains(task)) {
                 report.warn(Warning::skipped(
                     path,
                     "evocode.not_in_index",
@@ -189,8 +197,8 @@ fn begins_like_a_task(tree: &Tree, at: &str, entry: &Entry) -> bool {
     })
 }
 
-fn is_file_of(entry: &Entry, task: &str) -> bool {
-    entry.name.strip_suffix(".json") == Some(task)
+fn task_of(entry: &Entry) -> Option<&str> {
+    entry.name.strip_suffix(".json")
 }
 
 impl Place {
@@ -201,6 +209,12 @@ impl Place {
         match tree.read_json::<Node>(&path, INDEX_CAP) {
             Ok(index) => {
                 place.take_index(&index).warn(&path, report);
+                if place.is_cut {
+                    let what = format!(
+                        "The index names more than {MODEL_CAP} models, or more than {INDEXED_CAP} tasks. The others are left out."
+                    );
+                    report.warn(Warning::skipped(&path, "evocode.too_many", what));
+                }
                 report.files_read += 1;
             }
             Err(error) => {
@@ -226,13 +240,20 @@ impl Place {
     fn take_index(&mut self, index: &Node) -> Unusable {
         let mut unusable = Unusable::default();
         self.indexed = true;
+        let mut known = HashSet::new();
         for name in index.get("models").map_or(&[][..], Node::list).iter().filter_map(Node::word) {
-            if !self.models.iter().any(|m| m == name) {
+            if known.insert(name) {
                 self.models.push(name.to_owned());
             }
         }
+        self.is_cut = self.models.len() > MODEL_CAP;
+        self.models.truncate(MODEL_CAP);
         for node in index.get("tasks").map_or(&[][..], Node::list) {
             let Some(task) = node.get("task").and_then(Node::word) else { continue };
+            if self.tasks.len() >= INDEXED_CAP {
+                self.is_cut = true;
+                break;
+            }
             let score = node.get("score").map_or(&[][..], Node::map).iter().map(|(model, value)| {
                 (model.clone(), unusable.take(&format!("{model} at {task}"), Some(value), share))
             });
@@ -247,12 +268,15 @@ impl Place {
 
     /// Tasks that the index names and no file describes.
     fn missing(&self) -> impl Iterator<Item = &IndexTask> {
-        self.tasks.iter().filter(|t| !self.files.iter().any(|e| is_file_of(e, &t.task)))
+        let described: HashSet<&str> = self.files.iter().filter_map(task_of).collect();
+        self.tasks.iter().filter(move |t| !described.contains(t.task.as_str()))
     }
 
     /// Every model under the name that is shown.
     fn names(&self) -> Vec<Named> {
+        // Each is compared with each over all tasks; of more models than were ever published each keeps its name.
         let columns = self.sweep.as_ref().map_or(&[][..], |s| &s.models);
+        let columns = if columns.len().max(self.models.len()) > ALIASED { &[] } else { columns };
         let free: Vec<&String> = columns.iter().filter(|c| !self.models.contains(c)).collect();
         self.models
             .iter()

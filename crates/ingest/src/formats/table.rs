@@ -12,10 +12,11 @@ mod files;
 mod json_rows;
 mod mapping;
 mod notes;
-mod parquet_pages;
+mod parquet_bounds;
 mod parquet_rows;
 mod rows;
 mod scan;
+mod thrift;
 
 use std::collections::HashMap;
 
@@ -28,7 +29,7 @@ use self::episode::{Building, Place};
 use self::files::Table;
 use self::notes::{Done, Notes};
 use self::rows::{RowError, Rows};
-use self::scan::{EpisodeKey, PART_ROWS, Piece, Row};
+use self::scan::{EpisodeKey, Piece, Row, Taken};
 
 pub use self::files::{Headed, Near, headed, near};
 pub use self::mapping::{Renamed, header_id};
@@ -85,6 +86,9 @@ impl Format for TidyTable {
                 near.suggestion()
             );
             report.warn(Warning::skipped(near.path, "table.columns", what));
+        }
+        for (path, error) in files::unreadable(tree, at) {
+            report.unreadable(&path, &error, "It is left out.");
         }
         let scanned = scan::scan(tree, &tables, report);
         Survey { runs: scanned.runs, parts: scanned.parts }
@@ -151,7 +155,7 @@ impl TableReader {
         notes: &mut Notes,
     ) {
         let place = Self::place(tree, table);
-        let mut count = 0_u64;
+        let mut taken = Taken::default();
         while let Some(next) = rows.advance() {
             match next {
                 Ok(()) => {}
@@ -162,10 +166,10 @@ impl TableReader {
             let row = Row::new(rows.as_ref(), &table.mapping);
             let has_episode = row.episode(&mut episodes.key);
             // As the survey ends a part.
-            if count >= PART_ROWS && (!has_episode || episodes.key != episodes.last_key) {
+            if taken.is_full() && (!has_episode || episodes.key != episodes.last_key) {
                 return;
             }
-            count += 1;
+            taken.add(rows.as_ref());
             if has_episode {
                 episodes.take(&row, &place, notes);
             } else {

@@ -3,7 +3,7 @@
 //! Result files mix small facts with bulk that nobody looks at here (token ids, log probabilities, rollout details).
 //! [`Node`] is a JSON value in which such bulk never reaches memory: the keys in [`BULK`] are skipped while parsing,
 //! texts longer than [`TEXT_CAP`] bytes are cut and remember by how much, and a document of more than
-//! [`NODE_CAP`] values is refused. Looking things up never fails: a value of another type than asked for is `None`.
+//! [`NODE_CAP`] values, or of texts as long as so many, is refused. Looking things up never fails: a value of another type than asked for is `None`.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -22,6 +22,8 @@ pub const BULK: &[&str] =
 pub const TEXT_CAP: usize = 64 * 1024;
 /// Values in one document.
 pub const NODE_CAP: u64 = 1_000_000;
+/// So many bytes of texts and names count as one value more.
+const TEXT_OF_A_VALUE: u64 = 256;
 
 /// A JSON value without bulk.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,15 +175,22 @@ impl<'a> NodeSeed<'a> {
     pub(crate) const fn new(left: &'a Cell<u64>) -> Self {
         Self { left, text_cap: TEXT_CAP, bulk: BULK }
     }
+
+    /// Takes values from the budget.
+    fn count<E: de::Error>(self, values: u64) -> Result<(), E> {
+        let Some(left) = self.left.get().checked_sub(values) else {
+            let texts = (NODE_CAP * TEXT_OF_A_VALUE) >> 20;
+            return Err(E::custom(format_args!("more than {NODE_CAP} values, or {texts} MB of texts")));
+        };
+        self.left.set(left);
+        Ok(())
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
     type Value = Node;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        let Some(left) = self.left.get().checked_sub(1) else {
-            return Err(de::Error::custom(format_args!("more than {NODE_CAP} values")));
-        };
-        self.left.set(left);
+        self.count(1)?;
         deserializer.deserialize_any(self)
     }
 }
@@ -247,8 +256,9 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     fn visit_f64<E: de::Error>(self, v: f64) -> Result<Node, E> {
         within_64_bits(v).map(Node::Number)
     }
-    fn visit_str<E>(self, v: &str) -> Result<Node, E> {
+    fn visit_str<E: de::Error>(self, v: &str) -> Result<Node, E> {
         let (kept, cut) = cut(v, self.text_cap);
+        self.count(kept.len() as u64 / TEXT_OF_A_VALUE)?;
         Ok(Node::Text(kept.to_owned(), cut))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
@@ -263,6 +273,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
         let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
             names.check(&map, &key)?;
+            self.count(key.len() as u64 / TEXT_OF_A_VALUE)?;
             if self.bulk.contains(&key.as_str()) {
                 access.next_value::<IgnoredAny>()?;
             } else {

@@ -1,13 +1,15 @@
 //! One task file: thirteen models' rounds in one JSON, taken cell by cell.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use model::{
     Artifact, ArtifactKind, Attempt, EndReason, Episode, Extra, PASS_REWARD, Request, TestOutcome,
     TestResult, Turn, Verdict, Warning,
 };
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny};
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::json;
 
 use crate::format::{Reading, Report};
@@ -18,11 +20,17 @@ use crate::readers::text::{first_title, plain_title};
 use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, join};
 
-use super::Place;
+use super::{MODEL_CAP, Place};
 
-const TASK_CAP: u64 = 128 << 20;
+/// The largest file that was published has 4 MB.
+const TASK_CAP: u64 = 16 << 20;
 /// Rounds of a task; a larger number is a mistake.
-const ROUND_CAP: u32 = 10_000;
+const ROUND_CAP: u32 = 1_000;
+/// Cells of a model, and models, that are kept of a file: those of the index and some more, which are named in warnings.
+const CELLS_KEPT: usize = ROUND_CAP as usize;
+const MODELS_KEPT: usize = MODEL_CAP + 100;
+/// Bytes of requests that the episodes of a task keep: each model has them all. Further ones are read where they lie.
+const REQUESTS_CAP: usize = 64 << 20;
 
 /// `intent1` and `common_fail` are made from the rest by the site, and let go.
 #[derive(Debug, Deserialize)]
@@ -33,12 +41,54 @@ struct TaskFile {
     meta: Option<Node>,
     #[serde(default)]
     n_rounds: Option<Node>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     rounds: Vec<Node>,
     #[serde(default)]
-    models: BTreeMap<String, BTreeMap<String, Cell>>,
+    models: Capped<Capped<Cell, CELLS_KEPT>, MODELS_KEPT>,
     #[serde(default)]
     score: Option<Node>,
+}
+
+/// The elements of a list, out of one budget of values.
+fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Node>, D::Error> {
+    match Node::deserialize(deserializer)? {
+        Node::List(list) => Ok(list),
+        _ => Err(D::Error::custom("rounds are no list")),
+    }
+}
+
+/// The first members of an object.
+#[derive(Debug)]
+struct Capped<T, const MOST: usize>(BTreeMap<String, T>);
+
+impl<T, const MOST: usize> Default for Capped<T, MOST> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Capped<T, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T, const MOST: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Members<T, MOST> {
+            type Value = Capped<T, MOST>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+                let mut kept = BTreeMap::new();
+                while let Some(key) = access.next_key::<String>()? {
+                    if kept.len() < MOST {
+                        kept.insert(key, access.next_value()?);
+                    } else {
+                        access.next_value::<IgnoredAny>()?;
+                    }
+                }
+                Ok(Capped(kept))
+            }
+        }
+        deserializer.deserialize_map(Members(PhantomData))
+    }
 }
 
 /// A round of a model. The JSON of a cell is let go as soon as this is made of it.
@@ -134,16 +184,15 @@ fn test(case: &Node, requirement: Option<&str>, kind: Option<&str>) -> Option<Te
 
 /// The model names of the first task file that can be read.
 pub(super) fn models_of_first(tree: &Tree, at: &str, files: &[Entry]) -> Vec<String> {
-    #[expect(clippy::zero_sized_map_values, reason = "only the keys are wanted; the values are skipped")]
     #[derive(Deserialize)]
     struct Names {
-        models: BTreeMap<String, IgnoredAny>,
+        models: Capped<IgnoredAny, MODEL_CAP>,
     }
     files
         .iter()
         .take(8)
         .find_map(|e| tree.read_json::<Object<Names>>(&join(&join(at, "tasks"), &e.name), TASK_CAP).ok())
-        .map(|names| names.0.models.into_keys().collect())
+        .map(|names| names.0.models.0.into_keys().collect())
         .unwrap_or_default()
 }
 
@@ -169,7 +218,8 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         ));
     }
     let rounds = rounds(&file, by_name, place, path, report);
-    let asked = asked(&file, path, rounds);
+    let names = place.names();
+    let asked = asked(&file, path, rounds, REQUESTS_CAP / names.len().max(1));
     let mut about = Extra::new();
     for key in ["difficulty", "category"] {
         if let Some(text) = file.meta.as_ref().and_then(|m| m.get(key)).and_then(Node::word) {
@@ -177,10 +227,10 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         }
     }
     let title = file.meta.as_ref().and_then(|m| m.get("name")).and_then(Node::word).map(str::to_owned);
-    let names = place.names();
     let mut out = Vec::new();
     for named in &names {
-        let Some(cells) = file.models.remove(&named.site).or_else(|| file.models.remove(&named.shown)) else {
+        let Some(cells) = file.models.0.remove(&named.site).or_else(|| file.models.0.remove(&named.shown))
+        else {
             report.warn(Warning::skipped(
                 path,
                 "evocode.no_model",
@@ -193,7 +243,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         episode.extra.clone_from(&about);
         episode.planned_turns = Some(rounds);
         episode.turns.clone_from(&asked);
-        play(&mut episode, cells, path, &named.shown, report);
+        play(&mut episode, cells.0, path, &named.shown, report);
         if let Some(cell) = place.sweep.as_ref().and_then(|s| s.cell(by_name, &named.shown)) {
             let figures =
                 [("evocode.case_percent", cell.cases), ("evocode.tool_calls_per_round", cell.tool_calls)];
@@ -203,7 +253,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         episode.identity = Some(identity::of_published(named.key(), &episode));
         out.push(Reading { run: named.key().to_owned(), episode });
     }
-    for model in file.models.keys() {
+    for model in file.models.0.keys() {
         report.warn(Warning::skipped(
             path,
             "evocode.unknown_model",
@@ -248,8 +298,8 @@ fn told(number: Option<u32>) -> String {
     number.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string())
 }
 
-/// The turns with what was asked, without attempts.
-fn asked(file: &TaskFile, path: &str, rounds: u32) -> Vec<Turn> {
+/// The turns with what was asked, without attempts. Requests of more than `left` bytes together stay in the file.
+fn asked(file: &TaskFile, path: &str, rounds: u32, mut left: usize) -> Vec<Turn> {
     (1..=rounds)
         .map(|number| {
             let mut turn = Turn::new(number);
@@ -264,7 +314,8 @@ fn asked(file: &TaskFile, path: &str, rounds: u32) -> Vec<Turn> {
             let Some((at, round)) = at.and_then(|i| Some((i, file.rounds.get(i)?))) else { return turn };
             turn.title = round.get("title").and_then(Node::word).map(plain_title);
             match round.get("md") {
-                Some(Node::Text(text, 0)) if !text.trim().is_empty() => {
+                Some(Node::Text(text, 0)) if !text.trim().is_empty() && text.len() <= left => {
+                    left -= text.len();
                     turn.title = turn.title.or_else(|| first_title(text, 120));
                     turn.request = Some(Request::Text(text.clone()));
                 }

@@ -3,7 +3,7 @@
 //! One run per job, agent and model; in the layout of EvoCode-Bench one per model folder and agent over all tasks.
 //! Harbor's own figures are kept as reported: they are never the score (see the module of the format).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Baseline, Benchmark, Extra, Run, Warning};
 use serde::Deserialize;
@@ -223,26 +223,23 @@ fn times(jobs: &[&JobFiles], run: &mut Run) {
 
 /// Harbor's own figures. Over several jobs, counts are sums and means are means of the jobs' means.
 fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run) {
-    let mut sums: Vec<(String, f64)> = Vec::new();
-    let mut means: Vec<(String, f64, u32)> = Vec::new();
+    let mut sums = Sums::default();
+    let mut means = Sums::default();
+    let trials: HashSet<&str> = parts.trials.iter().map(|trial| file_name(trial)).collect();
     for (job, index) in jobs.iter().zip(&parts.jobs) {
         let Some(stats) = job.result.as_ref().and_then(|r| r.get("stats")) else { continue };
         let evals = stats.get("evals").map_or(&[][..], Node::map);
         let own: Vec<&(String, Node)> =
-            evals.iter().filter(|(_, e)| evals.len() == 1 || is_of(e, &parts.trials)).collect();
+            evals.iter().filter(|(_, e)| evals.len() == 1 || is_of(e, &trials)).collect();
         for (key, eval) in &own {
             let suffix = if own.len() > 1 { format!("@{key}") } else { String::new() };
             for count in ["n_trials", "n_errors"] {
                 if let Some(n) = eval.get(count).and_then(Node::number) {
-                    add(&mut sums, format!("harbor.{count}{suffix}"), n);
+                    sums.add(format!("harbor.{count}{suffix}"), n);
                 }
             }
             for (name, value) in metrics(eval) {
-                let name = format!("harbor.{name}{suffix}");
-                match means.iter_mut().find(|(n, _, _)| *n == name) {
-                    Some((_, sum, n)) => (*sum, *n) = (*sum + value, *n + 1),
-                    None => means.push((name, value, 1)),
-                }
+                means.add(format!("harbor.{name}{suffix}"), value);
             }
         }
         if alone.get(*index).copied().unwrap_or(true) {
@@ -255,7 +252,7 @@ fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run)
                 "cost_usd",
             ] {
                 if let Some(n) = stats.get(count).and_then(Node::number).filter(|n| *n > 0.0) {
-                    add(&mut sums, format!("harbor.{count}"), n);
+                    sums.add(format!("harbor.{count}"), n);
                 }
             }
             // Before 0.6 the counts stood here.
@@ -263,7 +260,7 @@ fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run)
                 if own.is_empty()
                     && let Some(n) = stats.get(count).and_then(Node::number)
                 {
-                    add(&mut sums, format!("harbor.{count}"), n);
+                    sums.add(format!("harbor.{count}"), n);
                 }
             }
         }
@@ -271,22 +268,32 @@ fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run)
             unknown_fields(result, &mut run.extra);
         }
     }
-    run.reported.figures =
-        means.into_iter().map(|(name, sum, n)| (name, sum / f64::from(n))).chain(sums).collect();
+    let means = means.named.into_iter().map(|(name, sum, n)| (name, sum / f64::from(n)));
+    run.reported.figures = means.chain(sums.named.into_iter().map(|(name, sum, _)| (name, sum))).collect();
 }
 
-fn add(sums: &mut Vec<(String, f64)>, name: String, value: f64) {
-    match sums.iter_mut().find(|(n, _)| *n == name) {
-        Some((_, sum)) => *sum += value,
-        None => sums.push((name, value)),
+/// Sums by name, in the order of the names' first values.
+#[derive(Default)]
+struct Sums {
+    /// Name, sum, number of values.
+    named: Vec<(String, f64, u32)>,
+    places: HashMap<String, usize>,
+}
+
+impl Sums {
+    fn add(&mut self, name: String, value: f64) {
+        if let Some((_, sum, n)) = self.places.get(&name).and_then(|at| self.named.get_mut(*at)) {
+            (*sum, *n) = (*sum + value, *n + 1);
+        } else {
+            self.places.insert(name.clone(), self.named.len());
+            self.named.push((name, value, 1));
+        }
     }
 }
 
-/// Whether an entry of `stats.evals` counts one of these trials. Its key is not taken apart: names may hold `__`.
-fn is_of(eval: &Node, trials: &[String]) -> bool {
-    let named = |map: &Node| {
-        map.list().iter().filter_map(Node::text).any(|name| trials.iter().any(|t| file_name(t) == name))
-    };
+/// Whether an entry of `stats.evals` counts one of the trials of these names. Its key is not taken apart: names may hold `__`.
+fn is_of(eval: &Node, trials: &HashSet<&str>) -> bool {
+    let named = |map: &Node| map.list().iter().filter_map(Node::text).any(|name| trials.contains(name));
     let rewards = eval.get("reward_stats").map_or(&[][..], Node::map);
     let exceptions = eval.get("exception_stats").map_or(&[][..], Node::map);
     rewards.iter().flat_map(|(_, values)| values.map()).chain(exceptions).any(|(_, names)| named(names))

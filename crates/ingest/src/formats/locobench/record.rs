@@ -1,7 +1,7 @@
 //! A record of a session, or its transcript, as JSON: whole, or as far as it goes.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -104,6 +104,7 @@ impl<'de> Visitor<'de> for FieldsVisitor<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
         let left = Cell::new(NODE_CAP);
         let fields = self.0;
+        let mut places: HashMap<String, usize> = HashMap::new();
         while let Some(key) = access.next_key::<String>()? {
             if ALSO_IN_RECORD.contains(&key.as_str()) && fields.is_known() {
                 access.next_value::<IgnoredAny>()?;
@@ -112,8 +113,12 @@ impl<'de> Visitor<'de> for FieldsVisitor<'_, '_> {
             let bulk = if key == "session_data" { BULK_OF_SESSION } else { BULK };
             let value = access.next_value_seed(NodeSeed { left: &left, text_cap: TEXT_CAP, bulk })?;
             // Of a name that stands twice the last one counts, as for Python.
-            fields.kept.retain(|(name, _)| *name != key);
-            fields.kept.push((key, value));
+            if let Some(at) = places.get(&key) {
+                fields.kept[*at].1 = value;
+            } else {
+                places.insert(key.clone(), fields.kept.len());
+                fields.kept.push((key, value));
+            }
         }
         Ok(())
     }
@@ -195,5 +200,29 @@ impl<'de> Visitor<'de> for FinalsVisitor<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_name_that_stands_twice_the_last_one_counts_among_many() {
+        let many: Vec<String> = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect();
+        let record = of_bytes(format!("{{\"a\":1,{},\"a\":2}}", many.join(",")).as_bytes());
+        assert!(record.broken.is_none(), "{:?}", record.broken);
+        assert_eq!(record.node.get("a").and_then(Node::count), Some(2));
+        assert_eq!(record.node.map().len(), 200_001);
+    }
+
+    #[test]
+    fn the_texts_of_a_record_are_bounded_together() {
+        let text = "x".repeat(TEXT_CAP);
+        let many: Vec<String> = (0..40).map(|n| format!("\"k{n}\":\"{text}\"")).collect();
+        let record = of_bytes(format!("{{{}}}", many.join(",")).as_bytes());
+        assert!(record.broken.is_some_and(|error| error.to_string().contains("MB of texts")));
+        // What came before is kept.
+        assert!(record.node.map().len() > 20);
     }
 }

@@ -141,6 +141,7 @@ type Files<'a> = Vec<(&'a str, Option<&'a Node>)>;
 /// The files that calls of writing functions named, as the program collects them: whether the call succeeded is not asked.
 fn written(log: &[Node]) -> Files<'_> {
     let mut files: Files<'_> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for call in log.iter().filter_map(|entry| entry.get("tool_call")) {
         let function = call.get("function_name").and_then(Node::text).unwrap_or_default();
         if !function.to_lowercase().contains("write") {
@@ -150,9 +151,12 @@ fn written(log: &[Node]) -> Files<'_> {
         let Some(path) = first_text(parameters, &["path", "file_path", "filepath"]) else { continue };
         let content = parameters
             .and_then(|p| p.get("content").filter(|c| c.text() != Some("")).or_else(|| p.get("contents")));
-        match files.iter_mut().find(|(known, _)| *known == path) {
-            Some((_, kept)) => *kept = content,
-            None => files.push((path, content)),
+        match places.get(path) {
+            Some(at) => files[*at].1 = content,
+            None => {
+                places.insert(path, files.len());
+                files.push((path, content));
+            }
         }
     }
     files
@@ -346,9 +350,13 @@ impl Played {
                 history.iter().filter(|p| p.get("success").and_then(Node::truth) == Some(true)).count();
             figures.completed_phases.get_or_insert(number(completed));
         }
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (at, id) in self.phases.iter().enumerate() {
+            places.entry(id).or_insert(at);
+        }
         for phase in history {
             let id = phase.get("phase_id").and_then(Node::text);
-            let at = id.and_then(|id| self.phases.iter().position(|known| known == id));
+            let at = id.and_then(|id| places.get(id).copied());
             let Some(attempt) = at.and_then(|at| self.episode.turns.get_mut(at)?.attempts.first_mut()) else {
                 continue;
             };

@@ -52,6 +52,10 @@ pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<us
         return if messages.is_empty() { Vec::new() } else { vec![Some(0..messages.len())] };
     }
     let mut parts: Vec<Option<Range<usize>>> = vec![None; phases.len()];
+    let mut begins: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, phase) in phases.iter().enumerate().filter(|(_, phase)| !phase.prompt.is_empty()) {
+        begins.entry(&phase.prompt).or_default().push(at);
+    }
     let (mut current, mut begin) = (None::<usize>, 0);
     for (at, message) in messages.iter().enumerate() {
         if message.get("role").and_then(Node::text) != Some("user") {
@@ -59,8 +63,8 @@ pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<us
         }
         let said = message.get("content").and_then(Node::text).unwrap_or_default();
         let from = current.map_or(0, |current| current + 1);
-        let next = phases[from..].iter().position(|phase| !phase.prompt.is_empty() && phase.prompt == said);
-        if let Some(next) = next.map(|next| from + next) {
+        let next = begins.get(said).and_then(|at| at.get(at.partition_point(|at| *at < from)).copied());
+        if let Some(next) = next {
             if let Some(current) = current {
                 parts[current] = Some(begin..at);
                 begin = at;

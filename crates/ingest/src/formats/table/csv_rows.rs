@@ -140,6 +140,10 @@ impl Rows for CsvRows {
         self.delimiter == b';'
     }
 
+    fn bytes(&self) -> u64 {
+        self.record.as_slice().len() as u64
+    }
+
     fn stamp(&self, stamp: u64) -> u64 {
         mix(stamp ^ self.record.len() as u64, self.record.as_slice())
     }

@@ -20,6 +20,10 @@ use super::scan::Row;
 const NUMBERS_CAP: u32 = 10_000;
 /// Most attempts of an episode.
 const ATTEMPTS_CAP: u32 = 200_000;
+/// Bytes of texts of an episode that are kept.
+const TEXTS_CAP: usize = 64 << 20;
+/// Bytes of a value that is kept, beside its name and its text.
+const VALUE: usize = 64;
 /// Columns of others that are kept.
 const OTHERS_CAP: usize = 64;
 /// Letters of a text that is kept.
@@ -35,6 +39,10 @@ pub(super) struct Building {
     first_row: u64,
     rows: HashMap<(u32, u32), u64>,
     attempts: u32,
+    /// Where a turn stands: until all rows were there, turns and attempts stand in the order of their rows.
+    places: HashMap<u32, usize>,
+    /// Bytes of its texts.
+    texts: usize,
 }
 
 /// Where rows come from.
@@ -137,7 +145,15 @@ impl Building {
         let repeat = taker.count(Field::Repeat).unwrap_or(1);
         let mut episode = Episode::new(format!("{scenario}#{}", row.repeat()), scenario);
         episode.repeat = repeat;
-        Self { run, episode, first_row: row.number(), rows: HashMap::new(), attempts: 0 }
+        Self {
+            run,
+            episode,
+            first_row: row.number(),
+            rows: HashMap::new(),
+            attempts: 0,
+            places: HashMap::new(),
+            texts: 0,
+        }
     }
 
     /// Takes what a row says of the whole episode: of each column the first value that is known.
@@ -195,14 +211,15 @@ impl Building {
                 taker.say("table.no_number", Done::Skipped, "has no attempt. It is left out.");
                 return;
             }
-            describe(turn_of(&mut self.episode.turns, turn), &mut taker);
+            let turn = turn_of(&mut self.episode.turns, &mut self.places, turn);
+            self.texts += describe(turn, &mut taker);
             return;
         };
-        if self.attempts >= ATTEMPTS_CAP {
+        if self.attempts >= ATTEMPTS_CAP || self.texts > TEXTS_CAP {
             return taker.say(
                 "table.too_many_attempts",
                 Done::Skipped,
-                "is beyond 200,000 attempts of one episode. It is left out.",
+                "is beyond 200,000 attempts, or 64 MB of texts, of one episode. It is left out.",
             );
         }
         if let Some(first) = self.rows.insert((turn, number), row.number()) {
@@ -215,10 +232,9 @@ impl Building {
         }
         self.attempts += 1;
         let made = attempt_of(number, &mut taker);
-        let turn = turn_of(&mut self.episode.turns, turn);
-        describe(turn, &mut taker);
-        let at = turn.attempts.partition_point(|known| known.number < number);
-        turn.attempts.insert(at, made);
+        let turn = turn_of(&mut self.episode.turns, &mut self.places, turn);
+        self.texts += texts_of(&made) + describe(turn, &mut taker);
+        turn.attempts.push(made);
     }
 
     /// What is said of the episode in every row must be the same.
@@ -253,6 +269,10 @@ impl Building {
         let whose = format!("Scenario “{scenario}” of run “{}”", Cell::Text(&self.run).shown());
         let first_row = self.first_row;
         let run = self.run.clone();
+        self.episode.turns.sort_by_key(|turn| turn.number);
+        for turn in &mut self.episode.turns {
+            turn.attempts.sort_by_key(|attempt| attempt.number);
+        }
         let mut say = |row: u64, code: &'static str, done: Done, what: String| {
             notes.of_run(&run, path, row, code, done, &what);
         };
@@ -359,23 +379,33 @@ impl Building {
     }
 }
 
-/// The turn of this number, in its place.
-fn turn_of(turns: &mut Vec<Turn>, number: u32) -> &mut Turn {
-    let at = turns.partition_point(|turn| turn.number < number);
-    if turns.get(at).is_none_or(|turn| turn.number != number) {
-        turns.insert(at, Turn::new(number));
+/// The turn of this number; a new one stands behind the others.
+fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, number: u32) -> &'a mut Turn {
+    let at = *places.entry(number).or_insert(turns.len());
+    if at == turns.len() {
+        turns.push(Turn::new(number));
     }
     &mut turns[at]
 }
 
-/// What the first row of a turn says of it.
-fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) {
+/// Bytes of what an attempt keeps of the columns of others, and of its error.
+fn texts_of(attempt: &Attempt) -> usize {
+    let extra =
+        attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
+    extra.sum::<usize>() + attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len())
+}
+
+/// What the first row of a turn says of it. The result is how many bytes of texts came to it.
+fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) -> usize {
+    let mut texts = 0;
     if turn.title.is_none() {
         turn.title = taker.text(Field::Title);
+        texts += turn.title.as_ref().map_or(0, String::len);
     }
     if turn.request.is_none()
         && let Some(text) = taker.text(Field::Request)
     {
+        texts += text.len();
         turn.request = Some(match taker.file(&text) {
             Some(path) => Request::File(Artifact::new(ArtifactKind::Request, path)),
             None => Request::Text(text),
@@ -386,6 +416,7 @@ fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) {
             turn.title = first_title(text, TITLE_CAP);
         }
     }
+    texts
 }
 
 /// An attempt from its row.

@@ -112,6 +112,16 @@ pub(super) fn lacking(tree: &Tree, at: &str) -> Vec<Near> {
     near.filter(Near::is_likely).collect()
 }
 
+/// Parquet files of a folder that cannot be opened, and why. Of other files their names do not say that they are tables.
+pub(super) fn unreadable(tree: &Tree, at: &str) -> Vec<(String, ReadError)> {
+    let is_parquet = |path: &String| Encoding::of_name(files::file_name(path)) == Some(Encoding::Parquet);
+    let opened = candidates(tree, at, TABLES_CAP).into_iter().filter(is_parquet).filter_map(|path| {
+        let error = rows::open(tree, &path, Encoding::Parquet).err()?;
+        Some((path, error))
+    });
+    opened.collect()
+}
+
 /// Whether a folder has a table; else the one that comes closest.
 pub(super) fn any(tree: &Tree, at: &str) -> Result<(), Option<Near>> {
     let mut closest: Option<Near> = None;

@@ -186,6 +186,10 @@ impl Rows for JsonRows {
         }
     }
 
+    fn bytes(&self) -> u64 {
+        self.line.len() as u64
+    }
+
     fn stamp(&self, stamp: u64) -> u64 {
         mix(stamp, &self.line)
     }

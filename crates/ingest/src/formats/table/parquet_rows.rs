@@ -1,4 +1,8 @@
 //! Rows of a Parquet file: flat columns only, a batch of rows at once.
+//!
+//! What the file asks for is looked at first ([`super::parquet_bounds`]). A panic of the library that decodes it costs this file only.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use files::{Anywhere, ReadError, Tree};
@@ -6,20 +10,15 @@ use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType}
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::cell::Cell;
-use super::parquet_pages::{Pages, Raw};
-use super::rows::{Begin, COLUMNS_CAP, RowError, Rows, mix};
+use super::parquet_bounds::{self, Source};
+use super::rows::{Begin, COLUMNS_CAP, ROW_CAP, RowError, Rows, mix};
 
 /// Most bytes of a file inside a zip, which has to be unpacked into memory.
 const ZIP_CAP: u64 = 256 << 20;
-/// Most bytes of the description of a file.
-const FOOTER_CAP: u64 = 64 << 20;
-/// Most bytes that the pages unpack to that are in memory at once.
-const PAGES_CAP: u64 = 128 << 20;
-/// Rows that are read at once, where they are not too heavy.
+/// Rows that are read at once.
 const BATCH: usize = 1024;
 
 /// A cell of the batch.
@@ -50,12 +49,9 @@ struct Leaf {
 /// Rows of a Parquet file.
 pub(super) struct ParquetRows {
     file: Box<dyn FileReader>,
-    /// The same file, byte by byte.
-    raw: Raw,
-    /// Most bytes that its pages may unpack to at once.
-    cap: u64,
-    /// Rows that are read at once in the current row group.
-    at_once: usize,
+    source: Source,
+    /// Bytes of texts that may still come.
+    texts: u64,
     header: Vec<String>,
     leaves: Vec<Leaf>,
     /// The row group that is read next.
@@ -79,19 +75,18 @@ fn damaged(error: &ParquetError) -> ReadError {
 impl ParquetRows {
     /// Opens a file before its first row.
     pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
-        let raw = match tree.open_anywhere(path, ZIP_CAP)? {
-            Anywhere::File(file) => Raw::File(file),
-            Anywhere::Bytes(bytes) => Raw::Bytes(Bytes::from(bytes)),
+        let source = match tree.open_anywhere(path, ZIP_CAP)? {
+            Anywhere::File(file) => Source::File(file),
+            Anywhere::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
         };
-        if let Some(size) = raw.footer()?.filter(|size| *size > FOOTER_CAP) {
-            return Err(ReadError::TooLarge { size, cap: FOOTER_CAP });
-        }
-        let file: Box<dyn FileReader> = match &raw {
-            Raw::File(file) => {
-                Box::new(SerializedFileReader::new(file.try_clone()?).map_err(|e| damaged(&e))?)
-            }
-            Raw::Bytes(bytes) => Box::new(SerializedFileReader::new(bytes.clone()).map_err(|e| damaged(&e))?),
-        };
+        parquet_bounds::check_footer(&source).map_err(|why| damaged(&ParquetError::General(why)))?;
+        let file = caught(|| {
+            Ok::<Box<dyn FileReader>, ParquetError>(match &source {
+                Source::File(file) => Box::new(SerializedFileReader::new(file.try_clone()?)?),
+                Source::Bytes(bytes) => Box::new(SerializedFileReader::new(bytes.clone())?),
+            })
+        })
+        .map_err(|error| damaged(&error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let (mut header, mut leaves) = (Vec::new(), Vec::new());
         for (at, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
@@ -125,21 +120,9 @@ impl ParquetRows {
             let optional = column.max_def_level() > 0;
             leaves.push(Leaf { at, optional, time, scale, reader: None, batch: Vec::new() });
         }
-        let (cap, at_once) = (PAGES_CAP, BATCH);
-        Ok(Self {
-            file,
-            raw,
-            cap,
-            at_once,
-            header,
-            leaves,
-            group: 0,
-            left: 0,
-            batch: 0,
-            at: 0,
-            skip: 0,
-            row: 0,
-        })
+        let texts = parquet_bounds::check_groups(&source, file.metadata(), leaves.len())
+            .map_err(|why| damaged(&ParquetError::General(why)))?;
+        Ok(Self { file, source, texts, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
     }
 
     /// The same before another row.
@@ -162,7 +145,8 @@ impl ParquetRows {
                 self.skip -= rows;
                 continue;
             }
-            self.at_once = rows_at_once(&self.raw, group.metadata(), &self.leaves, self.cap)?;
+            let columns = self.leaves.iter().map(|leaf| group.metadata().column(leaf.at));
+            parquet_bounds::check_pages(&self.source, columns).map_err(ParquetError::General)?;
             for leaf in &mut self.leaves {
                 let mut reader = group.get_column_reader(leaf.at)?;
                 if self.skip > 0 {
@@ -173,7 +157,7 @@ impl ParquetRows {
             self.left = rows - self.skip;
             self.skip = 0;
         }
-        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(self.at_once);
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(BATCH);
         for leaf in &mut self.leaves {
             leaf.read(wanted)?;
             if leaf.batch.len() != wanted {
@@ -181,6 +165,11 @@ impl ParquetRows {
                     "a column has fewer values than the file has rows".to_owned(),
                 ));
             }
+            let texts = leaf.texts()?;
+            let Some(left) = self.texts.checked_sub(texts) else {
+                return Err(ParquetError::General("its texts unpack to far more than its size".to_owned()));
+            };
+            self.texts = left;
         }
         self.left -= wanted as u64;
         (self.batch, self.at) = (wanted, 0);
@@ -188,39 +177,25 @@ impl ParquetRows {
     }
 }
 
-/// How many rows of a row group are read at once, so that no more than `cap` bytes are unpacked at any time.
-fn rows_at_once(
-    raw: &Raw,
-    group: &RowGroupMetaData,
-    leaves: &[Leaf],
-    cap: u64,
-) -> Result<usize, ParquetError> {
-    let refused = |what: String| ParquetError::General(what);
-    let mut columns = Vec::new();
-    for leaf in leaves {
-        let column = group.column(leaf.at);
-        let begin = column.dictionary_page_offset().filter(|at| *at > 0).unwrap_or(column.data_page_offset());
-        let place = u64::try_from(begin).ok().zip(u64::try_from(column.compressed_size()).ok());
-        let (begin, length) = place.ok_or_else(|| refused("a column of a negative size".to_owned()))?;
-        columns.push(Pages::read(raw, begin, length).map_err(refused)?);
-    }
-    let weight = |rows: usize| {
-        columns.iter().fold(0_u64, |sum, column| sum.saturating_add(column.most_bytes(rows as u64)))
-    };
-    let mut rows = BATCH;
-    while weight(rows) > cap {
-        if rows == 1 {
-            let (heavy, most) = (weight(1) >> 20, cap >> 20);
-            return Err(refused(format!(
-                "rows that unpack to {heavy} MB at once, and {most} MB are the most"
-            )));
-        }
-        rows /= 2;
-    }
-    Ok(rows)
+/// A panic of the library is an error.
+fn caught<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
+        Err(ParquetError::General("its values are not what their heads state".to_owned()))
+    })
 }
 
 impl Leaf {
+    /// Bytes of the texts of the batch.
+    fn texts(&self) -> Result<u64, ParquetError> {
+        self.batch.iter().try_fold(0, |sum, cell| match cell {
+            Stored::Text(text) if text.len() as u64 > ROW_CAP => {
+                Err(ParquetError::General(format!("a cell has more than {} MB", ROW_CAP >> 20)))
+            }
+            Stored::Text(text) => Ok(sum + text.len() as u64),
+            _ => Ok(sum),
+        })
+    }
+
     fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
         self.batch.clear();
         let (optional, time, scale) = (self.optional, self.time, self.scale);
@@ -333,7 +308,7 @@ impl Rows for ParquetRows {
     fn advance(&mut self) -> Option<Result<(), RowError>> {
         self.at += 1;
         if self.at >= self.batch {
-            match self.fill() {
+            match caught(|| self.fill()) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(RowError::Rest(damaged(&error)))),
@@ -361,6 +336,14 @@ impl Rows for ParquetRows {
         }
     }
 
+    fn bytes(&self) -> u64 {
+        let cells = self.leaves.iter().map(|leaf| match leaf.batch.get(self.at) {
+            Some(Stored::Text(text)) => text.len() as u64,
+            _ => 8,
+        });
+        cells.sum()
+    }
+
     fn stamp(&self, mut stamp: u64) -> u64 {
         for column in 0..self.leaves.len() {
             stamp = match self.cell(column) {
@@ -377,65 +360,7 @@ impl Rows for ParquetRows {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use parquet::basic::{Compression, ZstdLevel};
-    use parquet::data_type::ByteArrayType;
-    use parquet::file::properties::WriterProperties;
-    use parquet::file::writer::SerializedFileWriter;
-    use parquet::schema::parser::parse_message_type;
-
     use super::*;
-
-    /// Rows of this many letters each, packed to almost nothing.
-    fn packed(folder: &std::path::Path, rows: usize, letters: usize) {
-        let schema = Arc::new(parse_message_type("message t { required binary run (UTF8); }").unwrap());
-        let how = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_dictionary_enabled(false)
-            .set_data_page_row_count_limit(2)
-            .set_write_batch_size(1)
-            .build();
-        let file = std::fs::File::create(folder.join("t.parquet")).unwrap();
-        let mut writer = SerializedFileWriter::new(file, schema, Arc::new(how)).unwrap();
-        let mut group = writer.next_row_group().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        let values: Vec<ByteArray> = (0..rows).map(|_| vec![b'x'; letters].into()).collect();
-        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
-        column.close().unwrap();
-        group.close().unwrap();
-        writer.close().unwrap();
-    }
-
-    #[test]
-    fn heavy_rows_are_read_few_at_once_and_too_heavy_ones_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        packed(folder.path(), 40, 100_000);
-        assert!(std::fs::metadata(folder.path().join("t.parquet")).unwrap().len() < 40_000);
-        let tree = Tree::open(folder.path()).unwrap();
-        let read = |cap: u64| {
-            let mut rows = ParquetRows { cap, ..ParquetRows::open(&tree, "t.parquet").unwrap() };
-            let mut lengths = Vec::new();
-            while let Some(next) = rows.advance() {
-                match next {
-                    Ok(()) => lengths.push(rows.cell(0).text().map(|text| text.len())),
-                    Err(RowError::Rest(error)) => return (lengths, rows.at_once, Some(error.to_string())),
-                    Err(RowError::Row(code, what)) => panic!("{code} {what}"),
-                }
-            }
-            (lengths, rows.at_once, None)
-        };
-        let all = vec![Some(100_000); 40];
-        assert_eq!(read(PAGES_CAP), (all.clone(), BATCH, None));
-        let (lengths, at_once, error) = read(1_000_000);
-        assert_eq!((lengths, error), (all, None));
-        assert!((2..BATCH).contains(&at_once), "{at_once}");
-        let (lengths, _, error) = read(90_000);
-        assert!(
-            lengths.is_empty() && error.as_ref().is_some_and(|said| said.contains("unpack")),
-            "{error:?}"
-        );
-    }
 
     #[test]
     fn a_point_in_time_is_a_date_of_the_calendar() {

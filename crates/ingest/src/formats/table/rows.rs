@@ -79,6 +79,8 @@ pub(super) trait Rows {
     fn decimal_comma(&self) -> bool {
         false
     }
+    /// Bytes of the row, unpacked.
+    fn bytes(&self) -> u64;
     /// Adds the whole row to a stamp.
     fn stamp(&self, stamp: u64) -> u64;
 }

@@ -19,9 +19,15 @@ use super::notes::{Done, Notes};
 use super::rows::{Begin, RowError, Rows, mix};
 
 /// Rows from which on a part ends with the next episode.
-pub(super) const PART_ROWS: u64 = 20_000;
+const PART_ROWS: u64 = 20_000;
+/// Bytes of rows from which on a part ends with the next episode: an episode is kept until its part is stored.
+const PART_BYTES: u64 = 128 << 20;
 /// Rows of a share of the episodes.
 const SHARE_ROWS: u64 = 60_000;
+/// Most episodes and scenarios that are told apart while parts are looked for. With more episodes parts are shares; of more
+/// scenarios it is not said that their turns differ.
+const EPISODES_CAP: usize = 7_000_000;
+const SCENARIOS_CAP: usize = 1_000_000;
 /// Most runs of a folder.
 const RUNS_CAP: usize = 20_000;
 /// Letters of a name.
@@ -155,11 +161,31 @@ pub(super) struct Scanned {
     pub(super) parts: Vec<Part>,
 }
 
+/// How much a part has taken.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Taken {
+    rows: u64,
+    bytes: u64,
+}
+
+impl Taken {
+    /// Takes a row.
+    pub(super) fn add(&mut self, rows: &dyn Rows) {
+        self.rows += 1;
+        self.bytes = self.bytes.saturating_add(rows.bytes());
+    }
+
+    /// Whether the part ends with the next episode.
+    pub(super) fn is_full(self) -> bool {
+        self.rows >= PART_ROWS || self.bytes >= PART_BYTES
+    }
+}
+
 /// The rows in a row that are one part.
 struct Chunk {
     piece: Piece,
     stamp: u64,
-    rows: u64,
+    taken: Taken,
 }
 
 /// Goes over the tables.
@@ -168,7 +194,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
     let mut runs = Runs::default();
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut chunk_of: HashMap<u64, u32> = HashMap::new();
-    let (mut apart, mut all_rows) = (false, 0_u64);
+    let (mut apart, mut all) = (false, Taken::default());
     for table in tables {
         let mut rows = match table.rows(tree) {
             Ok(rows) => rows,
@@ -202,24 +228,28 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
             let row = Row::new(rows.as_ref(), &table.mapping);
             let has_episode = row.episode(&mut key);
             let is_new = !has_episode || key != last;
-            let full = chunks.len() == first || chunks.last().is_some_and(|chunk| chunk.rows >= PART_ROWS);
+            let full = chunks.len() == first || chunks.last().is_some_and(|chunk| chunk.taken.is_full());
             if full && is_new {
                 let piece = Piece::From { table: table.path.clone(), begin: rows.begin() };
-                chunks.push(Chunk { piece, stamp: table.mapping.stamp(), rows: 0 });
+                chunks.push(Chunk { piece, stamp: table.mapping.stamp(), taken: Taken::default() });
             }
             let number = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
             if is_new {
                 runs.see(&row, &table.path, &mut notes);
                 if has_episode {
-                    apart |= *chunk_of.entry(key.hash()).or_insert(number) != number;
+                    apart |= match chunk_of.get(&key.hash()) {
+                        Some(known) => *known != number,
+                        None if chunk_of.len() >= EPISODES_CAP => true,
+                        None => chunk_of.insert(key.hash(), number).is_some(),
+                    };
                     std::mem::swap(&mut last, &mut key);
                 }
             }
             if let Some(chunk) = chunks.last_mut() {
-                chunk.rows += 1;
+                chunk.taken.add(rows.as_ref());
                 chunk.stamp = rows.stamp(chunk.stamp);
             }
-            all_rows += 1;
+            all.add(rows.as_ref());
         }
     }
     if runs.too_many {
@@ -232,20 +262,24 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
         );
     }
     notes.settle(report);
-    let parts = if apart { shares(&chunks, all_rows) } else { chunks.into_iter().map(Chunk::part).collect() };
+    let parts = if apart { shares(&chunks, all) } else { chunks.into_iter().map(Chunk::part).collect() };
     Scanned { runs: runs.found, parts }
 }
 
 impl Chunk {
     fn part(self) -> Part {
-        Part { key: self.piece.key(), stamp: Stamp::new().number(self.stamp).number(self.rows).finish() }
+        Part {
+            key: self.piece.key(),
+            stamp: Stamp::new().number(self.stamp).number(self.taken.rows).finish(),
+        }
     }
 }
 
 /// The parts of episodes whose rows lie apart: any change of any file may change each.
-fn shares(chunks: &[Chunk], rows: u64) -> Vec<Part> {
-    let of = rows.div_ceil(SHARE_ROWS).max(1);
-    let whole = chunks.iter().fold(Stamp::new(), |stamp, chunk| stamp.number(chunk.stamp).number(chunk.rows));
+fn shares(chunks: &[Chunk], all: Taken) -> Vec<Part> {
+    let of = all.rows.div_ceil(SHARE_ROWS).max(all.bytes.div_ceil(PART_BYTES)).max(1);
+    let whole =
+        chunks.iter().fold(Stamp::new(), |stamp, chunk| stamp.number(chunk.stamp).number(chunk.taken.rows));
     let part = |number| Part { key: Piece::Share { number, of }.key(), stamp: whole.number(number).finish() };
     (0..of).map(part).collect()
 }
@@ -301,7 +335,11 @@ impl Runs {
             .text(&name(Field::Benchmark))
             .text(&name(Field::ScenarioSet))
             .text(&name(Field::Scenario));
-        let (known, first) = *self.planned.entry(scenario.finish()).or_insert((turns, row.number()));
+        let scenario = scenario.finish();
+        if self.planned.len() >= SCENARIOS_CAP && !self.planned.contains_key(&scenario) {
+            return;
+        }
+        let (known, first) = *self.planned.entry(scenario).or_insert((turns, row.number()));
         if known != turns {
             let what = format!(
                 "says planned_turns {turns} of scenario “{}”, of which row {first} says {known}. Each episode has its own.",
