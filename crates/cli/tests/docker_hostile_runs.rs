@@ -389,13 +389,13 @@ fn refusing() -> String {
             if !read_request(&mut stream) {
                 continue;
             }
-            let (status, body) = if !std::mem::replace(&mut answered, true) {
+            let (status, body) = if std::mem::replace(&mut answered, true) {
+                ("401 Unauthorized", r#"{"error":{"message":"revoked","code":"invalid_api_key"}}"#)
+            } else {
                 (
                     "200 OK",
                     r#"{"choices":[{"message":{"role":"assistant","content":"yes"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#,
                 )
-            } else {
-                ("401 Unauthorized", r#"{"error":{"message":"revoked","code":"invalid_api_key"}}"#)
             };
             let _ = write!(
                 stream,

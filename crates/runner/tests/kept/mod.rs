@@ -7,7 +7,7 @@ pub(crate) struct KeptIfFailed(tempfile::TempDir);
 
 impl KeptIfFailed {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().expect("a folder"))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -15,6 +15,7 @@ impl KeptIfFailed {
     }
 }
 
+#[allow(clippy::print_stderr, reason = "it belongs to what the failed test says")]
 impl Drop for KeptIfFailed {
     fn drop(&mut self) {
         if std::thread::panicking() {
