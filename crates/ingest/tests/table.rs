@@ -421,6 +421,32 @@ fn decimal_numbers_of_parquet_have_their_point() {
     }
 }
 
+/// In pages of the second version only the values are packed, not the levels before them.
+#[test]
+fn parquet_of_the_second_version_is_read() {
+    use parquet::basic::{Compression, GzipLevel};
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::writer::SerializedFileWriter;
+    let columns: String = HEADER.split(',').map(|name| format!("optional binary {name} (UTF8); ")).collect();
+    let schema = parquet::schema::parser::parse_message_type(&format!("message t {{ {columns}}}")).unwrap();
+    let how = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_compression(Compression::GZIP(GzipLevel::default()));
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), how.build().into()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for values in ["a a", "h h", "m m", "s s", "1 2", "1 1", "true true"] {
+        let values: Vec<ByteArray> = values.split(' ').map(ByteArray::from).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, Some(&[1, 1]), None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    let read = table("t.parquet", writer.into_inner().unwrap());
+    assert_eq!(read.warnings(), vec![]);
+    assert_eq!(read.episode("a", "s").turns.len(), 2);
+}
+
 #[test]
 fn columns_of_json_lines_are_read_wherever_they_begin() {
     use std::fmt::Write as _;

@@ -103,7 +103,9 @@ fn passed(task: &TaskTotals) -> f64 {
 fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores {
     let described = tasks.iter().filter(|task| task.rounds > 0).count();
     let of_described = comp(&tasks);
-    let mut most = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
+    let most = tasks.iter().map(|task| task.attempts.len()).min().unwrap_or(0).min(MOST_TRIES);
+    // Totals say nothing of several attempts.
+    let most = if totals.is_empty() { most } else { most.min(1) };
     let (mut complete, mut unclear) = (0_u32, 0_u32);
     for task in totals {
         let (rounds, passed) = (task.turns.unwrap_or(0), passed(task));
@@ -112,7 +114,6 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
         let attempts =
             if passed > 0.0 { vec![vec![Some(passed.min(f64::from(rounds)))]] } else { Vec::new() };
         if passed > 0.0 {
-            most = most.min(1);
             let all = passed >= f64::from(rounds);
             (complete, unclear) = (complete + u32::from(all), unclear + u32::from(!all));
         }
@@ -201,5 +202,8 @@ mod tests {
         let (all, none) = (totals(Some(5), Some(5.0)), totals(None, None));
         let of = of_tasks(tasks(), &[&all, &none]);
         assert_eq!((of.mt_at_k, of.comp), (vec![43.75], Some(50.0)));
+        let twice = TaskRewards { rounds: 1, attempts: vec![vec![Some(0.0)], vec![Some(1.0)]] };
+        assert_eq!(of_tasks(vec![twice.clone()], &[]).mt_at_k, [0.0, 100.0]);
+        assert_eq!(of_tasks(vec![twice], &[&none]).mt_at_k, [0.0], "nobody knows a second attempt at the other task");
     }
 }

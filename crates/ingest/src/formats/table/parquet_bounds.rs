@@ -72,24 +72,23 @@ impl Source {
         }
     }
 
-    /// How many bytes come out of a gzip in it, counted up to one more than `most`.
-    fn unpacked(&self, at: u64, packed: u64, most: u64) -> io::Result<u64> {
-        let count = |mut unpacked: io::Take<_>| io::copy(&mut unpacked, &mut io::sink());
+    /// Whether more than so many bytes come out of a gzip in it. What is no gzip, or breaks off, gives what it gives before.
+    fn unpacks_beyond(&self, at: u64, packed: u64, most: u64) -> bool {
+        fn gives_more(packed: impl io::Read, most: u64) -> bool {
+            let mut unpacked = MultiGzDecoder::new(packed).take(most);
+            let _ = io::copy(&mut unpacked, &mut io::sink());
+            unpacked.limit() == 0
+        }
         let most = most.saturating_add(1);
         match self {
-            Self::File(file) => {
-                count(MultiGzDecoder::new(box_read(Part { file, at }.take(packed))).take(most))
-            }
-            Self::Bytes(_) => {
-                let bytes = self.read(at, usize::try_from(packed).unwrap_or(usize::MAX))?;
-                count(MultiGzDecoder::new(box_read(io::Cursor::new(bytes))).take(most))
+            Self::File(file) => gives_more(Part { file, at }.take(packed), most),
+            Self::Bytes(bytes) => {
+                let begin = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                let end = begin.saturating_add(usize::try_from(packed).unwrap_or(usize::MAX)).min(bytes.len());
+                gives_more(&bytes[begin..end], most)
             }
         }
     }
-}
-
-fn box_read<'a>(read: impl io::Read + 'a) -> Box<dyn io::Read + 'a> {
-    Box::new(read)
 }
 
 /// A file from a place on; it does not move where others read.
@@ -241,9 +240,10 @@ fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Res
                 "is packed as differences of texts; write it with plain texts or a dictionary".to_owned()
             );
         }
+        // Before the packed bytes of a page of the second version its levels stand as they are.
+        let levels = page.levels.iter().sum::<u64>().min(page.packed);
         if matches!(column.compression(), Compression::GZIP(_))
-            && source.unpacked(at, page.packed, page.unpacked).map_err(|error| error.to_string())?
-                > page.unpacked
+            && source.unpacks_beyond(at + levels, page.packed - levels, page.unpacked)
         {
             return Err(format!(
                 "has a page that unpacks to more than the {} bytes that it states",
@@ -270,6 +270,8 @@ struct PageHead {
     unpacked: u64,
     packed: u64,
     values: u64,
+    /// Bytes of the definition and of the repetition levels, where the page states them.
+    levels: [u64; 2],
     encodings: Vec<i64>,
 }
 
@@ -293,12 +295,14 @@ fn parsed_head(bytes: &[u8]) -> Option<(PageHead, u64)> {
         let size = u64::try_from(number);
         match id {
             PAGE_TYPE => head.kind = number,
-            UNPACKED | PACKED | VALUES => {
+            UNPACKED | PACKED | VALUES | DEFINITION | REPETITION => {
                 is_negative |= size.is_err();
                 let size = size.unwrap_or(0);
                 match id {
                     UNPACKED => head.unpacked = size,
                     PACKED => head.packed = size,
+                    DEFINITION => head.levels[0] = size,
+                    REPETITION => head.levels[1] = size,
                     // What stands in two heads counts as the larger.
                     _ => head.values = head.values.max(size),
                 }
@@ -318,6 +322,8 @@ const UNPACKED: u8 = 3;
 const PACKED: u8 = 4;
 const VALUES: u8 = 5;
 const ENCODING: u8 = 6;
+const DEFINITION: u8 = 7;
+const REPETITION: u8 = 8;
 
 const NUMBER: Kind = Kind::Number(0);
 const EMPTY: Spec = Spec(&[]);
@@ -385,8 +391,8 @@ const DATA_PAGE_2: Spec = Spec(&[
     (2, NUMBER),
     (3, NUMBER),
     (4, Kind::Number(ENCODING)),
-    (5, NUMBER),
-    (6, NUMBER),
+    (5, Kind::Number(DEFINITION)),
+    (6, Kind::Number(REPETITION)),
     (7, Kind::Flag),
     (8, Kind::Struct(&STATISTICS)),
 ]);

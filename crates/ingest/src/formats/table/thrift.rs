@@ -77,8 +77,12 @@ impl<'a> Thrift<'a> {
                     tell(name, number);
                 }
             }
-            (Kind::Long, 6) => drop(self.number()?),
-            (Kind::Byte, 3) => drop(self.byte()?),
+            (Kind::Long, 6) => {
+                self.number()?;
+            }
+            (Kind::Byte, 3) => {
+                self.byte()?;
+            }
             (Kind::Flag, 1 | 2) => {}
             (Kind::Bytes, 8) => {
                 let length = usize::try_from(self.varint()?).ok()?;
