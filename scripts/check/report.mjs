@@ -15,7 +15,9 @@ export function flakyReport(flaky) {
   mkdirSync(inRoot(".cache/test"), { recursive: true });
   writeFileSync(inRoot(".cache/test/flaky.json"), `${JSON.stringify(flaky, null, 2)}\n`);
   if (flaky.length === 0) return "";
-  const names = flaky.map(({ name, how }) => `  ${name} (${how})\n`).join("");
+  // Of a check in CI nothing is left but what it printed.
+  const first = ({ lines }) => (process.env.CI ? lines.slice(-20).map((line) => `      ${line}\n`).join("") : "");
+  const names = flaky.map((entry) => `  ${entry.name} (${entry.how})\n${first(entry)}`).join("");
   return `\n${flaky.length} flaky: failed, then passed on another try. Mend the cause; the first try's output is in .cache/test/flaky.json.\n${names}`;
 }
 
