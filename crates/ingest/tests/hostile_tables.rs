@@ -1,7 +1,7 @@
 //! Tables that were made to do harm, beside one that is as it should be. A test binary of its own, because it looks at the
 //! memory of the whole process.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 use std::fs;
 use std::io::Write as _;
@@ -195,7 +195,9 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let delta = |counts: u64| {
         let mut bytes = Vec::new();
         // Values a block, blocks in it, values in all, the first of them.
-        [128, 4, counts, 0].into_iter().for_each(|number| varint(number, &mut bytes));
+        for number in [128, 4, counts, 0] {
+            varint(number, &mut bytes);
+        }
         bytes.extend([0; 64]);
         bytes
     };

@@ -131,10 +131,10 @@ fn check_schema(footer: &[u8]) -> Result<(), String> {
     const MALFORMED: &str = "its schema is malformed";
     let mut thrift = Thrift::new(footer);
     let begin = (|| {
-        let version = thrift.field(0)??;
+        let version = thrift.field(0)?;
         (version == (1, 5)).then_some(())?;
         thrift.number()?;
-        let schema = thrift.field(1)??;
+        let schema = thrift.field(1)?;
         (schema == (2, 9)).then_some(())?;
         let (kind, elements) = thrift.list()?;
         (kind == 12).then_some(elements)

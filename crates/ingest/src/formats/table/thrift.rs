@@ -1,5 +1,8 @@
 //! The compact protocol of Thrift, as far as the heads in Parquet need it: structs are walked by what their fields have to be.
 
+/// The kind on the wire that ends a struct.
+const STOP: u8 = 0;
+
 /// What a field holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
@@ -49,11 +52,13 @@ impl<'a> Thrift<'a> {
     pub(super) fn structure(&mut self, spec: &'static Spec, tell: &mut dyn FnMut(u8, i64)) {
         let mut last = 0;
         loop {
-            let Some(field) = self.field(last) else {
+            let Some((id, wire)) = self.field(last) else {
                 self.broken = true;
                 return;
             };
-            let Some((id, wire)) = field else { return };
+            if wire == STOP {
+                return;
+            }
             let Some((_, kind)) = spec.0.iter().find(|(known, _)| *known == id) else {
                 self.broken = true;
                 return;
@@ -94,19 +99,19 @@ impl<'a> Thrift<'a> {
         Some(())
     }
 
-    /// The next field of a struct, by the number of the one before: its number and its kind on the wire; `Some(None)` at the
-    /// end of the struct.
-    pub(super) fn field(&mut self, last: i16) -> Option<Option<(i16, u8)>> {
+    /// The next field of a struct, by the number of the one before: its number and its kind on the wire, which is [`STOP`] at
+    /// the end of the struct.
+    pub(super) fn field(&mut self, last: i16) -> Option<(i16, u8)> {
         let head = self.byte()?;
         let wire = head & 0xf;
-        if wire == 0 {
-            return Some(None);
+        if wire == STOP {
+            return Some((last, STOP));
         }
         let id = match head >> 4 {
             0 => self.number()? as i16,
             delta => last.checked_add(i16::from(delta))?,
         };
-        Some(Some((id, wire)))
+        Some((id, wire))
     }
 
     /// The head of a list: the kind of its elements on the wire, and how many.
