@@ -428,8 +428,10 @@ fn parquet_of_the_second_version_is_read() {
     use parquet::data_type::{ByteArray, ByteArrayType};
     use parquet::file::properties::{WriterProperties, WriterVersion};
     use parquet::file::writer::SerializedFileWriter;
-    let columns: String = HEADER.split(',').map(|name| format!("optional binary {name} (UTF8); ")).collect();
-    let schema = parquet::schema::parser::parse_message_type(&format!("message t {{ {columns}}}")).unwrap();
+    let columns: Vec<String> =
+        HEADER.split(',').map(|name| format!("optional binary {name} (UTF8);")).collect();
+    let schema = format!("message t {{ {} }}", columns.join(" "));
+    let schema = parquet::schema::parser::parse_message_type(&schema).unwrap();
     let how = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::GZIP(GzipLevel::default()));
@@ -463,14 +465,12 @@ fn columns_of_json_lines_are_read_wherever_they_begin() {
     assert_eq!(attempt(&late, "s299").cost_usd, Some(299.0));
     assert_eq!(attempt(&late, "s299").extra.get("seed"), Some(&serde_json::json!(7)));
     // A required one, too: none of the first rows has a verdict.
-    let text: String = text
+    let lines: Vec<String> = text
         .lines()
         .enumerate()
-        .map(|(at, line)| {
-            format!("{}\n", if at < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() })
-        })
+        .map(|(at, line)| if at < 220 { line.replace(",\"passed\":true", "") } else { line.to_owned() })
         .collect();
-    let late = table("late.jsonl", &text);
+    let late = table("late.jsonl", lines.join("\n"));
     assert_eq!(attempt(&late, "s219").verdict, Unfinished);
     assert_eq!(attempt(&late, "s220").verdict, Passed);
 }
