@@ -165,6 +165,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
     for key in ["mt_at_k", "sr", "gap", "comp"] {
         value[key] = of_rounds[key].clone();
     }
+    value["round_by_round"] = of_rounds["round_by_round"].clone();
     value["rounds_missing"] = of_rounds["missing"].clone();
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
     value["pass_at_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci));
@@ -179,6 +180,7 @@ fn rounds(of: Option<&RoundScores>) -> Value {
         "sr": of.and_then(|rounds| rounds.sr),
         "gap": of.and_then(|rounds| rounds.gap),
         "comp": of.and_then(|rounds| rounds.comp),
+        "round_by_round": of.map(|rounds| rounds.round_by_round),
         "missing": of.map(|rounds| &rounds.missing),
     })
 }

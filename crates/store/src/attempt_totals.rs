@@ -109,6 +109,20 @@ impl Store {
         })
     }
 
+    /// Whether the attempts at the turns of a run's episodes passed: episode, turn, attempt, in their order.
+    pub fn passes(&self, run: RunId) -> Result<Vec<(EpisodeId, u32, bool)>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT episode.id, turn.number, attempt.verdict = 'passed'
+                 FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
+                 WHERE episode.run = ?1 AND {VALID_EPISODE}
+                 ORDER BY episode.id, turn.number, attempt.number"
+            ))?;
+            let rows = find.query_map(params![run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// How often attempts of a run ended for each reason, by the reason's word, the most frequent first, without those of
     /// the episodes in `except`.
     pub fn attempt_end_reasons(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<(String, u32)>> {

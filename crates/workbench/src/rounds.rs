@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use analysis::rounds::{TaskRewards, comp, gap, mt_at_k};
+use analysis::rounds::{TaskRewards, TaskTries, comp, gap, mt_at_k, mt_round_by_round};
 use model::{RoundScores, TaskTotals, counted};
+use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunRecord, Store, Summary};
 
 use crate::api::{ApiError, TurnScores};
@@ -19,11 +20,19 @@ const PAPER_K: usize = 4;
 /// Why SR and Gap of a run are unknown.
 const NO_SR: &str = "SR and Gap are unknown: they need rounds that are played by themselves, after the reference solutions of the rounds before, and no source that is read has any.";
 
-/// What a reader must know of the paper's table beside numbers of independent attempts.
-pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper has another protocol: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k here is over independent attempts at whole tasks.";
+/// What a reader must know of the paper's table beside one's own numbers.
+pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
+
+/// Why runs of both protocols have no MT@k together.
+const MIXED: &str = "MT@k and Comp are refused: some of the runs tried each round from one snapshot, and others whole tasks.";
+
+/// The setting that has every try begin from one snapshot, and the one that says how many tries a round may have.
+const SNAPSHOT: &str = "restore_before_try";
+const TRIES: &str = "harbor.attempt_limit";
 
 /// The scores of a run over its rounds. `None` = they do not apply: turns are not graded by themselves, or tasks have one turn
-/// (pass@k says it then). MT@k and Comp are refused, with the reason in [`RoundScores::missing`],
+/// (pass@k says it then). Runs that restored a snapshot before each try have them round by round, others over their independent
+/// trials. MT@k and Comp are refused, with the reason in [`RoundScores::missing`],
 /// - where a turn was tried again: a further try begins from what the one before left;
 /// - where trials begin from what another trial left (Harbor's fork names them `…__mr-…`);
 /// - where a task does not say how many turns it has.
@@ -44,9 +53,14 @@ pub(crate) fn scores(
     let totals: Vec<&TaskTotals> = (record.run.reported.totals_only.iter())
         .filter(|totals| !by_task.contains_key(totals.scenario.as_str()))
         .collect();
-    if let Some(why) = refusal(episodes, &totals) {
+    let round_by_round = record.run.settings.get(SNAPSHOT) == Some(&Value::Bool(true));
+    if let Some(why) = refusal(episodes, &totals, round_by_round) {
         let missing = vec![format!("MT@k and Comp are refused: {why}."), NO_SR.to_owned()];
-        return Ok(Some(RoundScores { missing, ..RoundScores::default() }));
+        return Ok(Some(RoundScores { missing, round_by_round, ..RoundScores::default() }));
+    }
+    if round_by_round {
+        let allowed = record.run.settings.get(TRIES).and_then(Value::as_u64);
+        return Ok(Some(of_tries(&tries(store, record, by_task)?, allowed)));
     }
     let mut rewards: HashMap<(EpisodeId, u32), f64> = HashMap::new();
     for (episode, turn, reward) in store.final_rewards(record.entry.id)? {
@@ -66,8 +80,46 @@ pub(crate) fn scores(
     Ok(Some(of_tasks(tasks, &totals)))
 }
 
+/// The tries at the rounds of every trial, by task.
+fn tries(
+    store: &Store,
+    record: &RunRecord,
+    by_task: BTreeMap<&str, Vec<&EpisodeEntry>>,
+) -> Result<Vec<Vec<TaskTries>>, ApiError> {
+    let mut passes: HashMap<EpisodeId, BTreeMap<u32, Vec<bool>>> = HashMap::new();
+    for (episode, turn, passed) in store.passes(record.entry.id)? {
+        passes.entry(episode).or_default().entry(turn).or_default().push(passed);
+    }
+    let mut tries_of = |trial: &EpisodeEntry| {
+        let mut of_trial = passes.remove(&trial.id).unwrap_or_default();
+        let rounds = trial.planned_turns.unwrap_or(0);
+        // A round that was not begun was not cleared.
+        let begun = of_trial.keys().next_back().copied().unwrap_or(0).min(rounds);
+        TaskTries { rounds, tries: (1..=begun).map(|turn| of_trial.remove(&turn).unwrap_or_default()).collect() }
+    };
+    Ok(by_task.into_values().map(|trials| trials.into_iter().map(&mut tries_of).collect()).collect())
+}
+
+/// MT@k and Comp round by round: means within a task, then over tasks. `allowed` = tries that a round might have.
+fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
+    let mean = |of: &dyn Fn(&[TaskTries]) -> Option<f64>| {
+        let known: Option<Vec<f64>> = tasks.iter().map(|trials| of(trials)).collect();
+        known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let made = tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
+    let most = allowed.map_or(made, |allowed| usize::try_from(allowed).unwrap_or(MOST_TRIES)).min(MOST_TRIES);
+    let mt_at_k: Vec<f64> =
+        (1..=most).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
+    let is_done = |trial: &TaskTries| {
+        trial.tries.len() == trial.rounds as usize && trial.tries.last().is_some_and(|last| last.contains(&true))
+    };
+    let comp = mean(&|trials| Some(if trials.iter().any(is_done) { 100.0 } else { 0.0 }));
+    let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
+    RoundScores { mt_at_k, round_by_round: true, sr: None, gap, comp, missing: vec![NO_SR.to_owned()] }
+}
+
 /// Why the attempts of a run are not what MT@k is made of, without a full stop; `None` = they are.
-fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals]) -> Option<String> {
+fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals], round_by_round: bool) -> Option<String> {
     let all = counted(episodes.len() as u64, "episode");
     let count = |is_so: fn(&EpisodeEntry) -> bool| episodes.iter().filter(|episode| is_so(episode)).count();
     let children = count(|episode| episode.key.contains("__mr-"));
@@ -77,7 +129,7 @@ fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals]) -> Option<String> 
         ));
     }
     let retried = count(|episode| episode.attempts > episode.reached_turns);
-    if retried > 0 {
+    if retried > 0 && !round_by_round {
         return Some(format!(
             "turns were tried again in {retried} of {all}, and a further try begins from what the one before left, so attempts are not independent"
         ));
@@ -135,7 +187,7 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
     };
     missing.push(NO_SR.to_owned());
     let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
-    RoundScores { mt_at_k, sr: None, gap, comp, missing }
+    RoundScores { mt_at_k, round_by_round: false, sr: None, gap, comp, missing }
 }
 
 /// Perfect tasks of a run; `None` = unknown: nobody was at risk, and the source gives no totals.
@@ -155,8 +207,11 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
         let known: Option<Vec<f64>> = each.iter().map(|(summary, rounds)| of(summary, rounds)).collect();
         known.map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
+    let round_by_round = each.iter().all(|(_, rounds)| rounds.round_by_round);
+    let is_mixed = !round_by_round && each.iter().any(|(_, rounds)| rounds.round_by_round);
     let most = each.iter().map(|(_, rounds)| rounds.mt_at_k.len()).min().unwrap_or(0);
-    let mut missing: Vec<String> = Vec::new();
+    let most = if is_mixed { 0 } else { most };
+    let mut missing: Vec<String> = is_mixed.then(|| MIXED.to_owned()).into_iter().collect();
     for sentence in each.iter().flat_map(|(_, rounds)| &rounds.missing) {
         if !missing.contains(sentence) {
             missing.push(sentence.clone());
@@ -169,9 +224,10 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
         perfect: mean(&|summary, _| perfect(summary).map(f64::from)),
         rounds: RoundScores {
             mt_at_k: (0..most).filter_map(|k| mean(&|_, rounds| rounds.mt_at_k.get(k).copied())).collect(),
+            round_by_round,
             sr: mean(&|_, rounds| rounds.sr),
             gap: mean(&|_, rounds| rounds.gap),
-            comp: mean(&|_, rounds| rounds.comp),
+            comp: if is_mixed { None } else { mean(&|_, rounds| rounds.comp) },
             missing,
         },
     })
@@ -205,5 +261,24 @@ mod tests {
         let twice = TaskRewards { rounds: 1, attempts: vec![vec![Some(0.0)], vec![Some(1.0)]] };
         assert_eq!(of_tasks(vec![twice.clone()], &[]).mt_at_k, [0.0, 100.0]);
         assert_eq!(of_tasks(vec![twice], &[&none]).mt_at_k, [0.0], "nobody knows a second attempt at the other task");
+    }
+
+    #[test]
+    fn rounds_that_were_tried_from_one_snapshot_have_mt_at_k_round_by_round() {
+        let trial = |rounds: u32, tries: &[&[bool]]| TaskTries {
+            rounds,
+            tries: tries.iter().map(|round| round.to_vec()).collect(),
+        };
+        let tasks = [
+            vec![trial(4, &[&[true], &[false, false, true], &[false, false, false]])],
+            vec![trial(2, &[&[false, true], &[true]]), trial(2, &[&[false; 3]])],
+        ];
+        let of = of_tries(&tasks, Some(3));
+        // 1/4, 1/4, 2/4 of the first; of the second the means of 0, 1, 1 and 0, 0, 0.
+        assert_eq!(of.mt_at_k, [12.5, 37.5, 50.0]);
+        assert_eq!((of.round_by_round, of.comp, of.sr, of.gap), (true, Some(50.0), None, None));
+        assert_eq!(of_tries(&tasks, None).mt_at_k.len(), 3);
+        // Each first try passed: further ones would have changed nothing.
+        assert_eq!(of_tries(&[vec![trial(1, &[&[true]])]], Some(2)).mt_at_k, [100.0, 100.0]);
     }
 }

@@ -57,7 +57,7 @@ describe("strip of numbers", () => {
     expect(reportedFor([["case_score", 1]], "score")).toBeUndefined();
     expect(reportedFor(row.reported, "case")).toBeUndefined();
     expect(find({ ...row, dataset_score: 50 }, "Dataset")).toMatchObject({ value: "50.0", small: "mean.reward 0.531" });
-    const refused = { mt_at_k: [], sr: null, gap: null, comp: null, missing: ["MT@k and Comp are refused: turns were tried again."] };
+    const refused = { mt_at_k: [], round_by_round: false, sr: null, gap: null, comp: null, missing: ["MT@k and Comp are refused: turns were tried again."] };
     expect(find({ ...row, rounds: { ...refused, mt_at_k: [10, 20, 30, 40, 50], comp: 25 } }, "MT", true)).toMatchObject({ key: "MT@4", value: "40.0" });
     expect(find({ ...row, rounds: { ...refused, mt_at_k: [10], comp: 25 } }, "Comp", true)).toMatchObject({ value: "25.0" });
     expect(find({ ...row, rounds: refused }, "MT", true)).toMatchObject({ key: "MT@1", value: "refused", unknown: true, title: refused.missing[0] });
