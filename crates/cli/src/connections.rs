@@ -126,7 +126,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_takes_nothing_of_its_answer_is_let_go() {
-        let (ours, mut theirs) = tokio::io::duplex(16);
+        let (ours, theirs) = tokio::io::duplex(16);
         let mut connection = Written::new(ours, Duration::from_millis(50));
         let error = connection.write_all(&[1; 100]).await.expect_err("nobody reads it");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
