@@ -476,18 +476,26 @@ fn hostile_tables_do_no_harm() {
         ("a Parquet that is none", writes("t.parquet", "PAR1\0\0\0\u{7f}PAR1".to_owned())),
         (
             "pipes in the place of tables",
-            Box::new(move |folder| kinds.iter().for_each(|kind| fifo(&folder.join(format!("t.{kind}"))))),
+            Box::new(move |folder| {
+                for kind in kinds {
+                    fifo(&folder.join(format!("t.{kind}")));
+                }
+            }),
         ),
         (
             "links to devices",
             Box::new(move |folder| {
-                kinds.iter().for_each(|kind| link("/dev/zero", &folder.join(format!("t.{kind}"))));
+                for kind in kinds {
+                    link("/dev/zero", &folder.join(format!("t.{kind}")));
+                }
             }),
         ),
         (
             "giants",
             Box::new(move |folder| {
-                kinds.iter().for_each(|kind| sparse(&folder.join(format!("t.{kind}")), 64 << 30));
+                for kind in kinds {
+                    sparse(&folder.join(format!("t.{kind}")), 64 << 30);
+                }
             }),
         ),
         ("a link to a file outside", {
