@@ -8,6 +8,7 @@
 //! read again meanwhile is not taken for indexed, its row is claimed first ([`Store::begin_texts`]).
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -92,7 +93,7 @@ fn indexed_part(word: &str) -> &str {
 }
 
 /// Adds the indexed words of a text to those of other texts.
-pub fn add_words(text: &str, words: &mut HashSet<String>) {
+pub fn add_words<S: BuildHasher>(text: &str, words: &mut HashSet<String, S>) {
     let mut word = String::new();
     for piece in text.split(|c: char| !c.is_alphanumeric()) {
         if piece.is_empty() {
