@@ -24,7 +24,8 @@ const NO_SR: &str = "SR and Gap are unknown: they need rounds that are played by
 pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
 
 /// Why runs of both protocols have no MT@k together.
-const MIXED: &str = "MT@k and Comp are refused: some of the runs tried each round from one snapshot, and others whole tasks.";
+const MIXED: &str =
+    "MT@k and Comp are refused: some of the runs tried each round from one snapshot, and others whole tasks.";
 
 /// The setting that has every try begin from one snapshot, and the one that says how many tries a round may have.
 const SNAPSHOT: &str = "restore_before_try";
@@ -95,7 +96,10 @@ fn tries(
         let rounds = trial.planned_turns.unwrap_or(0);
         // A round that was not begun was not cleared.
         let begun = of_trial.keys().next_back().copied().unwrap_or(0).min(rounds);
-        TaskTries { rounds, tries: (1..=begun).map(|turn| of_trial.remove(&turn).unwrap_or_default()).collect() }
+        TaskTries {
+            rounds,
+            tries: (1..=begun).map(|turn| of_trial.remove(&turn).unwrap_or_default()).collect(),
+        }
     };
     Ok(by_task.into_values().map(|trials| trials.into_iter().map(&mut tries_of).collect()).collect())
 }
@@ -108,10 +112,10 @@ fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
     };
     let made = tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
     let most = allowed.map_or(made, |allowed| usize::try_from(allowed).unwrap_or(MOST_TRIES)).min(MOST_TRIES);
-    let mt_at_k: Vec<f64> =
-        (1..=most).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
+    let mt_at_k: Vec<f64> = (1..=most).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
     let is_done = |trial: &TaskTries| {
-        trial.tries.len() == trial.rounds as usize && trial.tries.last().is_some_and(|last| last.contains(&true))
+        trial.tries.len() == trial.rounds as usize
+            && trial.tries.last().is_some_and(|last| last.contains(&true))
     };
     let comp = mean(&|trials| Some(if trials.iter().any(is_done) { 100.0 } else { 0.0 }));
     let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
@@ -260,7 +264,11 @@ mod tests {
         assert_eq!((of.mt_at_k, of.comp), (vec![43.75], Some(50.0)));
         let twice = TaskRewards { rounds: 1, attempts: vec![vec![Some(0.0)], vec![Some(1.0)]] };
         assert_eq!(of_tasks(vec![twice.clone()], &[]).mt_at_k, [0.0, 100.0]);
-        assert_eq!(of_tasks(vec![twice], &[&none]).mt_at_k, [0.0], "nobody knows a second attempt at the other task");
+        assert_eq!(
+            of_tasks(vec![twice], &[&none]).mt_at_k,
+            [0.0],
+            "nobody knows a second attempt at the other task"
+        );
     }
 
     #[test]

@@ -85,7 +85,11 @@ fn the_published_results_of_evocode_bench_have_the_scores_of_an_independent_calc
     let published =
         data.published_scores.iter().find(|n| n.model == "Xiaomi-MiMo-V2.5-Pro" && n.metric == "gap");
     assert_eq!(published.map(|number| number.value), Some(-9.4));
-    assert!(data.cautions.iter().any(|caution| caution.contains("is of round by round")), "{:?}", data.cautions);
+    assert!(
+        data.cautions.iter().any(|caution| caution.contains("is of round by round")),
+        "{:?}",
+        data.cautions
+    );
 }
 
 #[test]

@@ -84,7 +84,8 @@ impl Source {
             Self::File(file) => gives_more(Part { file, at }.take(packed), most),
             Self::Bytes(bytes) => {
                 let begin = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                let end = begin.saturating_add(usize::try_from(packed).unwrap_or(usize::MAX)).min(bytes.len());
+                let end =
+                    begin.saturating_add(usize::try_from(packed).unwrap_or(usize::MAX)).min(bytes.len());
                 gives_more(&bytes[begin..end], most)
             }
         }
