@@ -140,10 +140,9 @@ fn rejected(own: usize, shared: usize) -> [f64; 3] {
 
 #[test]
 fn repeats_of_scenarios_do_not_make_runs_differ() {
-    for (own, shared, plain_from) in [(10, 0, 0.15), (20, 0, 0.15), (0, 8, 0.0), (0, 20, 0.0)] {
-        let [plain, log_rank, difference] = rejected(own, shared);
-        let of = format!("{own} own and {shared} shared: {plain:.3} {log_rank:.3} {difference:.3}");
-        assert!(plain >= plain_from, "{of}");
-        assert!(log_rank <= 0.075 && difference <= 0.075, "{of}");
-    }
+    let cases = [(10, 0), (20, 0), (0, 8), (0, 20), (4, 4)];
+    let found: Vec<[f64; 3]> = cases.iter().map(|(own, shared)| rejected(*own, *shared)).collect();
+    let of = format!("{cases:?}: {found:.3?}");
+    assert!(found[0][0] >= 0.09 && found[1][0] >= 0.09, "taken for independent they differ too often: {of}");
+    assert!(found.iter().all(|[_, log_rank, difference]| *log_rank <= 0.075 && *difference <= 0.075), "{of}");
 }

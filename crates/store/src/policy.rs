@@ -82,11 +82,15 @@ impl Store {
     pub fn set_policy(&self, policy: &CensoringPolicy) -> Result<()> {
         let text = json(policy)?;
         self.write(|write| {
-            if get(&write.tx)?.rows != policy.rows {
+            let before = get(&write.tx)?;
+            if before == *policy {
+                return Ok(());
+            }
+            if before.rows != policy.rows {
                 move_rows(write, policy)?;
             }
             let conn = &write.tx;
-            let changed = conn.execute("UPDATE policy SET policy = ?1 WHERE policy <> ?1", [&text])?;
+            let changed = conn.execute("UPDATE policy SET policy = ?1", [&text])?;
             if changed > 0 {
                 let seq = changes::log_policy(conn)?;
                 conn.execute("UPDATE policy SET version = ?1", [seq])?;
