@@ -2,7 +2,7 @@
 //!
 //! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left; [`trial`] plays a
 //! task in one container from its first step to its last, [`step`] one of the steps. [`player`] names who plays without a
-//! harness: the reference solution, or nobody; [`call`] calls a harness. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
+//! harness: the reference solution, or nobody; [`call`] calls a harness. [`snapshot`] is what independent attempts begin from. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
 //! importer and report are the same.
 //!
 //! A task is somebody else's program. Its files are read through a [`files::Tree`], and everything that it executes runs in
@@ -14,6 +14,7 @@ mod pack;
 mod player;
 mod recorded;
 mod reward;
+mod snapshot;
 mod step;
 mod task;
 mod trial;

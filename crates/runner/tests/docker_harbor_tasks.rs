@@ -549,7 +549,7 @@ async fn each_attempt_at_a_step_begins_from_the_same_snapshot() {
 }
 
 /// Attempts at the steps that the defects of seed 0 leave to be made.
-const ATTEMPTS: [usize; 3] = [1, 1, 1];
+const ATTEMPTS: [usize; 3] = [2, 2, 1];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]

@@ -26,10 +26,12 @@ const END: &str = "p=$(cat /agent/.stamina/pid 2>/dev/null); case $p in ''|*[!0-
                    kill -KILL -- \"-$p\" 2>/dev/null; kill -KILL \"$p\" 2>/dev/null; exit 0";
 
 /// The variables that every command of a harness has in the container of a task.
-pub(crate) fn variables(container: &OpenTask) -> [(String, String); 2] {
+pub(crate) fn variables(container: &OpenTask) -> [(String, String); 3] {
     [
         ("HOME".to_owned(), harness::HOME.to_owned()),
         ("PATH".to_owned(), format!("{HARNESS_PROGRAMS}:{}", container.path())),
+        // Claude Code asks for it where it works as root, which agents of tasks often do.
+        ("IS_SANDBOX".to_owned(), "1".to_owned()),
     ]
 }
 

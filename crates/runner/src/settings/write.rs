@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{EndpointSettings, Feedback, KeySource, RunSettings, TaskProtocol, TaskSettings, TaskTimeout, arguments};
+use super::{
+    EndpointSettings, Feedback, KeySource, RunSettings, TaskProtocol, TaskSettings, TaskTimeout, arguments,
+};
 
 /// Bytes of a gibibyte.
 pub(super) const GIB: f64 = (1u64 << 30) as f64;

@@ -165,6 +165,12 @@ pub(crate) static RULES: &[Rule] = &[
         "it is graded in one and ends the chain in the other",
     ),
     rule(
+        "Protocol of tasks",
+        &["harbor.protocol"],
+        Effect::NotComparable,
+        "attempts at a step, and what ends a chain, are not the same",
+    ),
+    rule(
         "Start of an attempt",
         &["restore_before_try"],
         Effect::NotComparable,
