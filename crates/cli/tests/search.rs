@@ -28,7 +28,7 @@ fn ingest(room: &app::Room, path: &str) {
 #[test]
 fn words_of_a_log_are_found_in_the_line_that_holds_them() {
     let room = app::Room::new();
-    ingest(&room, "tests/fixtures/harbor/jobs/failures-k1");
+    ingest(&room, "tests/fixtures/staminabench/own");
     let hits = json(&room, &["search", "failed", "passed"]);
     let logs: Vec<&Value> = hits.iter().filter(|hit| hit["kind"] == "log").collect();
     assert!(!logs.is_empty(), "{hits:#?}");
@@ -37,7 +37,7 @@ fn words_of_a_log_are_found_in_the_line_that_holds_them() {
             assert!(hit[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {hit}");
         }
         let (path, line) = (hit["log"].as_str().expect("a log"), hit["line"].as_u64().expect("a line"));
-        let file = repository().join("tests/fixtures/harbor/jobs/failures-k1").join(path);
+        let file = repository().join("tests/fixtures/staminabench/own").join(path);
         let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let low = text.lines().nth(line as usize - 1).expect("the line").to_lowercase();
         assert!(low.contains("failed") || low.contains("passed"), "{hit}: {low}");

@@ -36,7 +36,7 @@ fn an_open_library_is_searchable_after_a_while_by_itself() {
     workbench.open_source(OpenSource { path: path.display().to_string() }).expect("opened");
     let deadline = Instant::now() + Duration::from_mins(1);
     let found = loop {
-        let found = search(&workbench, "passed");
+        let found = search(&workbench, "error");
         if found.complete && !found.hits.is_empty() {
             break found;
         }
@@ -46,6 +46,6 @@ fn an_open_library_is_searchable_after_a_while_by_itself() {
     for hit in &found.hits {
         let of_log = hit.kind == TextKind::Log && hit.log.is_some() && hit.line.is_some();
         assert!(of_log || hit.kind == TextKind::Transcript && hit.step.is_some(), "{hit:?}");
-        assert!(hit.snippet.to_lowercase().contains("passed"), "{hit:?}");
+        assert!(hit.snippet.to_lowercase().contains("error"), "{hit:?}");
     }
 }

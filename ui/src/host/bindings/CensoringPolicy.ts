@@ -11,4 +11,8 @@ export type CensoringPolicy = {
 /**
  * Reasons that are counted otherwise than by default.
  */
-overrides: { [key in EndReason]?: Ending }, };
+overrides: { [key in EndReason]?: Ending }, 
+/**
+ * Rows of the decision tables of exceptions ([`DECIDED_BY`]) that give another end reason than by default.
+ */
+rows: { [key in string]: EndReason }, };

@@ -12,6 +12,7 @@ import type { CodeRequest } from "./CodeRequest";
 import type { CompareRequest } from "./CompareRequest";
 import type { Comparison } from "./Comparison";
 import type { ControlRun } from "./ControlRun";
+import type { DecisionTable } from "./DecisionTable";
 import type { DisagreementPage } from "./DisagreementPage";
 import type { DisagreementRequest } from "./DisagreementRequest";
 import type { DrawFigure } from "./DrawFigure";
@@ -98,6 +99,7 @@ import type { SurvivalTable } from "./SurvivalTable";
 import type { TaskGrid } from "./TaskGrid";
 import type { TasksRequest } from "./TasksRequest";
 import type { TestImages } from "./TestImages";
+import type { TextHits } from "./TextHits";
 import type { TextPage } from "./TextPage";
 import type { Transcript } from "./Transcript";
 import type { TurnDetail } from "./TurnDetail";
@@ -159,9 +161,13 @@ export interface Commands {
   code_file: { request: CodeFileRequest; response: CodeFile };
   /** Looks in names, requests and failure messages. */
   search: { request: Search; response: SearchHits };
+  /** Looks in transcripts and logs. */
+  search_texts: { request: Search; response: TextHits };
   /** How end reasons are counted. */
   get_policy: { request: Nothing; response: PolicyTable };
-  /** Changes how end reasons are counted. */
+  /** How exceptions become end reasons: every row of the decision tables. */
+  get_decisions: { request: Nothing; response: DecisionTable };
+  /** Changes how end reasons are counted, and which reasons rows of the decision tables give. */
   set_policy: { request: SetPolicy; response: PolicyTable };
   /** Keeps an address of the app under a name. */
   save_view: { request: SavedView; response: Nothing };

@@ -5,6 +5,7 @@ import type { Spent } from "./Spent";
 import type { Stamina } from "./Stamina";
 import type { SurvivalRow } from "./SurvivalRow";
 import type { Swatch } from "./Swatch";
+import type { TurnScores } from "./TurnScores";
 
 /**
  * What stands for a member in a list that names it.
@@ -91,6 +92,10 @@ survival: Array<SurvivalRow>,
  * The benchmark's own score, 0 to 100.
  */
 score: number | null, 
+/**
+ * Scores of turns that are graded by themselves; `None` = they do not apply.
+ */
+scores: TurnScores | null, 
 /**
  * Sums and rates.
  */

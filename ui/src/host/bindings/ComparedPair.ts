@@ -21,6 +21,11 @@ b: number,
  */
 in_both: number, 
 /**
+ * Whether a member has several episodes of a scenario: then the log-rank test and intervals and p of difference and
+ * ratio are clustered by scenario.
+ */
+clustered: boolean, 
+/**
  * Log-rank test; `None` = not defined (nobody failed, or a member is empty).
  */
 logrank: ChiSquare | null, 
@@ -29,7 +34,8 @@ logrank: ChiSquare | null,
  */
 p_holm: number | null, 
 /**
- * The log-rank test by permutation, for pairs of together at most 40 episodes; `None` = more, or not defined.
+ * The log-rank test by permutation, for pairs of together at most 40 episodes, no two of a member of one scenario;
+ * `None` = others, or not defined.
  */
 logrank_permutation: PermutationTest | null, 
 /**
@@ -37,7 +43,7 @@ logrank_permutation: PermutationTest | null,
  */
 logrank_stratified: ChiSquare | null, 
 /**
- * Difference of mean stamina, unpaired, Greenwood.
+ * Difference of mean stamina, unpaired, Greenwood; by a jackknife over scenarios where `clustered`.
  */
 difference: Estimate | null, 
 /**
@@ -49,7 +55,7 @@ difference_bootstrap: [number, number] | null,
  */
 pass_rate_difference: Estimate | null, 
 /**
- * Ratio of mean staminas a / b; `None` = b is 0.
+ * Ratio of mean staminas a / b, by a jackknife over scenarios where `clustered`; `None` = b is 0.
  */
 ratio: Estimate | null, 
 /**

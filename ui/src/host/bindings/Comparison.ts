@@ -3,6 +3,7 @@ import type { ChiSquare } from "./ChiSquare";
 import type { Comparability } from "./Comparability";
 import type { ComparedMember } from "./ComparedMember";
 import type { ComparedPair } from "./ComparedPair";
+import type { PublishedNumber } from "./PublishedNumber";
 import type { SettingDifference } from "./SettingDifference";
 
 /**
@@ -58,6 +59,10 @@ overlaps: Array<[number, number, number]>,
  */
 overall: ChiSquare | null, 
 /**
+ * Whether that is clustered by scenario, because some member has several episodes of one.
+ */
+overall_clustered: boolean, 
+/**
  * Why there is none, in words without a full stop.
  */
 no_overall: string | null, 
@@ -81,6 +86,10 @@ published_benchmark: Array<string>,
  * The same about what runs on them cost.
  */
 published_cost: Array<string>, 
+/**
+ * Published scores of turns of the same tasks, never mixed with those of the members.
+ */
+published_scores: Array<PublishedNumber>, 
 /**
  * `default` or `custom`.
  */

@@ -3,4 +3,4 @@
 /**
  * File formats. Which of them fit, `list_presets` says.
  */
-export type ExportFormat = "svg" | "pdf" | "png" | "csv" | "parquet" | "tex" | "toml" | "md" | "html" | "zip";
+export type ExportFormat = "svg" | "pdf" | "png" | "csv" | "parquet" | "jsonl" | "tex" | "toml" | "md" | "html" | "zip";

@@ -101,7 +101,7 @@ stamina: Stamina,
  */
 pass_rate: PassRate | null, 
 /**
- * MT@k and Comp of EvoCode-Bench's paper; `None` = they do not apply.
+ * MT@k, SR, Gap and Comp of EvoCode-Bench's paper, or why they are refused; `None` = they do not apply.
  */
 rounds: RoundScores | null, 
 /**

@@ -23,6 +23,10 @@ export type TableOf = { "kind": "runs",
 /**
  * Whose.
  */
+of: CompareRequest, } | { "kind": "scores", 
+/**
+ * Whose.
+ */
 of: CompareRequest, } | { "kind": "spent", 
 /**
  * Whose.
