@@ -114,8 +114,8 @@ fn pages_tables_and_reports_have_the_same_scores() {
     for table in [TableOf::Scores { of: of(&[&run.id]) }, TableOf::Matrix { of: request }] {
         let table = library.workbench.table(&table).unwrap();
         let csv = table.to_csv();
-        let (head, row) = csv.split_once('\n').unwrap();
-        let row = row.lines().next().unwrap();
+        let mut lines = csv.lines();
+        let (head, row) = (lines.next().unwrap(), lines.next().unwrap());
         let value = |name: &str| {
             let at = head
                 .split(',')
@@ -143,8 +143,9 @@ fn pages_tables_and_reports_have_the_same_scores() {
 
 #[test]
 fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
-    let head = "run,scenario,turn,attempt,passed,planned_turns\n";
-    let (library, _folder) = table(&format!("{head}r,a,1,1,false,2\nr,a,1,2,true,2\nr,a,2,1,true,2\n"));
+    let head = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n";
+    let rows = "r,h,m,a,1,1,false,2\nr,h,m,a,1,2,true,2\nr,h,m,a,2,1,true,2\n";
+    let (library, _folder) = table(&format!("{head}{rows}"));
     let scores = compared(&library, &runs(&library)[0].id).unwrap();
     assert_eq!((scores.rounds.mt_at_k.len(), scores.rounds.comp), (0, None));
     assert_eq!(scores.dataset_score, Some(100.0), "the other scores stay");
