@@ -5,9 +5,14 @@
  */
 export type RoundScores = { 
 /**
- * MT@k for k = 1, 2, … up to the fewest trials of a task, over the first k trials by their start. Empty = refused.
+ * MT@k for k = 1, 2, …: over the first k trials by their start, up to the fewest of a task; or round by round, up to the
+ * tries that a round may have. Empty = refused.
  */
 mt_at_k: Array<number>, 
+/**
+ * Whether each round was tried from one snapshot until a try passed, as in the paper, and not whole tasks.
+ */
+round_by_round: boolean, 
 /**
  * SR; `None` = no round was played by itself.
  */
@@ -17,7 +22,7 @@ sr: number | null,
  */
 gap: number | null, 
 /**
- * Share of tasks of which some trial has a reward of 1 in the last round; `None` = refused or unknown.
+ * Share of tasks of which some trial, or some try at the last round, has a reward of 1 there; `None` = refused or unknown.
  */
 comp: number | null, 
 /**
