@@ -87,12 +87,13 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
         has(&pair["logrank"], &["chi2", "df", "p", "p_holm"]);
         has(&pair["difference"], &["value", "ci_low", "ci_high", "p"]);
     }
-    near(&pairs[0]["logrank"]["chi2"], 7.0);
-    // 28 ways to give 8 episodes to runs of 6 and 2: few enough to look at all.
-    assert_eq!(
-        pairs[0]["logrank_permutation"],
-        serde_json::json!({ "p": 1.0 / 28.0, "arrangements": 28, "exact": true })
-    );
+    // The oracle plays each scenario twice: scores of −11/16, −11/16 and −2/16 by scenario.
+    near(&pairs[0]["logrank"]["chi2"], 2.25 * 256.0 / 246.0);
+    assert_eq!((&pairs[0]["clustered"], &pairs[0]["logrank_permutation"]), (&true.into(), &Value::Null));
+    // 45 ways to give 10 episodes to runs of 2 and 8, but for one that was never at risk: few enough to look at all.
+    assert_eq!(pairs[2]["clustered"], false);
+    let permutation = &pairs[2]["logrank_permutation"];
+    assert_eq!((&permutation["arrangements"], &permutation["exact"]), (&36.into(), &true.into()), "{permutation}");
     has(&pairs[0]["paired"], &["n", "mean", "ci_low", "ci_high", "p"]);
     assert_eq!(pairs[0]["paired"]["n"], 2);
     assert!(pairs[2]["paired"].is_null(), "nop and failures share no scenario");

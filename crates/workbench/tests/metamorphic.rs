@@ -188,14 +188,16 @@ fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
     folder
 }
 
-/// What is shown of every run, without what is of its place: names, and how many remarks the import made.
-fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, SurvivalTable)> {
+/// What is shown of every run, without what is of its place: names, and how many remarks the import made. Where nothing is
+/// tested there is no survival.
+fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, Option<SurvivalTable>)> {
     let library = Library::of(paths);
     let rows = library.workbench.list_runs(ListRuns { limit: 500, ..ListRuns::default() }).unwrap().rows;
-    let mut numbers: Vec<(RunRow, SurvivalTable)> = rows
+    let mut numbers: Vec<(RunRow, Option<SurvivalTable>)> = rows
         .into_iter()
         .map(|row| {
-            let survival = library.workbench.run_survival(RunRef { run: row.id.clone() }).unwrap();
+            let survival = library.workbench.run_survival(RunRef { run: row.id.clone() });
+            let survival = if row.format == "locobench" { None } else { Some(survival.unwrap()) };
             let row = RunRow {
                 id: String::new(),
                 source: 0,
