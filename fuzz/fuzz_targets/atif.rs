@@ -9,6 +9,6 @@ fuzz_target!(|input: &[u8]| {
         assert!(transcript.steps.len() <= atif::STEP_CAP);
     }
     if let Ok(facts) = serde_json::from_slice::<Facts>(input) {
-        let _ = (facts.tool_calls(), facts.first_user_step(), facts.totals());
+        let _ = (facts.tool_calls(), facts.first_user_step(), facts.cache_exceeds_input());
     }
 });

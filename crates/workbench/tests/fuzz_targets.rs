@@ -5,6 +5,7 @@
 #![allow(
     dead_code,
     unused_attributes,
+    unused_imports,
     missing_docs,
     unreachable_pub,
     clippy::pedantic,
@@ -18,7 +19,7 @@ extern crate self as libfuzzer_sys;
 #[macro_export]
 macro_rules! fuzz_target {
     (|$input:ident: &[u8]| $body:block) => {
-        pub(crate) fn run($input: &[u8]) $body
+        pub(crate) fn fuzz_one($input: &[u8]) $body
     };
 }
 
@@ -54,19 +55,19 @@ mod unread;
 mod zip_tree;
 
 const TARGETS: &[(&str, fn(&[u8]))] = &[
-    ("atif", atif::run as fn(&[u8])),
-    ("evocode", evocode::run as fn(&[u8])),
-    ("harbor", harbor::run as fn(&[u8])),
-    ("locobench", locobench::run as fn(&[u8])),
-    ("pack", pack::run as fn(&[u8])),
-    ("pytest_log", pytest_log::run as fn(&[u8])),
-    ("run_state", run_state::run as fn(&[u8])),
-    ("settings", settings::run as fn(&[u8])),
-    ("staminabench", staminabench::run as fn(&[u8])),
-    ("table", table::run as fn(&[u8])),
-    ("terminal_bench", terminal_bench::run as fn(&[u8])),
-    ("unread", unread::run as fn(&[u8])),
-    ("zip_tree", zip_tree::run as fn(&[u8])),
+    ("atif", atif::fuzz_one as fn(&[u8])),
+    ("evocode", evocode::fuzz_one as fn(&[u8])),
+    ("harbor", harbor::fuzz_one as fn(&[u8])),
+    ("locobench", locobench::fuzz_one as fn(&[u8])),
+    ("pack", pack::fuzz_one as fn(&[u8])),
+    ("pytest_log", pytest_log::fuzz_one as fn(&[u8])),
+    ("run_state", run_state::fuzz_one as fn(&[u8])),
+    ("settings", settings::fuzz_one as fn(&[u8])),
+    ("staminabench", staminabench::fuzz_one as fn(&[u8])),
+    ("table", table::fuzz_one as fn(&[u8])),
+    ("terminal_bench", terminal_bench::fuzz_one as fn(&[u8])),
+    ("unread", unread::fuzz_one as fn(&[u8])),
+    ("zip_tree", zip_tree::fuzz_one as fn(&[u8])),
 ];
 
 #[test]
