@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
-import { bySource, metricName, publishedValue } from "./published";
+import { bySource, digitsOf, metricName, publishedValue } from "./published";
 
 const number = (model: string, metric: string, value: number, source = "paper", retries: number | null = null): PublishedNumber => ({ benchmark: "b", model, harness: null, retries, metric, turns: null, value, source, second_hand: source !== "paper" });
 
@@ -14,5 +14,8 @@ test("numbers of a model stand in one row, what is not published stays open", ()
 
 test("metrics are named as their sources name them", () => {
   expect(["mean_turns_passed", "mt4", "sr"].map(metricName)).toEqual(["Mean turns passed", "MT@4", "SR"]);
-  expect([54, -9.4].map(publishedValue)).toEqual(["54", "\u22129.4"]);
+  const column = [54, undefined, -9.4];
+  expect(digitsOf(column)).toBe(1);
+  expect([54, -9.4].map((value) => publishedValue(value, digitsOf(column)))).toEqual(["54.0", "\u22129.4"]);
+  expect(publishedValue(11, digitsOf([11, 9]))).toBe("11");
 });

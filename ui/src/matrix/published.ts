@@ -23,8 +23,11 @@ const abbreviated: Readonly<Record<string, string>> = { mt4: "MT@4", sr: "SR", g
 /** A metric as a head of a column: `Mean turns passed`, `MT@4`. */
 export const metricName = (metric: string): string => abbreviated[metric] ?? metric.charAt(0).toUpperCase() + metric.slice(1).replaceAll("_", " ");
 
-/** A published number with as many digits as were published, and a minus that is one. */
-export const publishedValue = (value: number): string => String(value).replace("-", "\u2212");
+/** Digits after the point of the most exact number of a column: JSON has lost the zeros of 54.0. */
+export const digitsOf = (values: readonly (number | undefined)[]): number => Math.max(0, ...values.map((value) => String(value ?? 0).split(".")[1]?.length ?? 0));
+
+/** A published number with the digits of its column, and a minus that is one. */
+export const publishedValue = (value: number, digits: number): string => value.toFixed(digits).replace("-", "\u2212");
 
 const keyOf = (n: PublishedNumber): string => JSON.stringify([n.model, n.harness, n.retries]);
 
