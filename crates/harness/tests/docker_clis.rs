@@ -128,6 +128,7 @@ impl Episode {
             turns: Arc::clone(&self.turns),
             attempts_before: Vec::new(),
             feedback: Feedback::default(),
+            solution: None,
         };
         let opened = gateway.open(key, Some(task));
         let endpoint = Endpoint {
