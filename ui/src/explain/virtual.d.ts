@@ -1,6 +1,5 @@
 declare module "virtual:explained" {
-  import type { Explanation } from "./parse";
   /** The entries of "Explain this number" in docs/metrics.md, read when the UI was built. */
-  const entries: readonly Explanation[];
+  const entries: readonly import("./parse").Explanation[];
   export default entries;
 }
