@@ -158,6 +158,36 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     );
 }
 
+/// A run of tasks that was played here: one chain of four rounds, which ends at the third.
+#[test]
+fn rounds_that_were_tried_from_one_snapshot_have_mt_at_k_round_by_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("tries");
+    std::fs::create_dir_all(run.join("scenario_0")).unwrap();
+    let config =
+        "agent: MINI_SWE\nbenchmark: HARBOR\nrestore_before_try: true\nharbor:\n  attempt_limit: 3\n";
+    std::fs::write(run.join("config.yaml"), config).unwrap();
+    let turn = |number: u32, passes: &[bool]| {
+        let attempt = |(at, passed): (usize, &bool)| {
+            let verdict = if *passed { "passed" } else { "failed" };
+            serde_json::json!({ "attempt": at + 1, "verdict": verdict, "reward": f64::from(u8::from(*passed)) })
+        };
+        serde_json::json!({ "turn": number, "attempts": passes.iter().enumerate().map(attempt).collect::<Vec<_>>() })
+    };
+    let trajectory = serde_json::json!({
+        "schema_version": "stamina-lab/1", "scenario": "scenario_0", "task": "a", "planned_turns": 4,
+        "attempt_limit": 3, "end_reason": "tests_failed",
+        "turns": [turn(1, &[true]), turn(2, &[false, false, true]), turn(3, &[false; 3])],
+    });
+    std::fs::write(run.join("scenario_0/trajectory.json"), trajectory.to_string()).unwrap();
+    let library = Library::of(&[run]);
+    let row = runs(&library).remove(0);
+    assert_eq!(row.attempt_limit, Some(3));
+    let scores = compared(&library, &row.id).unwrap();
+    assert_eq!((scores.rounds.mt_at_k, scores.rounds.round_by_round), (vec![25.0, 25.0, 50.0], true));
+    assert_eq!((scores.rounds.comp, scores.dataset_score), (Some(0.0), Some(50.0)));
+}
+
 #[test]
 fn several_runs_have_the_means_over_them() {
     let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n\

@@ -72,7 +72,9 @@ impl Config {
     /// A key of the benchmark's own section, whichever of its names the section has.
     fn section(&self) -> &'static str {
         let has = |section: &str| self.settings.keys().any(|k| k.starts_with(section));
-        if has("restful_server_gen_iterative.") {
+        if self.benchmark().as_deref() == Some("harbor") {
+            "harbor"
+        } else if has("restful_server_gen_iterative.") {
             "restful_server_gen_iterative"
         } else {
             "restful_server_gen"
