@@ -516,6 +516,28 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+async fn a_harness_of_npm_plays_a_task_in_one_session() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let passes =
+        |number: u32| format!("if [ -e /app/{number} ]; then echo 1 {REWARD}; else echo 0 {REWARD}; fi");
+    let (first, second) = (passes(1), passes(2));
+    task(&tasks, "npm", "", &[("touch /app/1", &first), ("test -e /app/1 && touch /app/2", &second)]);
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    let more = ["agent=QWEN_CODE", "endpoint.mode=oracle", "limits.memory_gib=1.5"];
+    assert_eq!(runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((episode.stamina(), episode.planned_turns), (2, Some(2)), "{episode:?}");
+    for turn in &episode.turns {
+        let attempt = &turn.attempts[0];
+        assert!(attempt.tokens.input.is_some_and(|tokens| tokens > 0), "the gateway counted: {attempt:?}");
+        assert!(!attempt.extra.contains_key("session_restarted"), "{attempt:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
 async fn each_attempt_at_a_step_begins_from_the_same_snapshot() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");

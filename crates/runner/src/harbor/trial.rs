@@ -313,6 +313,9 @@ impl Trial<'_> {
             None => {
                 self.status.phase(Phase::Preparing, "its image gets the harness");
                 let harness = self.play.harness.image();
+                // One at a time: what all of them share is made by the first.
+                let building = self.tasks.building(harness);
+                let _held = building.lock().await;
                 engine.task_with_harness(&image, harness, &limits, &self.play.stop).await?
             }
         };
@@ -330,6 +333,10 @@ impl Trial<'_> {
         for folder in LOGS {
             // Writing to memory does not fail.
             let _ = logs.folder(folder, true);
+        }
+        if self.player.is_none() {
+            // Whoever its agent is, the harness writes there when it is tried.
+            let _ = logs.folder(harness::HOME.trim_start_matches('/'), true);
         }
         if self.player.is_none() && self.play.settings.is_simulated() {
             // Where the simulated model writes the solution, whoever its agent is in the container.
