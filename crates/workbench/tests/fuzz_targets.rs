@@ -54,7 +54,10 @@ mod unread;
 #[path = "../../../fuzz/fuzz_targets/zip_tree.rs"]
 mod zip_tree;
 
-const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// Its name, and what it does with an input.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: &[Target] = &[
     ("atif", atif::fuzz_one as fn(&[u8])),
     ("evocode", evocode::fuzz_one as fn(&[u8])),
     ("harbor", harbor::fuzz_one as fn(&[u8])),
