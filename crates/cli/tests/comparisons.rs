@@ -93,7 +93,11 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
     // 45 ways to give 10 episodes to runs of 2 and 8, but for one that was never at risk: few enough to look at all.
     assert_eq!(pairs[2]["clustered"], false);
     let permutation = &pairs[2]["logrank_permutation"];
-    assert_eq!((&permutation["arrangements"], &permutation["exact"]), (&36.into(), &true.into()), "{permutation}");
+    assert_eq!(
+        (&permutation["arrangements"], &permutation["exact"]),
+        (&36.into(), &true.into()),
+        "{permutation}"
+    );
     has(&pairs[0]["paired"], &["n", "mean", "ci_low", "ci_high", "p"]);
     assert_eq!(pairs[0]["paired"]["n"], 2);
     assert!(pairs[2]["paired"].is_null(), "nop and failures share no scenario");
