@@ -58,19 +58,19 @@ mod zip_tree;
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
-    ("atif", atif::fuzz_one as Target),
-    ("evocode", evocode::fuzz_one as Target),
-    ("harbor", harbor::fuzz_one as Target),
-    ("locobench", locobench::fuzz_one as Target),
-    ("pack", pack::fuzz_one as Target),
-    ("pytest_log", pytest_log::fuzz_one as Target),
-    ("run_state", run_state::fuzz_one as Target),
-    ("settings", settings::fuzz_one as Target),
-    ("staminabench", staminabench::fuzz_one as Target),
-    ("table", table::fuzz_one as Target),
-    ("terminal_bench", terminal_bench::fuzz_one as Target),
-    ("unread", unread::fuzz_one as Target),
-    ("zip_tree", zip_tree::fuzz_one as Target),
+    ("atif", atif::fuzz_one as fn(&[u8])),
+    ("evocode", evocode::fuzz_one as fn(&[u8])),
+    ("harbor", harbor::fuzz_one as fn(&[u8])),
+    ("locobench", locobench::fuzz_one as fn(&[u8])),
+    ("pack", pack::fuzz_one as fn(&[u8])),
+    ("pytest_log", pytest_log::fuzz_one as fn(&[u8])),
+    ("run_state", run_state::fuzz_one as fn(&[u8])),
+    ("settings", settings::fuzz_one as fn(&[u8])),
+    ("staminabench", staminabench::fuzz_one as fn(&[u8])),
+    ("table", table::fuzz_one as fn(&[u8])),
+    ("terminal_bench", terminal_bench::fuzz_one as fn(&[u8])),
+    ("unread", unread::fuzz_one as fn(&[u8])),
+    ("zip_tree", zip_tree::fuzz_one as fn(&[u8])),
 ];
 
 #[test]
