@@ -181,3 +181,21 @@ fn the_zone_and_the_language_of_a_machine_change_no_number() {
         assert_eq!(room.json(&["runs"]), library.room.json(&["runs"]), "{name}");
     }
 }
+
+#[test]
+fn a_run_that_was_refused_alike_is_said_to_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = folder.path().join("job-a");
+    copy(&world("docker-words/job-a"), &job);
+    let doubts = || {
+        let library = Library::of(&job);
+        let run = library.run();
+        let compared = library.room.json(&["compare", run["id"].as_str().expect("an id")]);
+        compared["runs"][0]["doubts"].to_string()
+    };
+    assert!(!doubts().contains("look at the configuration"), "one of them passed");
+    for trial in ["good__AAAAAA5", "tests__AAAAAA3", "real__AAAAAA4"] {
+        fs::remove_dir_all(job.join(trial)).expect("a trial");
+    }
+    assert!(doubts().contains("every trial ended before the agent answered: look at the configuration"));
+}
