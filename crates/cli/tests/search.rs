@@ -49,7 +49,7 @@ fn words_of_a_log_are_found_in_the_line_that_holds_them() {
 fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
     let room = app::Room::new();
     ingest(&room, "data/sample-simulated.zip");
-    let hits = json(&room, &["search", "server.py", "--limit", "200"]);
+    let hits = json(&room, &["search", "server.py", "--limit", "30"]);
     let hit = hits.iter().find(|hit| hit["kind"] == "transcript").expect("a step of a transcript");
     let place = format!("transcript, step {}", hit["step"]);
     assert_eq!(hit["where"], place);
@@ -62,7 +62,7 @@ fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
     let step = &transcript["steps"][hit["step"].as_u64().expect("a step") as usize - 1];
     assert!(step.to_string().contains("server.py"), "{step}");
     // A second search finds the same and reads nothing into the index.
-    assert_eq!(json(&room, &["search", "server.py", "--limit", "200"]), hits);
+    assert_eq!(json(&room, &["search", "server.py", "--limit", "30"]), hits);
 }
 
 #[test]
