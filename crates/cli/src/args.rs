@@ -209,7 +209,9 @@ pub(crate) enum Command {
     ///
     /// Finds texts that hold every word; the last letters of a word may be missing. What is not yet in the index of transcripts
     /// and logs is read first, so the first search after an import takes longer.
-    #[command(after_help = "Examples:\n  stamina search connection refused\n  stamina search \"no such table\" --json")]
+    #[command(
+        after_help = "Examples:\n  stamina search connection refused\n  stamina search \"no such table\" --json"
+    )]
     Search {
         /// Words to look for
         #[arg(required = true, value_name = "WORDS")]

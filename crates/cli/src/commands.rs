@@ -10,8 +10,8 @@ use crate::args::{Args, Command};
 use crate::print::{print, print_json};
 use crate::{
     compare_command, exports, failures_command, library_commands, locobench_command, machine_commands,
-    matrix_command, play_commands, preflight_command, reference_commands, scenario_commands,
-    search_command, serve, source_commands, steer_commands, table, withdraw_command,
+    matrix_command, play_commands, preflight_command, reference_commands, scenario_commands, search_command,
+    serve, source_commands, steer_commands, table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.

@@ -146,9 +146,7 @@ fn waiting(conn: &Connection) -> Result<Option<UnindexedEpisode>> {
     );
     let mut find = conn.prepare_cached(&sql)?;
     Ok(find
-        .query_row([], |row| {
-            Ok(UnindexedEpisode { id: row.get(0)?, run: row.get(1)?, episode: row.get(2)? })
-        })
+        .query_row([], |row| Ok(UnindexedEpisode { id: row.get(0)?, run: row.get(1)?, episode: row.get(2)? }))
         .optional()?)
 }
 

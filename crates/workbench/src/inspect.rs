@@ -273,7 +273,12 @@ impl Workbench {
 }
 
 /// The text of an artifact: a whole file, or what a pointer names in a JSON file.
-pub(crate) fn artifact_text(tree: &Tree, artifact: &Artifact, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
+pub(crate) fn artifact_text(
+    tree: &Tree,
+    artifact: &Artifact,
+    offset: i64,
+    limit: u32,
+) -> Result<TextPage, ReadError> {
     match &artifact.pointer {
         None => view::text_page(tree, &artifact.path, offset, limit).map(page),
         // Such texts are cut to a size that is given at once.

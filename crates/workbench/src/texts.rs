@@ -99,7 +99,12 @@ impl Wanted {
 /// The texts of a step: what was reasoned, said, called, and came back.
 fn texts_of(step: &Step) -> impl Iterator<Item = &str> {
     let calls = step.tool_calls.iter().flat_map(|call| {
-        let texts = [Some(call.name.as_str()), Some(call.summary.as_str()), Some(call.arguments.as_str()), call.result.as_deref()];
+        let texts = [
+            Some(call.name.as_str()),
+            Some(call.summary.as_str()),
+            Some(call.arguments.as_str()),
+            call.result.as_deref(),
+        ];
         texts.into_iter().flatten()
     });
     step.reasoning.as_deref().into_iter().chain(std::iter::once(step.text.as_str())).chain(calls)
