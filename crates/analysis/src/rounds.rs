@@ -24,8 +24,26 @@ pub struct TaskRewards {
 pub struct TaskTries {
     /// Rounds that the task declares.
     pub rounds: u32,
-    /// Rounds that were begun.
+    /// Rounds that were begun. Tries that something outside has ended are none.
     pub tries: Vec<Vec<bool>>,
+    /// Whether something outside has ended it, or it is not over: further tries may have passed.
+    pub is_cut_off: bool,
+}
+
+impl TaskTries {
+    /// Rounds that were cleared before the first that was not, each within its first k tries.
+    pub fn cleared(&self, k: usize) -> usize {
+        let is_cleared = |tries: &&Vec<bool>| tries.iter().take(k).any(|passed| *passed);
+        self.tries.iter().take_while(is_cleared).count().min(self.rounds as usize)
+    }
+
+    /// Whether [`TaskTries::cleared`] is what k tries at each round come to, though it may have been cut off: all rounds are
+    /// cleared, or the first that is not has had its k tries, or a later one was begun.
+    pub fn is_decided(&self, k: usize) -> bool {
+        let cleared = self.cleared(k);
+        let is_over = |tries: &Vec<bool>| tries.len() >= k || cleared + 1 < self.tries.len();
+        !self.is_cut_off || cleared >= self.rounds as usize || self.tries.get(cleared).is_some_and(is_over)
+    }
 }
 
 /// MT@k over independent attempts: `100/|T| · Σ_t (1/N_t) Σ_i max_{a ≤ k} r[t,a,i]`, the first k attempts of each task.
@@ -62,15 +80,22 @@ pub fn mt_over_subsets(tasks: &[TaskRewards], k: usize) -> Option<f64> {
 
 /// MT@k round by round: the share of rounds that were cleared before the first that was not, each within its first k tries.
 ///
-/// `None` = there is no task, no round, or k is 0.
+/// `None` = there is no task, no round, or k is 0, or one was cut off before its k tries decided it.
 pub fn mt_round_by_round(tasks: &[TaskTries], k: usize) -> Option<f64> {
-    if k == 0 {
+    if k == 0 || !tasks.iter().all(|task| task.is_decided(k)) {
         return None;
     }
-    mean(tasks.iter().map(|task| {
-        let cleared = task.tries.iter().take_while(|tries| tries.iter().take(k).any(|passed| *passed));
-        (task.rounds > 0).then(|| share(cleared.count().min(task.rounds as usize) as f64, task.rounds))
-    }))
+    mean(tasks.iter().map(|task| (task.rounds > 0).then(|| share(task.cleared(k) as f64, task.rounds))))
+}
+
+/// Comp of one task round by round: 100 where some trial of it has cleared every round within the `allowed` tries, 0 where
+/// none has. `None` = one was cut off that might have.
+pub fn comp_round_by_round(trials: &[TaskTries], allowed: usize) -> Option<f64> {
+    let is_done = |trial: &TaskTries| trial.rounds > 0 && trial.cleared(allowed) >= trial.rounds as usize;
+    if trials.iter().any(is_done) {
+        return Some(100.0);
+    }
+    trials.iter().all(|trial| trial.is_decided(allowed)).then_some(0.0)
 }
 
 /// SR: the share of rounds that pass when each is played by itself, mean within a task, then over tasks.
@@ -168,7 +193,7 @@ mod tests {
 
     fn tries(rounds: u32, list: &[&str]) -> TaskTries {
         let of = |text: &&str| text.chars().map(|letter| letter == '1').collect();
-        TaskTries { rounds, tries: list.iter().map(of).collect() }
+        TaskTries { rounds, tries: list.iter().map(of).collect(), is_cut_off: false }
     }
 
     /// Worked by hand, and by EvoCode-Bench's own script where that has the number (MT@4 and Comp).
@@ -206,6 +231,38 @@ mod tests {
         let calls =
             |tasks: &[TaskTries]| tasks.iter().flat_map(|task| &task.tries).map(Vec::len).sum::<usize>();
         assert_eq!((calls(&tasks), calls(&sequential)), (28, 19));
+    }
+
+    #[test]
+    fn a_trial_that_was_cut_off_is_decided_only_by_the_tries_that_were_made() {
+        let cut_off = |rounds, list: &[&str]| TaskTries { is_cut_off: true, ..tries(rounds, list) };
+        let known = |trial: &TaskTries| -> Vec<Option<f64>> {
+            (1..=3).map(|k| mt_round_by_round(std::slice::from_ref(trial), k)).collect()
+        };
+        // The second round had one of its tries.
+        let one = cut_off(4, &["1", "0"]);
+        assert_eq!(known(&one), [Some(25.0), None, None]);
+        assert_eq!(comp_round_by_round(std::slice::from_ref(&one), 3), None);
+        // The next round was not begun; with one try the second decides.
+        assert_eq!(known(&cut_off(4, &["1", "01"])), [Some(25.0), None, None]);
+        assert_eq!(known(&cut_off(4, &[])), [None, None, None]);
+        // All tries were made, all rounds were cleared, or a later round was begun: nothing more could come.
+        assert_eq!(known(&cut_off(4, &["1", "000"])), [Some(25.0); 3]);
+        assert_eq!(known(&cut_off(2, &["1", "1"])), [Some(100.0); 3]);
+        assert_eq!(known(&cut_off(4, &["1", "0", "1"])), [Some(25.0); 3]);
+        // It ended by itself.
+        assert_eq!(known(&tries(4, &["1", "0"])), [Some(25.0); 3]);
+        let done = cut_off(1, &["1"]);
+        assert_eq!(comp_round_by_round(&[one, done], 3), Some(100.0));
+    }
+
+    #[test]
+    fn a_task_with_a_round_that_no_try_cleared_is_not_complete() {
+        // The chain went on after a failed round, and passed the last one.
+        let chain = tries(4, &["1", "0", "1", "1"]);
+        assert_eq!(comp_round_by_round(std::slice::from_ref(&chain), 1), Some(0.0));
+        assert_eq!(mt_round_by_round(&[chain], 1), Some(25.0));
+        assert_eq!(comp_round_by_round(&[tries(2, &["01", "1"])], 4), Some(100.0));
     }
 
     #[test]

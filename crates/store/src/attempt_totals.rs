@@ -1,6 +1,6 @@
 //! What attempts of a run took, by their number: counted and summed where they lie, without reading their tests.
 
-use model::PASS_REWARD;
+use model::{EndReason, Ending, PASS_REWARD};
 use rusqlite::params;
 
 use crate::values::json;
@@ -109,16 +109,24 @@ impl Store {
         })
     }
 
-    /// Whether the attempts at the turns of a run's episodes passed: episode, turn, attempt, in their order.
+    /// Whether the attempts at the turns of a run's episodes passed: episode, turn, attempt, in their order. One that has not
+    /// passed because something outside has ended it (a reason that censors) says nothing, and is left out.
     pub fn passes(&self, run: RunId) -> Result<Vec<(EpisodeId, u32, bool)>> {
+        let from_outside = |reason: &&EndReason| reason.default_ending() == Ending::Censored;
+        let from_outside: Vec<&str> =
+            EndReason::ALL.iter().filter(from_outside).map(|reason| reason.as_str()).collect();
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT episode.id, turn.number, attempt.verdict = 'passed'
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
                  WHERE episode.run = ?1 AND {VALID_EPISODE}
+                   AND (attempt.verdict = 'passed' OR attempt.verdict <> 'unfinished'
+                     AND ifnull(attempt.end_reason, '') NOT IN (SELECT value FROM json_each(?2)))
                  ORDER BY episode.id, turn.number, attempt.number"
             ))?;
-            let rows = find.query_map(params![run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let rows = find.query_map(params![run, json(&from_outside)?], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }

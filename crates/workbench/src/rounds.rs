@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use analysis::rounds::{TaskRewards, TaskTries, comp, gap, mt_at_k, mt_round_by_round};
-use model::{RoundScores, TaskTotals, counted};
+use analysis::rounds::{TaskRewards, TaskTries, comp, comp_round_by_round, gap, mt_at_k, mt_round_by_round};
+use model::{EndReason, Ending, RoundScores, TaskTotals, counted};
 use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunRecord, Store, Summary};
 
@@ -37,6 +37,8 @@ const TRIES: &str = "harbor.attempt_limit";
 /// - where a turn was tried again: a further try begins from what the one before left;
 /// - where trials begin from what another trial left (Harbor's fork names them `…__mr-…`);
 /// - where a task does not say how many turns it has.
+///
+/// Round by round they are unknown where trials were cut off from outside before their tries decided them.
 ///
 /// A task that the source only counts enters with its totals: MT@1 needs no more, Comp does unless all or none passed.
 pub(crate) fn scores(
@@ -99,27 +101,50 @@ fn tries(
         TaskTries {
             rounds,
             tries: (1..=begun).map(|turn| of_trial.remove(&turn).unwrap_or_default()).collect(),
+            is_cut_off: trial.end_reason != EndReason::PassedAll
+                && trial.end_reason.default_ending() == Ending::Censored,
         }
     };
     Ok(by_task.into_values().map(|trials| trials.into_iter().map(&mut tries_of).collect()).collect())
 }
 
-/// MT@k and Comp round by round: means within a task, then over tasks. `allowed` = tries that a round might have.
+/// MT@k and Comp round by round: means within a task, then over tasks. `allowed` = tries that a round might have. What trials
+/// that were cut off leave open is unknown, and how many there are is said.
 fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
     let mean = |of: &dyn Fn(&[TaskTries]) -> Option<f64>| {
         let known: Option<Vec<f64>> = tasks.iter().map(|trials| of(trials)).collect();
         known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
     let made = tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
-    let most = allowed.map_or(made, |allowed| usize::try_from(allowed).unwrap_or(MOST_TRIES)).min(MOST_TRIES);
+    let allowed = allowed.map(|allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
+    let most = allowed.unwrap_or(made.max(1)).min(MOST_TRIES);
     let mt_at_k: Vec<f64> = (1..=most).map_while(|k| mean(&|trials| mt_round_by_round(trials, k))).collect();
-    let is_done = |trial: &TaskTries| {
-        trial.tries.len() == trial.rounds as usize
-            && trial.tries.last().is_some_and(|last| last.contains(&true))
-    };
-    let comp = mean(&|trials| Some(if trials.iter().any(is_done) { 100.0 } else { 0.0 }));
+    let allowed = allowed.unwrap_or(usize::MAX);
+    let comp = mean(&|trials| comp_round_by_round(trials, allowed));
     let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
-    RoundScores { mt_at_k, round_by_round: true, sr: None, gap, comp, missing: vec![NO_SR.to_owned()] }
+    let trials = || tasks.iter().flatten();
+    let open = trials().filter(|trial| !trial.is_decided(most) || !trial.is_decided(allowed)).count();
+    let mut missing = Vec::new();
+    if open > 0 && (mt_at_k.len() < most || comp.is_none()) {
+        missing.push(cut_off(open, trials().count(), (mt_at_k.len(), most), comp.is_none()));
+    }
+    missing.push(NO_SR.to_owned());
+    RoundScores { mt_at_k, round_by_round: true, sr: None, gap, comp, missing }
+}
+
+/// What is unknown because trials were cut off. `known` = the largest k of which MT@k is known, and the largest that is asked.
+fn cut_off(open: usize, trials: usize, known: (usize, usize), no_comp: bool) -> String {
+    let mt = match known {
+        (0, _) => Some("MT@k".to_owned()),
+        (known, most) if known < most => Some(format!("MT@k for k > {known}")),
+        _ => None,
+    };
+    let comp = no_comp.then(|| "Comp".to_owned());
+    let are = if mt.is_some() && no_comp { "are" } else { "is" };
+    let what = mt.into_iter().chain(comp).collect::<Vec<_>>().join(" and ");
+    let were =
+        if open == 1 { "was cut off from outside, or is" } else { "were cut off from outside, or are" };
+    format!("{what} {are} unknown: {open} of {} {were} not over.", counted(trials as u64, "trial"))
 }
 
 /// Why the attempts of a run are not what MT@k is made of, without a full stop; `None` = they are.
@@ -276,6 +301,7 @@ mod tests {
         let trial = |rounds: u32, tries: &[&[bool]]| TaskTries {
             rounds,
             tries: tries.iter().map(|round| round.to_vec()).collect(),
+            is_cut_off: false,
         };
         let tasks = [
             vec![trial(4, &[&[true], &[false, false, true], &[false, false, false]])],

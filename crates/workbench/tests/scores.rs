@@ -188,6 +188,95 @@ fn rounds_that_were_tried_from_one_snapshot_have_mt_at_k_round_by_round() {
     assert_eq!((scores.rounds.comp, scores.dataset_score), (Some(0.0), Some(50.0)));
 }
 
+/// MT@k, Comp and the first reason of a run of two tasks of four rounds, four tries each: how one ended, beside one that
+/// passed all.
+fn beside_a_whole_one(
+    end_reason: &str,
+    is_over: bool,
+    turns: serde_json::Value,
+) -> (Vec<f64>, Option<f64>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("tries");
+    let config = "agent: MINI_SWE\nbenchmark: HARBOR\nrestore_before_try: true\nfail_stop: true\nharbor:\n  attempt_limit: 4\n";
+    let passed = || serde_json::json!([{ "attempt": 1, "verdict": "passed", "reward": 1.0 }]);
+    let all: Vec<_> = (1..=4).map(|turn| serde_json::json!({ "turn": turn, "attempts": passed() })).collect();
+    let whole = serde_json::Value::Array(all);
+    for (number, end, finished_at, turns) in [
+        (0, end_reason, is_over.then_some("2026-11-01T01:00:00Z"), turns),
+        (1, "passed_all", Some("2026-11-01T01:00:00Z"), whole),
+    ] {
+        let at = run.join(format!("scenario_{number}"));
+        std::fs::create_dir_all(&at).unwrap();
+        let trajectory = serde_json::json!({
+            "schema_version": "stamina-lab/1", "scenario": format!("scenario_{number}"), "task": format!("t{number}"),
+            "planned_turns": 4, "attempt_limit": 4, "started_at": "2026-11-01T00:00:00Z", "finished_at": finished_at,
+            "end_reason": end, "turns": turns,
+        });
+        std::fs::write(at.join("trajectory.json"), trajectory.to_string()).unwrap();
+    }
+    std::fs::write(run.join("config.yaml"), config).unwrap();
+    let library = Library::of(&[run]);
+    let rounds = compared(&library, &runs(&library).remove(0).id).unwrap().rounds;
+    assert!(rounds.round_by_round);
+    (rounds.mt_at_k, rounds.comp, rounds.missing[0].clone())
+}
+
+#[test]
+fn what_trials_that_were_cut_off_leave_open_is_unknown() {
+    let passed = serde_json::json!({ "attempt": 1, "verdict": "passed", "reward": 1.0 });
+    let failed = |attempt: u32| serde_json::json!({ "attempt": attempt, "verdict": "failed", "reward": 0.0 });
+    // The endpoint ended the second try at the second round.
+    let endpoint = serde_json::json!([
+        { "turn": 1, "attempts": [passed] },
+        { "turn": 2, "attempts": [failed(1), { "attempt": 2, "verdict": "unfinished", "end_reason": "endpoint" }] },
+    ]);
+    let (mt_at_k, comp, why) = beside_a_whole_one("endpoint", true, endpoint);
+    assert_eq!((mt_at_k, comp), (vec![62.5], None));
+    assert_eq!(
+        why,
+        "MT@k for k > 1 and Comp are unknown: 1 of 2 trials was cut off from outside, or is not over."
+    );
+    // Stopped between two rounds.
+    let stopped = serde_json::json!([
+        { "turn": 1, "attempts": [passed] },
+        { "turn": 2, "attempts": [failed(1), { "attempt": 2, "verdict": "passed", "reward": 1.0 }] },
+    ]);
+    let (mt_at_k, comp, _) = beside_a_whole_one("cancelled", false, stopped);
+    assert_eq!((mt_at_k, comp), (vec![62.5], None));
+    // Its image could not be built; its set-up failed before anybody had worked.
+    let set_up = serde_json::json!([
+        { "turn": 1, "attempts": [{ "attempt": 1, "verdict": "error", "end_reason": "environment" }] },
+    ]);
+    for turns in [serde_json::json!([]), set_up] {
+        let (mt_at_k, comp, why) = beside_a_whole_one("environment", true, turns);
+        assert_eq!((mt_at_k.len(), comp), (0, None));
+        assert!(why.starts_with("MT@k and Comp are unknown: 1 of 2 trials"), "{why}");
+    }
+    // All its tries were made, whatever ended the run then.
+    let tries: Vec<_> = (1..=4).map(failed).collect();
+    let turns = serde_json::json!([{ "turn": 1, "attempts": [passed] }, { "turn": 2, "attempts": tries }]);
+    let (mt_at_k, comp, _) = beside_a_whole_one("cancelled", false, turns);
+    assert_eq!((mt_at_k, comp), (vec![62.5; 4], Some(50.0)));
+    // The agent ended it.
+    let turns = serde_json::json!([
+        { "turn": 1, "attempts": [passed] },
+        { "turn": 2, "attempts": [{ "attempt": 1, "verdict": "error", "end_reason": "killed_itself" }] },
+    ]);
+    let (mt_at_k, comp, _) = beside_a_whole_one("killed_itself", true, turns);
+    assert_eq!((mt_at_k, comp), (vec![62.5; 4], Some(50.0)));
+}
+
+#[test]
+fn a_chain_that_goes_on_after_a_failed_round_is_not_complete() {
+    let attempt = |verdict: &str| serde_json::json!([{ "attempt": 1, "verdict": verdict }]);
+    let turns: Vec<_> = (1..)
+        .zip(["passed", "failed", "passed", "passed"])
+        .map(|(turn, verdict)| serde_json::json!({ "turn": turn, "attempts": attempt(verdict) }))
+        .collect();
+    let (mt_at_k, comp, _) = beside_a_whole_one("tests_failed", true, serde_json::Value::Array(turns));
+    assert_eq!((mt_at_k, comp), (vec![62.5; 4], Some(50.0)));
+}
+
 #[test]
 fn several_runs_have_the_means_over_them() {
     let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n\
