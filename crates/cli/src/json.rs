@@ -202,8 +202,15 @@ pub(crate) fn copies(detail: &RunDetail) -> Value {
         .copies
         .iter()
         .map(|c| {
-            let counted = if c.other_counts { &c.run } else { &detail.row.id };
-            json!({ "run": c.run, "source": c.source, "trials": c.episodes, "counted_in": counted })
+            let here = c.episodes - c.counted_there.min(c.episodes);
+            let counted = if c.counted_there > here { &c.run } else { &detail.row.id };
+            json!({
+                "run": c.run,
+                "source": c.source,
+                "trials": c.episodes,
+                "counted_in": counted,
+                "counted_there": c.counted_there,
+            })
         })
         .collect();
     json!({ "run": detail.row.id, "copies": copies })

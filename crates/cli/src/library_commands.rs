@@ -356,8 +356,13 @@ pub(crate) fn copies(
         .copies
         .iter()
         .map(|copies| {
-            let counted = if copies.other_counts { &copies.run } else { &detail.row.id };
-            vec![copies.run.clone(), copies.source.clone(), copies.episodes.to_string(), counted.clone()]
+            let here = copies.episodes - copies.counted_there.min(copies.episodes);
+            let counted = match (here, copies.counted_there) {
+                (_, 0) => detail.row.id.clone(),
+                (0, _) => copies.run.clone(),
+                (here, there) => format!("{} ({here}), {} ({there})", detail.row.id, copies.run),
+            };
+            vec![copies.run.clone(), copies.source.clone(), copies.episodes.to_string(), counted]
         })
         .collect();
     print(&table::table(

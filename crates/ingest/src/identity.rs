@@ -18,6 +18,15 @@ pub fn of_id(parts: &[&str]) -> String {
     format!("id-{stamp:016x}")
 }
 
+/// Whether a text has the form of the identities that are made here.
+pub fn is_own(text: &str) -> bool {
+    ["id-", "by-", "of-"].iter().any(|kind| {
+        text.strip_prefix(kind).is_some_and(|stamp| {
+            stamp.len() == 16 && stamp.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        })
+    })
+}
+
 /// The identity of an episode that is published once for each name (of a model) and scenario, whatever was measured.
 pub fn of_published(name: &str, episode: &Episode) -> String {
     format!("by-{:016x}", contents(Stamp::new().text(name), episode).finish())
@@ -31,29 +40,46 @@ pub fn of_contents(episode: &Episode) -> Option<String> {
     is_close.then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
 }
 
-/// Leaves out of what is read together all that has the identity of one before it, with a warning. `identity` gives the run,
-/// too: copies in two runs stay (the store tells which of them counts).
+/// Leaves out of what is read together all that has the identity of another one, with a warning. `identity` gives the run,
+/// too: copies in two runs stay (the store tells which of them counts). The first counts, unless it `is_snapshot` (was copied
+/// before it had a result that can be read) and another one is none.
 pub(crate) fn once_each<T>(
     items: &mut Vec<T>,
     identity: impl Fn(&T) -> Option<(String, String)>,
+    is_snapshot: impl Fn(&T) -> bool,
     path: impl Fn(&T) -> String,
     report: &mut Report,
 ) {
-    let mut first: HashMap<(String, String), String> = HashMap::new();
-    items.retain(|item| {
-        let Some(identity) = identity(item) else { return true };
-        match first.entry(identity) {
-            Entry::Vacant(entry) => {
-                entry.insert(path(item));
-                true
-            }
-            Entry::Occupied(entry) => {
-                let what =
-                    format!("It is the same trial as {}, which counts. This one is left out.", entry.get());
-                report.warn(Warning::skipped(path(item), "part.duplicate", what));
-                false
+    // Which of the items counts, by its index, and whether it is a snapshot.
+    let mut counted: HashMap<(String, String), (usize, bool)> = HashMap::new();
+    let mut stands_for: Vec<Option<(String, String)>> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let identity = identity(item);
+        if let Some(identity) = &identity {
+            let here = (index, is_snapshot(item));
+            match counted.entry(identity.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(here)),
+                Entry::Occupied(mut entry) if entry.get().1 && !here.1 => drop(entry.insert(here)),
+                Entry::Occupied(_) => {}
             }
         }
+        stands_for.push(identity);
+    }
+    let paths: HashMap<usize, String> =
+        counted.values().map(|(index, _)| (*index, path(&items[*index]))).collect();
+    let mut index = 0;
+    items.retain(|item| {
+        let here = index;
+        index += 1;
+        let Some((first, _)) = stands_for[here].as_ref().and_then(|identity| counted.get(identity)) else {
+            return true;
+        };
+        if *first != here {
+            let other = &paths[first];
+            let what = format!("It is the same trial as {other}, which counts. This one is left out.");
+            report.warn(Warning::skipped(path(item), "part.duplicate", what));
+        }
+        *first == here
     });
 }
 
@@ -178,6 +204,10 @@ mod tests {
         more.turns[0].attempts[0].tokens.cached = Some(0);
         assert_ne!(of_contents(&one), of_contents(&more), "0 is not unknown");
         assert_ne!(of_id(&["a", "b"]), of_id(&["ab"]));
+        assert!(is_own(&of_id(&["a", "b"])) && is_own(&of_contents(&one).unwrap_or_default()));
+        for foreign in ["1", "id-1", "id-00000000000000zz", "xx-0000000000000000", "id-00000000000000000"] {
+            assert!(!is_own(foreign), "{foreign}");
+        }
     }
 
     #[test]

@@ -189,6 +189,8 @@ impl SandboxError {
                 let name = image.trim_start_matches("stamina/").split(':').next().unwrap_or(image);
                 Some(format!("Build it with: stamina images build {name}"))
             }
+            // Of the image of a task no setting names another.
+            Self::NoImage { image } if image.starts_with("stamina-task:") => None,
             Self::NoImage { image } => Some(format!(
                 "Pull or build it first (docker pull {image}), or set docker.image_name to one that is there."
             )),
@@ -196,13 +198,18 @@ impl SandboxError {
             Self::Engine { gone: true, .. } => {
                 Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())
             }
-            Self::Image { why, .. }
+            Self::Image { image, why }
                 if ["certificate", "CERT", "SSL", "TLS"].iter().any(|sign| why.contains(sign)) =>
             {
-                Some(
+                Some(if image.starts_with("stamina-task:") {
+                    // Its recipe is its own, and takes no bundle of ours.
+                    "Behind a proxy that opens TLS, its Dockerfile has to add the bundle of certificates itself; or name an image that is there \
+                     in its task.toml (environment.docker_image)."
+                        .to_owned()
+                } else {
                     "Behind a proxy that opens TLS, name its bundle of certificates: stamina images build --ca FILE"
-                        .to_owned(),
-                )
+                        .to_owned()
+                })
             }
             Self::Image { .. } | Self::Engine { .. } | Self::Files { .. } => None,
         }
@@ -335,6 +342,17 @@ mod tests {
         {
             assert!(!error.hint().unwrap().contains("--user"), "{error}");
         }
+    }
+
+    #[test]
+    fn what_does_nothing_for_the_image_of_a_task_is_not_proposed() {
+        let of = |image: &str| SandboxError::Image {
+            image: image.to_owned(),
+            why: "pip: SSL: CERTIFICATE_VERIFY_FAILED".to_owned(),
+        };
+        assert!(of("stamina/qwen-code:0.24.4").hint().unwrap().contains("images build --ca"));
+        let hint = of("stamina-task:0a1b").hint().unwrap();
+        assert!(hint.contains("Dockerfile") && !hint.contains("--ca"), "{hint}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What runs leave in the engine: found by label, taken away when their run is over, when their process has died, or when
 //! a person asks for it.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bollard::query_parameters::{
@@ -12,6 +13,9 @@ use crate::engine::{failed, status};
 use crate::firewall;
 use crate::owner::{Process, key, plain};
 use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
+
+/// What the names of snapshots of the containers of tasks begin with.
+const SNAPSHOTS: &str = "stamina-snapshot:";
 
 impl Engine {
     /// All containers, images, networks and volumes with our labels of a run, boxes first: the order in which they can be removed.
@@ -43,6 +47,7 @@ impl Engine {
             let name = name.map(|name| name.trim_start_matches('/').to_owned());
             found.extend(leftover("container", name, container.id, container.labels));
         }
+        found.retain(|container| is_ours(&container.kind, &container.name));
         // Snapshots of the containers of tasks.
         let images = self
             .docker
@@ -50,8 +55,13 @@ impl Engine {
             .await
             .map_err(failed("list images"))?;
         for image in images {
-            let name = image.repo_tags.into_iter().next();
-            found.extend(leftover("image", name, Some(image.id), Some(image.labels)));
+            // A snapshot of the same name has taken that of an earlier one, which has none then.
+            let is_nameless =
+                image.repo_tags.iter().chain(&image.repo_digests).all(|name| name.starts_with("<none>"));
+            let name = image.repo_tags.into_iter().find(|name| is_ours("image", name));
+            if name.is_some() || is_nameless {
+                found.extend(leftover("image", name, Some(image.id), Some(image.labels)));
+            }
         }
         let networks = self
             .docker
@@ -87,7 +97,10 @@ impl Engine {
             ("volume", false),
         ] {
             let of_kind = |leftover: &&Leftover| leftover.kind == kind && is_relay(leftover) == relays;
-            for leftover in leftovers.iter().filter(of_kind) {
+            let mut of_kind: Vec<&Leftover> = leftovers.iter().filter(of_kind).collect();
+            // An engine keeps an image that another one stands on: the snapshot of a step stands on that of the step before.
+            of_kind.sort_by_key(|leftover| Reverse(step_of(leftover)));
+            for leftover in of_kind {
                 if let Err(error) = self.remove_one(leftover).await {
                     first.get_or_insert(error);
                 }
@@ -159,6 +172,26 @@ impl Engine {
     }
 }
 
+/// Whether a container or an image with our labels is one of ours: the recipe of a task may set labels, which its image and every
+/// container of it then have, but not names.
+fn is_ours(kind: &str, name: &str) -> bool {
+    match kind {
+        "container" => name.starts_with("stamina-"),
+        _ => snapshot(name).is_some(),
+    }
+}
+
+/// What follows [`SNAPSHOTS`] in the name of an image; Podman names its host before it.
+fn snapshot(name: &str) -> Option<&str> {
+    name.strip_prefix("localhost/").unwrap_or(name).strip_prefix(SNAPSHOTS)
+}
+
+/// The step before which a snapshot was made, from its name; 0 of what is none.
+fn step_of(leftover: &Leftover) -> u32 {
+    let tag = snapshot(&leftover.name).filter(|_| leftover.kind == "image");
+    tag.and_then(|tag| tag.rsplit('-').next()?.parse().ok()).unwrap_or(0)
+}
+
 /// Something that blocks and says by itself what went wrong.
 async fn quietly(work: impl FnOnce() + Send + 'static) {
     if let Err(panicked) = tokio::task::spawn_blocking(work).await {
@@ -184,4 +217,35 @@ fn leftover(
         in_use: labels.get(&key("owner")).is_none_or(|owner| Process::of_label(owner).lives()),
         labels,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(name: &str) -> Leftover {
+        leftover("image", Some(name.to_owned()), None, None).unwrap()
+    }
+
+    #[test]
+    fn what_a_recipe_labels_as_ours_is_not_ours() {
+        assert!(is_ours("image", "stamina-snapshot:0f3a5c77-scenario_0-2"));
+        assert!(is_ours("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2"));
+        assert!(is_ours("container", "stamina-0f3a5c77-scenario_0-task-1"));
+        for image in ["stamina-task:0a1b", "docker.io/somebody/image:latest", "stamina/base:1"] {
+            assert!(!is_ours("image", image), "{image}");
+        }
+        assert!(!is_ours("container", "quirky_hopper"));
+    }
+
+    #[test]
+    fn snapshots_of_later_steps_stand_on_those_of_earlier_ones() {
+        let of = |step: u32| image(&format!("stamina-snapshot:0f3a5c77-scenario_3-{step}"));
+        let mut all = [of(2), of(10), image("stamina-snapshot:odd"), of(1)];
+        all.sort_by_key(|left| Reverse(step_of(left)));
+        let steps: Vec<u32> = all.iter().map(step_of).collect();
+        assert_eq!(steps, [10, 2, 1, 0]);
+        let container = Leftover { kind: "container".to_owned(), ..of(4) };
+        assert_eq!(step_of(&container), 0);
+    }
 }

@@ -65,8 +65,6 @@ pub struct OpenTask {
     workdir: String,
     /// What the image says where programs lie.
     path: String,
-    /// Whether the image keeps folders outside its layers.
-    has_volumes: bool,
     /// The container by which it reaches the gateway.
     relay: Option<String>,
     /// Set once the container was ended from outside.
@@ -79,8 +77,9 @@ impl Engine {
     /// Opens a container for a trial. What an earlier trial of the same episode left is removed first.
     ///
     /// Errors: [`SandboxError::NoImage`], or what the engine says; a container whose own program ends at once is one of
-    /// [`SandboxError::Image`].
+    /// [`SandboxError::Image`], and so is an image with which no task is played ([`Engine::fits_tasks`]).
     pub async fn open_task(&self, what: &TaskBox) -> Result<OpenTask, SandboxError> {
+        self.fits_tasks(&what.image, false).await?;
         self.remove_stale(&what.owner, "task").await?;
         let run = &what.owner.run;
         let mut relay = None;
@@ -154,7 +153,6 @@ impl Engine {
             limits: what.limits,
             workdir,
             path,
-            has_volumes: config.volumes.is_some_and(|volumes| !volumes.is_empty()),
             relay,
             watching: self.watch_disk(name, what.limits.disk, ended.clone()),
             ended,
@@ -189,11 +187,6 @@ impl OpenTask {
     /// The folders in which the image says that programs lie, as `PATH` has them.
     pub fn path(&self) -> &str {
         &self.path
-    }
-
-    /// Whether its image keeps folders outside its layers (`VOLUME`), which no snapshot holds.
-    pub fn has_volumes(&self) -> bool {
-        self.has_volumes
     }
 
     /// Keeps its files as they are now as an image of this name; it stands still meanwhile. Processes are not part of it.

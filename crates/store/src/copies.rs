@@ -1,6 +1,6 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! of the source that was opened first.
+//! one that has a result before one that was copied earlier, else that of the source that was opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use model::Warning;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::schema::Migration;
-use crate::withdrawn::VALID_EPISODE;
+use crate::withdrawn::{VALID, VALID_EPISODE};
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -42,9 +42,13 @@ pub struct SharedEpisodes {
     pub source: String,
     /// Episodes that are in both.
     pub episodes: u32,
-    /// Whether those of the other run count.
-    pub other_counts: bool,
+    /// How many of these count there.
+    pub counted_there: u32,
 }
+
+/// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
+const IS_SNAPSHOT: &str =
+    "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"' = 'unreadable', 0))";
 
 /// Every group of copies, the one that counts first. One that is withdrawn stands for none.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
@@ -54,7 +58,26 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     AND {VALID_EPISODE}
-  ORDER BY episode.identity, run_slug.preferred DESC, run.source, run.id, episode.key, episode.id"
+  ORDER BY episode.identity, run_slug.preferred DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key,
+    episode.id"
+    )
+});
+
+/// What a run (`?1`) has in common with others, pair by pair in the order of [`RANKED`].
+static SHARED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH copy AS (
+    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_SNAPSHOT} AS is_snapshot,
+      ({VALID} AND {VALID_EPISODE}) AS counts
+    FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
+    WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL))
+  SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
+      (its.counts, its.preferred, -its.is_snapshot, -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_snapshot, -mine.source, -mine.run), mine.identity, NULL))
+  FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
+    JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
+    JOIN source ON source.id = other.source AND source.closed_at IS NULL
+  WHERE mine.run = ?1 GROUP BY other.id ORDER BY 3 DESC, 1"
     )
 });
 
@@ -94,16 +117,20 @@ impl Store {
         self.write(|write| {
             let conn = &write.tx;
             let found: Vec<(EpisodeId, RunId, i64, String, String)> = {
-                let mut find = conn.prepare_cached(
+                // Parts that stand before the one of the copy, and those with a result before a snapshot.
+                let (its, own) =
+                    (IS_SNAPSHOT.replace("episode.", "other."), IS_SNAPSHOT.replace("episode.", "copy."));
+                let mut find = conn.prepare_cached(&format!(
                     "SELECT copy.id, copy.run, copy.part, trim(part.place || '/' || part.key, '/'),
-                       (SELECT min(trim(its.place || '/' || its.key, '/')) FROM episode AS other
+                       (SELECT trim(its.place || '/' || its.key, '/') FROM episode AS other
                           JOIN part AS its ON its.id = other.part
                         WHERE other.identity = copy.identity AND other.run = copy.run
-                          AND (its.place, its.key) < (part.place, part.key)) AS first
+                          AND ({its}, its.place, its.key) < ({own}, part.place, part.key)
+                        ORDER BY {its}, its.place, its.key LIMIT 1) AS first
                      FROM episode AS copy JOIN run ON run.id = copy.run AND run.source = ?1
                        JOIN part ON part.id = copy.part
                      WHERE copy.identity IS NOT NULL AND first IS NOT NULL",
-                )?;
+                ))?;
                 let read = |row: &rusqlite::Row<'_>| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 };
@@ -128,24 +155,16 @@ impl Store {
         })
     }
 
-    /// The other runs that have episodes of this one, the most first.
+    /// The other runs that have episodes of this one, the most first. What is withdrawn counts nowhere.
     pub fn shared_episodes(&self, run: RunId) -> Result<Vec<SharedEpisodes>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
-                "SELECT other_slug.slug, source.name, count(DISTINCT mine.identity),
-                   (other_slug.preferred, -other.source, -other.id) > (own_slug.preferred, -own.source, -own.id)
-                 FROM episode AS mine JOIN episode AS its ON its.identity = mine.identity AND its.run <> mine.run
-                   JOIN run AS own ON own.id = mine.run JOIN run_slug AS own_slug ON own_slug.id = own.slug
-                   JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
-                   JOIN source ON source.id = other.source AND source.closed_at IS NULL
-                 WHERE mine.run = ?1 GROUP BY other.id ORDER BY 3 DESC, 1",
-            )?;
+            let mut find = conn.prepare_cached(&SHARED)?;
             let rows = find.query_map([run], |row| {
                 Ok(SharedEpisodes {
                     run: row.get(0)?,
                     source: row.get(1)?,
                     episodes: row.get(2)?,
-                    other_counts: row.get(3)?,
+                    counted_there: row.get(3)?,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -129,7 +129,11 @@ impl Workbench {
                 1 => ("1 trial is".to_owned(), "it counts"),
                 n => (format!("{n} trials are"), "they count"),
             };
-            let place = if shared.other_counts { "there" } else { "here" };
+            let place = match shared.counted_there {
+                0 => "here".to_owned(),
+                there if there == shared.episodes => "there".to_owned(),
+                there => format!("{there} of them there"),
+            };
             caveats.push(format!(
                 "{which} also in {} (source {}). Where runs are taken together {are} once, {place}.",
                 shared.run, shared.source
@@ -455,8 +459,8 @@ pub(crate) fn row(
 }
 
 fn copies(shared: store::SharedEpisodes) -> RunCopies {
-    let store::SharedEpisodes { run, source, episodes, other_counts } = shared;
-    RunCopies { run, source, episodes, other_counts }
+    let store::SharedEpisodes { run, source, episodes, counted_there } = shared;
+    RunCopies { run, source, episodes, counted_there }
 }
 
 /// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half.

@@ -426,7 +426,7 @@ fn read_task(
 ) -> Vec<Reading> {
     trials.sort_by(|a, b| a.order().cmp(&b.order()));
     let identity = |trial: &Trial| Some((trial.run.clone(), trial.identity.clone()?));
-    identity::once_each(&mut trials, identity, |trial| trial.path.clone(), report);
+    identity::once_each(&mut trials, identity, Trial::is_snapshot, |trial| trial.path.clone(), report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
     let scenario =

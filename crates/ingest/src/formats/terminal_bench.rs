@@ -152,7 +152,7 @@ impl PartReader for TaskReader {
         read.sort_by(|(a, ..), (b, ..)| a.cmp(b));
         let identity =
             |(.., episode): &(_, _, model::Episode)| Some((String::new(), episode.identity.clone()?));
-        identity::once_each(&mut read, identity, |(_, place, _)| place.clone(), report);
+        identity::once_each(&mut read, identity, |_| false, |(_, place, _)| place.clone(), report);
         let numbered = read.into_iter().zip(1..).map(|((.., mut episode), repeat)| {
             episode.repeat = repeat;
             Reading { run: self.run.clone(), episode }

@@ -5,19 +5,23 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bollard::body_full;
+use bollard::models::ImageInspect;
 use bollard::query_parameters::BuildImageOptions;
 use futures_util::StreamExt;
+use sha2::Digest as _;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{Lines, proxies};
 use crate::engine::{failed, status};
 use crate::owner::key;
-use crate::volumes::fnv;
 use crate::{Engine, Limits, Packed, SandboxError};
 
 /// Microseconds of which a build gets its part of the CPUs, and the least part that engines take.
 const PERIOD: i32 = 100_000;
 const LEAST_QUOTA: i32 = 1000;
+/// Least and most bytes of memory that a build can be told to have: 0 would be no limit, and there is no place for more.
+const LEAST_MEMORY: i32 = 6 << 20;
+const MOST_MEMORY: i32 = i32::MAX;
 /// Longest time in which a harness is laid into the image of a task: some have half a gigabyte.
 const HARNESS_SECONDS: u64 = 900;
 
@@ -26,24 +30,62 @@ const TREE: &str = include_str!("tree.sh");
 /// Where the programs of a harness lie in the image of a task.
 pub const HARNESS_PROGRAMS: &str = "/opt/stamina/harness/bin";
 
-/// The recipe of a task's image with a harness in it. Nothing of the task's image is executed or replaced.
+/// The recipe of a task's image with a harness in it. Nothing of the task's image is executed or replaced: one that asks for
+/// that (`ONBUILD`) is refused before ([`refusal`]). No stage has a name, so that no task's image can be one.
 fn with_harness(task: &str, harness: &str) -> String {
     format!(
-        "FROM {harness} AS harness\nCOPY tree.sh /tree.sh\nRUN [\"/bin/sh\", \"/tree.sh\", \"/tree\"]\nFROM {task}\nCOPY --from=harness /tree/ /\n"
+        "FROM {harness}\nCOPY tree.sh /tree.sh\nRUN [\"/bin/sh\", \"/tree.sh\", \"/tree\"]\nFROM {task}\nCOPY --from=0 /tree/ /\n"
     )
 }
 
-/// Whether a name can stand in a recipe: nothing in it ends its line or begins another word.
+/// Whether a name can stand in a recipe: nothing in it ends its line, begins another word, or is an option.
 fn is_name(image: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':' | '@');
-    !image.is_empty() && image.len() <= 255 && image.chars().all(plain)
+    !image.starts_with('-') && !image.is_empty() && image.len() <= 255 && image.chars().all(plain)
+}
+
+/// Why no task is played with an image; `None` = one can be. `is_extended` = a harness is laid into it.
+///
+/// Folders that it declares as volumes lie beside the container: neither its disk limit counts them nor a snapshot holds
+/// them. What it declares for images on top of it (`ONBUILD`) would be executed by the engine, with its network.
+fn refusal(image: &ImageInspect, is_extended: bool) -> Option<String> {
+    let config = image.config.as_ref()?;
+    let volumes: Vec<&str> = config.volumes.iter().flatten().map(String::as_str).collect();
+    if !volumes.is_empty() {
+        let folders: String = volumes.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        return Some(format!(
+            "it keeps folders outside its layers (VOLUME {folders}), which neither the disk limit nor a snapshot covers: its task is not played"
+        ));
+    }
+    let is_onbuild = config.on_build.iter().flatten().next().is_some();
+    (is_extended && is_onbuild).then(|| {
+        "it has commands that every image on top of it executes (ONBUILD), and a harness would be laid into one: its task is not played by a harness".to_owned()
+    })
+}
+
+/// SHA-256 in hexadecimal digits.
+fn sha256(text: &str) -> String {
+    sha2::Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Engine {
+    /// Whether a task can be played with an image: the error is why not. `is_extended` = a harness is laid into it.
+    ///
+    /// Errors: [`SandboxError::NoImage`]; [`SandboxError::Image`] where it declares a `VOLUME`, or, to be extended, an `ONBUILD`.
+    pub async fn fits_tasks(&self, image: &str, is_extended: bool) -> Result<(), SandboxError> {
+        match self.inspect_image(image).await? {
+            None => Err(SandboxError::NoImage { image: image.to_owned() }),
+            Some(found) => match refusal(&found, is_extended) {
+                Some(why) => Err(SandboxError::Image { image: image.to_owned(), why }),
+                None => Ok(()),
+            },
+        }
+    }
+
     /// An image that is one of a task with the tree of a harness in it, built unless it is there; its name. Both
     /// images have to be there.
     ///
-    /// Errors: those of [`Engine::build_task`], and [`SandboxError::NoImage`].
+    /// Errors: those of [`Engine::build_task`] and of [`Engine::fits_tasks`].
     pub async fn task_with_harness(
         &self,
         task: &str,
@@ -55,6 +97,7 @@ impl Engine {
             let (image, why) = (odd.to_owned(), "no image can have this name".to_owned());
             return Err(SandboxError::Image { image, why });
         }
+        self.fits_tasks(task, true).await?;
         let mut ids = String::new();
         for state in self.images(&[task, harness]).await? {
             match state.id {
@@ -63,8 +106,7 @@ impl Engine {
             }
         }
         let recipe = with_harness(task, harness);
-        let hash = fnv(format!("{ids} {recipe} {TREE}").as_bytes());
-        let name = format!("stamina-task:with-{hash:016x}");
+        let name = format!("stamina-task:with-{}", sha256(&format!("{ids} {recipe} {TREE}")));
         if self.images(&[&name]).await?.iter().any(|state| state.there) {
             return Ok(name);
         }
@@ -76,9 +118,8 @@ impl Engine {
         Ok(name)
     }
 
-    /// Builds an image from a context with a `Dockerfile` at its top, within the CPUs and the memory of the limits; limits of
-    /// memory from 2 GiB on cannot be told to the engine, and there are none then. Dropping the future, or `stop`, ends the
-    /// build.
+    /// Builds an image from a context with a `Dockerfile` at its top, within the CPUs and the memory of the limits, and at most
+    /// 2 GiB of memory: an engine cannot be told more. Dropping the future, or `stop`, ends the build.
     ///
     /// Errors: [`SandboxError::Image`] where the recipe fails, takes longer than `seconds` or is stopped, with its last
     /// lines.
@@ -90,7 +131,7 @@ impl Engine {
         seconds: u64,
         stop: &CancellationToken,
     ) -> Result<(), SandboxError> {
-        let memory = memory(limits);
+        let memory = Some(memory(limits));
         let options = BuildImageOptions {
             dockerfile: "Dockerfile".to_owned(),
             t: Some(image.to_owned()),
@@ -164,8 +205,8 @@ fn told(mut proxies: HashMap<String, String>) -> HashMap<String, String> {
 }
 
 /// Bytes of memory, and of memory and swap together, of each step of a build.
-fn memory(limits: &Limits) -> Option<i32> {
-    i32::try_from(limits.memory).ok().filter(|bytes| *bytes > 0)
+fn memory(limits: &Limits) -> i32 {
+    i32::try_from(limits.memory).unwrap_or(MOST_MEMORY).max(LEAST_MEMORY)
 }
 
 /// Microseconds of CPU time in each [`PERIOD`].
@@ -175,19 +216,50 @@ fn quota(limits: &Limits) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use bollard::models::ImageConfig;
+
     use super::*;
+
+    #[test]
+    fn an_image_with_folders_beside_its_container_or_commands_for_others_is_not_played() {
+        let of = |volumes: &[&str], on_build: &[&str]| {
+            let list = |all: &[&str]| Some(all.iter().map(|&one| one.to_owned()).collect());
+            let config =
+                ImageConfig { volumes: list(volumes), on_build: list(on_build), ..ImageConfig::default() };
+            ImageInspect { config: Some(config), ..ImageInspect::default() }
+        };
+        assert_eq!((refusal(&of(&[], &[]), true), refusal(&ImageInspect::default(), true)), (None, None));
+        for is_extended in [false, true] {
+            let why = refusal(&of(&["/big", "/data"], &[]), is_extended).unwrap();
+            assert!(why.contains("VOLUME /big, /data") && why.contains("disk limit"), "{why}");
+        }
+        let commands = of(&[], &["RUN touch /was-run"]);
+        assert!(refusal(&commands, true).unwrap().contains("ONBUILD"));
+        // Nothing is built on top of it for a player.
+        assert_eq!(refusal(&commands, false), None);
+    }
+
+    #[test]
+    fn names_of_images_that_are_used_unseen_do_not_collide() {
+        assert_eq!(sha256("").len(), 64);
+        assert!(sha256("abc").starts_with("ba7816bf8f01cfea"), "{}", sha256("abc"));
+    }
 
     #[test]
     fn no_name_of_an_image_writes_a_line_of_a_recipe() {
         for name in ["debian:trixie-slim", "ghcr.io/a/b-c_d@sha256:0123", "stamina-task:0a1b2c3d4e5f6071"] {
             assert!(is_name(name), "{name}");
         }
-        for name in ["", "a b", "debian\nRUN id", "a\tAS b", "$(id)", "a\\b"] {
+        for name in ["", "a b", "debian\nRUN id", "a\tAS b", "$(id)", "a\\b", "--platform"] {
             assert!(!is_name(name), "{name}");
         }
         let recipe = with_harness("stamina-task:1", "stamina/mini-swe-agent:2.4.6");
         let lines: Vec<&str> = recipe.lines().collect();
-        assert_eq!(lines[3..], ["FROM stamina-task:1", "COPY --from=harness /tree/ /"]);
+        assert_eq!(lines[0], "FROM stamina/mini-swe-agent:2.4.6");
+        assert_eq!(lines[3..], ["FROM stamina-task:1", "COPY --from=0 /tree/ /"]);
+        // An image of that name is the image, and no stage of the recipe.
+        let recipe = with_harness("harness", "stamina/mini-swe-agent:2.4.6");
+        assert!(!recipe.contains(" AS "), "{recipe}");
     }
 
     #[test]
@@ -208,9 +280,12 @@ mod tests {
     #[test]
     fn a_build_has_the_limits_of_the_run_as_far_as_they_can_be_told() {
         let limits = |memory, cpus| Limits { cpus, memory, ..Limits::default() };
-        assert_eq!(memory(&limits(1 << 30, 1.0)), Some(1 << 30));
-        assert_eq!(memory(&limits(2 << 30, 1.0)), None);
-        assert_eq!(memory(&limits(0, 1.0)), None);
+        assert_eq!(memory(&limits(1 << 30, 1.0)), 1 << 30);
+        // There is always a limit.
+        for more in [2 << 30, Limits::default().memory, u64::MAX] {
+            assert_eq!(memory(&limits(more, 1.0)), i32::MAX, "{more}");
+        }
+        assert_eq!(memory(&limits(0, 1.0)), 6 << 20);
         assert_eq!((quota(&limits(1, 1.5)), quota(&limits(1, 0.0))), (150_000, 1000));
     }
 }

@@ -307,8 +307,8 @@ pub struct RunCopies {
     pub source: String,
     /// Episodes that both have.
     pub episodes: u32,
-    /// Whether those of the other run count; otherwise those of this one do.
-    pub other_counts: bool,
+    /// How many of them count in the other run; the others do in this one.
+    pub counted_there: u32,
 }
 
 /// Withdraws runs, or episodes of one, or takes that back.

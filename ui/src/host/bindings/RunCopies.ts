@@ -17,6 +17,6 @@ source: string,
  */
 episodes: number, 
 /**
- * Whether those of the other run count; otherwise those of this one do.
+ * How many of them count in the other run; the others do in this one.
  */
-other_counts: boolean, };
+counted_there: number, };

@@ -107,14 +107,15 @@ impl<'a> Agent<'a> {
         self.name
     }
 
-    /// Most agents write 0 for a number that their log lacks.
+    /// Most agents write 0 for a number that their log lacks. Nobody who ran uses no token at all: only an agent that is known
+    /// to have asked no model does.
     pub(super) fn drop_what_nobody_counted(self, attempt: &mut Attempt) {
         let Tokens { input, cached, output } = attempt.tokens;
         let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;
         if is_none(input)
             && is_none(cached)
             && is_none(output)
-            && attempt.steps.is_some_and(|steps| steps > 0)
+            && attempt.steps != Some(0)
         {
             attempt.tokens = Tokens::default();
         } else if input == Some(0) && !is_none(output) {
@@ -222,6 +223,18 @@ mod tests {
         for (agent, model, harbor, counts, right) in cases {
             let (tokens, basis) = settled(agent, model, harbor, counts);
             assert_eq!((tokens.input, basis), right, "{agent} {model} {harbor} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn no_tokens_at_all_are_unknown_unless_the_agent_made_no_step() {
+        for (steps, right) in [(None, None), (Some(3), None), (Some(0), Some(0))] {
+            let head = Head { agent: Some("terminus-2".into()), ..Head::default() };
+            let mut attempt = Attempt::new(1, Verdict::Passed);
+            attempt.tokens = Tokens { input: Some(0), cached: Some(0), output: Some(0) };
+            attempt.steps = steps;
+            Agent::new(&head, || None).drop_what_nobody_counted(&mut attempt);
+            assert_eq!((attempt.tokens.input, attempt.tokens.output), (right, right), "{steps:?}");
         }
     }
 

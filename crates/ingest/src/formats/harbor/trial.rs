@@ -36,7 +36,8 @@ pub(super) struct Trial {
     pub(super) run: String,
     /// `result.json`, written once at the end; `None` = running, killed, or [`Self::damaged`].
     result: Option<Node>,
-    /// What copies of the trial have in common: its own id, else its name in its job; `None` = no file says it.
+    /// What copies of the trial have in common, made while it ran or later: its name in its job, else the id of its result;
+    /// `None` = no file says it.
     pub(super) identity: Option<String>,
     /// Whether `result.json` is there but cannot be read: the trial has ended.
     damaged: bool,
@@ -127,8 +128,14 @@ impl Trial {
             |_| StepLog::default(),
             |(bytes, _)| StepLog::parse(&String::from_utf8_lossy(&bytes)),
         );
-        let identity = result.as_ref().and_then(own_id).or(in_job);
+        let in_job = in_job.or_else(|| name_in_job(result.as_ref()?.get("config")?));
+        let identity = in_job.or_else(|| result.as_ref().and_then(own_id));
         Self { path: path.to_owned(), job, head, run: String::new(), result, identity, damaged, log, entries }
+    }
+
+    /// Whether it has no result that can be read: a copy of it that has one stands for it.
+    pub(super) const fn is_snapshot(&self) -> bool {
+        self.result.is_none()
     }
 
     /// When it began, for the order of attempts; those that never said so come last.

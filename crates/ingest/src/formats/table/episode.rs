@@ -8,6 +8,7 @@ use model::{
     Turn, Verdict,
 };
 
+use crate::identity;
 use crate::readers::text::first_title;
 use crate::readers::value::Unusable;
 
@@ -169,7 +170,8 @@ impl Building {
         let mut is_said = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
         episode.attempts_left |= is_said(Field::AttemptsLeft);
         episode.unrecognised |= is_said(Field::Unrecognised);
-        first(&mut episode.identity, || taker.text(Field::EpisodeId));
+        // Others number their episodes: only an id that we made tells one from those of all other tables.
+        first(&mut episode.identity, || taker.text(Field::EpisodeId).filter(|id| identity::is_own(id)));
         first(&mut episode.tokens, || {
             let of_columns =
                 taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);
