@@ -3,10 +3,11 @@
 mod app;
 mod folders;
 
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use app::Room;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn fixture() -> PathBuf {
     folders::fixtures().join("world/same-trial/job-a")
@@ -123,4 +124,104 @@ fn files_of_a_group_have_each_trial_once() {
     library.text(&["report", "harness:agent-a", "--out", report.to_str().expect("a name")]);
     let attempts = std::fs::read_to_string(report.join("tables/attempts.csv")).expect("the table");
     assert!(attempts.contains("\nagent-a,1,3,"), "three attempts were made: {attempts}");
+}
+
+/// A trial of task `t` with this name in a job, with the reward of its result: `None` = none is written yet.
+fn trial(job: &Path, name: &str, reward: Option<f64>) {
+    let folder = job.join(name);
+    std::fs::create_dir_all(folder.join("agent")).expect("a folder");
+    let config = json!({
+        "task": { "path": "tasks/t", "source": "set-a" }, "trial_name": name, "job_id": "the-job",
+        "agent": { "name": "agent-a", "model_name": "vendor/model-a" },
+    });
+    std::fs::write(folder.join("config.json"), config.to_string()).expect("to write");
+    std::fs::write(folder.join("agent/log.txt"), "It works.").expect("to write");
+    let of_job = json!({
+        "job_name": "job-a", "agents": [{ "name": "agent-a", "model_name": "vendor/model-a" }],
+        "datasets": [{ "path": "tasks" }],
+    });
+    std::fs::write(job.join("config.json"), of_job.to_string()).expect("to write");
+    std::fs::write(job.join("result.json"), json!({ "id": "the-job", "n_total_trials": 2 }).to_string())
+        .expect("to write");
+    let Some(reward) = reward else { return };
+    let result = json!({
+        "id": format!("id-{name}"), "task_name": "t", "trial_name": name, "source": "set-a", "config": config,
+        "agent_info": { "name": "agent-a", "version": "1.0" },
+        "verifier_result": { "rewards": { "reward": reward } }, "started_at": "2026-01-01T10:00:00Z",
+    });
+    std::fs::write(folder.join("result.json"), result.to_string()).expect("to write");
+}
+
+#[test]
+fn a_trial_that_was_copied_while_it_ran_is_its_result() {
+    for cut in [false, true] {
+        for snapshot_first in [true, false] {
+            let library = Room::new();
+            let (early, late) = (library.path("early/job-a"), library.path("late/job-a"));
+            for job in [&early, &late] {
+                trial(job, "t__AAAAAA2", Some(0.0));
+            }
+            trial(&early, "t__AAAAAA1", None);
+            if cut {
+                std::fs::write(early.join("t__AAAAAA1/result.json"), "{\"id\": \"x\",").expect("to write");
+            }
+            trial(&late, "t__AAAAAA1", Some(1.0));
+            for job in if snapshot_first { [&early, &late] } else { [&late, &early] } {
+                library.ingest(job);
+            }
+            let matrix = library.json(&["matrix"]);
+            let cell = &matrix["cells"][0];
+            assert_eq!((&cell["n"], &cell["mean_stamina"]["value"]), (&json!(2), &json!(0.5)), "{cut}: {matrix}");
+            let runs = sorted_runs(&library);
+            let copies = library.json(&["copies", &runs[0]]);
+            assert_eq!(copies["copies"][0]["trials"], 2, "{copies}");
+        }
+    }
+}
+
+#[test]
+fn of_a_snapshot_and_a_result_in_one_source_the_result_counts() {
+    let library = Room::new();
+    let folder = library.path("results");
+    // The names of the folders put the snapshot first.
+    trial(&folder.join("job-a"), "t__AAAAAA1", None);
+    trial(&folder.join("job-b"), "t__AAAAAA1", Some(1.0));
+    library.ingest(&folder);
+    let runs = library.json(&["runs"]);
+    let n: u64 = runs.as_array().expect("runs").iter().map(|run| run["stamina"]["n"].as_u64().unwrap_or(0)).sum();
+    let matrix = library.json(&["matrix"]);
+    assert_eq!(matrix["cells"][0]["n"], 1, "{n} in {runs}: {matrix}");
+    assert_eq!(matrix["cells"][0]["mean_stamina"]["value"], 1.0, "{matrix}");
+}
+
+#[test]
+fn a_withdrawn_run_is_not_the_one_that_counts() {
+    let library = with_a_copy();
+    let runs = sorted_runs(&library);
+    library.text(&["withdraw", &runs[0], "--reason", "a wrong model"]);
+    for run in &runs {
+        let copies = library.json(&["copies", run]);
+        assert_eq!(copies["copies"][0]["counted_in"], runs[1].as_str(), "{copies}");
+    }
+    assert_eq!(library.json(&["matrix"])["cells"][0]["runs"][0], runs[1].as_str());
+}
+
+/// Ids that others give their episodes are numbers of rows: the same ones in two tables are not the same trials.
+#[test]
+fn tables_that_number_their_episodes_share_none() {
+    let library = Room::new();
+    for (run, passed) in [("run-a", ["1", "0"]), ("run-b", ["1", "1"])] {
+        let mut table = "run_id,model,scenario,episode_id,turn,attempt,passed\n".to_owned();
+        for (id, passed) in [1, 2].into_iter().zip(passed) {
+            let verdict = if passed == "1" { "true" } else { "false" };
+            writeln!(table, "{run},model-a,s{id},{id},1,1,{verdict}").expect("to write");
+        }
+        let folder = library.path(run);
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::write(folder.join("episodes.csv"), table).expect("to write");
+        library.ingest(&folder);
+    }
+    for run in library.run_ids() {
+        assert_eq!(library.json(&["copies", &run])["copies"].as_array().map(Vec::len), Some(0));
+    }
 }

@@ -101,7 +101,7 @@ pub fn import_among(
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
     store.leave_out_copies(source)?;
-    store.settle_cached_input(source)?;
+    store.settle_cached_input()?;
     store.sum_runs(source)?;
     imported.stopped = (imported.parts_read as usize) < to_read.len();
     store.set_source_read(source, imported.stopped.then_some("Reading was stopped before its end."))?;

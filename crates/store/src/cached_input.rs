@@ -1,31 +1,50 @@
-//! One meaning of input tokens over a run: an attempt with more cached than input tokens proves that its harness counts
-//! them apart, and then they are added at every attempt of the run. Parts are read one by one, so this is decided once
-//! all of them are written, and anew whenever one of them changed.
+//! One meaning of input tokens over all runs of a harness, its version and model that one format reads: an attempt with more
+//! cached than input tokens proves that the harness counts them apart, and then they are added at every attempt of these runs,
+//! so that a job in two sources is what it is in one. A run of which no harness is known stands by itself. Parts are read one
+//! by one, so this is decided once all of them are written, and anew whenever one of them changed or a source was closed.
 
 use std::collections::BTreeSet;
 
 use model::CachedInput;
 use rusqlite::{Connection, params};
 
-use crate::{EpisodeId, Result, RunId, SourceId, Store, runs};
+use crate::{EpisodeId, Result, RunId, Store, runs};
 
 /// Counts above this are no counts of tokens: adding them could leave the range of a column.
 const MOST: i64 = 1 << 60;
 
-/// The runs of a source that have an attempt with this word. It is a literal so that SQLite finds it by its partial index.
-fn runs_with(conn: &Connection, source: SourceId, basis: CachedInput) -> Result<BTreeSet<RunId>> {
+/// The runs of open sources that have an attempt with this word. It is a literal so that SQLite finds it by its partial index.
+fn runs_with(conn: &Connection, basis: CachedInput) -> Result<BTreeSet<RunId>> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT DISTINCT run.id FROM attempt
            JOIN turn ON turn.id = attempt.turn
            JOIN episode ON episode.id = turn.episode
            JOIN run ON run.id = episode.run
-         WHERE attempt.cached_input = '{basis}' AND run.source = ?1
+           JOIN source ON source.id = run.source AND source.closed_at IS NULL
+         WHERE attempt.cached_input = '{basis}'
          UNION
          SELECT run.id FROM episode JOIN run ON run.id = episode.run
-         WHERE run.source = ?1 AND given_tokens ->> 'cached_input' = '{basis}'",
+           JOIN source ON source.id = run.source AND source.closed_at IS NULL
+         WHERE given_tokens IS NOT NULL AND given_tokens ->> 'cached_input' = '{basis}'",
         basis = basis.as_str()
     ))?;
-    Ok(find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+    Ok(find.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// These runs and those of the same harness, version, model and format in open sources.
+fn with_their_like(conn: &Connection, runs: &BTreeSet<RunId>) -> Result<BTreeSet<RunId>> {
+    let mut find = conn.prepare_cached(
+        "SELECT other.id FROM run JOIN run AS other ON other.format = run.format AND other.harness = run.harness
+             AND other.harness_version IS run.harness_version AND other.model IS run.model
+           JOIN source ON source.id = other.source AND source.closed_at IS NULL
+         WHERE run.id = ?1",
+    )?;
+    let mut all = runs.clone();
+    for run in runs {
+        let like = find.query_map([run], |row| row.get(0))?;
+        all.extend(like.collect::<rusqlite::Result<Vec<RunId>>>()?);
+    }
+    Ok(all)
 }
 
 /// Changes the attempts of a run that are as `from`. Gives the episodes of those that changed.
@@ -108,26 +127,29 @@ fn sum(conn: &Connection, episode: EpisodeId) -> Result<()> {
     Ok(())
 }
 
+/// Gives every attempt of the runs of open sources the meaning of input tokens that all of them prove together.
+pub(crate) fn settle(conn: &Connection) -> Result<()> {
+    let proven = with_their_like(conn, &runs_with(conn, CachedInput::Added)?)?;
+    let changed_before = runs_with(conn, CachedInput::AddedByRun)?;
+    for run in changed_before.union(&proven) {
+        let (assumed, by_run) = (CachedInput::Assumed, CachedInput::AddedByRun);
+        let changed = if proven.contains(run) {
+            change(conn, *run, assumed, by_run)?
+        } else {
+            change(conn, *run, by_run, assumed)?
+        };
+        if !changed.is_empty() {
+            changed.into_iter().try_for_each(|episode| sum(conn, episode))?;
+            runs::touch_and_sum(conn, *run)?;
+        }
+    }
+    Ok(())
+}
+
 impl Store {
-    /// Gives every attempt of a run of the source the same meaning of input tokens. Call it after the last part was put.
-    pub fn settle_cached_input(&self, source: SourceId) -> Result<()> {
-        self.write(|write| {
-            let conn = &write.tx;
-            let proven = runs_with(conn, source, CachedInput::Added)?;
-            let changed_before = runs_with(conn, source, CachedInput::AddedByRun)?;
-            for run in changed_before.union(&proven) {
-                let (assumed, by_run) = (CachedInput::Assumed, CachedInput::AddedByRun);
-                let changed = if proven.contains(run) {
-                    change(conn, *run, assumed, by_run)?
-                } else {
-                    change(conn, *run, by_run, assumed)?
-                };
-                if !changed.is_empty() {
-                    changed.into_iter().try_for_each(|episode| sum(conn, episode))?;
-                    runs::touch(conn, *run)?;
-                }
-            }
-            Ok(())
-        })
+    /// Gives every attempt of the runs of a harness, its version and model the same meaning of input tokens. Call it after
+    /// the last part of a source was put.
+    pub fn settle_cached_input(&self) -> Result<()> {
+        self.write(|write| settle(&write.tx))
     }
 }

@@ -224,8 +224,8 @@ pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
     if unsummed.saturating_mul(SUMMED_PART) >= episodes { sum(conn, run) } else { Ok(()) }
 }
 
-/// The same where episodes were withdrawn, or count again: the sums are made again at once.
-pub(crate) fn episodes_marked(conn: &Connection, run: RunId) -> Result<()> {
+/// The same where no source is being read that would make the sums at its end: they are made again at once.
+pub(crate) fn touch_and_sum(conn: &Connection, run: RunId) -> Result<()> {
     touch(conn, run)?;
     sum(conn, run)
 }

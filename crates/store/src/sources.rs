@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::schema::Migration;
 use crate::values::whole;
-use crate::{Result, SourceId, Store, StoreError, changes, interned, runs, warnings};
+use crate::{Result, SourceId, Store, StoreError, cached_input, changes, interned, runs, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -310,7 +310,11 @@ impl Store {
     pub fn remove_source(&self, source: SourceId) -> Result<()> {
         let sql =
             format!("UPDATE source SET closed_at = coalesce(?2, {NOW}) WHERE id = ?1 AND closed_at IS NULL");
-        self.write(|write| update(&write.tx, source, &sql, None))
+        self.write(|write| {
+            update(&write.tx, source, &sql, None)?;
+            // What only it proved of the tokens of other runs is proved no more.
+            cached_input::settle(&write.tx)
+        })
     }
 
     /// Takes back [`Store::remove_source`]. If the data was purged meanwhile, the source is open and empty.
@@ -321,7 +325,8 @@ impl Store {
                 source,
                 "UPDATE source SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NOT ?2",
                 None,
-            )
+            )?;
+            cached_input::settle(&write.tx)
         })
     }
 

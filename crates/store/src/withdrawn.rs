@@ -84,7 +84,7 @@ impl Store {
             let mut find = conn.prepare_cached("SELECT id FROM run WHERE slug = ?1")?;
             let here: Vec<RunId> =
                 find.query_map([slug], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            here.into_iter().try_for_each(|run| runs::episodes_marked(conn, run))
+            here.into_iter().try_for_each(|run| runs::touch_and_sum(conn, run))
         })
     }
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use library::{Library, repository};
 use proptest::prelude::*;
-use workbench::api::{ListRuns, MatrixRequest, RunRef, RunRow, SurvivalTable};
+use model::Tokens;
+use workbench::api::{ListRuns, MatrixCell, MatrixRequest, RunRef, RunRow, SourceRef, SurvivalTable};
 
 /// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
 const INPUTS: [(&str, bool); 24] = [
@@ -257,7 +258,9 @@ proptest! {
 /// Half of the trials of a job in another source are still the trials of that agent and model: what is pooled stays.
 #[test]
 fn a_job_in_two_sources_pools_to_the_same() {
-    for name in ["harbor/jobs/failures-k1", "world/docker-words", "world/null-reward"] {
+    let names =
+        ["harbor/jobs/failures-k1", "world/docker-words", "world/null-reward", "world/cache-beside/job-a"];
+    for name in names {
         let given = repository().join("tests/fixtures").join(name);
         let room = tempfile::tempdir().unwrap();
         let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
@@ -272,8 +275,46 @@ fn a_job_in_two_sources_pools_to_the_same() {
             let library = Library::of(paths);
             let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
             let matrix = library.workbench.get_matrix(request).unwrap();
-            matrix.cells.into_iter().flatten().map(|cell| cell.stamina).collect::<Vec<_>>()
+            let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
+            let cells: Vec<_> = matrix.cells.into_iter().flatten().map(of_cell).collect();
+            let runs = library.workbench.list_runs(ListRuns::default()).unwrap().runs;
+            let tokens = runs.iter().fold(Tokens::default(), |sum, run| sum.plus(run.tokens));
+            let costs: Vec<f64> = runs.iter().filter_map(|run| run.cost_usd).collect();
+            let known: u32 = runs.iter().map(|run| run.cost_known).sum();
+            (cells, tokens, costs.iter().sum::<f64>(), known)
         };
         assert_eq!(pooled(&[one, other]), pooled(&[whole]), "{name}");
     }
+}
+
+/// What another source proves of an agent's count of tokens is proved as long as that source is open.
+#[test]
+fn what_a_closed_source_proved_of_tokens_is_taken_back() {
+    let given = repository().join("tests/fixtures/world/cache-beside/job-a");
+    let room = tempfile::tempdir().unwrap();
+    let [proof, other] = ["proof", "other"].map(|part| room.path().join(part));
+    for place in [&proof, &other] {
+        copy(&given, place);
+    }
+    let with_cached = |trial: &Path, cached: u64| {
+        let file = trial.join("result.json");
+        let text = fs::read_to_string(&file).unwrap();
+        let mut result: serde_json::Value = serde_json::from_str(&text).unwrap();
+        result["agent_result"]["n_input_tokens"] = 5_000.into();
+        result["agent_result"]["n_cache_tokens"] = cached.into();
+        fs::write(file, result.to_string()).unwrap();
+    };
+    let (of_proof, of_other) = (trials(&proof), trials(&other));
+    fs::remove_dir_all(&of_proof[1]).unwrap();
+    fs::remove_dir_all(&of_other[0]).unwrap();
+    with_cached(&of_proof[0], 9_000);
+    with_cached(&of_other[1], 3_000);
+    let library = Library::of(&[other, proof]);
+    let run = |name: &str| {
+        let runs = library.workbench.list_runs(ListRuns::default()).unwrap().runs;
+        runs.into_iter().find(|run| run.source_name == name).unwrap()
+    };
+    assert_eq!(run("other").tokens.input, Some(8_000));
+    library.workbench.close_source(SourceRef { source: run("proof").source }).unwrap();
+    assert_eq!(run("other").tokens.input, Some(5_000));
 }
