@@ -660,13 +660,47 @@ fn an_exception_is_from_outside_only_where_the_table_knows_it() {
         (r#""ModuleNotFoundError: No module named 'flask'""#, (EndReason::AgentError, true)),
         (
             r#"{"type": "requests.exceptions.ConnectionError", "message": "HTTPConnectionPool(host='127.0.0.1', port=8000): Max retries exceeded with url: / (Caused by NewConnectionError('Connection refused'))"}"#,
-            (EndReason::ServerFailed, false),
+            (EndReason::AgentError, true),
         ),
+        // What a message quotes says nothing of how the agent failed, either.
+        (r#""ValueError: the request asks for a timeout of 30 s""#, (EndReason::AgentError, true)),
+        (r#""RuntimeError: tool call to docker""#, (EndReason::AgentError, true)),
+        (r#""KeyError: 'server_start'""#, (EndReason::AgentError, true)),
+        (r#""quoted: 'please give up'""#, (EndReason::AgentError, true)),
+        (r#""Request timed out.""#, (EndReason::AgentError, true)),
         (r#""MemoryError: out of memory""#, (EndReason::AgentError, true)),
         (r#""botocore.exceptions.EndpointConnectionError: Could not connect""#, (EndReason::Endpoint, false)),
     ] {
         assert_eq!(ended(error), want, "{error}");
     }
+}
+
+/// A flat record that raised something ended there, with or without what the agent used.
+#[test]
+fn an_exception_without_counts_is_an_end() {
+    let ended = |record: &str| {
+        let trajectory = format!(r#"[{{"turn": 1, "attempt": 1, "passed": 3, "total": 3}}, {record}]"#);
+        let read = written(&[
+            ("config.yaml", "restful_server_gen_iterative:\n  n_turns: 3\n"),
+            ("scenario_0/trajectory.json", &trajectory),
+        ]);
+        let episode = &read.episodes[0];
+        (episode.end(), episode.unrecognised)
+    };
+    for record in [
+        r#"{"turn": 2, "attempt": 1, "exception": "ValueError: odd"}"#,
+        r#"{"turn": 2, "attempt": 1, "exception": {"type": "ValueError", "message": "odd"}}"#,
+        r#"{"turn": 2, "attempt": 1, "error": "ValueError: odd", "input_tokens": 5, "output_tokens": 5}"#,
+        r#"{"turn": 2, "attempt": 1, "status": "error", "error": "ValueError: odd"}"#,
+        // Whether it says so or not, no test failed.
+        r#"{"turn": 2, "attempt": 1, "success": false, "exception": "ValueError: odd"}"#,
+    ] {
+        assert_eq!(ended(record), ((Some(2), EndReason::AgentError), true), "{record}");
+    }
+    let with_tests = r#"{"turn": 2, "attempt": 1, "passed": 1, "total": 3, "exception": "ValueError: odd"}"#;
+    assert_eq!(ended(with_tests), ((Some(2), EndReason::TestsFailed), false));
+    let step = r#"{"turn": 2, "attempt": 1, "role": "tool", "error": "exit code 1"}"#;
+    assert_eq!(ended(step).0.1, EndReason::Unfinished, "the error of a tool ends nothing");
 }
 
 /// A field for the reason may hold a sentence: only a whole label, or an exception that the table knows, censors.
@@ -685,6 +719,7 @@ fn a_reason_in_words_censors_only_as_a_whole_label() {
         (r#""exit_reason": "cancelled""#, EndReason::Cancelled),
         (r#""failure_reason": "litellm.RateLimitError: slow down""#, EndReason::Endpoint),
         (r#""failure_reason": "the agent gave up on the docker task""#, EndReason::GaveUp),
+        (r#""failure_reason": "it says 'please give up' after a timeout""#, EndReason::TestsFailed),
     ] {
         assert_eq!(ended(fields), want, "{fields}");
     }

@@ -237,8 +237,8 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
         .then(|| (kind.unwrap_or_else(|| name.to_owned()), message.unwrap_or_default()))
 }
 
-/// The reason that a field for ends or states gives: a whole label, an exception in one line, or a phrase that says how the
-/// agent failed.
+/// The reason that a field for ends or states gives: a whole label, an exception in one line, or a text that begins by saying
+/// how the agent failed.
 fn end_by_words(text: &str) -> Option<EndReason> {
     words::label(text).or_else(|| match type_in_front(text) {
         Some(kind) => exception_end(&(kind.to_owned(), text.to_owned())),
@@ -251,7 +251,7 @@ fn type_in_front(text: &str) -> Option<&str> {
     text.split_once(": ").map(|(kind, _)| kind).filter(|kind| kind.len() < 80 && !kind.contains(' '))
 }
 
-/// Why an exception ended an attempt: by the table, else by a phrase that says how the agent failed.
+/// Why an exception ended an attempt: by the table alone. A text of no type is one for the reason.
 fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
     let own_message =
         message.strip_prefix(kind.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message);
@@ -263,7 +263,8 @@ fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
         agent_seconds: None,
     };
     let by_table = evidence.attribution().filter(|found| found.recognised).map(|found| found.reason);
-    by_table.or_else(|| words::agent_failure(&format!("{kind} {message}")))
+    let has_no_type = words::EXCEPTION.contains(&kind.as_str());
+    by_table.or_else(|| words::agent_failure(message).filter(|_| has_no_type))
 }
 
 /// A test of a list of names or objects.

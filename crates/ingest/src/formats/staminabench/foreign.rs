@@ -59,6 +59,34 @@ fn has_result(node: &Node) -> bool {
     words::says_any(node, &[words::PASSED, words::TOTAL, words::SUCCESS, words::SCORE, words::TESTS])
 }
 
+/// Whether a flat record of an attempt says how that ended, without a result of tests: it raised something, or has a reason. A
+/// message, an action or what a tool gave is a step of the agent, whose own error ends nothing.
+fn says_an_end(node: &Node) -> bool {
+    const OF_STEPS: [&str; 11] = [
+        "role",
+        "content",
+        "thought",
+        "action",
+        "observation",
+        "tool_calls",
+        "tool",
+        "tool_call_id",
+        "source",
+        "response",
+        "step",
+    ];
+    let has = |names: &[&str], says: &dyn Fn(&Node) -> bool| {
+        node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && says(value))
+    };
+    let is_label =
+        |value: &Node| value.word().is_some_and(|text| words::status(text).is_some() || words::is_reason(text));
+    said(node, words::ATTEMPT).is_some()
+        && !has(&OF_STEPS, &|value| *value != Node::Null)
+        && (has(words::EXCEPTION, &|value| value.word().is_some() || !value.map().is_empty())
+            || has(words::END, &is_label)
+            || has(words::STATUS, &is_label))
+}
+
 impl Walk<'_> {
     fn episode(&mut self, node: &Node, pointer: &str, depth: u8) {
         if let Node::List(list) = node {
@@ -125,7 +153,7 @@ impl Walk<'_> {
                     !has_result(element) && said(element, words::ATTEMPT).is_none() && !has_attempts(element);
                 if is_step {
                     self.lone_step(turn, None, element, &at);
-                } else if !has_result(element) && !has_attempts(element) {
+                } else if !has_result(element) && !has_attempts(element) && !says_an_end(element) {
                     self.lone_step(turn, said(element, words::ATTEMPT), element, &at);
                 } else {
                     self.turn(Number::Said(turn), element, &at);

@@ -238,15 +238,17 @@ pub(super) fn is_unrecognised(episode: &Episode) -> bool {
 
 /// Gives an attempt that did not pass a reason, where nothing told one.
 pub(super) fn give_reason(attempt: &mut Attempt) {
+    let has_tests = attempt.passed.is_some() || attempt.total.is_some() || !attempt.tests.is_empty();
     let reason = match attempt.verdict {
-        Verdict::Failed => EndReason::TestsFailed,
-        Verdict::Error if attempt.exception.is_some() => {
+        // No test is told: what was raised is why it did not pass.
+        Verdict::Failed if has_tests || attempt.exception.is_none() => EndReason::TestsFailed,
+        Verdict::Failed | Verdict::Error if attempt.exception.is_some() => {
             if attempt.end_reason.is_none() {
                 attempt.extra.insert("cause".to_owned(), NOT_RECOGNISED.into());
             }
             EndReason::AgentError
         }
-        Verdict::Error => EndReason::NoVerdict,
+        Verdict::Failed | Verdict::Error => EndReason::NoVerdict,
         Verdict::Passed | Verdict::Unfinished | Verdict::NotTested => return,
     };
     attempt.end_reason.get_or_insert(reason);

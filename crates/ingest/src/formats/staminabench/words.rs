@@ -381,56 +381,75 @@ pub(super) fn label(text: &str) -> Option<EndReason> {
     })
 }
 
-/// How a text says that the agent failed; `None` if it does not, or only names what is outside the agent.
+/// Whether a text is a label of a reason, or begins by saying one.
+pub(super) fn is_reason(text: &str) -> bool {
+    label(text).or_else(|| agent_failure(text)).is_some()
+}
+
+/// How a text says that the agent failed: as a whole label, or by how it begins. A word somewhere in it proves nothing.
 pub(super) fn agent_failure(text: &str) -> Option<EndReason> {
-    let text: String = text.chars().take(2_000).collect::<String>().to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
-    Some(
-        if has(&[
-            "context length",
-            "context_length",
-            "context window",
-            "contextwindow",
-            "maximum context",
-            "input is too long",
-            "prompt is too long",
-        ]) {
-            EndReason::ContextOverflow
-        } else if has(&[
-            "tool call",
-            "tool_call",
-            "toolcall",
-            "function call",
-            "invalid json in",
-            "formaterror",
-            "format error",
-            "failed to parse action",
-        ]) {
-            EndReason::ToolCallFormat
-        } else if has(&["loop detect", "loop_detect", "stuck in a loop", "agentstuck", "repeated action"]) {
-            EndReason::LoopDetected
-        } else if has(&[
-            "server failed to start",
-            "server did not start",
-            "server not ready",
-            "server_start",
-            "server start",
-            "connection refused",
-            "failed to start server",
-        ]) {
-            EndReason::ServerFailed
-        } else if has(&["pytest timed out", "test timeout", "tests timed out", "test_timeout"]) {
-            EndReason::VerifierTimeout
-        } else if has(&["timeout", "timed out", "timed_out", "time limit"]) {
-            EndReason::AgentTimeout
-        } else if has(&["gave up", "give up", "gave_up"]) {
-            EndReason::GaveUp
-        } else if has(&["sigkill", "exit code 137", "killed itself"]) {
-            EndReason::KilledItself
-        } else {
-            return None;
-        },
-    )
+    use EndReason::{
+        AgentTimeout, ContextOverflow, GaveUp, KilledItself, LoopDetected, ServerFailed, ToolCallFormat,
+        VerifierTimeout,
+    };
+    const LABELS: [(&[&str], EndReason); 8] = [
+        (
+            &["context_length_exceeded", "context_window_exceeded", "context_length", "context_limit"],
+            ContextOverflow,
+        ),
+        (
+            &[
+                "tool_call_error",
+                "invalid_tool_call",
+                "malformed_tool_call",
+                "malformed_function_call",
+                "format_error",
+                "formaterror",
+            ],
+            ToolCallFormat,
+        ),
+        (&["loop", "loop_detection", "stuck_in_a_loop", "stuck_in_loop", "repeated_action"], LoopDetected),
+        (&["server_start", "server_start_failed", "server_not_ready", "connection_refused"], ServerFailed),
+        (&["pytest_timed_out", "tests_timed_out", "test_timeout"], VerifierTimeout),
+        (
+            &["timeout", "timed_out", "time_limit", "time_limit_exceeded", "agent_timed_out"],
+            AgentTimeout,
+        ),
+        (&["give_up", "agent_gave_up"], GaveUp),
+        (&["sigkill", "exit_code_137"], KilledItself),
+    ];
+    const BEGINNINGS: [(&[&str], EndReason); 7] = [
+        (
+            &[
+                "input is too long",
+                "prompt is too long",
+                "this model's maximum context length",
+                "maximum context length",
+                "context length exceeded",
+                "context window exceeded",
+            ],
+            ContextOverflow,
+        ),
+        (
+            &["invalid tool call", "malformed tool call", "failed to parse action", "invalid json in tool call"],
+            ToolCallFormat,
+        ),
+        (&["loop detected", "stuck in a loop", "agent stuck in a loop"], LoopDetected),
+        (
+            &["server failed to start", "server did not start", "server not ready", "failed to start server"],
+            ServerFailed,
+        ),
+        (&["agent timed out", "agent timeout", "time limit exceeded", "time limit reached"], AgentTimeout),
+        (&["gave up", "agent gave up"], GaveUp),
+        (&["killed itself", "agent killed itself", "killed by sigkill"], KilledItself),
+    ];
+    let text: String = text.trim().chars().take(200).collect::<String>().to_lowercase();
+    let word = text.trim_end_matches('.').replace([' ', '-'], "_");
+    let sentence = text.strip_prefix("the ").unwrap_or(&text);
+    let by_label = LABELS.iter().find(|(labels, _)| labels.contains(&word.as_str()));
+    by_label
+        .or_else(|| BEGINNINGS.iter().find(|(all, _)| all.iter().any(|begin| sentence.starts_with(begin))))
+        .map(|(_, reason)| *reason)
 }
 
 #[cfg(test)]
@@ -445,13 +464,25 @@ mod tests {
         assert_eq!(agent_failure("Input is too long for requested model"), Some(EndReason::ContextOverflow));
         assert_eq!(agent_failure("the container endpoint returns 404"), None);
         assert_eq!(agent_failure("it went well"), None);
+        assert_eq!(agent_failure("Timed out."), Some(EndReason::AgentTimeout));
+        assert_eq!(agent_failure("The agent gave up on the docker task"), Some(EndReason::GaveUp));
+        for quoting in [
+            "Request timed out.",
+            "the request asks for a timeout of 30 s",
+            "quoted: 'please give up'",
+            "tool call to docker",
+            "pytest timed out in a quoted log",
+            "'server_start'",
+        ] {
+            assert_eq!(agent_failure(quoting), None, "{quoting}");
+        }
     }
 
     #[test]
     fn a_phrase_never_censors() {
         for phrase in [
             "context length",
-            "tool call",
+            "invalid tool call",
             "loop detected",
             "connection refused",
             "test timeout",
