@@ -20,9 +20,10 @@ const HOME_BYTES: u64 = 128 << 20;
 const ORDER: u64 = 60;
 /// Writes down which process ends the agent, and becomes the agent: `timeout`, where the image has it.
 const BEGIN: &str = "p=$PPID; [ \"$p\" -gt 1 ] 2>/dev/null || p=$$; mkdir -p \"$HOME/.stamina\" && echo \"$p\" > \"$HOME/.stamina/pid\"; exec \"$@\"";
-/// Ends the agent that was written down, and what it has started in its process group.
-const END: &str = "p=$(cat /agent/.stamina/pid 2>/dev/null); case $p in ''|*[!0-9]*) exit 0;; esac; kill -TERM \"$p\" 2>/dev/null; \
-                   for i in 1 2 3 4 5 6; do kill -0 \"$p\" 2>/dev/null || exit 0; sleep 0.5; done; \
+/// Ends the agent that was written down, and what it has started in its process group, also where it has ended before them. What
+/// is written there may be the agent's: neither the first process of the container nor the own group is a number of an agent.
+const END: &str = "p=$(cat /agent/.stamina/pid 2>/dev/null); case $p in ''|0*|1|*[!0-9]*) exit 0;; esac; kill -TERM \"$p\" 2>/dev/null; \
+                   for i in 1 2 3 4 5 6; do kill -0 \"$p\" 2>/dev/null || break; sleep 0.5; done; \
                    kill -KILL -- \"-$p\" 2>/dev/null; kill -KILL \"$p\" 2>/dev/null; exit 0";
 
 /// The variables that every command of a harness has in the container of a task.
@@ -69,7 +70,7 @@ pub(super) async fn lay(container: &OpenTask, files: &[HomeFile]) -> Result<(), 
     container.run(&what, &CancellationToken::new()).await.map(drop)
 }
 
-/// Runs the agent to its end. One that is stopped is ended in the container as well: a verifier may follow.
+/// Runs the agent to its end. One that is stopped or out of time is ended in the container as well: a verifier may follow.
 pub(super) async fn run(
     container: &OpenTask,
     user: Option<&str>,
@@ -88,7 +89,7 @@ pub(super) async fn run(
         ..TaskCommand::default()
     };
     let end = container.run_agent(&command, stop, live).await?;
-    if end.exit.stopped {
+    if end.exit.stopped || end.exit.timed_out {
         let what = TaskCommand {
             script: END.to_owned(),
             user: Some("root".to_owned()),
@@ -171,36 +172,74 @@ mod tests {
         );
     }
 
-    /// The scripts are those that run in the container; here the agent is a shell that outlives its time.
-    #[test]
-    fn an_agent_that_is_stopped_ends_with_what_it_has_started() {
-        let room = tempfile::tempdir().unwrap();
-        let home = room.path().to_string_lossy().into_owned();
-        let agent = "trap '' TERM; sleep 300 & echo $! > \"$HOME/child\"; wait; sleep 300";
-        let mut running = Command::new("timeout")
+    fn lives(pid: u32) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+    }
+
+    /// Starts an agent below `timeout` as a container does, and waits for the child that it writes down.
+    fn started(home: &std::path::Path, agent: &str) -> (std::process::Child, u32) {
+        let running = Command::new("timeout")
             .args(["-k", "300", "300", "/bin/sh", "-c", BEGIN, "sh", "sh", "-c", agent])
-            .env("HOME", &home)
+            .env("HOME", home)
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
         let child = (0..100)
             .find_map(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(50));
-                let text = std::fs::read_to_string(room.path().join("child")).ok()?;
-                text.trim().parse::<u32>().ok()
+                std::fs::read_to_string(home.join("child")).ok()?.trim().parse::<u32>().ok()
             })
             .unwrap();
-        let end = END.replace("/agent", &home);
-        assert!(Command::new("bash").args(["-c", &end]).status().unwrap().success());
+        (running, child)
+    }
+
+    fn end(home: &std::path::Path) {
+        let script = END.replace("/agent", &home.to_string_lossy());
+        // In a group of its own, as in a container.
+        let mut ending = Command::new("setsid");
+        assert!(ending.args(["--wait", "bash", "-c", &script]).status().unwrap().success());
+    }
+
+    /// The scripts are those that run in the container; here the agent is a shell that outlives its time.
+    #[test]
+    fn an_agent_that_is_stopped_ends_with_what_it_has_started() {
+        let room = tempfile::tempdir().unwrap();
+        let agent = "trap '' TERM; sleep 300 & echo $! > \"$HOME/child\"; wait; sleep 300";
+        let (mut running, child) = started(room.path(), agent);
+        end(room.path());
         running.wait().unwrap();
-        let lives = |pid: u32| {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-        };
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert!(!lives(child), "{child}");
         // What is written there by an agent is no command.
         std::fs::write(room.path().join(".stamina/pid"), "$(touch made)").unwrap();
-        assert!(Command::new("bash").args(["-c", &end]).status().unwrap().success());
+        end(room.path());
+    }
+
+    #[test]
+    fn what_outlives_an_agent_that_ends_at_once_is_ended_as_well() {
+        let room = tempfile::tempdir().unwrap();
+        // The agent obeys, its child does not.
+        let agent = "(trap '' TERM; sleep 300; sleep 300) & echo $! > \"$HOME/child\"; wait";
+        let (mut running, child) = started(room.path(), agent);
+        assert!(lives(child));
+        end(room.path());
+        running.wait().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert!(!lives(child), "{child}");
+    }
+
+    #[test]
+    fn a_number_that_an_agent_wrote_ends_neither_the_container_nor_its_own_end() {
+        let room = tempfile::tempdir().unwrap();
+        std::fs::create_dir(room.path().join(".stamina")).unwrap();
+        for number in ["0", "1", "01", "00", "-1", ""] {
+            std::fs::write(room.path().join(".stamina/pid"), number).unwrap();
+            let script = END.replace("/agent", &room.path().to_string_lossy());
+            // `kill` says what it would do.
+            let script = format!("kill() {{ echo \"kill $*\"; }}; {script}");
+            let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+            assert!(output.status.success() && output.stdout.is_empty(), "{number}: {output:?}");
+        }
     }
 }
