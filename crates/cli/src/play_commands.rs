@@ -67,7 +67,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
     if !as_json {
         if let Some(estimate) = &found.estimate {
-            note(&estimated(estimate, settings.is_simulated()));
+            note(&estimated(estimate, &settings));
         }
         if warned && !yes && std::io::stdin().is_terminal() && !agreed(&stopped_before) {
             return Ok(ExitCode::from(STOPPED));

@@ -92,7 +92,7 @@ pub(crate) fn preflight(
     } else {
         print(&table_of(&found.checks));
         if let Some(estimate) = &found.estimate {
-            print(&format!("\n{}", estimated(estimate, settings.is_simulated())));
+            print(&format!("\n{}", estimated(estimate, &settings)));
         } else {
             print("\nThere is no estimate: what is to be played is not known.\n");
         }
@@ -144,7 +144,17 @@ fn range(of: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     }
 }
 
-pub(crate) fn estimated(e: &RunEstimate, simulated: bool) -> String {
+/// Why a run costs nothing; `None` = it may cost something.
+fn no_cost(settings: &RunSettings) -> Option<&'static str> {
+    match (settings.asks_model(), settings.is_simulated()) {
+        (false, _) => Some("none: no model is asked"),
+        (true, true) => Some("none: simulated"),
+        (true, false) => None,
+    }
+}
+
+/// What a run will take, in lines.
+pub(crate) fn estimated(e: &RunEstimate, settings: &RunSettings) -> String {
     let usd = || range(e.cost_usd, |usd| format!("${usd:.2}"));
     let rows = [
         ("turns", format!("{} (at most {} attempts)", e.turns, e.attempts_at_most)),
@@ -158,7 +168,7 @@ pub(crate) fn estimated(e: &RunEstimate, simulated: bool) -> String {
             ),
         ),
         ("tokens out", range(e.tokens_out, short)),
-        ("cost", if simulated { "none: simulated".to_owned() } else { usd() }),
+        ("cost", no_cost(settings).map_or_else(usd, str::to_owned)),
         ("disk", e.bytes.map_or_else(|| "unknown".to_owned(), bytes)),
     ];
     let mut text = String::new();

@@ -194,6 +194,8 @@ impl Workbench {
 /// What an estimate rests on, in a sentence.
 fn basis(settings: &RunSettings, rates: &Rates) -> String {
     let of = match (settings.is_simulated(), &settings.model) {
+        // A player of tasks asks no model, simulated or not.
+        (true, _) if !settings.asks_model() => settings.agent.to_uppercase(),
         (true, _) => format!("simulated {}", settings.agent),
         (false, Some(model)) if rates.same_model => {
             format!("{} with {}", settings.agent, plain_model(model))
@@ -254,6 +256,14 @@ mod tests {
         let mut values = vec!["agent=MOCK".to_owned(), "output_dir=/r".to_owned()];
         values.extend(more.iter().map(|&value| value.to_owned()));
         runner::settings::resolve(&[], &values).unwrap()
+    }
+
+    #[test]
+    fn a_player_of_tasks_is_not_called_simulated() {
+        let player = settings(&["agent=ORACLE", "benchmark=HARBOR", "tasks=/t"]);
+        assert_eq!(basis(&player, &Rates::default()), "There is no earlier run of ORACLE in the library");
+        let simulated = basis(&settings(&[]), &Rates::default());
+        assert_eq!(simulated, "There is no earlier run of simulated mock in the library");
     }
 
     #[test]
