@@ -34,6 +34,8 @@ pub struct TaskSeen {
     pub name: String,
     /// Steps that are played.
     pub steps: u32,
+    /// The image that it names; `None` = it is built from a recipe.
+    pub image: Option<String>,
     /// Why it cannot be played; empty = it can.
     pub refused: Vec<String>,
     /// What of it is not obeyed, or is different here.

@@ -136,6 +136,7 @@ impl Tasks {
                 TaskSeen {
                     name: task.name.clone(),
                     steps: task.steps(),
+                    image: task.file().ok().and_then(|file| file.image.clone()),
                     refused: task.refusals(settings),
                     notes,
                 }

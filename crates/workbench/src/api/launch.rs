@@ -421,7 +421,7 @@ pub enum CheckState {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Check {
-    /// `settings`, `engine`, `image`, `pack`, `endpoint`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`.
+    /// `settings`, `engine`, `image`, `pack`, `endpoint`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`, `task_images`.
     pub id: String,
     /// What a person reads: `Endpoint and key`.
     pub title: String,

@@ -97,6 +97,36 @@ pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (
     (check, Some(pack))
 }
 
+/// The images that tasks name which are to be played, by the names of the tasks; those of the others are built.
+pub(super) fn named_images(settings: &RunSettings) -> Vec<(String, Option<String>)> {
+    let Some(named) = &settings.tasks else { return Vec::new() };
+    let (Ok(seen), Ok(planned)) = (runner::tasks(&named.folder, settings), runner::planned(settings)) else {
+        return Vec::new();
+    };
+    let of = |number: &u32| seen.get(*number as usize).map(|task| (task.name.clone(), task.image.clone()));
+    planned.iter().filter_map(|(number, _)| of(number)).collect()
+}
+
+/// What is said of tasks that are not played because of the images that they name; nothing where there are none.
+/// `unfit` = tasks and why, of so many that are to be played.
+pub(super) fn images(unfit: &[String], of: usize) -> Option<Check> {
+    let state = match unfit.len() {
+        0 => return None,
+        all if all >= of => CheckState::Fail,
+        _ => CheckState::Warn,
+    };
+    let check =
+        Check::new("task_images", "Images of tasks", state, format!("{} of {of} missing", unfit.len()));
+    Some(check.says(format!("Not played: {}.", few(unfit))))
+}
+
+/// The first of a list, and how many more there are.
+fn few(list: &[String]) -> String {
+    let more = list.len().saturating_sub(TASKS_SAID);
+    let first = list.iter().take(TASKS_SAID).cloned().collect::<Vec<_>>().join(". ");
+    if more > 0 { format!("{first}. And {more} more tasks") } else { first }
+}
+
 /// Which tasks can be played, and what is said of each.
 fn tasks(settings: &RunSettings, folder: &Path) -> Check {
     let check = |state, value: String| Check::new("pack", "Tasks", state, value);
@@ -117,11 +147,6 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
         refused.map(|task| format!("{}: {}", task.name, task.refused.join("; "))).collect();
     let notes = seen.iter().filter(|task| task.refused.is_empty() && !task.notes.is_empty());
     let notes: Vec<String> = notes.map(|task| format!("{}: {}", task.name, task.notes.join("; "))).collect();
-    let few = |list: &[String]| {
-        let more = list.len().saturating_sub(TASKS_SAID);
-        let first = list.iter().take(TASKS_SAID).cloned().collect::<Vec<_>>().join(". ");
-        if more > 0 { format!("{first}. And {more} more tasks") } else { first }
-    };
     let mut said = Vec::new();
     if !refused.is_empty() {
         said.push(format!("Not played: {}.", few(&refused)));
@@ -182,6 +207,35 @@ fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_that_tasks_name_and_that_are_not_there_are_told_before_anything_is_played() {
+        let room = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = room.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let steps = "[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n";
+        for (task, head) in [("one", "[environment]\ndocker_image = \"example/one:1\"\n"), ("two", "")] {
+            put(&format!("{task}/task.toml"), &format!("{head}{steps}"));
+            put(&format!("{task}/environment/Dockerfile"), "FROM scratch\n");
+            put(&format!("{task}/tests/test.sh"), "true");
+            for step in ["a", "b"] {
+                put(&format!("{task}/steps/{step}/instruction.md"), "Do it.");
+            }
+        }
+        let tasks = format!("tasks={}", room.path().display());
+        let values = ["agent=NOP", "benchmark=HARBOR", "output_dir=x", &tasks].map(str::to_owned);
+        let settings = runner::settings::resolve(&[], &values).unwrap();
+        let named = named_images(&settings);
+        assert_eq!(named, [("one".to_owned(), Some("example/one:1".to_owned())), ("two".to_owned(), None)]);
+        assert_eq!(images(&[], named.len()), None);
+        let check = images(&["one: there is no image example/one:1".to_owned()], named.len()).unwrap();
+        assert_eq!((check.state, check.value.as_str()), (CheckState::Warn, "1 of 2 missing"));
+        assert!(check.sentence.unwrap().contains("example/one:1"));
+        assert_eq!(images(&vec!["x".to_owned(); 2], 2).unwrap().state, CheckState::Fail);
+    }
 
     fn asked(more: &[&str]) -> RunSettings {
         let values = ["agent=MOCK", "output_dir=x"].iter().chain(more).map(|&value| value.to_owned());

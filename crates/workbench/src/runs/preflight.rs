@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use runner::settings::{EndpointSettings, RunSettings};
-use sandbox::{Engine, Reach};
+use sandbox::{Engine, Reach, SandboxError};
 use scenario::pack::Pack;
 
 use super::machine::{self, bytes};
@@ -85,9 +85,9 @@ impl Workbench {
         // Who lets the endpoint be asked is about to begin.
         let (pack_check, pack) = planned::pack(settings, &self.runs.packs, call);
         let runtime = runtime()?;
-        let (engine, image, leftovers, is_guarded) = runtime.block_on(boxes(settings));
+        let (engine, images, leftovers, is_guarded) = runtime.block_on(boxes(settings));
         checks.push(engine);
-        checks.extend(image);
+        checks.extend(images);
         checks.extend(planned::harness(settings));
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
@@ -147,11 +147,11 @@ fn wrong(errors: &[FieldError]) -> Preflight {
 }
 
 /// Engine, image, what dead runs left in the engine, and whether boxes of servers are kept from services of this machine.
-async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, bool) {
+async fn boxes(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>, bool) {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
         let check = Check::new("engine", TITLE, CheckState::Ok, "not needed: plain processes");
-        return (check, None, None, false);
+        return (check, Vec::new(), None, false);
     }
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
@@ -160,14 +160,39 @@ async fn boxes(settings: &RunSettings) -> (Check, Option<Check>, Option<Check>, 
             let sentence = format!("{}. {}", told.message, told.hint.unwrap_or_default());
             let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").says(sentence);
             let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
-            return (check, Some(image), None, false);
+            return (check, vec![image], None, false);
         }
     };
     let check = engine::check(engine.info(), settings);
     let is_guarded = engine.is_guarded().await;
-    // Images of tasks are built when they are played; a harness comes out of its own.
-    let image = if settings.asks_model() { Some(image(settings, &engine).await) } else { None };
-    (check, image, leftovers(&engine).await, is_guarded)
+    // Images of tasks are built when they are played, or named; a harness comes out of its own.
+    let mut images = Vec::new();
+    if settings.asks_model() {
+        images.push(image(settings, &engine).await);
+    }
+    images.extend(task_images(settings, &engine).await);
+    (check, images, leftovers(&engine).await, is_guarded)
+}
+
+/// Whether the images that tasks name are there and can be played with; nothing where they are, or nobody can say.
+async fn task_images(settings: &RunSettings, engine: &Engine) -> Option<Check> {
+    let tasks = planned::named_images(settings);
+    let mut known: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let mut unfit = Vec::new();
+    for (task, image) in &tasks {
+        let Some(image) = image.as_deref() else { continue };
+        if !known.contains_key(image) {
+            let why = match engine.fits_tasks(image, settings.asks_model()).await {
+                Ok(()) => None,
+                Err(error @ SandboxError::NoImage { .. }) => Some(format!("{error}: docker pull {image}")),
+                Err(error @ SandboxError::Image { .. }) => Some(error.to_string()),
+                Err(_) => return None,
+            };
+            known.insert(image, why);
+        }
+        unfit.extend(known.get(image).and_then(Option::as_ref).map(|why| format!("{task}: {why}")));
+    }
+    planned::images(&unfit, tasks.len())
 }
 
 async fn image(settings: &RunSettings, engine: &Engine) -> Check {
@@ -398,7 +423,7 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
 const TASK_IMAGES: &str = "The images of tasks are built by the engine with the network that it has, from recipes that came with the tasks.";
 
 /// What is said of them where a harness plays.
-const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task: one on musl, or in which it does not start, is not played.";
+const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task: one in which it does not start, as on musl, is not played.";
 
 /// What boxes reach beside the gateway.
 fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
