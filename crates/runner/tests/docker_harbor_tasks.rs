@@ -498,10 +498,16 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let recipe =
         "FROM debian:trixie-slim\nRUN useradd --uid 1234 someone && mkdir -m 777 /app\nWORKDIR /app\n";
     fs::write(tasks.join("a_whole/environment/Dockerfile"), recipe).unwrap();
-    // One on musl is named, and nothing is asked for it.
-    task(&tasks, "b_musl", "", &[("true", "true"), ("true", "true")]);
+    // Where it does not start the loader of musl says why, and nothing is asked for it; where it starts it says nothing.
+    let passes = format!("echo 1 {REWARD}");
+    let broken =
+        "[environment.env]\nPYTHONHOME = \"/nowhere\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
+    task(&tasks, "b_musl", broken, &[("true", "true"), ("true", "true")]);
+    task(&tasks, "c_both", "", &[("true", &passes), ("true", &passes)]);
     let musl = "FROM debian:trixie-slim\nRUN touch /lib/ld-musl-x86_64.so.1\nWORKDIR /app\n";
-    fs::write(tasks.join("b_musl/environment/Dockerfile"), musl).unwrap();
+    for name in ["b_musl", "c_both"] {
+        fs::write(tasks.join(name).join("environment/Dockerfile"), musl).unwrap();
+    }
     let folder = room.path().join("run");
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings(&folder, &tasks, &HARNESS), on_event).await.unwrap(), Finish::Finished);
@@ -511,7 +517,98 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let musl = &found[1];
     assert_eq!((musl.turns.len(), musl.end_reason), (0, Some(EndReason::Environment)));
     let said = &musl.exception.as_ref().unwrap().1;
-    assert!(said.contains("musl") && said.contains("mini-swe-agent"), "{said}");
+    assert!(said.contains("has musl") && said.contains("mini-swe-agent"), "{said}");
+    assert_eq!(found[2].stamina(), 2, "glibc is what counts: {:?}", found[2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn images_that_reach_beyond_their_container_are_refused() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let passes = format!("echo 1 {REWARD}");
+    let steps = [("true", passes.as_str()), ("true", passes.as_str())];
+    let recipe = |name: &str, line: &str| {
+        let text = format!("FROM debian:trixie-slim\n{line}\nWORKDIR /app\n");
+        fs::write(tasks.join(name).join("environment/Dockerfile"), text).unwrap();
+    };
+    // What it writes there would be on no limit's count.
+    task(&tasks, "a_volume", "", &[("head -c 100000000 /dev/zero > /big/file", &passes), ("true", &passes)]);
+    recipe("a_volume", "VOLUME /big");
+    task(&tasks, "b_onbuild", "", &steps);
+    recipe("b_onbuild", "ONBUILD RUN touch /was-run");
+    // The name of a stage of our recipe is that of an image as well.
+    let named =
+        "[environment]\ndocker_image = \"harness\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
+    task(&tasks, "c_named", named, &steps);
+    let said = async |name: &str, more: &[&str]| {
+        let folder = room.path().join(name);
+        let (on_event, _) = keep();
+        runner::run(settings(&folder, &tasks, more), on_event).await.unwrap();
+        let said = |episode: &Episode| {
+            assert!(episode.turns.is_empty() || episode.end_reason != Some(EndReason::Environment));
+            episode.exception.as_ref().map(|(kind, message)| format!("{kind}: {message}"))
+        };
+        episodes(&folder).iter().map(said).collect::<Vec<_>>()
+    };
+    let player = said("player", &["agent=ORACLE"]).await;
+    assert!(player[0].as_ref().unwrap().contains("VOLUME /big"), "{player:?}");
+    assert_eq!(player[1], None, "nothing is built on top of it: {player:?}");
+    assert!(player[2].as_ref().unwrap().contains("docker pull harness"), "{player:?}");
+    let harness = said("harness", &HARNESS).await;
+    assert!(harness[0].as_ref().unwrap().contains("VOLUME /big"), "{harness:?}");
+    assert!(harness[1].as_ref().unwrap().contains("ONBUILD"), "{harness:?}");
+    assert!(harness[2].as_ref().unwrap().contains("docker pull harness"), "{harness:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn what_an_image_starts_is_waited_for_in_each_container() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let toml = "[environment.healthcheck]\ncommand = \"test -e /tmp/up-$(cat /etc/hostname)\"\ninterval_sec = 0.5\nretries = 60\n\
+                [[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
+    // The second attempt is the first that passes.
+    let solve = "test -e /tmp/up-$(cat /etc/hostname) && touch /app/saw";
+    let test = format!("[ -e /app/saw ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    let never = format!("[ -e /app/saw ] && echo seen; echo 0 {REWARD}");
+    task(&tasks, "service", toml, &[(solve, &test), (&format!("rm -f /app/saw; {solve}"), &never)]);
+    // What was there before is not what this container has started.
+    let recipe = "FROM debian:trixie-slim\nRUN printf '#!/bin/sh\\n(sleep 3; touch /tmp/up-$(cat /etc/hostname)) &\\nexec \"$@\"\\n' > /start && chmod +x /start\n\
+                  ENTRYPOINT [\"/start\"]\nWORKDIR /app\n";
+    fs::write(tasks.join("service/environment/Dockerfile"), recipe).unwrap();
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    let more = ["agent=ORACLE", "attempt_limit=2", "restore_before_try=true", "fail_stop=true"];
+    assert_eq!(runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((episode.stamina(), episode.turns[1].attempts.len()), (1, 2), "{episode:?}");
+    for attempt in 1..=2 {
+        let name = format!("scenario_0/test_results/turn_2_attempt_{attempt}.txt");
+        let printed = fs::read_to_string(folder.join(&name)).unwrap();
+        assert!(printed.contains("seen"), "{name}: {printed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_suite_that_lies_in_an_image_is_not_seen_by_the_agent() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let test = format!("[ -s /app/seen ] && echo 0 {REWARD} || echo 1 {REWARD}");
+    let looks = "cat /tests/* /logs/verifier/* > /app/seen 2>/dev/null; true";
+    task(&tasks, "baked", "", &[(looks, &test), (looks, &test)]);
+    let recipe = "FROM debian:trixie-slim\nRUN mkdir -p /tests /logs/verifier && echo the-answer | tee /tests/test.sh /logs/verifier/note\n\
+                  WORKDIR /app\n";
+    fs::write(tasks.join("baked/environment/Dockerfile"), recipe).unwrap();
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    assert_eq!(
+        runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap(),
+        Finish::Finished
+    );
+    let episode = episodes(&folder).remove(0);
+    assert_eq!(episode.stamina(), 2, "{episode:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -559,15 +656,6 @@ async fn each_attempt_at_a_step_begins_from_the_same_snapshot() {
         let printed = fs::read_to_string(folder.join(&name)).unwrap();
         assert!(printed.contains("kept\n2\n"), "{name}: {printed}");
     }
-    // An image that keeps folders outside its layers has no snapshot, which is told before anything is played.
-    let recipe = "FROM debian:trixie-slim\nVOLUME /data\nWORKDIR /app\n";
-    fs::write(tasks.join("tries/environment/Dockerfile"), recipe).unwrap();
-    let folder = room.path().join("volume");
-    let (on_event, _) = keep();
-    let finish = runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap();
-    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
-    let episode = episodes(&folder).remove(0);
-    assert!(episode.exception.as_ref().unwrap().1.contains("VOLUME"), "{:?}", episode.exception);
 }
 
 /// Attempts at the steps that the defects of seed 0 leave to be made.

@@ -22,7 +22,7 @@ use crate::verdict::exception;
 
 /// Seconds in which a harness says its version: some compile themselves at their first start.
 const PROBE: u64 = 120;
-/// Ends with this code where the image stands on musl.
+/// Ends with this code where the image has the loader of musl.
 const MUSL: i64 = 87;
 
 /// What a call came to, beside what every player leaves.
@@ -235,16 +235,6 @@ impl Trial<'_> {
         let title = self.play.harness.title();
         let none = |why: &str| Some((EndReason::Environment, exception("HarnessNotStarted", why)));
         let user = self.file.steps.first().and_then(|step| step.agent_user.clone());
-        let musl = TaskCommand {
-            script: format!("for f in /lib/ld-musl-*; do [ ! -e \"$f\" ] || exit {MUSL}; done"),
-            seconds: PROBE,
-            ..TaskCommand::default()
-        };
-        if container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL) {
-            return Ok(none(&format!(
-                "the image of the task stands on musl, and {title} needs glibc: it cannot play this task"
-            )));
-        }
         let probe = TaskCommand {
             argv: self.play.harness.probe(),
             env: agent::task_variables(container).into(),
@@ -258,6 +248,14 @@ impl Trial<'_> {
             return Ok(None);
         }
         let told = if end.stderr.is_empty() { &end.stdout } else { &end.stderr };
-        Ok(none(&format!("{title} does not start in the image of the task ({image}): {}", said(told))))
+        let why = format!("{title} does not start in the image of the task ({image}): {}", said(told));
+        // An image that stands on glibc may have the loader of musl as well: it says something only where nothing starts.
+        let musl = TaskCommand {
+            script: format!("for f in /lib/ld-musl-*; do [ ! -e \"$f\" ] || exit {MUSL}; done"),
+            seconds: PROBE,
+            ..TaskCommand::default()
+        };
+        let has_musl = container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL);
+        Ok(none(&if has_musl { format!("{why}. The image has musl, and {title} needs glibc") } else { why }))
     }
 }

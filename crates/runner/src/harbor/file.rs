@@ -18,6 +18,8 @@ use self::values::{LEAST_CPUS, LEAST_MEMORY_MB, at_least, check_name, name_key, 
 const VERIFIER_SECONDS: f64 = 600.0;
 /// Most steps of a task.
 const MOST_STEPS: usize = 1000;
+/// A key of a fork: whether a step continues the session of the one before.
+const ONE_SESSION: &str = "inherit_prior_session";
 
 /// A `task.toml` that was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -377,8 +379,12 @@ struct Common<'a> {
 }
 
 impl Common<'_> {
-    fn step(&self, raw: RawStep, met: &mut Met) -> Result<StepFile, String> {
+    fn step(&self, mut raw: RawStep, met: &mut Met) -> Result<StepFile, String> {
         let at = format!("steps.{}.", raw.name);
+        // All steps are one session anyway.
+        if raw.other.get(ONE_SESSION).and_then(Value::as_bool) == Some(true) {
+            raw.other.remove(ONE_SESSION);
+        }
         met.keys(&at, &raw.other);
         met.phase(&format!("{at}agent"), &raw.agent);
         met.agent_env(&format!("{at}agent"), &raw.agent);

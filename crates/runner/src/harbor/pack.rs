@@ -34,9 +34,8 @@ pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>
     ) -> Result<(), String> {
         for entry in tree.list(from) {
             let (path, name) = (join(from, &entry.name), join(to, &entry.name));
-            let is_there_room = left.take(entry.size);
-            if !is_there_room {
-                return Err(format!("{from} holds more than {} MiB", MOST_BYTES >> 20));
+            if !left.take(entry.size) {
+                return Err(format!("{from} holds {}", left.what_is_too_much(entry.size)));
             }
             if entry.is_folder() {
                 add(tree, &path, &name, left, found)?;
@@ -58,6 +57,15 @@ struct Left {
 }
 
 impl Left {
+    /// Why something of a size was not taken.
+    fn what_is_too_much(&self, bytes: u64) -> String {
+        if self.bytes < bytes {
+            format!("more than {} MiB", MOST_BYTES >> 20)
+        } else {
+            format!("more than {MOST_ENTRIES} entries")
+        }
+    }
+
     /// Takes one entry; false once there is no room.
     fn take(&mut self, bytes: u64) -> bool {
         match (self.bytes.checked_sub(bytes), self.entries.checked_sub(1)) {
@@ -75,17 +83,32 @@ fn add(tree: &Tree, from: &str, to: &str, packed: &mut Packed, left: &mut Left) 
         let (path, name) = (join(from, &entry.name), join(to, &entry.name));
         if entry.is_folder() {
             if !left.take(0) {
-                return Err(format!("{from} holds more than {MOST_ENTRIES} entries"));
+                return Err(format!("{from} holds {}", left.what_is_too_much(0)));
             }
             packed.folder(&name, false).map_err(|error| format!("{path}: {error}"))?;
             add(tree, &path, &name, packed, left)?;
             continue;
         }
         let content = tree.read(&path, left.bytes).map_err(|error| format!("{path}: {error}"))?;
-        if !left.take(content.len() as u64) {
-            return Err(format!("{from} holds more than {} MiB", MOST_BYTES >> 20));
+        let bytes = content.len() as u64;
+        if !left.take(bytes) {
+            return Err(format!("{from} holds {}", left.what_is_too_much(bytes)));
         }
         packed.file(&name, &content).map_err(|error| format!("{path}: {error}"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_is_named() {
+        let mut left = Left { bytes: 10, entries: 1 };
+        assert!(!left.take(11));
+        assert_eq!(left.what_is_too_much(11), "more than 256 MiB");
+        assert!(left.take(10) && !left.take(0));
+        assert_eq!(left.what_is_too_much(0), "more than 50000 entries");
+    }
 }

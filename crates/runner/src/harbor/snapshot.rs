@@ -1,9 +1,11 @@
 //! Attempts at a step that are independent of each other: each begins from the same snapshot of the container.
 
+use model::EndReason;
 use sandbox::{Boxes, SandboxError, TaskBox};
 
 use super::trial::Trial;
 use crate::live::Phase;
+use crate::record::Exception;
 use crate::state::Known;
 
 /// What a trial was before a step.
@@ -28,8 +30,12 @@ impl Trial<'_> {
         Ok(Some(Before { image, known, was_played, was_verified }))
     }
 
-    /// Opens a container that is what it was before the step, as is what the harness knows of its session.
-    pub(super) async fn restore(&mut self, before: &Before) -> Result<(), SandboxError> {
+    /// Opens a container that is what it was before the step, as is what the harness knows of its session, and waits until it is
+    /// ready: what its image starts begins anew in it. Why it never is, if it is not.
+    pub(super) async fn restore(
+        &mut self,
+        before: &Before,
+    ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
         self.status.phase(Phase::Preparing, "its container is restored");
         if let Some(container) = self.container.take() {
             container.close().await?;
@@ -42,7 +48,7 @@ impl Trial<'_> {
         self.container = Some(engine.open_task(&what).await?);
         self.known = before.known.clone();
         (self.was_played, self.was_verified) = (before.was_played, before.was_verified);
-        Ok(())
+        self.ready().await
     }
 
     /// Takes away what the trial has in the engine beside its container.

@@ -1,7 +1,7 @@
 //! One step of a trial: what is laid into the container, who works in it, what the verifier makes of it.
 //!
-//! The suite and its verdict are in nobody's hands before they are needed: `/tests` and `/logs/verifier` are emptied before
-//! the player and once more before the verifier, and the engine is asked whether they are. What a program of the container
+//! The suite and its verdict are in nobody's hands before they are needed: `/tests` and `/logs/verifier` are emptied before each
+//! call of the player and once more before the verifier, and the engine is asked whether they are. What a program of the container
 //! says of that does not count. An agent with the rights of root can still replace the programs that a verifier calls; that
 //! is so in every container that both share.
 
@@ -20,7 +20,7 @@ use super::task::variables;
 use super::trial::Trial;
 use crate::live::Phase;
 use crate::record::{Exception, one_line};
-use crate::settings::TaskTimeout;
+use crate::settings::{TaskProtocol, TaskSettings, TaskTimeout};
 use crate::verdict::exception;
 
 /// Bytes of what an agent leaves, and of what a verifier leaves, that are taken out of the container in a step.
@@ -118,8 +118,9 @@ impl Trial<'_> {
     }
 
     async fn phases(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+        // Before the first step as well: an image may have a suite in it.
+        self.empty().await?;
         if self.was_verified {
-            self.empty().await?;
             self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], ORDER).await?;
         }
         let user = step.agent_user.as_deref();
@@ -139,10 +140,8 @@ impl Trial<'_> {
         }
         self.agent(step, played).await?;
         self.artifacts(step, played).await?;
-        let out_of_time =
-            played.raised.as_ref().is_some_and(|(reason, _)| *reason == EndReason::AgentTimeout);
-        let timeout = self.play.settings.tasks.as_ref().map_or(TaskTimeout::Graded, |tasks| tasks.timeout);
-        if out_of_time && timeout == TaskTimeout::Stop {
+        let raised = played.raised.as_ref().map(|(reason, _)| *reason);
+        if raised.is_some_and(|reason| !is_graded(self.play.settings.tasks.as_ref(), reason)) {
             played.is_over = true;
             return Ok(());
         }
@@ -292,13 +291,14 @@ impl Trial<'_> {
     async fn empty(&self) -> Result<(), Broken> {
         let script =
             "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
-        self.command(script.to_owned(), Some("root"), &[], ORDER).await?;
+        self.command_in(Some("/"), script.to_owned(), Some("root"), &[], ORDER).await?;
         for folder in EMPTIED {
             if !self.container()?.is_empty(folder).await? {
                 let message = format!(
                     "{folder} could not be emptied: what an agent left there, or a program that it replaced, would be graded"
                 );
-                return Err(Broken::Ended(EndReason::AgentError, "FolderNotEmptied", message));
+                let reason = blamed(self.was_played, EndReason::AgentError);
+                return Err(Broken::Ended(reason, "FolderNotEmptied", message));
             }
         }
         Ok(())
@@ -410,6 +410,20 @@ impl Trial<'_> {
     }
 }
 
+/// Whether a step is verified whose agent ended for a reason. MT@k of the paper takes a try for passed only where its agent raised
+/// nothing: one that did not end by itself, or ended with an error, is not verified there.
+fn is_graded(tasks: Option<&TaskSettings>, reason: EndReason) -> bool {
+    let Some(tasks) = tasks else { return true };
+    match (tasks.protocol, tasks.timeout) {
+        // It ended by itself, or its task has no solution.
+        (Some(TaskProtocol::MtAtK), _) => {
+            matches!(reason, EndReason::GaveUp | EndReason::NoChange | EndReason::Environment)
+        }
+        (_, TaskTimeout::Stop) => reason != EndReason::AgentTimeout,
+        (_, TaskTimeout::Graded) => true,
+    }
+}
+
 /// Why a container that does not do what it should ends a trial: because of the environment until a player has worked in
 /// it. From then on it counts, or every player could have a trial taken out of the count.
 pub(super) fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
@@ -452,6 +466,23 @@ mod tests {
             assert_eq!(policy.ending(blamed(true, reason)), model::Ending::Event);
             assert_eq!(policy.ending(blamed(false, reason)), model::Ending::Censored);
         }
+    }
+
+    #[test]
+    fn a_try_of_mt_at_k_whose_agent_raised_something_is_not_graded() {
+        use EndReason as R;
+        let of = |protocol, timeout| TaskSettings { folder: "/t".into(), timeout, protocol };
+        let tries = of(Some(TaskProtocol::MtAtK), TaskTimeout::Stop);
+        let raised = [R::AgentTimeout, R::AgentError, R::ContextOverflow, R::ToolCallFormat, R::LoopDetected];
+        for reason in raised.into_iter().chain([R::AttemptBudget, R::Budget]) {
+            assert!(!is_graded(Some(&tries), reason), "{reason:?}");
+        }
+        for reason in [R::GaveUp, R::NoChange] {
+            assert!(is_graded(Some(&tries), reason), "{reason:?}");
+        }
+        let (stop, graded) = (of(None, TaskTimeout::Stop), of(None, TaskTimeout::Graded));
+        assert!(!is_graded(Some(&stop), R::AgentTimeout) && is_graded(Some(&stop), R::AgentError));
+        assert!(is_graded(Some(&graded), R::AgentTimeout) && is_graded(None, R::AgentTimeout));
     }
 
     #[test]

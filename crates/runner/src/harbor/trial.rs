@@ -202,10 +202,12 @@ impl Trial<'_> {
                 self.calls += 1;
                 self.status.set(|shown| shown.attempt = attempt);
                 // The first attempt at the first step finds it as it was kept.
-                if let Some(before) = before.as_ref().filter(|_| number > 1 || attempt > 1)
-                    && let Err(error) = self.restore(before).await
-                {
-                    return Ok(self.broken(&error));
+                if let Some(before) = before.as_ref().filter(|_| number > 1 || attempt > 1) {
+                    match self.restore(before).await {
+                        Ok(None) => {}
+                        Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
+                        Err(error) => return Ok(self.broken(&error)),
+                    }
                 }
                 let played = match self.step(step).await {
                     Ok(played) => played,
@@ -292,7 +294,13 @@ impl Trial<'_> {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let image = match &self.file.image {
-            Some(image) => image.clone(),
+            Some(image) if engine.images(&[image]).await?.iter().any(|state| state.there) => image.clone(),
+            Some(image) => {
+                let why = format!(
+                    "the image {image} that task.toml names (environment.docker_image) is not there: docker pull {image}"
+                );
+                return Ok(Some((EndReason::Environment, exception("NoImage", &why))));
+            }
             None => match self.build(engine).await? {
                 Ok(image) => image,
                 Err(why) => return Ok(Some((EndReason::Environment, exception("TaskFiles", &why)))),
@@ -322,13 +330,6 @@ impl Trial<'_> {
         let what = TaskBox { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
         let container = engine.open_task(&what).await?;
         self.what = Some(what);
-        if self.play.settings.restore_before_try && container.has_volumes() {
-            container.close().await?;
-            let why = format!(
-                "{image} keeps folders outside its layers (VOLUME), which no snapshot holds: it cannot be played with restore_before_try"
-            );
-            return Ok(Some((EndReason::Environment, exception("NoSnapshot", &why))));
-        }
         let mut logs = Packed::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.
@@ -374,7 +375,7 @@ impl Trial<'_> {
             Ok(packed) => packed,
             Err(why) => return Ok(Err(why)),
         };
-        let image = format!("stamina-task:{}", hash.get(..16).unwrap_or(&hash));
+        let image = format!("stamina-task:{hash}");
         let building = self.tasks.building(&image);
         let _held = building.lock().await;
         if engine.images(&[&image]).await?.iter().any(|state| state.there) {

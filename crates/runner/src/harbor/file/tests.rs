@@ -35,7 +35,11 @@ fn every_schema_is_read_and_what_nobody_knows_is_named() {
     let fork = taken(
         "schema_version = \"1.1\"\n[[steps]]\nname = \"1_first-step\"\ndependencies = []\ninherit_prior_session = true\n",
     );
-    assert_eq!(fork.unknown, ["steps.1_first-step.dependencies", "steps.1_first-step.inherit_prior_session"]);
+    assert_eq!(fork.unknown, ["steps.1_first-step.dependencies"], "one session is what is played");
+    let fresh = taken(
+        "[[steps]]\nname = \"a\"\ninherit_prior_session = false\n[[steps]]\nname = \"b\"\ninherit_prior_session = 1\n",
+    );
+    assert_eq!(fresh.unknown, ["steps.a.inherit_prior_session", "steps.b.inherit_prior_session"]);
     assert_eq!(fork.file.steps[0].name, "1_first-step");
 }
 
