@@ -201,7 +201,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
                 percent_interval(rate.ci_low, rate.ci_high),
                 rate.interval.map_or_else(|| "n/a".to_owned(), |how| how.in_words().to_owned()),
                 number(m.score, 1),
-                number(m.spent.cost_usd, 2),
+                cost(m),
             ]
         })
         .collect();
@@ -220,6 +220,15 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
     table::table(&head, &[false, true, true, true, true, true, true, false, true, true], &rows)
 }
 
+/// What a member cost, as far as it is known.
+fn cost(member: &ComparedMember) -> String {
+    let (known, of) = (member.spent.cost_known, member.stamina.n);
+    match member.spent.cost_usd {
+        Some(sum) if known < of => format!("≥ {sum:.2} (known for {known} of {of})"),
+        sum => number(sum, 2),
+    }
+}
+
 fn staminas_text(members: &[ComparedMember]) -> String {
     let rows: Vec<Vec<String>> = members
         .iter()
@@ -233,7 +242,7 @@ fn staminas_text(members: &[ComparedMember]) -> String {
                 interval(m.stamina.ci_low, m.stamina.ci_high),
                 m.stamina.median.to_string(),
                 number(m.score, 1),
-                number(m.spent.cost_usd, 2),
+                cost(m),
                 m.spent.cost_per_survived_turn.map_or_else(
                     || m.spent.instead_of_cost_per_survived_turn().to_owned(),
                     |cost| format!("{cost:.2}"),

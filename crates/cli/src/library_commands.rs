@@ -84,14 +84,14 @@ fn runs_text(rows: &[RunRow]) -> String {
             let s = &row.stamina;
             let mut line = vec![
                 row.id.clone(),
-                format!("{}{}", row.model.as_deref().unwrap_or("unknown"), simulated(row)),
+                format!("{}{}", row.model.as_deref().unwrap_or("unknown"), marks(row)),
                 row.harness.clone().unwrap_or_else(unknown),
             ];
             let ends = || format!("{}/{}", s.events, s.censored);
             line.extend(match &row.pass_rate {
                 Some(rate) if all => vec![
                     rate.tasks.to_string(),
-                    rate.trials.to_string(),
+                    trials(row, rate),
                     percent(rate.value),
                     percent_interval(rate.ci_low, rate.ci_high),
                     rate.unscored.to_string(),
@@ -142,15 +142,39 @@ fn episodes(row: &RunRow) -> String {
     }
 }
 
-/// What follows the name of a simulated run.
-fn simulated(row: &RunRow) -> &'static str {
-    if row.simulated { " (simulated)" } else { "" }
+/// The scored trials of a run of one turn, and of how many where more were planned than are there.
+fn trials(row: &RunRow, rate: &PassRate) -> String {
+    match row.planned_episodes {
+        Some(planned) if planned > row.episodes => format!("{} of {planned} planned", rate.trials),
+        _ => rate.trials.to_string(),
+    }
 }
 
-/// The line above what is printed of one run, where a scripted model stood in for a real one.
-fn print_simulated(row: &RunRow) {
+/// What follows the name of a run that is simulated or withdrawn.
+fn marks(row: &RunRow) -> &'static str {
+    match (row.simulated, row.invalid.is_some()) {
+        (false, false) => "",
+        (true, false) => " (simulated)",
+        (false, true) => " (withdrawn)",
+        (true, true) => " (simulated, withdrawn)",
+    }
+}
+
+/// The lines above what is printed of one run: a scripted model stood in for a real one, it is withdrawn, a part is missing.
+fn print_marks(row: &RunRow) {
+    let mut lines = String::new();
     if row.simulated {
-        print(&format!("{}: simulated, a scripted model stood in for a real one\n\n", row.id));
+        lines.push_str(&format!("{}: simulated, a scripted model stood in for a real one\n", row.id));
+    }
+    if let Some(reason) = &row.invalid {
+        lines.push_str(&format!("{}: withdrawn: {reason}\n", row.id));
+    }
+    if let Some(partial) = &row.partial {
+        lines.push_str(&format!("{}: in part: {partial}\n", row.id));
+    }
+    if !lines.is_empty() {
+        lines.push('\n');
+        print(&lines);
     }
 }
 
@@ -202,7 +226,7 @@ pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Resul
         print_json(&Value::Array(rows.iter().map(json::survival).collect()));
         return Ok(ExitCode::SUCCESS);
     }
-    print_simulated(&row);
+    print_marks(&row);
     let band = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |v| format!("{v:.3}"));
     let lines: Vec<Vec<String>> = rows
         .iter()
@@ -236,7 +260,7 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
         limit: 0,
     })?;
     if !as_json {
-        print_simulated(&run);
+        print_marks(&run);
         if let Some(rate) = &run.pass_rate {
             print(&pass_rate_text(rate, &grid.rows));
             return Ok(ExitCode::SUCCESS);

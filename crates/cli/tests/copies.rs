@@ -211,10 +211,10 @@ fn a_withdrawn_run_is_not_the_one_that_counts() {
 fn tables_that_number_their_episodes_share_none() {
     let library = Room::new();
     for (run, passed) in [("run-a", ["1", "0"]), ("run-b", ["1", "1"])] {
-        let mut table = "run_id,model,scenario,episode_id,turn,attempt,passed\n".to_owned();
+        let mut table = "run,harness,model,scenario,episode_id,turn,attempt,passed\n".to_owned();
         for (id, passed) in [1, 2].into_iter().zip(passed) {
             let verdict = if passed == "1" { "true" } else { "false" };
-            writeln!(table, "{run},model-a,s{id},{id},1,1,{verdict}").expect("to write");
+            writeln!(table, "{run},agent-a,model-a,s{id},{id},1,1,{verdict}").expect("to write");
         }
         let folder = library.path(run);
         std::fs::create_dir(&folder).expect("a folder");

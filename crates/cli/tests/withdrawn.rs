@@ -178,6 +178,44 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert_eq!((library.episodes_of_the_matrix(), failures()), (4.into(), 2.into()));
 }
 
+/// The tidy table has the trial with its mark: read alone or beside its job, the trial does not count.
+#[test]
+fn the_mark_of_a_trial_travels_with_the_tidy_table() {
+    let library = Library::with_two_runs();
+    let run = library.marks().remove(1).0;
+    let trial = episodes(&library.0, &run)[0].0.clone();
+    library.0.json(&["withdraw", &run, "--trial", &trial, "--reason", "network down"]);
+    let folder = library.0.path("tidy");
+    fs::create_dir(&folder).expect("a folder");
+    let table = folder.join("tidy.csv");
+    let ids: Vec<String> = library.marks().into_iter().map(|(id, _)| id).collect();
+    library.0.text(&["table", "tidy", &ids[0], &ids[1], "--out", table.to_str().expect("UTF-8")]);
+
+    let other = Library(Room::new());
+    other.0.ingest(&folder);
+    assert_eq!(other.episodes_of_the_matrix(), 3);
+    let marks: Vec<_> = other.0.run_ids().iter().flat_map(|run| episodes(&other.0, run)).collect();
+    assert_eq!(marks.len(), 4);
+    let marked = |marks: &[(String, Option<String>)]| {
+        marks.iter().filter(|(_, mark)| mark.as_deref() == Some("network down")).count()
+    };
+    assert_eq!(marked(&marks), 1, "{marks:?}");
+    other.0.ingest(&folders::fixtures().join("world/set-order"));
+    assert_eq!(other.episodes_of_the_matrix(), 3, "nor does its copy");
+
+    // A user may take the mark away for good.
+    let (run, trial) = (other.0.run_ids())
+        .into_iter()
+        .find_map(|run| {
+            let of_run = episodes(&other.0, &run);
+            of_run.into_iter().find(|(_, mark)| mark.is_some()).map(|(trial, _)| (run, trial))
+        })
+        .expect("a mark");
+    other.0.json(&["withdraw", &run, "--trial", &trial, "--undo"]);
+    other.0.ingest(&folder);
+    assert_eq!(other.episodes_of_the_matrix(), 4);
+}
+
 #[test]
 fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
     let room = Room::new();

@@ -356,6 +356,9 @@ pub struct Episode {
     /// cause is not recognised.
     #[serde(default)]
     pub unrecognised: bool,
+    /// Why the source has it as withdrawn; `None` = it counts.
+    #[serde(default)]
+    pub invalid: Option<String>,
     /// What the source reports of the whole episode, such as (`harbor.reward`, 0.75).
     pub reported: Vec<(String, f64)>,
     /// Tokens where only the episode's sum is known.
@@ -392,6 +395,7 @@ impl Episode {
             end_reason: None,
             attempts_left: false,
             unrecognised: false,
+            invalid: None,
             reported: Vec::new(),
             tokens: None,
             cached_input: CachedInput::Included,

@@ -172,6 +172,7 @@ impl Building {
         episode.unrecognised |= is_said(Field::Unrecognised);
         // Others number their episodes: only an id that we made tells one from those of all other tables.
         first(&mut episode.identity, || taker.text(Field::EpisodeId).filter(|id| identity::is_own(id)));
+        first(&mut episode.invalid, || taker.text(Field::EpisodeInvalid));
         first(&mut episode.tokens, || {
             let of_columns =
                 taker.tokens(Field::EpisodeTokensIn, Field::EpisodeTokensCached, Field::EpisodeTokensOut);

@@ -1,6 +1,7 @@
 //! The runs of the library, as its page lists them.
 
 use figures::table::{Column, Table, known, maybe};
+use model::counted;
 
 use super::{for_machines_if, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns};
 use crate::Workbench;
@@ -56,6 +57,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::integer("withdrawn_episodes", "Withdrawn episodes").for_machines(),
     ]);
     let mut table = Table::new("library", "Runs of the library", columns);
+    table.notes.extend(runs.iter().filter_map(marks));
     for run in runs {
         let ends: Vec<String> =
             run.end_reasons.iter().map(|end| format!("{} {}", end.count, end.reason.label())).collect();
@@ -117,6 +119,25 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             .to_owned(),
     );
     Ok(table)
+}
+
+/// What a reader must know of a row: it is withdrawn, a part of it is missing, its cost is known in part.
+fn marks(run: &RunRow) -> Option<String> {
+    let mut marks = Vec::new();
+    if let Some(reason) = &run.invalid {
+        marks.push(format!("withdrawn ({})", reason.trim_end_matches('.')));
+    }
+    if let Some(partial) = &run.partial {
+        marks.push(partial.clone());
+    }
+    if let Some(cost) = run.cost_usd.filter(|_| run.cost_known < run.episodes) {
+        marks.push(format!(
+            "cost ≥ ${cost:.2}, known for {} of {}",
+            run.cost_known,
+            counted(run.episodes.into(), "episode")
+        ));
+    }
+    (!marks.is_empty()).then(|| format!("{}: {}.", run.id, marks.join("; ")))
 }
 
 /// Every run that the filters leave, in their order.

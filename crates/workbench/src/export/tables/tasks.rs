@@ -175,6 +175,8 @@ pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table
         table.push(cells);
     }
     table.notes.extend(partial(grid.columns.iter().map(of_column), "tasks"));
+    let of_tasks = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(of_cell);
+    table.notes.extend(partial(of_tasks, "trials of a task"));
     table.notes.push("Time (of the agent), tokens (input and output) and cost are means over tasks of the means over their trials.".to_owned());
     Ok(table)
 }

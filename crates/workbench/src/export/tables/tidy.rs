@@ -93,6 +93,7 @@ impl Cells {
         self.set(Field::AttemptsLeft, known(episode.attempts_left));
         self.set(Field::Unrecognised, known(episode.unrecognised));
         self.set(Field::EpisodeId, maybe(episode.identity.as_deref()));
+        self.set(Field::EpisodeInvalid, maybe(episode.invalid.as_deref()));
         self.set(Field::ScenarioTitle, maybe(episode.title.as_deref()));
         let tokens = episode.tokens.unwrap_or_default();
         self.tokens(tokens, [EpisodeTokensIn, EpisodeTokensCached, EpisodeTokensOut]);
@@ -157,10 +158,13 @@ pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiEr
     let mut seen = BTreeSet::new();
     for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {
         let of_run = Cells::of_run(&run.record, several.then(|| sets.set(&run.record)));
-        if run.episodes.is_empty() {
+        // Those that are withdrawn go out with their mark, too.
+        let mut withdrawn = workbench.store.all_episodes(run.record.entry.id)?;
+        withdrawn.retain(|episode| episode.invalid.is_some());
+        if run.episodes.is_empty() && withdrawn.is_empty() {
             table.push(of_run.row());
         }
-        for entry in &run.episodes {
+        for entry in run.episodes.iter().chain(&withdrawn) {
             let Some(episode) = workbench.store.whole_episode(entry.id)? else { continue };
             let mut of_episode = of_run.clone();
             of_episode.episode(&episode);
