@@ -568,7 +568,7 @@ async fn what_an_image_starts_is_waited_for_in_each_container() {
     let tasks = room.path().join("tasks");
     let toml = "[environment.healthcheck]\ncommand = \"test -e /tmp/up-$(cat /etc/hostname)\"\ninterval_sec = 0.5\nretries = 60\n\
                 [[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
-    // The second attempt is the first that passes.
+    // No attempt at the second step passes, so there are two.
     let solve = "test -e /tmp/up-$(cat /etc/hostname) && touch /app/saw";
     let test = format!("[ -e /app/saw ] && echo 1 {REWARD} || echo 0 {REWARD}");
     let never = format!("[ -e /app/saw ] && echo seen; echo 0 {REWARD}");

@@ -99,7 +99,7 @@ ALTER TABLE run_summary ADD COLUMN rounds TEXT;
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+6");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+7");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,

@@ -177,21 +177,19 @@ async fn boxes(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>, boo
 /// Whether the images that tasks name are there and can be played with; nothing where they are, or nobody can say.
 async fn task_images(settings: &RunSettings, engine: &Engine) -> Option<Check> {
     let tasks = planned::named_images(settings);
-    let mut known: BTreeMap<&str, Option<String>> = BTreeMap::new();
-    let mut unfit = Vec::new();
-    for (task, image) in &tasks {
-        let Some(image) = image.as_deref() else { continue };
-        if !known.contains_key(image) {
-            let why = match engine.fits_tasks(image, settings.asks_model()).await {
-                Ok(()) => None,
-                Err(error @ SandboxError::NoImage { .. }) => Some(format!("{error}: docker pull {image}")),
-                Err(error @ SandboxError::Image { .. }) => Some(error.to_string()),
-                Err(_) => return None,
-            };
-            known.insert(image, why);
-        }
-        unfit.extend(known.get(image).and_then(Option::as_ref).map(|why| format!("{task}: {why}")));
+    let named = tasks.iter().filter_map(|(_, image)| Some((image.as_deref()?, None)));
+    let mut named: BTreeMap<&str, Option<String>> = named.collect();
+    for (image, why) in &mut named {
+        *why = match engine.fits_tasks(image, settings.asks_model()).await {
+            Ok(()) => None,
+            Err(error @ SandboxError::NoImage { .. }) => Some(format!("{error}: docker pull {image}")),
+            Err(error @ SandboxError::Image { .. }) => Some(error.to_string()),
+            Err(_) => return None,
+        };
     }
+    let why_not = |image: &Option<String>| named.get(image.as_deref()?)?.clone();
+    let of = |(task, image): &(String, Option<String>)| Some(format!("{task}: {}", why_not(image)?));
+    let unfit: Vec<String> = tasks.iter().filter_map(of).collect();
     planned::images(&unfit, tasks.len())
 }
 
