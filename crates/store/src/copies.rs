@@ -50,15 +50,15 @@ pub struct SharedEpisodes {
 const IS_SNAPSHOT: &str =
     "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"' = 'unreadable', 0))";
 
-/// Every group of copies, the one that counts first. One that is withdrawn stands for none.
+/// Every group of copies, the one that counts first. Of one that is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT episode.identity, episode.run, episode.id FROM episode
+        "SELECT episode.identity, episode.run, episode.id, NOT ({VALID_EPISODE}) AS is_withdrawn FROM episode
     JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
+    JOIN source ON source.id = run.source AND source.closed_at IS NULL
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-    AND {VALID_EPISODE}
-  ORDER BY episode.identity, run_slug.preferred DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key,
+  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key,
     episode.id"
     )
 });
@@ -68,9 +68,10 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH copy AS (
     SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_SNAPSHOT} AS is_snapshot,
-      ({VALID} AND {VALID_EPISODE}) AS counts
+      {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
-    WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL))
+    WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
+      AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
       (its.counts, its.preferred, -its.is_snapshot, -its.source, -its.run)
         > (mine.counts, mine.preferred, -mine.is_snapshot, -mine.source, -mine.run), mine.identity, NULL))
@@ -78,6 +79,20 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
   WHERE mine.run = ?1 GROUP BY other.id ORDER BY 3 DESC, 1"
+    )
+});
+
+/// The episodes of a source that another of its parts gives to the same run, too, each with that part: the first by its place,
+/// of those with a result if there is one. Each episode is looked at once, however many copies there are.
+static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT id, run, part, path, first FROM (
+    SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
+      rank() OVER same AS number, first_value(trim(part.place || '/' || part.key, '/')) OVER same AS first
+    FROM run JOIN episode ON episode.run = run.id JOIN part ON part.id = episode.part
+    WHERE run.source = ?1 AND episode.identity IS NOT NULL
+    WINDOW same AS (PARTITION BY episode.run, episode.identity ORDER BY {IS_SNAPSHOT}, part.place, part.key))
+  WHERE number > 1"
     )
 });
 
@@ -89,6 +104,12 @@ fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<Episod
     let mut copies = Vec::new();
     while let Some(row) = rows.next()? {
         let (identity, run, episode): (String, RunId, EpisodeId) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let is_withdrawn: bool = row.get(3)?;
+        if is_withdrawn {
+            // It is among no numbers itself, and stands before its copies whatever is wanted.
+            counted = Some((identity, run, episode));
+            continue;
+        }
         if !wanted(run) {
             continue;
         }
@@ -117,20 +138,7 @@ impl Store {
         self.write(|write| {
             let conn = &write.tx;
             let found: Vec<(EpisodeId, RunId, i64, String, String)> = {
-                // Parts that stand before the one of the copy, and those with a result before a snapshot.
-                let (its, own) =
-                    (IS_SNAPSHOT.replace("episode.", "other."), IS_SNAPSHOT.replace("episode.", "copy."));
-                let mut find = conn.prepare_cached(&format!(
-                    "SELECT copy.id, copy.run, copy.part, trim(part.place || '/' || part.key, '/'),
-                       (SELECT trim(its.place || '/' || its.key, '/') FROM episode AS other
-                          JOIN part AS its ON its.id = other.part
-                        WHERE other.identity = copy.identity AND other.run = copy.run
-                          AND ({its}, its.place, its.key) < ({own}, part.place, part.key)
-                        ORDER BY {its}, its.place, its.key LIMIT 1) AS first
-                     FROM episode AS copy JOIN run ON run.id = copy.run AND run.source = ?1
-                       JOIN part ON part.id = copy.part
-                     WHERE copy.identity IS NOT NULL AND first IS NOT NULL",
-                ))?;
+                let mut find = conn.prepare_cached(&COPIES_OF_SOURCE)?;
                 let read = |row: &rusqlite::Row<'_>| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 };
@@ -202,5 +210,60 @@ impl Store {
             }
             Ok(true)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Benchmark, Episode, Run};
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::PartRead;
+
+    /// A source with one trial in so many parts of one run.
+    fn copies(count: usize) -> (Store, SourceId) {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        let run = Run::unknown("a", Benchmark { key: "b".into(), name: "B".into() });
+        store.put_runs(source, "", "harbor", &[run]).unwrap();
+        for number in 0..count {
+            let mut episode = Episode::new(format!("e{number:04}"), "task");
+            episode.identity = Some("one and the same".to_owned());
+            let (key, episodes) = (format!("p{number:04}"), [("a".to_owned(), episode)]);
+            let part = PartRead { place: "", key: &key, stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            store.put_part(source, &part).unwrap();
+        }
+        (store, source)
+    }
+
+    #[test]
+    fn copies_are_found_in_time_that_grows_with_their_number() {
+        let work = |count: usize| {
+            let (store, source) = copies(count);
+            store
+                .read(|conn| {
+                    let mut find = conn.prepare(&COPIES_OF_SOURCE)?;
+                    let found = find.query_map([source], |_| Ok(()))?.count();
+                    assert_eq!(found, count - 1);
+                    Ok(find.get_status(StatementStatus::VmStep))
+                })
+                .unwrap()
+        };
+        let (few, many) = (work(50), work(200));
+        assert!(many < 6 * few, "{few} steps for 50 copies, {many} for 200");
+    }
+
+    #[test]
+    fn the_first_of_copies_stays_and_the_others_name_it() {
+        let (store, source) = copies(3);
+        store.leave_out_copies(source).unwrap();
+        let run = store.run("a.a").unwrap().unwrap().entry.id;
+        let left: Vec<String> = store.episodes(run).unwrap().into_iter().map(|episode| episode.key).collect();
+        assert_eq!(left, ["e0000"]);
+        let warnings = store.warnings(source, &crate::WarningFilter::default(), 0, 10).unwrap().warnings;
+        let paths: Vec<&str> = warnings.iter().map(|warning| warning.path.as_str()).collect();
+        assert_eq!(paths, ["p0001", "p0002"]);
+        assert!(warnings.iter().all(|warning| warning.message.contains("as p0000,")), "{warnings:?}");
     }
 }

@@ -133,6 +133,8 @@ CREATE INDEX episode_texts ON episode (texts) WHERE texts <> 1;
 -- a trial of Harbor is known by its name in its job, numbers of a foreign table are no identity, and tokens that nobody counted
 -- are unknown; only the sources say it, so all are read again
 UPDATE part SET stamp = NULL;
+-- texts may be 4, too: in part, because they are too many. What indexing them took: bytes, and more for each word
+ALTER TABLE episode ADD COLUMN text_cost INTEGER NOT NULL DEFAULT 0;
 ",
     },
 ];
@@ -298,6 +300,7 @@ pub(crate) fn put(
     episode: &Episode,
 ) -> Result<()> {
     let conn = &write.tx;
+    let is_new = before.is_none();
     let (id, slug) = match before {
         Some((id, slug)) => {
             delete(conn, id)?;
@@ -363,6 +366,10 @@ pub(crate) fn put(
             episode.unrecognised,
             episode.identity.as_deref().filter(|identity| identity.len() <= IDENTITY_BYTES),
         ])?;
+    // Once, so that a user may take the mark away.
+    if let Some(reason) = episode.invalid.as_deref().filter(|_| is_new) {
+        withdrawn::mark_put(conn, run, &slug, reason)?;
+    }
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
     }
@@ -502,6 +509,7 @@ pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Epis
         end_reason: reason.as_deref().map(end_reason).transpose()?,
         attempts_left: row.get(COLUMN_COUNT + 13)?,
         unrecognised: record.entry.unrecognised,
+        invalid: record.entry.invalid,
         reported: record.reported,
         tokens: given.as_ref().map(|given| given.tokens),
         cached_input: given.map(|given| given.cached_input).unwrap_or_default(),
