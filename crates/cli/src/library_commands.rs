@@ -63,7 +63,8 @@ pub(crate) fn runs(
 /// neither.
 fn runs_text(rows: &[RunRow]) -> String {
     let of_one_turn = rows.iter().filter(|row| row.pass_rate.is_some()).count();
-    let all = of_one_turn > 0 && of_one_turn == rows.len();
+    let of_unknown_turns = rows.iter().filter(|row| row.is_of_unknown_turns()).count();
+    let all = of_one_turn > 0 && of_one_turn + of_unknown_turns == rows.len();
     let mut head = vec!["id", "model", "harness"];
     head.extend(if all {
         ["tasks", "trials", "pass rate", "95 % CI", "not scored"].as_slice()
@@ -103,6 +104,9 @@ fn runs_text(rows: &[RunRow]) -> String {
                     "one turn".to_owned(),
                     ends(),
                 ],
+                None if all => {
+                    vec![unknown(), "0".to_owned(), unknown(), "n/a".to_owned(), row.episodes.to_string()]
+                }
                 None if !row.tested => {
                     let mut cells = vec![episodes(row), "no tests".to_owned()];
                     cells.resize(5, "n/a".to_owned());
@@ -247,6 +251,9 @@ pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Resul
         &[true; 7],
         &lines,
     ));
+    if row.stamina.clustered {
+        print("\nThe interval takes the repeats of a scenario as independent: here it is too narrow.\n");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -354,3 +354,34 @@ fn of_sessions_of_a_scenario_the_one_that_ended_last_has_the_highest_number() {
     found.sort_unstable();
     assert_eq!(found, [(1, "without"), (2, "unknown"), (3, "first"), (4, "second"), (5, "third")]);
 }
+
+#[test]
+fn values_that_cannot_be_are_unknown_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let conversations = folder.path().join("conversations_a-b");
+    fs::create_dir(&conversations).unwrap();
+    let transcript = |id: &str, times: &str| {
+        let info = format!(r#"{{"agent_name": "a-b", "scenario_id": "s{id}", "session_id": "{id}", "total_turns": 1}}"#);
+        let text = format!(
+            r#"{{"evaluation_info": {info}, "scenario_context": {{}}, "conversation_history": [], "session_data": {{"session_metadata": {times}}}}}"#
+        );
+        fs::write(conversations.join(format!("a-b_s_{id}.json")), text).unwrap();
+    };
+    transcript("odd", r#"{"start_time": "2026-02-30T10:00:00", "end_time": "2026-03-01T10:00:00"}"#);
+    transcript("back", r#"{"start_time": "2026-03-01T10:00:00", "end_time": "2026-03-01T09:00:00"}"#);
+    let read = read(folder.path());
+    let seconds: Vec<_> = read.episodes["a-b"].iter().map(|e| e.timing.agent_seconds).collect();
+    assert_eq!(seconds, [None, None]);
+    let mut said: Vec<&str> = (read.report.warnings.iter())
+        .filter(|warning| warning.code == "value.not_usable")
+        .map(|warning| warning.message.split(", which").next().unwrap_or_default())
+        .collect();
+    said.sort_unstable();
+    assert_eq!(
+        said,
+        [
+            "Session back: It has started_at to finished_at \"2026-03-01T10:00:00 to 2026-03-01T09:00:00\"",
+            "Session odd: It has start_time \"2026-02-30T10:00:00\"",
+        ]
+    );
+}

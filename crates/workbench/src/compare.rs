@@ -98,12 +98,16 @@ impl Workbench {
         let comparability =
             settings.differences.iter().map(|d| d.comparability).max().unwrap_or(Comparability::NoEffect);
         let shared = facts::shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>()).len() as u32;
+        let of_one_turn = members::all_of_one_turn(&pools);
         let mut compared_members = Vec::new();
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
             let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier(&observations(episodes), turns);
             let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
+            if of_one_turn && member.pass_rate.is_none() {
+                member.pass_rate = Some(pass_rate(episodes));
+            }
             member.doubts = doubts::of_member(pool, &member, &policy);
             for run in &pool.runs {
                 member.caveats.extend(self.caveats(&run.record)?);
@@ -117,7 +121,7 @@ impl Workbench {
         let mut comparison = Comparison {
             members: compared_members,
             reference: request.reference,
-            of_one_turn: pools.iter().all(Pool::of_one_turn),
+            of_one_turn,
             tau: compared.tau,
             turns,
             shared_scenarios: shared,

@@ -111,10 +111,12 @@ impl Workbench {
         }
         let not_comparable = settings::not_comparable(&pools);
         let columns = made.models.len();
+        let all_of_one_turn = members::all_of_one_turn(&pools);
         let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
             let cell = cell.as_ref()?;
             let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
-            let of_one_turn = cell.runs.iter().all(|i| pools[*i].of_one_turn());
+            let of_one_turn =
+                all_of_one_turn || members::all_of_one_turn(cell.runs.iter().map(|i| &pools[*i]));
             let trials: Vec<InScenario> = cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect();
             let of_cell: Vec<&Pool> = cell.runs.iter().map(|i| &pools[*i]).collect();
             let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, how));
@@ -146,7 +148,7 @@ impl Workbench {
         };
         let spread = made.extremes.iter().map(spread).collect();
         let mut answer = Matrix {
-            of_one_turn: !pools.is_empty() && pools.iter().all(Pool::of_one_turn),
+            of_one_turn: all_of_one_turn,
             tau: made.tau,
             shortest: made.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
                 runs: cells.runs.iter().map(|run| slugs[*run].to_owned()).collect(),

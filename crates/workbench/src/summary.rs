@@ -84,6 +84,17 @@ pub(crate) fn of_one_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntr
     all.all(|one| one) && any
 }
 
+/// Whether nothing says how many turns episodes play, because all of them were stopped before they were at risk.
+pub(crate) fn of_unknown_turns<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
+    let mut any = false;
+    let mut all = episodes.into_iter().map(|e| {
+        any = true;
+        let stopped = e.stamina == 0 && e.end_reason.default_ending() == Ending::Censored;
+        e.planned_turns.is_none() && e.known_turns <= 1 && (e.reached_turns == 0 || stopped)
+    });
+    all.all(|unknown| unknown) && any
+}
+
 /// What the scores are made of.
 pub(crate) fn parts(episode: &EpisodeEntry) -> EpisodeParts {
     EpisodeParts {

@@ -159,7 +159,8 @@ impl Workbench {
         }
         let policy = self.store.get_policy()?;
         let pools = members::resolve_only(&self.store, &request.members, &request.only)?;
-        if let Some(pool) = pools.iter().find(|pool| !pool.of_one_turn()) {
+        let more_turns = |pool: &&Pool| !pool.of_one_turn() && !pool.of_unknown_turns();
+        if let Some(pool) = pools.iter().find(more_turns) {
             return Err(ApiError::new(
                 "tasks.more_turns",
                 format!("\"{}\" plays more than one turn", pool.name),

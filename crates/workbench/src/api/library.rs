@@ -253,6 +253,13 @@ pub struct RunRow {
     pub withdrawn_episodes: u32,
 }
 
+impl RunRow {
+    /// Whether nothing says how many turns it plays, because none of its episodes was at risk: it follows the runs beside it.
+    pub const fn is_of_unknown_turns(&self) -> bool {
+        self.tested && self.pass_rate.is_none() && self.scored_episodes == 0 && self.planned_turns.is_none()
+    }
+}
+
 /// Scores of turns that are graded by themselves, of a run or the means over several (`docs/metrics.md`, "Scores").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct TurnScores {

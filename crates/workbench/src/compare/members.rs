@@ -15,7 +15,7 @@ use crate::api::{ApiError, Member, PublishedNumber, Swatch, marked};
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
-use crate::summary::{ended, of_one_turn, run_record, turn_axis};
+use crate::summary::{ended, of_one_turn, of_unknown_turns, run_record, turn_axis};
 
 /// Series colours and dash patterns that there are.
 const COLOURS: usize = 8;
@@ -112,6 +112,12 @@ impl Pool {
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
     }
 
+    /// Whether nothing says how many turns it plays, because none of its episodes was at risk.
+    pub(crate) fn of_unknown_turns(&self) -> bool {
+        of_unknown_turns(self.episodes())
+            && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
+    }
+
     /// Its episodes with why they ended.
     pub(crate) fn ended(&self) -> Vec<Ended> {
         self.episodes().map(ended).collect()
@@ -179,6 +185,17 @@ impl Pool {
             Member::Run { .. } | Member::Harness { .. } | Member::Cell { .. } => self.harness_label(),
         }
     }
+}
+
+/// Whether all pools play one turn. Those of which nobody was at risk and no number of turns is known follow the others.
+pub(crate) fn all_of_one_turn<'a>(pools: impl IntoIterator<Item = &'a Pool>) -> bool {
+    let mut any = false;
+    let mut all = pools.into_iter().map(|pool| {
+        let one = pool.of_one_turn();
+        any |= one;
+        one || pool.of_unknown_turns()
+    });
+    all.all(|follows| follows) && any
 }
 
 /// What others published about a question on the benchmarks of these members, each sentence with its source.

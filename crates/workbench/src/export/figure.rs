@@ -19,6 +19,10 @@ use crate::api::{
 };
 use crate::published;
 
+/// What is said of a band of survival where some scenario has several episodes.
+pub(super) const REPEATS: &str =
+    "The band takes the repeats of a scenario as independent: where there are some, it is too narrow";
+
 impl Workbench {
     /// A figure with its data; place and colours are still to be chosen.
     pub(super) fn figure_spec(&self, of: &FigureOf) -> Result<FigureSpec, ApiError> {
@@ -26,6 +30,8 @@ impl Workbench {
             FigureOf::Survival { of, bands } => {
                 let data = self.compare_runs(of.clone())?;
                 let method = Method { tau: method::tau(data.tau), ..self.method(&data)? };
+                let repeats = data.members.iter().any(|member| member.stamina.clustered);
+                let method = method::noted(method, repeats.then(|| REPEATS.to_owned()).into_iter().collect());
                 (survival(&data, *bands), method)
             }
             FigureOf::FirstFailures { of } => {

@@ -230,7 +230,9 @@ fn numbered(mut sessions: Vec<Played>, records: usize, report: &mut Report, agen
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut keys: HashMap<String, u32> = HashMap::new();
     let mut episodes = Vec::with_capacity(sessions.len());
-    for Played { mut episode, id, .. } in sessions {
+    let files = [&agent.incremental, &agent.finals, &agent.conversations];
+    let place = files.into_iter().flatten().next().map_or("", String::as_str);
+    for Played { mut episode, id, mut unusable, .. } in sessions {
         *repeats.entry(episode.scenario.clone()).or_default() += 1;
         let name = if id.is_empty() { episode.scenario.clone() } else { id.clone() };
         let nth = keys.entry(name.clone()).or_default();
@@ -239,10 +241,13 @@ fn numbered(mut sessions: Vec<Played>, records: usize, report: &mut Report, agen
         let ended = episode.timing.finished_at.as_deref().unwrap_or_default();
         // A line that stands twice in a file is shown twice: it is the same for other sources only once.
         episode.identity = (!id.is_empty() && *nth == 1).then(|| identity::of_id(&["locobench", &id, ended]));
+        unusable.settle_times(&mut episode.timing);
+        report.warnings.extend(unusable.warning(place).map(|mut warning| {
+            warning.message = format!("Session {}: {}", episode.key, warning.message);
+            warning
+        }));
         episodes.push(episode);
     }
-    let files = [&agent.incremental, &agent.finals, &agent.conversations];
-    let place = files.into_iter().flatten().next().map_or("", String::as_str);
     let mut more: Vec<(&String, &u32)> = repeats.iter().filter(|(_, count)| **count > 1).collect();
     more.sort();
     for (scenario, count) in more {

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
+use crate::readers::value::Unusable;
 
 use super::transcript::{self, Phase};
 
@@ -172,6 +173,8 @@ pub(super) struct Played {
     pub(super) has_conversation: bool,
     /// Phases, for what a transcript adds.
     phases: Vec<String>,
+    /// Values of it that cannot be.
+    pub(super) unusable: Unusable,
 }
 
 /// Reads a record, or a transcript of which no record is there.
@@ -214,7 +217,9 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
     episode.planned_turns = figures.planned_phases;
     let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
     episode.timing.started_at = at(messages.first());
-    episode.timing.finished_at = time(info.get("evaluation_timestamp")).or_else(|| at(messages.last()));
+    let mut unusable = Unusable::default();
+    let ended = unusable.time("evaluation_timestamp", info.get("evaluation_timestamp"));
+    episode.timing.finished_at = ended.or_else(|| at(messages.last()));
     episode.extra = extra(record, files.as_ref(), errors);
     episode.turns = turns(&phases, messages, log, place);
     let mut played = Played {
@@ -222,6 +227,7 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
         has_conversation: conversation.is_some() && logged.is_some(),
         phases: phases.into_iter().map(|phase| phase.id).collect(),
         episode,
+        unusable,
     };
     played.episode.session = Some(figures);
     if let Some(data) = data {
@@ -338,10 +344,10 @@ impl Played {
         if let Some(status) = data.at(&["session_metadata", "status"]).and_then(Node::word) {
             figures.status.get_or_insert_with(|| status.to_owned());
         }
-        if let Some(began) = time(data.at(&["session_metadata", "start_time"])) {
+        if let Some(began) = self.unusable.time("start_time", data.at(&["session_metadata", "start_time"])) {
             self.episode.timing.started_at = Some(began);
         }
-        if let Some(ended) = time(data.at(&["session_metadata", "end_time"])) {
+        if let Some(ended) = self.unusable.time("end_time", data.at(&["session_metadata", "end_time"])) {
             self.episode.timing.finished_at = Some(ended);
         }
         let history = data.get("phase_history").map_or(&[][..], Node::list);
@@ -362,8 +368,9 @@ impl Played {
             };
             // Turns without an answer are in here and in no message.
             attempt.steps = count(phase.get("turns_executed")).or(attempt.steps);
+            let seconds = phase.get("duration_seconds");
             attempt.timing.agent_seconds =
-                phase.get("duration_seconds").and_then(score).filter(|s| *s >= 0.0);
+                self.unusable.take("duration_seconds", seconds, |node| score(node).filter(|s| *s >= 0.0));
             for key in [
                 "success",
                 "critical_failure",

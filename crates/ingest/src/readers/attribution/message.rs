@@ -105,10 +105,17 @@ pub(super) fn refusal(message: &str) -> Option<Refusal> {
     let body = Body::of_message(message).or_else(|| inner.and_then(Body::of_message)).unwrap_or_default();
     let by_code = CODES.iter().find(|(known, _)| Some(*known) == body.code);
     let by_sentence = || {
-        let texts = [Some(message), body.message, inner];
+        let texts = [Some(message), body.message, inner, after_operation(message)];
         SENTENCES.iter().find(|(sentence, _)| texts.iter().flatten().any(|text| text.starts_with(sentence)))
     };
     by_code.or_else(by_sentence).map(|(_, refusal)| *refusal)
+}
+
+/// What AWS says behind its code and operation; Bedrock passes on what a model said.
+fn after_operation(message: &str) -> Option<&str> {
+    aws_code(message)?;
+    let (_, own) = message.split_once(" operation: ")?;
+    Some(own.strip_prefix("The model returned the following errors: ").unwrap_or(own))
 }
 
 /// What the body of an error says: `{"error": {"code": …, "message": …}}`, or the same without the outer key.
@@ -240,6 +247,14 @@ mod tests {
             (
                 "An error occurred (ValidationException) when calling the Converse operation: Input is too long for requested model.",
                 Some(Refusal::TooLong),
+            ),
+            (
+                "An error occurred (ValidationException) when calling the Converse operation: The model returned the following errors: Input is too long for requested model.",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "An error occurred (ValidationException) when calling the Converse operation: it quotes: Input is too long for requested model.",
+                None,
             ),
             (
                 "Error code: 400 - {'error': {'message': 'Your credit balance is too low to'}}",

@@ -3,7 +3,7 @@
 use figures::table::{Column, Table, Value, known, maybe};
 use model::counted;
 
-use super::super::figure::parts;
+use super::super::figure::{REPEATS, parts};
 use super::{
     for_machines_if, interval_of_means, mean_columns, name, pass_rate, pass_rate_columns, push_of, stamina,
     stamina_columns,
@@ -480,6 +480,11 @@ pub(super) fn survival(data: &Comparison) -> Table {
                 maybe(row.ci_high),
             ]);
         }
+    }
+    let repeating: Vec<String> =
+        data.members.iter().filter(|m| m.stamina.clustered).map(ComparedMember::marked).collect();
+    if !repeating.is_empty() {
+        table.notes.push(format!("{REPEATS} ({}).", repeating.join(", ")));
     }
     table
 }

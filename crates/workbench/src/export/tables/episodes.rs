@@ -87,7 +87,7 @@ impl Played {
 
 /// One row an episode.
 pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
-    let one = members::resolve(&workbench.store, of)?.iter().all(Pool::of_one_turn);
+    let one = members::all_of_one_turn(&members::resolve(&workbench.store, of)?);
     let mut columns = identity();
     columns.extend(for_machines_if(!one, vec![Column::text("outcome", "Came to").missing("n/a")]));
     columns.extend(for_machines_if(

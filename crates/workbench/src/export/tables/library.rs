@@ -14,7 +14,8 @@ const PAGE: u32 = 500;
 pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiError> {
     let runs = all(workbench, of)?;
     let of_one_turn = runs.iter().filter(|run| run.pass_rate.is_some()).count();
-    let all_of_one_turn = of_one_turn > 0 && of_one_turn == runs.len();
+    let of_unknown_turns = runs.iter().filter(|run| run.is_of_unknown_turns()).count();
+    let all_of_one_turn = of_one_turn > 0 && of_one_turn + of_unknown_turns == runs.len();
     let mut columns = vec![
         Column::text("run_id", "Run"),
         Column::text("source", "Source").for_machines(),
