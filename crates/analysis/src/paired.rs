@@ -75,7 +75,7 @@ const DRAWN_SIGNS: u32 = 9_999;
 /// What either run did on other scenarios is not looked at, and so τ does not reach beyond what the shared ones say: it
 /// is lowered to the last turn to which both curves over them are known ([`common_tau`]).
 ///
-/// Test and interval are the paired t's; the sign-flip test asks how often random signs of the differences give a mean
+/// Test and interval are the paired t's, the interval clipped to −τ and τ; the sign-flip test asks how often random signs of the differences give a mean
 /// as far from 0 (exact up to 14 differences other than 0). Episodes that were never at risk are left out. `None` = no
 /// shared scenario, or τ = 0.
 pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option<Paired> {
@@ -121,8 +121,8 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     Some(Paired {
         n: scenarios.len() as u32,
         mean: mean(&differences),
-        ci_low: student.map(|s| s.ci_low),
-        ci_high: student.map(|s| s.ci_high),
+        ci_low: student.map(|s| s.ci_low.max(-f64::from(tau))),
+        ci_high: student.map(|s| s.ci_high.min(f64::from(tau))),
         p: student.map(|s| s.p),
         p_sign_flip,
         sign_flip_exact,

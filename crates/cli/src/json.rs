@@ -149,6 +149,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "tokens": tokens(&row.tokens),
         "cost_usd": row.cost_usd,
         // Less than all: the sum lacks the others.
+        "tokens_known": { "known": row.tokens_known, "of": row.episodes },
         "cost_known": { "known": row.cost_known, "of": row.episodes },
         "baseline": row.baseline.map(model::Baseline::as_str),
         "simulated": row.simulated,

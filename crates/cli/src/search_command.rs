@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, TextHit};
@@ -19,8 +20,12 @@ pub(crate) fn search(
     let found = workbench.search_everything(words, limit)?;
     if !found.complete {
         note(
-            "Some transcripts and logs are not searched: their source is not there, or the library cannot be written.",
+            "Some transcripts and logs are not searched: their source is not there, another process reads them just now, or the library cannot be written.",
         );
+    }
+    if found.in_part > 0 {
+        let episodes = counted(u64::from(found.in_part), "episode");
+        note(&format!("Of {episodes} only a part of the texts is searched, because they are too many."));
     }
     if found.more {
         note(&format!("There may be more places than these {}; --limit N gives more.", found.hits.len()));

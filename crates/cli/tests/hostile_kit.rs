@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use app::{Room, text};
+use app::{Room, Served, text};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 mod app;
@@ -409,12 +409,94 @@ fn hostile_folders_do_no_harm() {
         let is_fault = what != "names that a terminal obeys";
         let is_told = ran.output.contains("warning:") || !ran.status.success();
         assert!(is_told || !is_fault, "{what} is not told: {}", ran.output);
+        // Reads the texts of what was just opened.
+        let ran = run(&room, &["search", "hunter2"]);
+        is_harmless(&format!("{what}, searched"), &ran, &outside);
         let ran = run(&room, &["import-report", &format!("run-{number}")]);
         is_harmless(what, &ran, &outside);
     }
     let ran = run(&room, &["runs"]);
     is_harmless("the library of all of them", &ran, &outside);
     assert!(ran.status.success());
+}
+
+/// So many bytes of different words, none of which another `letter` has.
+fn different_words(letter: u8, bytes: usize) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes + 8);
+    let mut number = 0_usize;
+    while text.len() < bytes {
+        text.push(letter);
+        let mut rest = number;
+        for _ in 0..4 {
+            text.push(b'a' + (rest % 26) as u8);
+            rest /= 26;
+        }
+        text.push(if number % 10 == 9 { b'\n' } else { b' ' });
+        number += 1;
+    }
+    text
+}
+
+/// Gives a file two hundred names in its folder.
+fn many_names(file: &Path, begin: &str, end: &str) {
+    let folder = file.parent().expect("a folder");
+    for number in 0..200 {
+        fs::hard_link(file, folder.join(format!("{begin}{number}{end}"))).expect("a name");
+    }
+}
+
+#[test]
+fn hostile_transcripts_and_logs_do_no_harm() {
+    let room = Room::new();
+    let outside = Outside::new(&room);
+    let job = room.path("job");
+    copy(&fixture("harbor/jobs/terminus2-mock-priced"), &job);
+    let trial = job.join("theme_t1_w1_notes_cli__xVc8kuG/steps");
+    let agent = |round: u32| trial.join(format!("round-{round}/agent"));
+    // Logs of words that are all different, …
+    for letter in b'a'..=b'z' {
+        let name = format!("{}.log", char::from(letter));
+        fs::write(agent(1).join(name), different_words(letter, 2 << 20)).expect("a log");
+    }
+    // … more transcripts than fit into memory, …
+    let steps = vec!["{\"source\":\"agent\",\"message\":\"x\"}"; 5000].join(",");
+    let transcript = agent(2).join("trajectory.json");
+    fs::write(&transcript, format!("{{\"schema_version\":\"ATIF-v1.6\",\"steps\":[{steps}]}}"))
+        .expect("a file");
+    many_names(&transcript, "trajectory-", ".json");
+    // … a line without end, all of which is escaped, …
+    sparse(&agent(3).join("nul.log"), 1 << 20);
+    // … and many logs.
+    let log = agent(4).join("log.txt");
+    fs::write(&log, "one line\n".repeat(500)).expect("a log");
+    many_names(&log, "log-", ".txt");
+
+    let ran = run(&room, &["ingest", "job"]);
+    is_harmless("texts", &ran, &outside);
+    assert!(ran.status.success(), "{}", ran.output);
+    // The app makes the index by itself, …
+    let mut served = Served::new(&room);
+    let begun = Instant::now();
+    let found = loop {
+        let request = serde_json::json!({ "text": "escaped zwiebelkuchen", "limit": 5 });
+        let found = served.get("search_texts", &request);
+        if found["complete"] == true {
+            break found;
+        }
+        assert!(begun.elapsed() < HANGS, "never searchable");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert_eq!((&found["hits"], &found["in_part"]), (&serde_json::json!([]), &serde_json::json!(1)));
+    let (peak, work) = (held(served.id()), worked(served.id()));
+    assert!(peak <= MOST_MEMORY && work <= MOST_WORK, "the app took {peak} MiB and {work} s");
+    served.signal("TERM");
+    assert!(served.wait().success());
+    // … and what it names is read.
+    for words in [["one", "line"], ["x00", "x00"], ["aaaaa", "abaaa"]] {
+        let ran = run(&room, &["search", words[0], words[1]]);
+        is_harmless(&format!("a search for {words:?}"), &ran, &outside);
+        assert!(!ran.output.contains("Nothing found"), "{words:?}: {}", ran.output);
+    }
 }
 
 #[test]

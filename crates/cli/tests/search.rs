@@ -48,21 +48,21 @@ fn words_of_a_log_are_found_in_the_line_that_holds_them() {
 #[test]
 fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
     let room = app::Room::new();
-    ingest(&room, "data/sample-simulated.zip");
-    let hits = json(&room, &["search", "server.py", "--limit", "30"]);
+    ingest(&room, "tests/fixtures/harbor/jobs/terminus2-mock-priced");
+    let hits = json(&room, &["search", "workspace", "--limit", "30"]);
     let hit = hits.iter().find(|hit| hit["kind"] == "transcript").expect("a step of a transcript");
     let place = format!("transcript, step {}", hit["step"]);
     assert_eq!(hit["where"], place);
-    assert!(hit["snippet"].as_str().is_some_and(|text| text.to_lowercase().contains("server.py")), "{hit}");
+    assert!(hit["snippet"].as_str().is_some_and(|text| text.to_lowercase().contains("workspace")), "{hit}");
     let request = serde_json::json!({
         "run": hit["run"], "episode": hit["episode"], "turn": hit["turn"], "attempt": hit["attempt"],
     });
     let output = room.stamina(&["rpc", "get_transcript", &request.to_string()]);
     let transcript: Value = serde_json::from_slice(&output.stdout).expect("a transcript");
     let step = &transcript["steps"][hit["step"].as_u64().expect("a step") as usize - 1];
-    assert!(step.to_string().contains("server.py"), "{step}");
+    assert!(step.to_string().contains("workspace"), "{step}");
     // A second search finds the same and reads nothing into the index.
-    assert_eq!(json(&room, &["search", "server.py", "--limit", "30"]), hits);
+    assert_eq!(json(&room, &["search", "workspace", "--limit", "30"]), hits);
 }
 
 #[test]

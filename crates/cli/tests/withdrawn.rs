@@ -52,6 +52,13 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
 
     library.0.json(&["withdraw", second, "--reason", "wrong image"]);
     assert_eq!(library.marks(), [(first.clone(), None), (second.clone(), Some("wrong image".to_owned()))]);
+    assert!(library.0.text(&["runs"]).contains("(withdrawn)"));
+    for command in ["show", "survival"] {
+        let printed = library.0.text(&[command, second]);
+        assert!(printed.starts_with(&format!("{second}: withdrawn: wrong image\n")), "{printed}");
+    }
+    let of_library = library.0.text(&["table", "library"]);
+    assert!(of_library.contains(&format!("{second}: withdrawn (wrong image)")), "{of_library}");
     // Its own numbers stay.
     assert_eq!(library.0.json(&["survival", second]), own);
     assert_eq!(library.episodes_of_the_matrix(), 2);

@@ -128,6 +128,33 @@ fn a_cost_that_cannot_be_is_unknown_and_a_sum_says_of_how_many_it_is() {
     assert_eq!(library.warned("value.not_usable"), 2);
 }
 
+/// A job of which a trial says no tokens, one that it used none at all (which nobody can who ran), and the others 1000 and 100.
+#[test]
+fn tokens_that_nobody_counted_are_unknown_and_a_sum_says_of_how_many_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&world("null-reward"), folder.path());
+    for (trial, input, output) in
+        [("a__GGGGGG1", "0", "0"), ("b__GGGGGG2", "1000", "100"), ("d__GGGGGG4", "null", "null"), ("e__GGGGGG5", "1000", "100")]
+    {
+        let path = folder.path().join("job-a").join(trial).join("result.json");
+        let text = fs::read_to_string(&path).expect("the result");
+        let mut result: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let tokens = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("a number");
+        result["agent_result"]["n_input_tokens"] = tokens(input);
+        result["agent_result"]["n_cache_tokens"] = tokens(input).as_u64().map_or(serde_json::Value::Null, |_| 0.into());
+        result["agent_result"]["n_output_tokens"] = tokens(output);
+        fs::write(&path, result.to_string()).expect("the result");
+    }
+    let library = Library::of(folder.path());
+    let run = library.run();
+    assert!(run["cost_usd"].is_null(), "no price is known: {run}");
+    assert_eq!(run["cost_known"]["known"], 0);
+    assert_eq!(run["tokens_known"]["of"], 5);
+    let known = run["tokens_known"]["known"].as_u64().expect("a number");
+    assert_eq!(run["tokens"]["input"].as_u64(), Some(known * 1000), "{run}");
+    assert!((2..=3).contains(&known), "{run}");
+}
+
 /// A trial whose result cannot be read has ended: an event of the verifier, and not a trial that is still running.
 #[test]
 fn a_result_that_cannot_be_read_is_no_running_trial() {

@@ -96,6 +96,15 @@ ALTER TABLE run_summary ADD COLUMN clustered INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE run_summary ADD COLUMN rounds TEXT;
 ",
     },
+    Migration {
+        version: 16,
+        sql: "
+-- episodes of which both are known
+ALTER TABLE run_totals ADD COLUMN tokens_known INTEGER NOT NULL DEFAULT 0;
+UPDATE run_totals SET tokens_known = (SELECT count(iif(input_tokens IS NULL, NULL, output_tokens)) FROM episode
+  WHERE episode.run = run_totals.run);
+",
+    },
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
@@ -104,14 +113,14 @@ const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+7");
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
   run_totals.end_reasons, run_totals.input_tokens, run_totals.cached_tokens, run_totals.output_tokens,
-  run_totals.cost_usd, run_totals.cost_known, run_totals.unrecognised,
+  run_totals.cost_usd, run_totals.cost_known, run_totals.unrecognised, run_totals.tokens_known,
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
   run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored,
   run_summary.clustered, run_summary.rounds";
 
 /// How many columns [`COLUMNS`] are.
-pub(crate) const COLUMN_COUNT: usize = 28;
+pub(crate) const COLUMN_COUNT: usize = 29;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -169,6 +178,8 @@ pub struct Totals {
     pub cost_known: u32,
     /// Episodes that an exception ended whose cause is not recognised.
     pub unrecognised: u32,
+    /// Episodes of which input and output tokens are known.
+    pub tokens_known: u32,
 }
 
 /// A run whose summary is missing, or older than its episodes or the policy.
@@ -199,11 +210,12 @@ pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
         cost_usd: row.get(at + 7)?,
         cost_known: row.get(at + 8)?,
         unrecognised: row.get(at + 9)?,
+        tokens_known: row.get(at + 10)?,
     })
 }
 
 pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> {
-    let at = at + 10;
+    let at = at + 11;
     if row.get::<_, Option<RunId>>(at)?.is_none() {
         return Ok(None);
     }
@@ -250,7 +262,8 @@ pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
            iif(count(cached_tokens) = 0, NULL, CAST(total(cached_tokens) AS INTEGER)),
            iif(count(output_tokens) = 0, NULL, CAST(total(output_tokens) AS INTEGER)),
            sum(cost_usd), count(cost_usd),
-           (SELECT count(*) FROM episode WHERE {of_run} AND unrecognised = 1)
+           (SELECT count(*) FROM episode WHERE {of_run} AND unrecognised = 1),
+           count(iif(input_tokens IS NULL, NULL, output_tokens))
          FROM episode WHERE {of_run}"
     ))?
     .execute((run, json(&reasons)?))?;

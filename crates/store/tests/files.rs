@@ -186,10 +186,12 @@ fn what_episodes_used_is_made_from_older_libraries() {
          ALTER TABLE episode DROP COLUMN attempts_left; DROP INDEX episode_unrecognised; DROP INDEX episode_identity;
          ALTER TABLE episode DROP COLUMN identity; ALTER TABLE run_slug DROP COLUMN preferred;
          ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised;
+         ALTER TABLE run_totals DROP COLUMN tokens_known;
          ALTER TABLE run_summary DROP COLUMN pass_rate; ALTER TABLE run_summary DROP COLUMN scored; ALTER TABLE run_summary DROP COLUMN clustered; ALTER TABLE run_summary DROP COLUMN rounds; DROP TABLE installation; DROP TABLE run_origin;
          ALTER TABLE source DROP COLUMN reader; ALTER TABLE source DROP COLUMN set_aside; ALTER TABLE source DROP COLUMN imported; DROP TABLE column_names;
          ALTER TABLE run DROP COLUMN unsummed; DROP TABLE withdrawn; DROP TABLE withdrawn_episode; DROP TABLE session;
          DROP TRIGGER text_of_attempt_deleted; DROP TRIGGER text_of_turn_deleted; DROP TRIGGER text_of_episode_deleted;
+         DROP TABLE text_file; DROP TABLE text_claim; ALTER TABLE episode DROP COLUMN text_cost;
          DROP TABLE text_index; DROP INDEX episode_texts; ALTER TABLE episode DROP COLUMN texts;",
     )
     .unwrap();

@@ -446,6 +446,7 @@ pub(crate) fn row(
         unrecognised: entry.totals.unrecognised,
         tokens: entry.totals.tokens,
         cost_usd: entry.totals.cost_usd,
+        tokens_known: entry.totals.tokens_known,
         cost_known: entry.totals.cost_known,
         started_at: entry.started_at,
         warnings: entry.warnings,

@@ -15,7 +15,7 @@ const row: RunRow = {
     { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
     { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
   ],
-  unrecognised: 0, tokens: { input: null, cached: null, output: null }, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "", invalid: null, withdrawn_episodes: 0,
+  unrecognised: 0, tokens: { input: null, cached: null, output: null }, tokens_known: 0, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "", invalid: null, withdrawn_episodes: 0,
 };
 const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide ? "wide" : "narrow").find((s) => s.key.startsWith(key));
 

@@ -156,11 +156,12 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
+  const knownTokens = total !== null && row.tokens_known < row.episodes ? `known for ${count(row.tokens_known)} of ${count(row.episodes)}` : undefined;
   list.push({
     explain: "tokens",
     key: "Tokens",
     value: total === null ? UNKNOWN : thin(total),
-    small: wide ? parts : undefined,
+    small: knownTokens ?? (wide ? parts : undefined),
     unknown: total === null,
     title: total === null ? undefined : words(parts, part("of the input cached", row.tokens.cached)),
   });

@@ -190,6 +190,10 @@ impl Served {
         Self { child, port: told["port"].as_u64().expect("a port"), token }
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(sent.expect("kill").success());

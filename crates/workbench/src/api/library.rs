@@ -231,6 +231,8 @@ pub struct RunRow {
     pub unrecognised: u32,
     /// Tokens; unknown parts are `None`.
     pub tokens: Tokens,
+    /// Episodes for which input and output tokens are known; fewer than `episodes` means that the sums are partial.
+    pub tokens_known: u32,
     /// Cost in US dollars.
     pub cost_usd: Option<f64>,
     /// Episodes for which cost is known; fewer than `episodes` means that the sum is partial.

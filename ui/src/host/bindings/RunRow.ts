@@ -137,6 +137,10 @@ unrecognised: number,
  */
 tokens: Tokens, 
 /**
+ * Episodes for which input and output tokens are known; fewer than `episodes` means that the sums are partial.
+ */
+tokens_known: number, 
+/**
  * Cost in US dollars.
  */
 cost_usd: number | null, 

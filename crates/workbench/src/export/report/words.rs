@@ -56,6 +56,11 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
             "Runs of one turn: the pass rate is the share of scored trials that passed; a trial that was stopped from outside is not scored. Benchmark: {}. Made by {SOFTWARE}.",
             benchmarks.join(", ")
         )
+    } else if data.tau == 0 {
+        format!(
+            "How long coding agents last: nobody was at risk, so nothing is known of it. Benchmark: {}. Made by {SOFTWARE}.",
+            benchmarks.join(", ")
+        )
     } else {
         format!(
             "How long coding agents last: mean stamina is the number of consecutive change requests handled before the first one that is not, restricted to the first {}. Benchmark: {}. Made by {SOFTWARE}.",

@@ -207,9 +207,14 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
             push_of(&mut table, of, row);
         }
     }
+    let before = match data.tau {
+        // Nobody was at risk: τ is none.
+        0 => "they were at risk".to_owned(),
+        tau => format!("turn {tau}"),
+    };
     table.notes.push(format!(
-        "Early censored is the share of episodes that were stopped from outside before turn {}; censoring policy: {}.",
-        data.tau, data.policy
+        "Early censored is the share of episodes that were stopped from outside before {before}; censoring policy: {}.",
+        data.policy
     ));
     table
 }

@@ -47,6 +47,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::text("end_reasons", "How episodes ended").missing("none ended"),
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
+        Column::integer("tokens_known", "Episodes with known tokens").for_machines(),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
         Column::integer("cost_known", "Episodes with a known cost").for_machines(),
         Column::text("started_at", "Started").for_machines(),
@@ -94,6 +95,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             maybe(Some(ends.join(", ")).filter(|ends| !ends.is_empty())),
             maybe(run.tokens.input),
             maybe(run.tokens.output),
+            known(run.tokens_known),
             maybe(run.cost_usd),
             known(run.cost_known),
             maybe(run.started_at.as_deref()),
@@ -130,6 +132,13 @@ fn marks(run: &RunRow) -> Option<String> {
     }
     if let Some(partial) = &run.partial {
         marks.push(partial.clone());
+    }
+    if (run.tokens.input.is_some() || run.tokens.output.is_some()) && run.tokens_known < run.episodes {
+        marks.push(format!(
+            "tokens known for {} of {}",
+            run.tokens_known,
+            counted(run.episodes.into(), "episode")
+        ));
     }
     if let Some(cost) = run.cost_usd.filter(|_| run.cost_known < run.episodes) {
         marks.push(format!(
