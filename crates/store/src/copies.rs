@@ -47,8 +47,7 @@ pub struct SharedEpisodes {
 }
 
 /// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
-const IS_SNAPSHOT: &str =
-    "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"' = 'unreadable', 0))";
+const IS_SNAPSHOT: &str = "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"' = 'unreadable', 0))";
 
 /// Every group of copies, the one that counts first. Of one that is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
@@ -231,7 +230,14 @@ mod tests {
             let mut episode = Episode::new(format!("e{number:04}"), "task");
             episode.identity = Some("one and the same".to_owned());
             let (key, episodes) = (format!("p{number:04}"), [("a".to_owned(), episode)]);
-            let part = PartRead { place: "", key: &key, stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            let part = PartRead {
+                place: "",
+                key: &key,
+                stamp: 1,
+                episodes: &episodes,
+                warnings: &[],
+                files_read: 1,
+            };
             store.put_part(source, &part).unwrap();
         }
         (store, source)

@@ -100,7 +100,8 @@ impl Workbench {
                     match workbench.index_episode_texts() {
                         // More is left: it is read at once, but the processor is not taken whole.
                         Ok(Some(_)) => pause = BETWEEN_EPISODES,
-                        Ok(None) => {}
+                        // What another process was indexing when it ended is left, too.
+                        Ok(None) => drop(workbench.settle_texts()),
                         Err(error) => {
                             tracing::warn!(%error, "transcripts and logs can not be indexed");
                             pause = UNDO;
@@ -120,12 +121,13 @@ impl Workbench {
                 self.store.set_aside(source)?;
             }
         }
-        Ok(())
+        self.settle_texts()
     }
 
     /// Notes that this process ends in good order: what it was reading is no reason for it.
     pub fn leave(&self) {
-        if let Err(error) = self.store.end_readings(Process::this().label()) {
+        let left = self.leave_texts().and_then(|()| Ok(self.store.end_readings(Process::this().label())?));
+        if let Err(error) = left {
             tracing::warn!(%error, "sources that were being read will be set aside");
         }
     }
@@ -210,7 +212,7 @@ impl Workbench {
     }
 
     /// Whether this process plays a run whose folder lies in a source.
-    fn is_played_within(&self, source: i64) -> bool {
+    pub(crate) fn is_played_within(&self, source: i64) -> bool {
         let Ok(Some(source)) = self.store.source(source) else { return false };
         self.runs.is_playing_within(Path::new(&source.path))
     }

@@ -80,6 +80,7 @@ pub struct Workbench {
     samplings: sampler::Samplings,
     runs: runs::Runs,
     memory: memory::Memory,
+    texts: texts::Texts,
     sample: Option<PathBuf>,
 }
 

@@ -250,6 +250,7 @@ impl Workbench {
             samplings: crate::sampler::Samplings::default(),
             runs: crate::runs::Runs::of(&db),
             memory: crate::memory::Memory::default(),
+            texts: crate::texts::Texts::default(),
             sample: options.sample.clone().filter(|sample| sample.exists()),
         });
         if options.live {

@@ -1,26 +1,33 @@
-//! Search in transcripts and logs: makes the index, and finds the places of words in the files that it names.
+//! Search in transcripts and logs: finds the places of words in the files that the index names.
 //!
 //! The index holds words only ([`store::add_words`]), so every place that is given was read in its source just now.
 
-use std::cell::Cell;
+mod index;
+
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use files::Tree;
 use ingest::view::MAX_LIMIT;
-use model::{Artifact, ArtifactKind, Step, Transcript, counted, strip_ansi};
-use store::{TextCandidate, TextOwner, UnindexedEpisode};
+use model::{Artifact, ArtifactKind, Step, counted, strip_ansi};
+use store::{TextCandidate, TextOwner};
 
 use crate::Workbench;
 use crate::api::{ApiError, Search, TextHit, TextHits, TextKind};
 use crate::inspect::{Found, artifact_text, log, name_of};
-use crate::transcripts::leave_out;
+use crate::sources::is_there;
+
+pub(crate) use self::index::Texts;
 
 /// Bytes of a log that are searched, from its beginning.
 const LOG_BYTES: u64 = 8 << 20;
 
-/// Words that are put into the index in one write.
-const WORDS_AT_ONCE: usize = 100_000;
+/// Bytes of a text that are looked at at once: a longer line is taken in pieces.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// How far before the end of a piece a border between words is looked for.
+const WORD_BYTES: usize = 256;
 
 /// How long a page waits for places.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -110,21 +117,42 @@ fn texts_of(step: &Step) -> impl Iterator<Item = &str> {
     step.reasoning.as_deref().into_iter().chain(std::iter::once(step.text.as_str())).chain(calls)
 }
 
-/// Calls `read` with each piece of a log, of whole lines, until it says that this was enough.
+/// A text in pieces of bounded length, which end between words where that is possible.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut end = rest.floor_char_boundary(PIECE_BYTES);
+        if end < rest.len() {
+            let from = rest.floor_char_boundary(end - WORD_BYTES);
+            end = rest[from..end].rfind(|c: char| !c.is_alphanumeric()).map_or(end, |at| from + at);
+        }
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Calls `read` with each line of a log and its number, long lines in pieces, until it says that this was enough.
 fn read_log(
     tree: &Tree,
     artifact: &Artifact,
-    mut read: impl FnMut(&str) -> bool,
+    mut read: impl FnMut(u32, &str) -> bool,
 ) -> Result<(), files::ReadError> {
     let mut offset = 0;
+    let mut number = 1;
     let mut open = String::new();
     loop {
         let page = artifact_text(tree, artifact, i64::try_from(offset).unwrap_or(i64::MAX), MAX_LIMIT)?;
         open.push_str(&page.text);
         let next = page.next_offset.filter(|next| *next < LOG_BYTES && *next > offset);
-        let end = if next.is_some() { open.rfind('\n').map_or(0, |at| at + 1) } else { open.len() };
-        if read(&open[..end]) {
-            return Ok(());
+        // The line that the next page continues waits for it, unless it is long.
+        let whole = open.rfind('\n').map_or(0, |at| at + 1);
+        let end = if next.is_some() && open.len() - whole <= PIECE_BYTES { whole } else { open.len() };
+        for line in open[..end].split_inclusive('\n') {
+            if pieces(line.trim_end_matches('\n')).any(|piece| read(number, &strip_ansi(piece))) {
+                return Ok(());
+            }
+            number += u32::from(line.ends_with('\n'));
         }
         open.drain(..end);
         let Some(next) = next else { return Ok(()) };
@@ -133,102 +161,6 @@ fn read_log(
 }
 
 impl Workbench {
-    /// Makes the transcripts and logs of one more episode searchable. Gives the bytes of their texts; `None` = none is left.
-    pub(crate) fn index_episode_texts(&self) -> Result<Option<u64>, ApiError> {
-        if self.store.is_read_only() {
-            return Ok(None);
-        }
-        let Some(next) = self.store.begin_texts()? else { return Ok(None) };
-        let (readable, bytes) = self.index_texts_of(&next)?;
-        self.store.end_texts(next.id, readable)?;
-        Ok(Some(bytes))
-    }
-
-    /// Makes every transcript and log searchable that is not yet. Gives the bytes of their texts.
-    pub fn index_texts(&self) -> Result<u64, ApiError> {
-        if self.store.is_read_only() {
-            return Ok(0);
-        }
-        self.store.retry_texts()?;
-        let mut bytes = 0;
-        while let Some(of_episode) = self.index_episode_texts()? {
-            bytes += of_episode;
-        }
-        Ok(bytes)
-    }
-
-    /// Bytes that the index of transcripts and logs takes.
-    pub fn text_index_bytes(&self) -> Result<u64, ApiError> {
-        Ok(self.store.text_index_bytes()?)
-    }
-
-    /// Gives whether everything could be read, and the bytes of the texts.
-    fn index_texts_of(&self, next: &UnindexedEpisode) -> Result<(bool, u64), ApiError> {
-        let Ok(found) = self.find(&next.run, &next.episode) else { return Ok((false, 0)) };
-        let Some(episode) = self.store.whole_episode(next.id)? else { return Ok((false, 0)) };
-        let Ok(tree) = self.tree_of(&found.run) else { return Ok((false, 0)) };
-        let (mut readable, mut size) = (true, 0);
-        let bytes = Cell::new(0);
-        let add = |text: &str, words: &mut HashSet<String>| {
-            bytes.set(bytes.get() + text.len() as u64);
-            store::add_words(text, words);
-        };
-        let mut texts: Vec<(TextOwner, HashSet<String>)> = Vec::new();
-        let mut earlier: Option<((u32, u32), Transcript)> = None;
-        let add_logs = |artifacts: &[Artifact], words: &mut HashSet<String>| {
-            for artifact in artifacts.iter().filter(|artifact| is_log(artifact.kind)) {
-                let read = read_log(&tree, artifact, |text| {
-                    text.lines().for_each(|line| add(&strip_ansi(line), words));
-                    false
-                });
-                // A file that is gone holds nothing; the others are searched.
-                drop(read);
-            }
-        };
-        for turn in &episode.turns {
-            for attempt in &turn.attempts {
-                let at = (turn.number, attempt.number);
-                let mut words = HashSet::new();
-                match self.transcript_in(&found, &attempt.artifacts) {
-                    Ok(Some(transcript)) => {
-                        let mut steps = transcript.steps.clone();
-                        if let Some((before, earlier)) = &earlier
-                            && before.0 + 1 >= at.0
-                        {
-                            leave_out(&mut steps, &earlier.steps, *before);
-                        }
-                        for text in steps.iter().flat_map(texts_of) {
-                            add(text, &mut words);
-                        }
-                        earlier = Some((at, transcript));
-                    }
-                    Ok(None) => earlier = None,
-                    Err(_) => readable = false,
-                }
-                add_logs(&attempt.artifacts, &mut words);
-                size += words.len();
-                texts.push((TextOwner { turn: Some(at.0), attempt: Some(at.1) }, words));
-            }
-            let mut words = HashSet::new();
-            add_logs(&turn.artifacts, &mut words);
-            size += words.len();
-            texts.push((TextOwner { turn: Some(turn.number), attempt: None }, words));
-            if size > WORDS_AT_ONCE {
-                texts.retain(|(_, words)| !words.is_empty());
-                if !self.store.put_texts(next.id, &texts)? {
-                    return Ok((false, bytes.get()));
-                }
-                texts.clear();
-                size = 0;
-            }
-        }
-        let mut words = HashSet::new();
-        add_logs(&episode.artifacts, &mut words);
-        texts.push((TextOwner { turn: None, attempt: None }, words));
-        texts.retain(|(_, words)| !words.is_empty());
-        Ok((self.store.put_texts(next.id, &texts)? && readable, bytes.get()))
-    }
-
     /// Looks in transcripts and logs, as long as a page waits.
     pub fn search_texts(&self, request: Search) -> Result<TextHits, ApiError> {
         let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
@@ -242,8 +174,11 @@ impl Workbench {
         limit: usize,
         patience: Option<Duration>,
     ) -> Result<TextHits, ApiError> {
-        let begin = Instant::now();
-        let wanted = Wanted::new(text);
+        let mut looking = Looking {
+            wanted: Wanted::new(text),
+            until: patience.map(|patience| Instant::now() + patience),
+            looked_at: HashSet::new(),
+        };
         let mut hits = Vec::new();
         let mut after = None;
         let mut more = false;
@@ -252,20 +187,25 @@ impl Workbench {
             let Some(last) = candidates.last() else { break };
             after = Some(last.at);
             for candidate in &candidates {
-                if hits.len() >= limit || patience.is_some_and(|patience| begin.elapsed() > patience) {
+                if hits.len() >= limit || looking.is_over() {
                     more = true;
                     break 'candidates;
                 }
-                hits.extend(self.places_in(candidate, &wanted)?);
+                hits.extend(self.places_in(candidate, &mut looking)?);
             }
         }
+        let more = more || hits.len() > limit || looking.is_over();
         hits.truncate(limit);
-        Ok(TextHits { hits, complete: self.store.texts_are_complete()?, more })
+        let known = self.store.texts_known()?;
+        Ok(TextHits { hits, complete: known.complete, in_part: known.in_part, more })
     }
 
     /// The place of the words in each file of a candidate. A file that cannot be read any more has none.
-    fn places_in(&self, candidate: &TextCandidate, wanted: &Wanted) -> Result<Vec<TextHit>, ApiError> {
+    fn places_in(&self, candidate: &TextCandidate, looking: &mut Looking) -> Result<Vec<TextHit>, ApiError> {
         let Ok(found) = self.find(&candidate.run, &candidate.episode) else { return Ok(Vec::new()) };
+        if !is_there(Path::new(&found.run.source_path)) {
+            return Ok(Vec::new());
+        }
         let Ok(tree) = self.tree_of(&found.run) else { return Ok(Vec::new()) };
         let TextOwner { turn, attempt } = candidate.owner;
         let artifacts = self.artifacts(&found, turn, attempt)?;
@@ -288,17 +228,24 @@ impl Workbench {
         let mut hits = Vec::new();
         if let (Some(turn), Some(attempt)) = (turn, attempt)
             && artifacts.iter().any(|artifact| artifact.kind == ArtifactKind::Transcript)
-            && let Some(place) = self.step_with(&found, (turn, attempt), wanted)
+            && let Some(place) = self.step_with(&found, (turn, attempt), &looking.wanted)
         {
             let words = format!("transcript, step {}", place.number);
-            let place_hit = hit(TextKind::Transcript, words, wanted.snippet(&place.text));
+            let place_hit = hit(TextKind::Transcript, words, looking.wanted.snippet(&place.text));
             hits.push(TextHit { step: Some(place.number), ..place_hit });
         }
         for artifact in artifacts.iter().filter(|artifact| is_log(artifact.kind)) {
-            let Some(place) = line_with(&tree, artifact, wanted) else { continue };
+            if looking.is_over() {
+                break;
+            }
+            // Many episodes may name one log.
+            if !looking.looked_at.insert((found.run.entry.source, name_of(artifact))) {
+                continue;
+            }
+            let Some(place) = line_with(&tree, artifact, looking) else { continue };
             let label = log(None, artifact).label;
             let words = format!("{label}, line {}", place.number);
-            let place_hit = hit(TextKind::Log, words, wanted.snippet(&place.text));
+            let place_hit = hit(TextKind::Log, words, looking.wanted.snippet(&place.text));
             hits.push(TextHit { log: Some(name_of(artifact)), line: Some(place.number), ..place_hit });
         }
         Ok(hits)
@@ -315,7 +262,8 @@ impl Workbench {
         let transcript = self.get_transcript(of).ok()?;
         let mut so_far = (0, None);
         for step in &transcript.steps {
-            wanted.best(texts_of(step).map(|text| (step.index, text)), &mut so_far);
+            let texts = texts_of(step).flat_map(pieces);
+            wanted.best(texts.map(|text| (step.index, text)), &mut so_far);
             if so_far.1.as_ref().is_some_and(|place| place.words as usize == wanted.0.len()) {
                 break;
             }
@@ -372,24 +320,35 @@ impl Workbench {
         hits.truncate(kept);
         hits.extend(texts.hits);
         hits.truncate(limit);
-        Ok(TextHits { hits, complete: known.complete && texts.complete, more })
+        Ok(TextHits { hits, complete: known.complete && texts.complete, in_part: texts.in_part, more })
+    }
+}
+
+/// A search in texts.
+struct Looking {
+    wanted: Wanted,
+    /// When whoever waits has waited long enough.
+    until: Option<Instant>,
+    /// Logs that were looked at: source and name.
+    looked_at: HashSet<(i64, String)>,
+}
+
+impl Looking {
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
 /// The line of a log that holds the most of the words.
-fn line_with(tree: &Tree, artifact: &Artifact, wanted: &Wanted) -> Option<Place> {
+fn line_with(tree: &Tree, artifact: &Artifact, looking: &Looking) -> Option<Place> {
+    let wanted = &looking.wanted;
     let mut so_far = (0, None);
-    let mut lines = 0;
-    let read = read_log(tree, artifact, |text| {
-        for line in text.lines() {
-            lines += 1;
-            let line = strip_ansi(line);
-            wanted.best(std::iter::once((lines, &*line)), &mut so_far);
-            if so_far.1.as_ref().is_some_and(|place| place.words as usize == wanted.0.len()) {
-                return true;
-            }
-        }
-        false
+    let mut pieces = 0_u32;
+    let read = read_log(tree, artifact, |number, line| {
+        wanted.best(std::iter::once((number, line)), &mut so_far);
+        pieces += 1;
+        so_far.1.as_ref().is_some_and(|place: &Place| place.words as usize == wanted.0.len())
+            || pieces.is_multiple_of(64) && looking.is_over()
     });
     read.ok()?;
     wanted.place(so_far)
@@ -413,5 +372,61 @@ mod tests {
         let mut so_far = (0, None);
         wanted.best((1..).zip(["items 404"]), &mut so_far);
         assert!(wanted.place(so_far).is_none(), "a word is missing");
+    }
+
+    pub(super) fn a_log(bytes: &[u8]) -> (tempfile::TempDir, Tree, Artifact) {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a.log"), bytes).expect("a file");
+        let tree = Tree::open(folder.path()).expect("a tree");
+        (folder, tree, Artifact::new(ArtifactKind::AgentLog, "a.log"))
+    }
+
+    fn looking(text: &str, until: Option<Instant>) -> Looking {
+        Looking { wanted: Wanted::new(text), until, looked_at: HashSet::new() }
+    }
+
+    #[test]
+    fn long_lines_are_taken_in_pieces_that_end_between_words() {
+        let text = "a word und ein größeres Wort ".repeat(10_000);
+        let taken: Vec<&str> = pieces(&text).collect();
+        assert!(taken.len() > 3 && taken.iter().all(|piece| piece.len() <= PIECE_BYTES));
+        assert_eq!(taken.concat(), text);
+        assert!(taken[1..].iter().all(|piece| piece.starts_with(' ')), "no word is cut");
+        let one_word = "ß".repeat(PIECE_BYTES);
+        assert_eq!(pieces(&one_word).collect::<String>(), one_word);
+        assert_eq!(pieces("").count(), 0);
+    }
+
+    #[test]
+    fn a_line_without_end_is_searched_in_little_memory() {
+        // What is escaped is four times as long; the words stand on both sides of a border between pages.
+        let mut bytes = b"first line\nbegin ".to_vec();
+        bytes.resize((2 << 20) + 200_000, 0);
+        bytes.extend(b" end\nlast line");
+        let (_folder, tree, artifact) = a_log(&bytes);
+        let mut longest = 0;
+        read_log(&tree, &artifact, |_, line| {
+            longest = longest.max(line.len());
+            false
+        })
+        .expect("read");
+        assert!(longest <= PIECE_BYTES);
+        let place = line_with(&tree, &artifact, &looking("begin end", None)).expect("both are in line 2");
+        assert_eq!((place.number, place.words), (2, 1));
+        let place = line_with(&tree, &artifact, &looking("last", None)).expect("found");
+        assert_eq!((place.number, place.text.as_str()), (3, "last line"));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_large_log_longer_than_was_said() {
+        let text = "nothing of it\n".repeat(1000) + "zwiebelkuchen\n";
+        let (_folder, tree, artifact) = a_log(text.as_bytes());
+        let now = Instant::now();
+        for (until, line) in
+            [(None, Some(1001)), (now.checked_add(Duration::from_mins(1)), Some(1001)), (Some(now), None)]
+        {
+            let place = line_with(&tree, &artifact, &looking("zwiebelkuchen", until));
+            assert_eq!(place.map(|place| place.number), line);
+        }
     }
 }

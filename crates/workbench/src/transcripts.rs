@@ -1,11 +1,18 @@
 //! What the agent did in an attempt: its files as one transcript, without what stands in the one before.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use ingest::view;
 use model::{Artifact, ArtifactKind, Step, StepKind, Transcript, counted};
 
 use crate::Workbench;
 use crate::api::{ApiError, AttemptRef};
 use crate::inspect::{Found, unreadable};
+
+/// Most steps of an attempt with several files.
+const MOST_STEPS: usize = 20_000;
+/// Most memory that they take, in bytes.
+const MOST_BYTES: usize = 64 << 20;
 
 impl Workbench {
     /// What the agent did in an attempt. Where its transcript goes on with that of the attempt before, as it does where an
@@ -61,21 +68,87 @@ impl Workbench {
             return Ok(None);
         }
         let tree = self.tree_of(&found.run)?;
-        let mut whole: Option<Transcript> = None;
+        let mut whole: Option<Joined> = None;
         for artifact in artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
-            let part = view::transcript(&tree, &found.run.entry.format, artifact)
-                .map_err(|e| unreadable(&artifact.path, &e))?;
+            let read = || {
+                view::transcript(&tree, &found.run.entry.format, artifact)
+                    .map_err(|e| unreadable(&artifact.path, &e))
+            };
             match &mut whole {
-                None => whole = Some(part),
+                None => whole = Some(Joined::new(read()?)),
                 Some(whole) => {
-                    whole.steps.push(heading(&part, artifact));
-                    whole.steps.extend(part.steps);
-                    whole.steps_cut += part.steps_cut;
+                    let entry = tree.entry(&artifact.path).filter(|_| artifact.pointer.is_none());
+                    if whole.has_room(entry.map_or(0, |entry| entry.size)) {
+                        whole.add(read()?, artifact);
+                    } else {
+                        whole.files_cut += 1;
+                    }
                 }
             }
         }
-        Ok(whole)
+        Ok(whole.map(Joined::finish))
     }
+}
+
+/// The files of an attempt as one transcript, in bounded memory. The first has the bounds of its format only; each further
+/// one is read if there is room for it.
+struct Joined {
+    transcript: Transcript,
+    /// Bytes that its steps take.
+    bytes: usize,
+    most: (usize, usize),
+    files_cut: u64,
+}
+
+impl Joined {
+    fn new(first: Transcript) -> Self {
+        let bytes = first.steps.iter().map(bytes_of).sum();
+        Self { transcript: first, bytes, most: (MOST_STEPS, MOST_BYTES), files_cut: 0 }
+    }
+
+    /// Whether a file of so many bytes is read.
+    fn has_room(&self, bytes: u64) -> bool {
+        let left = self.most.1.saturating_sub(self.bytes) as u64;
+        self.transcript.steps.len() < self.most.0 && left > 0 && bytes <= left
+    }
+
+    /// Adds the steps of a further file, as far as there is room. From the first one that has none on all are left out.
+    fn add(&mut self, part: Transcript, artifact: &Artifact) {
+        let mut is_full = false;
+        let heading = heading(&part, artifact);
+        for step in std::iter::once(heading).chain(part.steps) {
+            let bytes = bytes_of(&step);
+            is_full |= self.transcript.steps.len() >= self.most.0 || self.bytes + bytes > self.most.1;
+            if is_full {
+                self.transcript.steps_cut += 1;
+            } else {
+                self.bytes += bytes;
+                self.transcript.steps.push(step);
+            }
+        }
+        self.transcript.steps_cut += part.steps_cut;
+    }
+
+    fn finish(mut self) -> Transcript {
+        if self.files_cut > 0 {
+            let files = counted(self.files_cut, "more file");
+            self.transcript.steps.push(line(format!(
+                "Not shown, because the transcript is too large: {files} of this attempt"
+            )));
+        }
+        self.transcript
+    }
+}
+
+/// About the memory that a step takes, in bytes.
+fn bytes_of(step: &Step) -> usize {
+    const ONE: usize = size_of::<Step>() + 64;
+    const CALL: usize = size_of::<model::ToolCall>() + 64;
+    let calls = step.tool_calls.iter().map(|call| {
+        let result = call.result.as_ref().map_or(0, String::len);
+        CALL + call.name.len() + call.summary.len() + call.arguments.len() + result
+    });
+    ONE + step.text.len() + step.reasoning.as_ref().map_or(0, String::len) + calls.sum::<usize>()
 }
 
 /// What stands above the steps of a further file of an attempt: whose they are, or where they lie.
@@ -91,16 +164,23 @@ fn line(text: String) -> Step {
     Step { text, ..Step::new(StepKind::System) }
 }
 
-/// Takes the steps of the attempt before out, if all of them stand here in their order and more besides.
-pub(crate) fn leave_out(steps: &mut Vec<Step>, earlier: &[Step], (turn, attempt): (u32, u32)) {
+/// The places of the steps of the attempt before among those of an attempt, if all of them stand there in their order and
+/// more besides.
+pub(crate) fn places_of<T>(
+    steps: &[T],
+    earlier: &[T],
+    is_same: impl Fn(&T, &T) -> bool,
+) -> Option<Vec<usize>> {
     if earlier.is_empty() || steps.len() <= earlier.len() {
-        return;
+        return None;
     }
     let mut own = steps.iter().enumerate();
-    let places: Option<Vec<usize>> = (earlier.iter())
-        .map(|before| own.find(|(_, step)| is_same(step, before)).map(|(place, _)| place))
-        .collect();
-    let Some(places) = places else { return };
+    earlier.iter().map(|before| own.find(|(_, step)| is_same(step, before)).map(|(place, _)| place)).collect()
+}
+
+/// Takes the steps of the attempt before out, if all of them stand here in their order and more besides.
+fn leave_out(steps: &mut Vec<Step>, earlier: &[Step], (turn, attempt): (u32, u32)) {
+    let Some(places) = places_of(steps, earlier, is_same) else { return };
     let first = places[0];
     let mut place = 0;
     steps.retain(|_| {
@@ -130,9 +210,52 @@ fn is_same(a: &Step, b: &Step) -> bool {
             .all(|(a, b)| (&a.name, &a.arguments) == (&b.name, &b.arguments))
 }
 
+/// A number that is the same for steps that are one: what is kept of the steps of an attempt before.
+pub(crate) fn print_of(step: &Step) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (step.kind as u8, &step.text, &step.reasoning, step.tool_calls.len()).hash(&mut hasher);
+    for call in &step.tool_calls {
+        (&call.name, &call.arguments).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_of_an_attempt_are_bounded_together() {
+        let file = Artifact::new(ArtifactKind::Transcript, "agent/trajectory-2.json");
+        let of = |words: &[&str]| Transcript { steps: said(words), ..Transcript::default() };
+        let mut whole = Joined::new(of(&["a", "b"]));
+        let one = whole.bytes / 2;
+        // Room for five steps, one of them the heading of the second file.
+        whole.most = (5, 100 * one);
+        assert!(whole.has_room(98 * one as u64) && !whole.has_room(98 * one as u64 + 1));
+        whole.add(of(&["c", "d", "e", "f"]), &file);
+        assert!(!whole.has_room(0));
+        whole.files_cut += 3;
+        let whole = whole.finish();
+        let last = "Not shown, because the transcript is too large: 3 more files of this attempt";
+        assert_eq!(texts(&whole.steps), ["a", "b", "File trajectory-2.json", "c", "d", last]);
+        assert_eq!(whole.steps_cut, 2);
+        // The same of memory.
+        let mut whole = Joined::new(of(&["a"]));
+        whole.most = (100, 10_000);
+        whole.add(of(&["c", &"x".repeat(10_000), "y"]), &file);
+        assert_eq!(whole.finish().steps_cut, 2);
+    }
+
+    #[test]
+    fn the_print_of_a_step_is_the_same_for_steps_that_are_one() {
+        let steps = said(&["a", "b", "a", ""]);
+        for (a, b) in steps.iter().flat_map(|a| steps.iter().map(move |b| (a, b))) {
+            assert_eq!(print_of(a) == print_of(b), is_same(a, b));
+        }
+        let user = Step { kind: StepKind::User, ..steps[0].clone() };
+        assert_ne!(print_of(&user), print_of(&steps[0]));
+    }
 
     fn said(words: &[&str]) -> Vec<Step> {
         words.iter().map(|word| Step { kind: StepKind::Agent, ..line((*word).to_owned()) }).collect()

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use model::{CensoringPolicy, EndReason, Ending, TurnState};
 use workbench::api::{
     AppState, AttemptRef, CodeRequest, FailureOrigin, FigureKind, FigureTheme, GridSort, ListRuns, Nothing,
-    OpenSource, ReadText, RunFigureRequest, RunGridRequest, RunRef, SetPolicy, SourceRef, SourceStatus,
-    TurnRef, WaitForChanges,
+    OpenSource, ReadText, RunFigureRequest, RunGridRequest, RunRef, Search, SetPolicy, SourceRef,
+    SourceStatus, TurnRef, WaitForChanges,
 };
 use workbench::{Options, Workbench};
 
@@ -358,11 +358,8 @@ fn a_source_over_which_a_process_ended_is_set_aside_until_somebody_wants_it() {
         workbench.ingest(&results, &|_, _| {}).expect("it is read");
         workbench.app_state(Nothing {}).expect("a state").sources[0].id
     };
-    // As this process would note it, of one that began at another time.
-    let mut parts: Vec<String> = sandbox::Process::this().label().split(':').map(str::to_owned).collect();
-    parts[1] = "1".to_owned();
     let store = store::Store::open(&folder.path().join("library.sqlite")).expect("a library");
-    store.begin_reading(source, &parts.join(":")).expect("noted");
+    store.begin_reading(source, &ended_process()).expect("noted");
 
     let workbench = open(folder.path(), true);
     let state = workbench.app_state(Nothing {}).expect("a state");
@@ -376,4 +373,78 @@ fn a_source_over_which_a_process_ended_is_set_aside_until_somebody_wants_it() {
     workbench.rescan_source(SourceRef { source }).expect("it is read");
     until(&workbench, "it is read again", |s| ready(s) && runs(&workbench)[0].episodes == 1);
     assert!(store.readings().expect("readings").is_empty());
+}
+
+/// A library that has read two episodes, without their texts: its source.
+fn library_without_texts(folder: &Path) -> i64 {
+    let results = folder.join("results");
+    copy(&fixture("staminabench/own"), &results);
+    let workbench = open(folder, false);
+    workbench.ingest(&results, &|_, _| {}).expect("it is read");
+    workbench.app_state(Nothing {}).expect("a state").sources[0].id
+}
+
+/// What stands for a process with the id of this one that has ended.
+fn ended_process() -> String {
+    let mut parts: Vec<String> = sandbox::Process::this().label().split(':').map(str::to_owned).collect();
+    parts[1] = "1".to_owned();
+    parts.join(":")
+}
+
+fn texts_of(workbench: &Workbench, words: &str) -> workbench::api::TextHits {
+    workbench.search_texts(Search { text: words.to_owned(), limit: 50 }).expect("places")
+}
+
+#[test]
+fn a_source_that_is_set_aside_is_not_opened_for_the_search_either() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = library_without_texts(folder.path());
+    let store = store::Store::open(&folder.path().join("library.sqlite")).expect("a library");
+    store.set_aside(source).expect("set aside");
+    let workbench = open(folder.path(), false);
+    assert_eq!(workbench.index_texts().expect("nothing"), 0);
+    assert!(workbench.search_everything("passed", 10).expect("places").complete, "nothing is waited for");
+    assert!(texts_of(&workbench, "passed").hits.is_empty());
+    drop(workbench);
+    // Once somebody wants it, the open app indexes it.
+    let workbench = open(folder.path(), true);
+    workbench.rescan_source(SourceRef { source }).expect("it is read");
+    until(&workbench, "it is read again", ready);
+    let indexed = workbench.index_texts().expect("an index") > 0 || texts_of(&workbench, "passed").complete;
+    assert!(indexed && !texts_of(&workbench, "passed").hits.is_empty());
+}
+
+#[test]
+fn a_source_over_whose_texts_a_process_ended_is_set_aside_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = library_without_texts(folder.path());
+    let store = store::Store::open(&folder.path().join("library.sqlite")).expect("a library");
+    store.begin_texts(&ended_process(), |_| true).expect("claimed").expect("an episode");
+    let workbench = open(folder.path(), true);
+    let state = workbench.app_state(Nothing {}).expect("a state");
+    assert_eq!((state.sources[0].status, state.runs), (SourceStatus::SetAside, 1), "what was read stays");
+    assert!(store.text_claims().expect("claims").is_empty());
+    assert_eq!(workbench.index_texts().expect("nothing"), 0);
+    workbench.rescan_source(SourceRef { source }).expect("it is read");
+    until(&workbench, "it is read again", ready);
+}
+
+#[test]
+fn a_command_that_ended_over_texts_says_nothing_of_them_and_a_claim_of_a_living_process_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    library_without_texts(folder.path());
+    let store = store::Store::open(&folder.path().join("library.sqlite")).expect("a library");
+    store.begin_texts(&ended_process(), |_| false).expect("claimed").expect("an episode");
+    let living = sandbox::Process::this();
+    let next = store.begin_texts(living.label(), |_| true).expect("claimed").expect("the other episode");
+    let workbench = open(folder.path(), false);
+    assert!(workbench.index_texts().expect("the first one") > 0);
+    assert!(!texts_of(&workbench, "passed").complete, "the other process indexes the second one");
+    assert!(store.put_texts(&next, &[]).expect("its claim holds"));
+    let state = workbench.app_state(Nothing {}).expect("a state");
+    assert_eq!(state.sources[0].status, SourceStatus::Ready);
+    // A process that ends in good order leaves nothing behind, and begins nothing more.
+    workbench.leave();
+    assert!(store.text_claims().expect("claims").is_empty());
+    assert_eq!(workbench.index_texts().expect("nothing"), 0);
 }

@@ -1,5 +1,6 @@
 //! The index of transcripts and logs: how large it is, and that the open app makes it by itself.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use workbench::api::{OpenSource, Search, TextKind};
@@ -13,10 +14,47 @@ fn search(workbench: &Workbench, text: &str) -> workbench::api::TextHits {
     workbench.search_texts(Search { text: text.to_owned(), limit: 50 }).expect("places")
 }
 
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+/// Unpacks a folder of a zip.
+fn unpack(tree: &files::Tree, folder: &str, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in tree.list(folder) {
+        let (path, target) = (files::join(folder, &entry.name), to.join(&entry.name));
+        if entry.is_folder() {
+            unpack(tree, &path, &target);
+        } else {
+            std::fs::write(target, tree.read(&path, 1 << 30).expect("a file")).expect("a file");
+        }
+    }
+}
+
 #[test]
 fn the_index_is_at_most_a_quarter_of_the_text() {
-    for source in ["data/sample-simulated.zip", "tests/fixtures/harbor/jobs", "tests/fixtures/staminabench"] {
-        let library = Library::of(&[repository().join(source)]);
+    let root = repository();
+    let folder = tempfile::tempdir().expect("a folder");
+    // One scenario of one run of the sample: it is like the others.
+    let sample = files::Tree::open(&root.join("data/sample-simulated.zip")).expect("the sample");
+    let run = folder.path().join("claude-code-middling");
+    unpack(&sample, "claude-code-middling/scenario_0", &run.join("scenario_0"));
+    for name in ["config.yaml", "report.json"] {
+        let content = sample.read(&format!("claude-code-middling/{name}"), 1 << 20).expect("a file");
+        std::fs::write(run.join(name), content).expect("a file");
+    }
+    let fixtures = root.join("tests/fixtures");
+    for source in [run, fixtures.join("harbor/jobs"), fixtures.join("staminabench")] {
+        let library = Library::of(std::slice::from_ref(&source));
+        let source = source.display();
         assert!(!search(&library.workbench, "error").complete, "an import does not wait for it");
         let text = library.workbench.index_texts().expect("an index");
         let index = library.workbench.text_index_bytes().expect("its size");
@@ -25,6 +63,23 @@ fn the_index_is_at_most_a_quarter_of_the_text() {
         assert!(search(&library.workbench, "error").complete);
         assert_eq!(library.workbench.index_texts().expect("an index"), 0, "nothing is left to index");
     }
+}
+
+#[test]
+fn a_log_that_all_trials_of_a_job_name_is_indexed_and_found_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = folder.path().join("oracle-k2");
+    copy(&repository().join("tests/fixtures/harbor/jobs/oracle-k2"), &job);
+    let text = |words: &str| format!("{words}\n").repeat(100_000);
+    std::fs::write(job.join("job.log"), text("zwiebelkuchen")).expect("a log");
+    let library = Library::of(&[job]);
+    // Six trials name it.
+    let bytes = library.workbench.index_texts().expect("an index");
+    let of_log = text("zwiebelkuchen").len() as u64;
+    assert!((of_log - 100_000..2 * of_log).contains(&bytes), "{bytes} bytes read of a log of {of_log}");
+    let found = search(&library.workbench, "zwiebelkuchen");
+    assert_eq!((found.hits.len(), found.complete, found.in_part), (1, true, 0), "{found:?}");
+    assert_eq!((found.hits[0].log.as_deref(), found.hits[0].line), (Some("job.log"), Some(1)));
 }
 
 #[test]

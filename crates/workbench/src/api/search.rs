@@ -98,6 +98,8 @@ pub struct TextHits {
     pub hits: Vec<TextHit>,
     /// Whether the transcripts and logs of every source are searchable yet.
     pub complete: bool,
+    /// Episodes of which only a part of the texts is searchable, because they are too many.
+    pub in_part: u32,
     /// Whether there may be more places than were asked for or looked at.
     pub more: bool,
 }

@@ -14,6 +14,10 @@ hits: Array<TextHit>,
  */
 complete: boolean, 
 /**
+ * Episodes of which only a part of the texts is searchable, because they are too many.
+ */
+in_part: number, 
+/**
  * Whether there may be more places than were asked for or looked at.
  */
 more: boolean, };
