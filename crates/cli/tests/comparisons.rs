@@ -396,6 +396,16 @@ fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
         all.iter().find(|run| run["id"] == id).expect("the run")["stamina"]["clustered"].clone()
     };
     assert_eq!((run(k2), run("jobs.failures-k1-oracle")), (true.into(), false.into()));
+    // The band of a curve is not drawn by scenario, and says so wherever it stands.
+    let said = |args: &[&str]| {
+        let text = library.text(args);
+        text.contains("repeats of a scenario as independent")
+    };
+    let figure = library.folder.path().join("survival.svg");
+    let figure = figure.to_str().expect("UTF-8");
+    assert!(said(&["survival", k2]) && said(&["table", "survival", k2]));
+    assert!(said(&["figure", "survival", k2, "--out", figure]));
+    assert!(!said(&["survival", "jobs.failures-k1-oracle"]));
     let matrix = library.json(&["matrix", "--with-baselines"]);
     let repeated = (matrix["cells"].as_array().expect("cells").iter())
         .find(|cell| cell["runs"].to_string().contains(k2))

@@ -285,3 +285,52 @@ fn trials_that_did_not_begin_are_not_scored() {
     near(&rate["value"], 0.5);
     assert_eq!([&rate["tasks"], &rate["trials"], &rate["unscored"]], [&json!(2), &json!(2), &json!(1)]);
 }
+
+/// A run of which nobody was at risk, and that does not say how many turns it plays, leaves the pass rate of the others.
+#[test]
+fn a_run_that_never_began_follows_the_others() {
+    let room = Room::new();
+    write_job(&room.path("job-a"), "model-a", &[("a", &[Passed]), ("b", &[Failed])]);
+    write_job(&room.path("job-b"), "model-b", &[("z", &[Passed])]);
+    fs::remove_file(room.path("job-b/z__model-b0/result.json")).expect("the result");
+    for job in ["job-a", "job-b"] {
+        room.json(&["ingest", room.path(job).to_str().expect("UTF-8")]);
+    }
+    let runs = room.json(&["runs"]);
+    let runs = runs.as_array().expect("runs");
+    let began = |run: &&Value| run["stamina"]["n"] != json!(0);
+    let unknown = runs.iter().find(|run| !began(run)).expect("the run that did not begin");
+    assert!(unknown["planned_turns"].is_null() && unknown["pass_rate"].is_null(), "{unknown}");
+    let text = room.text(&["runs"]);
+    assert!(text.contains("pass rate") && !text.contains("stamina"), "{text}");
+    let ids: Vec<&str> = runs.iter().map(|run| run["id"].as_str().expect("an id")).collect();
+    assert_eq!(room.json(&["compare", ids[0], ids[1]])["of_one_turn"], true);
+    let matrix = room.json(&["matrix"]);
+    assert_eq!(matrix["of_one_turn"], true, "{matrix}");
+    let rates: Vec<&Value> =
+        matrix["cells"].as_array().expect("cells").iter().map(|cell| &cell["pass_rate"]["value"]).collect();
+    assert!(rates.contains(&&json!(0.5)), "{matrix}");
+}
+
+/// A cost that is known for some trials is no whole one, in the text of a comparison either; nor is what a task takes.
+#[test]
+fn a_cost_that_is_known_in_part_says_so_in_text() {
+    let room = Room::new();
+    for (job, model) in [("job-a", "model-a"), ("job-b", "model-b")] {
+        write_job(&room.path(job), model, &[("a", &[Passed, Failed]), ("b", &[Failed, Failed])]);
+    }
+    let result = room.path("job-a/a__model-a0/result.json");
+    let mut read: Value = serde_json::from_slice(&fs::read(&result).expect("the result")).expect("JSON");
+    read["agent_result"]["cost_usd"] = Value::Null;
+    fs::write(&result, read.to_string()).expect("the result");
+    for job in ["job-a", "job-b"] {
+        room.json(&["ingest", room.path(job).to_str().expect("UTF-8")]);
+    }
+    let ids = room.run_ids();
+    let compared = room.text(&["compare", &ids[0], &ids[1]]);
+    assert!(compared.contains("≥ 0.75 (known for 3 of 4)"), "{compared}");
+    let library = room.text(&["table", "library"]);
+    assert!(library.contains("cost ≥ $0.75, known for 3 of 4 episodes"), "{library}");
+    let per_task = room.text(&["table", "per-task", &ids[0], &ids[1]]);
+    assert!(per_task.contains("over fewer trials of a task than there are"), "{per_task}");
+}
