@@ -4,7 +4,7 @@ use model::{CensoringPolicy, EndReason, Ending};
 use serde::{Deserialize, Serialize};
 
 use crate::difference::common_tau;
-use crate::survival::{Observation, RestrictedMean, StaminaSummary, summarise_over};
+use crate::survival::{Observation, RestrictedMean, StaminaSummary, natural_tau, summarise_over};
 
 /// An episode's stamina and why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,7 +51,10 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
         .iter()
         .map(|e| if e.unrecognised { Observation { ending: Ending::Censored, ..plain(e) } } else { plain(e) })
         .collect();
+    // Where nobody was at risk there is no τ. As failures all were, and theirs is known by itself.
+    let nobody = tau == 0 && !episodes.iter().map(plain).any(|one| one.last_at_risk() > 0);
     let over = |reading: &[Observation]| {
+        let tau = if nobody { natural_tau(reading, None) } else { tau };
         let summary = summarise_over(reading, tau);
         if common_tau(&[(reading, Some(tau))]) >= tau {
             return summary;
@@ -63,5 +66,19 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
         censored_failed: over(&failed),
         censored_dropped: over(&dropped),
         unrecognised_censored: over(&unrecognised),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nobody_was_at_risk_all_fail_at_once() {
+        let stopped = Ended { turns: 0, reason: EndReason::Endpoint, unrecognised: false };
+        let readings = sensitivity(&[stopped; 3], &CensoringPolicy::default(), 0);
+        let failed = readings.censored_failed;
+        assert_eq!((failed.restricted_mean.mean, failed.restricted_mean.tau, failed.events), (Some(0.0), 1, 3));
+        assert_eq!(readings.censored_dropped.restricted_mean.mean, None);
     }
 }

@@ -160,7 +160,7 @@ fn names_and_swatches_tell_members_apart() {
     let (names, swatches) = of(&[ORACLE, "jobs.interrupted-oracle"]);
     assert_eq!(
         names,
-        ["oracle · oracle (jobs.oracle-k2-oracle)", "oracle · oracle (jobs.interrupted-oracle)"]
+        ["oracle · oracle (oracle-k2)", "oracle · oracle (interrupted)"]
     );
     assert_eq!(swatches, [(1, 1), (2, 2)]);
 }

@@ -419,14 +419,18 @@ fn name(pools: &mut [Pool]) {
     let source = |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.source_name.clone()));
     let benchmark = |pool: &Pool| Some(pool.benchmark().name);
     let run_id = |pool: &Pool| Some(pool.id.clone());
-    let steps: [Mark<'_>; 4] = [&version, &benchmark, &source, &run_id];
-    for step in steps {
+    let steps: [(Mark<'_>, bool); 4] =
+        [(&version, false), (&benchmark, false), (&source, false), (&run_id, true)];
+    for (step, is_id) in steps {
         let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (i, name) in names.iter().enumerate() {
             same.entry(name.clone()).or_default().push(i);
         }
         for places in same.into_values().filter(|places| places.len() > 1) {
-            let marks: Vec<Option<String>> = places.iter().map(|i| step(&pools[*i])).collect();
+            let mut marks: Vec<Option<String>> = places.iter().map(|i| step(&pools[*i])).collect();
+            if is_id {
+                marks = what_differs(&marks.into_iter().flatten().collect::<Vec<_>>());
+            }
             if marks.iter().collect::<BTreeSet<_>>().len() < 2 {
                 continue;
             }
@@ -440,6 +444,21 @@ fn name(pools: &mut [Pool]) {
     for (pool, name) in pools.iter_mut().zip(names) {
         pool.name = name;
     }
+}
+
+/// What tells ids apart: without the parts (to the dots) that all begin with, and the words (to the hyphens) that all end with.
+fn what_differs(ids: &[String]) -> Vec<Option<String>> {
+    fn alike(of: &[Vec<&str>]) -> usize {
+        let shortest = of.iter().map(Vec::len).min().unwrap_or(0);
+        (0..shortest.saturating_sub(1)).take_while(|at| of.iter().all(|one| one[*at] == of[0][*at])).count()
+    }
+    let parts: Vec<Vec<&str>> = ids.iter().map(|id| id.split('.').collect()).collect();
+    let first = alike(&parts);
+    let rest: Vec<String> = parts.iter().map(|parts| parts[first..].join(".")).collect();
+    let words: Vec<Vec<&str>> = rest.iter().map(|rest| rest.rsplit('-').collect()).collect();
+    let last = alike(&words);
+    let short = |words: &Vec<&str>| words[last..].iter().rev().copied().collect::<Vec<_>>().join("-");
+    words.iter().map(|words| Some(short(words))).collect()
 }
 
 /// Colour = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
@@ -502,6 +521,18 @@ fn markers(dashes: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_are_shortened_to_what_differs() {
+        let short = |ids: &[&str]| {
+            let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+            what_differs(&ids).into_iter().flatten().collect::<Vec<_>>()
+        };
+        assert_eq!(short(&["set.job-a-agent-vendor", "set.job-b-agent-vendor"]), ["job-a", "job-b"]);
+        assert_eq!(short(&["a.run", "b.run"]), ["a.run", "b.run"]);
+        assert_eq!(short(&["a.run", "a.run-run"]), ["run", "run-run"]);
+        assert_eq!(short(&["x", "y"]), ["x", "y"]);
+    }
 
     #[test]
     fn no_two_of_eight_members_share_a_marker() {
