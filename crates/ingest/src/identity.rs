@@ -58,9 +58,14 @@ pub(crate) fn once_each<T>(
         if let Some(identity) = &identity {
             let here = (index, is_snapshot(item));
             match counted.entry(identity.clone()) {
-                Entry::Vacant(entry) => drop(entry.insert(here)),
-                Entry::Occupied(mut entry) if entry.get().1 && !here.1 => drop(entry.insert(here)),
-                Entry::Occupied(_) => {}
+                Entry::Vacant(entry) => {
+                    entry.insert(here);
+                }
+                Entry::Occupied(mut entry) => {
+                    if entry.get().1 && !here.1 {
+                        entry.insert(here);
+                    }
+                }
             }
         }
         stands_for.push(identity);

@@ -133,6 +133,8 @@ CREATE INDEX episode_texts ON episode (texts) WHERE texts <> 1;
 -- a trial of Harbor is known by its name in its job, numbers of a foreign table are no identity, and tokens that nobody counted
 -- are unknown; only the sources say it, so all are read again
 UPDATE part SET stamp = NULL;
+-- what a source says of the tokens of whole episodes is looked for in the whole library
+CREATE INDEX episode_given ON episode (run) WHERE given_tokens IS NOT NULL;
 -- texts may be 4, too: in part, because they are too many. What indexing them took: bytes, and more for each word
 ALTER TABLE episode ADD COLUMN text_cost INTEGER NOT NULL DEFAULT 0;
 ",

@@ -10,7 +10,7 @@ use super::for_machines_if;
 use super::turns::score;
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
-use crate::compare::members::{self, Pool};
+use crate::compare::members;
 use crate::compare::sets;
 
 /// A row of the grid with whose it is.
