@@ -420,12 +420,12 @@ fn hostile_folders_do_no_harm() {
     assert!(ran.status.success());
 }
 
-/// So many bytes of different words, none of which another `letter` has.
-fn different_words(letter: u8, bytes: usize) -> Vec<u8> {
+/// So many bytes of different words that begin with `a`.
+fn different_words(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 8);
     let mut number = 0_usize;
     while text.len() < bytes {
-        text.push(letter);
+        text.push(b'a');
         let mut rest = number;
         for _ in 0..4 {
             text.push(b'a' + (rest % 26) as u8);
@@ -454,9 +454,10 @@ fn hostile_transcripts_and_logs_do_no_harm() {
     let trial = job.join("theme_t1_w1_notes_cli__xVc8kuG/steps");
     let agent = |round: u32| trial.join(format!("round-{round}/agent"));
     // Logs of words that are all different, …
+    let mut words = different_words(2 << 20);
     for letter in b'a'..=b'z' {
-        let name = format!("{}.log", char::from(letter));
-        fs::write(agent(1).join(name), different_words(letter, 2 << 20)).expect("a log");
+        words.iter_mut().step_by(6).for_each(|first| *first = letter);
+        fs::write(agent(1).join(format!("{}.log", char::from(letter))), &words).expect("a log");
     }
     // … more transcripts than fit into memory, …
     let steps = vec!["{\"source\":\"agent\",\"message\":\"x\"}"; 5000].join(",");
@@ -465,7 +466,7 @@ fn hostile_transcripts_and_logs_do_no_harm() {
         .expect("a file");
     many_names(&transcript, "trajectory-", ".json");
     // … a line without end, all of which is escaped, …
-    sparse(&agent(3).join("nul.log"), 1 << 20);
+    sparse(&agent(3).join("nul.log"), 200_000);
     // … and many logs.
     let log = agent(4).join("log.txt");
     fs::write(&log, "one line\n".repeat(500)).expect("a log");
@@ -492,7 +493,7 @@ fn hostile_transcripts_and_logs_do_no_harm() {
     served.signal("TERM");
     assert!(served.wait().success());
     // … and what it names is read.
-    for words in [["one", "line"], ["x00", "x00"], ["aaaaa", "abaaa"]] {
+    for words in [["one", "line"], ["x00", "x00"]] {
         let ran = run(&room, &["search", words[0], words[1]]);
         is_harmless(&format!("a search for {words:?}"), &ran, &outside);
         assert!(!ran.output.contains("Nothing found"), "{words:?}: {}", ran.output);

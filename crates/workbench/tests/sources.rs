@@ -387,7 +387,7 @@ fn library_without_texts(folder: &Path) -> i64 {
 /// What stands for a process with the id of this one that has ended.
 fn ended_process() -> String {
     let mut parts: Vec<String> = sandbox::Process::this().label().split(':').map(str::to_owned).collect();
-    parts[1] = "1".to_owned();
+    "1".clone_into(&mut parts[1]);
     parts.join(":")
 }
 

@@ -29,6 +29,7 @@
 
 mod accounting;
 mod case_lines;
+mod continued;
 mod exception;
 mod grouping;
 mod head;
@@ -45,13 +46,15 @@ mod trial;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use model::{Artifact, ArtifactKind, Counting, EndReason, TaskTotals, Transcript, Verdict, Warning};
+use model::{
+    Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, TaskTotals, Transcript, Verdict, Warning,
+};
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
-use crate::readers::atif::{self, Document};
-use crate::readers::json::{Node, Object};
-use files::{Entry, ReadError, Stamp, Tree, file_name, join, parent};
+use crate::readers::atif;
+use crate::readers::json::{NODE_CAP, Node, Object};
+use files::{Entry, ReadError, Stamp, Tree, file_name, join};
 
 use self::accounting::Agent;
 use self::grouping::{Scenario, by_task};
@@ -67,8 +70,6 @@ use self::trial::{Played, Trial};
 const CONFIG_CAP: u64 = 16 << 20;
 /// Most bytes of a result or lock; bulk in it is skipped while parsing.
 const RESULT_CAP: u64 = 512 << 20;
-/// Most bytes of a trajectory that is shown.
-const TRAJECTORY_CAP: u64 = 128 << 20;
 /// Most continuations of a trajectory that are followed.
 const CONTINUATIONS: usize = 100;
 
@@ -110,28 +111,14 @@ impl Format for Harbor {
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
-        let mut documents: Vec<Document> = Vec::new();
-        let mut path = artifact.path.clone();
-        let mut left = TRAJECTORY_CAP;
-        let mut read: HashSet<String> = HashSet::new();
-        // Each once, and together no more than one may have: they may name each other in a circle.
-        while documents.len() < CONTINUATIONS && read.insert(path.clone()) {
-            let size = tree.entry(&path).map_or(0, |entry| entry.size);
-            let document: Document = match tree.read_json(&path, left) {
-                Ok(Object(document)) => document,
-                Err(error) if documents.is_empty() => return Err(error),
-                // What is there is shown; the import has warned of the rest.
-                Err(_) => break,
-            };
-            let next = document.continued_in().map(|name| join(parent(&path), name));
-            documents.push(document);
-            left = left.saturating_sub(size);
-            match next {
-                Some(next) if layout::is_file(tree, &next) => path = next,
-                _ => break,
-            }
+        let (documents, is_cut) = continued::documents(tree, &artifact.path, NODE_CAP)?;
+        let mut transcript = atif::transcript(&documents);
+        if is_cut {
+            let text =
+                "Not shown, because the transcript is too large: the files that continue it".to_owned();
+            transcript.steps.push(Step { text, ..Step::new(StepKind::System) });
         }
-        Ok(atif::transcript(&documents))
+        Ok(transcript)
     }
 }
 

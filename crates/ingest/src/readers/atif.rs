@@ -53,6 +53,11 @@ impl Document {
         let name = self.continued_trajectory_ref.as_ref()?.word()?;
         (!name.contains(['/', '\\'])).then_some(name)
     }
+
+    /// JSON values that it holds, as [`NODE_CAP`] counts them.
+    pub fn values(&self) -> u64 {
+        self.steps.kept.iter().chain(&self.subagent_trajectories).map(Node::values).sum()
+    }
 }
 
 #[derive(Debug, Default)]

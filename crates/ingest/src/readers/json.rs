@@ -102,6 +102,17 @@ impl Node {
         }
     }
 
+    /// How many values it is, as [`NODE_CAP`] counts them.
+    pub fn values(&self) -> u64 {
+        let of_text = |text: &str| text.len() as u64 / TEXT_OF_A_VALUE;
+        1 + match self {
+            Self::Text(text, _) => of_text(text),
+            Self::List(list) => list.iter().map(Self::values).sum(),
+            Self::Map(map) => map.iter().map(|(name, value)| of_text(name) + value.values()).sum(),
+            Self::Null | Self::Bool(_) | Self::Number(_) => 0,
+        }
+    }
+
     /// The elements of a list; none for everything else.
     pub fn list(&self) -> &[Self] {
         match self {

@@ -353,7 +353,7 @@ mod tests {
         let (_folder, tree, artifact) = a_log(text.as_bytes());
         let mut indexing = Indexing::new(&tree, HashSet::new(), u64::MAX);
         let mut words = HashSet::new();
-        indexing.add_logs(&[artifact.clone()], &mut words);
+        indexing.add_logs(std::slice::from_ref(&artifact), &mut words);
         assert!(indexing.is_cut && (MOST_WORDS..MOST_WORDS + 10_000).contains(&words.len()));
         // The budget of the source, too.
         let mut indexing = Indexing::new(&tree, HashSet::new(), 1 << 20);
