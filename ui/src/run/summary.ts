@@ -150,7 +150,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurv
     const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
     const mt = rounds.mt_at_k[k - 1] ?? null;
     const why = rounds.missing.join(" ");
-    list.push({ key: `MT@${String(k)}`, value: mt === null ? "refused" : fixed(mt, 1), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
+    list.push({ key: `MT@${String(k)}`, value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : fixed(mt, 1), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
     list.push({ key: "Comp", value: fixed(rounds.comp, 1), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
   }
   const total = tokensTotal(row.tokens);

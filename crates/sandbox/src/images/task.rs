@@ -2,6 +2,7 @@
 //! harness in them.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bollard::body_full;
@@ -65,7 +66,12 @@ fn refusal(image: &ImageInspect, is_extended: bool) -> Option<String> {
 
 /// SHA-256 in hexadecimal digits.
 fn sha256(text: &str) -> String {
-    sha2::Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = String::new();
+    for byte in sha2::Sha256::digest(text.as_bytes()) {
+        // Writing to memory does not fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 impl Engine {
