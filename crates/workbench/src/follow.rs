@@ -126,7 +126,8 @@ impl Workbench {
 
     /// Notes that this process ends in good order: what it was reading is no reason for it.
     pub fn leave(&self) {
-        let left = self.leave_texts().and_then(|()| Ok(self.store.end_readings(Process::this().label())?));
+        let left =
+            self.end_text_claims().and_then(|()| Ok(self.store.end_readings(Process::this().label())?));
         if let Err(error) = left {
             tracing::warn!(%error, "sources that were being read will be set aside");
         }

@@ -53,7 +53,7 @@ use model::{
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::atif;
-use crate::readers::json::{NODE_CAP, Node, Object};
+use crate::readers::json::{NODE_CAP, Node};
 use files::{Entry, ReadError, Stamp, Tree, file_name, join};
 
 use self::accounting::Agent;

@@ -211,7 +211,7 @@ impl Workbench {
     }
 
     /// Ends the claims of this process, which ends in good order and makes no more of them.
-    pub(crate) fn leave_texts(&self) -> Result<(), ApiError> {
+    pub(crate) fn end_text_claims(&self) -> Result<(), ApiError> {
         self.texts.lock().is_leaving = true;
         if self.store.is_read_only() {
             return Ok(());

@@ -61,7 +61,7 @@ mod tests {
         };
         for number in 0..20 {
             let next = name(number + 1);
-            let steps = vec![r#"{"message": ["x", "y"]}"#; 10].join(",");
+            let steps = [r#"{"message": ["x", "y"]}"#; 10].join(",");
             let text = format!(r#"{{"steps": [{steps}], "continued_trajectory_ref": "{next}"}}"#);
             std::fs::write(temp.path().join(name(number)), text).unwrap();
         }
