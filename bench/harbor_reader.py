@@ -199,8 +199,7 @@ def read_step(name, said, folder, result, at, of, harness):
     tokens, cost = [count(context.get(k)) for k in ("n_input_tokens", "n_cache_tokens", "n_output_tokens")], number(context.get("cost_usd"))
     if script and (tokens == [None] * 3 or not any(tokens) and script["calls"]):
         tokens, cost = script["tokens"], script["cost"] if cost is None else cost
-    if tokens[0] == 0 and tokens[2] or harness == "goose" and tokens[2] is None:  # not counted; a sum of input and output
-        tokens = [None, *tokens[1:]]
+    tokens = [None, *tokens[1:]] if tokens[0] == 0 and tokens[2] or harness == "goose" and tokens[2] is None else [None] * 3 if not any(tokens) and (not script or script["calls"]) else tokens  # not counted; a sum of input and output; nobody uses none
     cost = None if cost == 0 and harness in ("swe-agent", "mini-swe-agent", "cline-cli", "openhands-sdk") else cost  # no price known
     beside = bool(script and script["beside"]) or None not in tokens[:2] and tokens[1] > tokens[0]
     return {"step": name, "verdict": verdict, "reward": reward, "cause": cause, "tokens": tokens, "cost_usd": cost,
@@ -240,7 +239,7 @@ def read_trial(folder, tasks):
     if not declared and result and turns[-1]["verdict"] == "passed" and not said.get("exception_info"):
         declared = len(turns)  # only a step that was not passed ends a trial early
     return {"trial": folder.name, "id": (said.get("id") or config.get("trial_name"), said.get("started_at") or "~"), "task": name, "harness": harness,
-            "model": agent.get("model_name") or "", "turns": turns,
+            "model": agent.get("model_name") or "", "agent": (agent.get("name") or info.get("name"), info.get("version"), agent.get("model_name")), "turns": turns,
             "end": {"declared": declared, "begun": len(turns) if parts[0][0] else 0, "ended": result and True, "raised": said.get("exception_info")}}
 
 
@@ -260,9 +259,9 @@ def end_of(trial, of_task):
     return {"planned": declared or (begun if end["ended"] or stamina < begun else 0) or None, "stamina": stamina, "event": cause == "f", "cause": CAUSES.get(cause)}
 
 
-def read_run(name, trials, version):
+def read_run(name, trials, version, proofs):
     trials.sort(key=lambda trial: trial.pop("id")[1])
-    beside = any(turn["beside"] for trial in trials for turn in trial["turns"])
+    beside = any(trial["agent"] in proofs for trial in trials)
     for at, trial in enumerate(trials):
         harness, model = trial["harness"], trial["model"]
         add = beside or harness == "junie" or harness == "cline-cli" and version < (0, 13) or harness == "trae-agent" and re.search("anthropic|claude", model)
@@ -293,7 +292,8 @@ def main(root):
             group = job.parent.name if job.parent.parent.name == "harbor_jobs" else str(job.relative_to(root.parent))
             version = tuple(int(n) for n in re.findall(r"\d+", (lock.get("harbor") or {}).get("version") or "99"))
             runs.setdefault((group, trial["harness"], trial["model"], version), {}).setdefault(trial["id"], trial)
-    json.dump({"runs": [read_run(key[0], list(trials.values()), key[3]) for key, trials in runs.items()]}, sys.stdout, indent=1)
+    proofs = {trial["agent"] for trials in runs.values() for trial in trials.values() if any(turn["beside"] for turn in trial["turns"])}
+    json.dump({"runs": [read_run(key[0], list(trials.values()), key[3], proofs) for key, trials in runs.items()]}, sys.stdout, indent=1)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,10 @@ mod tests {
         let stopped = Ended { turns: 0, reason: EndReason::Endpoint, unrecognised: false };
         let readings = sensitivity(&[stopped; 3], &CensoringPolicy::default(), 0);
         let failed = readings.censored_failed;
-        assert_eq!((failed.restricted_mean.mean, failed.restricted_mean.tau, failed.events), (Some(0.0), 1, 3));
+        assert_eq!(
+            (failed.restricted_mean.mean, failed.restricted_mean.tau, failed.events),
+            (Some(0.0), 1, 3)
+        );
         assert_eq!(readings.censored_dropped.restricted_mean.mean, None);
     }
 }

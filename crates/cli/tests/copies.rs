@@ -171,7 +171,11 @@ fn a_trial_that_was_copied_while_it_ran_is_its_result() {
             }
             let matrix = library.json(&["matrix"]);
             let cell = &matrix["cells"][0];
-            assert_eq!((&cell["n"], &cell["mean_stamina"]["value"]), (&json!(2), &json!(0.5)), "{cut}: {matrix}");
+            assert_eq!(
+                (&cell["n"], &cell["mean_stamina"]["value"]),
+                (&json!(2), &json!(0.5)),
+                "{cut}: {matrix}"
+            );
             let runs = sorted_runs(&library);
             let copies = library.json(&["copies", &runs[0]]);
             assert_eq!(copies["copies"][0]["trials"], 2, "{copies}");
@@ -188,7 +192,8 @@ fn of_a_snapshot_and_a_result_in_one_source_the_result_counts() {
     trial(&folder.join("job-b"), "t__AAAAAA1", Some(1.0));
     library.ingest(&folder);
     let runs = library.json(&["runs"]);
-    let n: u64 = runs.as_array().expect("runs").iter().map(|run| run["stamina"]["n"].as_u64().unwrap_or(0)).sum();
+    let n: u64 =
+        runs.as_array().expect("runs").iter().map(|run| run["stamina"]["n"].as_u64().unwrap_or(0)).sum();
     let matrix = library.json(&["matrix"]);
     assert_eq!(matrix["cells"][0]["n"], 1, "{n} in {runs}: {matrix}");
     assert_eq!(matrix["cells"][0]["mean_stamina"]["value"], 1.0, "{matrix}");

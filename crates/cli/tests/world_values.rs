@@ -133,15 +133,19 @@ fn a_cost_that_cannot_be_is_unknown_and_a_sum_says_of_how_many_it_is() {
 fn tokens_that_nobody_counted_are_unknown_and_a_sum_says_of_how_many_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&world("null-reward"), folder.path());
-    for (trial, input, output) in
-        [("a__GGGGGG1", "0", "0"), ("b__GGGGGG2", "1000", "100"), ("d__GGGGGG4", "null", "null"), ("e__GGGGGG5", "1000", "100")]
-    {
+    for (trial, input, output) in [
+        ("a__GGGGGG1", "0", "0"),
+        ("b__GGGGGG2", "1000", "100"),
+        ("d__GGGGGG4", "null", "null"),
+        ("e__GGGGGG5", "1000", "100"),
+    ] {
         let path = folder.path().join("job-a").join(trial).join("result.json");
         let text = fs::read_to_string(&path).expect("the result");
         let mut result: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let tokens = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("a number");
         result["agent_result"]["n_input_tokens"] = tokens(input);
-        result["agent_result"]["n_cache_tokens"] = tokens(input).as_u64().map_or(serde_json::Value::Null, |_| 0.into());
+        result["agent_result"]["n_cache_tokens"] =
+            tokens(input).as_u64().map_or(serde_json::Value::Null, |_| 0.into());
         result["agent_result"]["n_output_tokens"] = tokens(output);
         fs::write(&path, result.to_string()).expect("the result");
     }

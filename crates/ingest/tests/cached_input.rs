@@ -250,12 +250,19 @@ fn a_table_with_more_cached_than_input_tokens_is_made_whole() {
     let table = "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_cached,tokens_out\n\
                  r,h,m,a,1,1,1,100,900,1\n\
                  r,h,m,b,1,1,1,500,400,1\n\
-                 other,h,m,a,1,1,1,500,400,1\n";
+                 again,h,m,c,1,1,1,500,400,1\n\
+                 other,h2,m,a,1,1,1,500,400,1\n";
     fs::write(folder.path().join("t.csv"), table).unwrap();
     let library = Library::of(folder.path());
     let mut all: Vec<(String, Tokens)> = library.episodes().into_iter().map(|(s, t, _)| (s, t)).collect();
     all.sort_by_key(|(scenario, tokens)| (scenario.clone(), tokens.input));
-    let right = [("a", tokens(500, 400, 1)), ("a", tokens(1_000, 900, 1)), ("b", tokens(900, 400, 1))];
+    // What a run proves of its harness and model holds for all runs of these, and for no other.
+    let right = [
+        ("a", tokens(500, 400, 1)),
+        ("a", tokens(1_000, 900, 1)),
+        ("b", tokens(900, 400, 1)),
+        ("c", tokens(900, 400, 1)),
+    ];
     assert_eq!(all, right.map(|(scenario, tokens)| (scenario.to_owned(), tokens)));
     assert_eq!(library.codes(), ["tokens.cache_added"]);
 }

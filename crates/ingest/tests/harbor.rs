@@ -329,6 +329,8 @@ fn a_trial_that_never_began_has_the_steps_of_its_tasks_other_trials() {
     let result = other.join("result.json");
     let mut of_other: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+    let config = std::fs::read_to_string(other.join("config.json")).unwrap();
+    write(&other.join("config.json"), &config.replace(V6, "theme_v6_w1_notes_env_broken__Another"));
     of_other["id"] = "of another trial".into();
     of_other["exception_info"] = serde_json::Value::Null;
     of_other["verifier_result"] = serde_json::json!({"rewards": {"reward": 1.0}});

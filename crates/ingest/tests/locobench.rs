@@ -361,7 +361,9 @@ fn values_that_cannot_be_are_unknown_and_named() {
     let conversations = folder.path().join("conversations_a-b");
     fs::create_dir(&conversations).unwrap();
     let transcript = |id: &str, times: &str| {
-        let info = format!(r#"{{"agent_name": "a-b", "scenario_id": "s{id}", "session_id": "{id}", "total_turns": 1}}"#);
+        let info = format!(
+            r#"{{"agent_name": "a-b", "scenario_id": "s{id}", "session_id": "{id}", "total_turns": 1}}"#
+        );
         let text = format!(
             r#"{{"evaluation_info": {info}, "scenario_context": {{}}, "conversation_history": [], "session_data": {{"session_metadata": {times}}}}}"#
         );

@@ -102,9 +102,8 @@ pub(crate) fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<
 
 /// Marks an episode that its source has as withdrawn.
 pub(crate) fn mark_put(conn: &Connection, run: RunId, episode: &str, reason: &str) -> Result<()> {
-    let slug = conn
-        .prepare_cached("SELECT slug FROM run WHERE id = ?1")?
-        .query_row([run], |row| row.get(0))?;
+    let slug =
+        conn.prepare_cached("SELECT slug FROM run WHERE id = ?1")?.query_row([run], |row| row.get(0))?;
     mark_episode(conn, slug, episode, Some(reason))
 }
 

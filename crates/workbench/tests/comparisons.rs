@@ -158,10 +158,7 @@ fn names_and_swatches_tell_members_apart() {
     assert_eq!(swatches, [(1, 1), (2, 2)]);
     // The same model and harness: told apart by id, each with its own swatch.
     let (names, swatches) = of(&[ORACLE, "jobs.interrupted-oracle"]);
-    assert_eq!(
-        names,
-        ["oracle · oracle (oracle-k2)", "oracle · oracle (interrupted)"]
-    );
+    assert_eq!(names, ["oracle · oracle (oracle-k2)", "oracle · oracle (interrupted)"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
 }
 

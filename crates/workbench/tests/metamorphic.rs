@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use library::{Library, repository};
-use proptest::prelude::*;
 use model::Tokens;
+use proptest::prelude::*;
 use workbench::api::{ListRuns, MatrixCell, MatrixRequest, RunRef, RunRow, SourceRef, SurvivalTable};
 
 /// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
@@ -277,7 +277,7 @@ fn a_job_in_two_sources_pools_to_the_same() {
             let matrix = library.workbench.get_matrix(request).unwrap();
             let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
             let cells: Vec<_> = matrix.cells.into_iter().flatten().map(of_cell).collect();
-            let runs = library.workbench.list_runs(ListRuns::default()).unwrap().runs;
+            let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
             let tokens = runs.iter().fold(Tokens::default(), |sum, run| sum.plus(run.tokens));
             let costs: Vec<f64> = runs.iter().filter_map(|run| run.cost_usd).collect();
             let known: u32 = runs.iter().map(|run| run.cost_known).sum();
@@ -311,7 +311,7 @@ fn what_a_closed_source_proved_of_tokens_is_taken_back() {
     with_cached(&of_other[1], 3_000);
     let library = Library::of(&[other, proof]);
     let run = |name: &str| {
-        let runs = library.workbench.list_runs(ListRuns::default()).unwrap().runs;
+        let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
         runs.into_iter().find(|run| run.source_name == name).unwrap()
     };
     assert_eq!(run("other").tokens.input, Some(8_000));

@@ -281,7 +281,7 @@ proptest! {
             let episodes: Vec<(String, Episode)> = runs.iter().zip(0..).flat_map(|((_, _, episodes), run)| {
                 let of_run = episodes.iter().zip(0..).map(move |(episode, number)| {
                     let scenario = format!("s {number}");
-                    let identity = Some(format!("id-{run}-{number}"));
+                    let identity = Some(format!("id-{:016x}", 100 * run + number));
                     let episode = Episode { key: format!("{scenario}#1"), scenario, identity, ..episode.clone() };
                     (format!("run{run}"), episode)
                 });

@@ -112,11 +112,7 @@ impl<'a> Agent<'a> {
     pub(super) fn drop_what_nobody_counted(self, attempt: &mut Attempt) {
         let Tokens { input, cached, output } = attempt.tokens;
         let is_none = |count: Option<u64>| count.unwrap_or(0) == 0;
-        if is_none(input)
-            && is_none(cached)
-            && is_none(output)
-            && attempt.steps != Some(0)
-        {
+        if is_none(input) && is_none(cached) && is_none(output) && attempt.steps != Some(0) {
             attempt.tokens = Tokens::default();
         } else if input == Some(0) && !is_none(output) {
             // Cached tokens alone do not make it known.

@@ -78,8 +78,9 @@ fn says_an_end(node: &Node) -> bool {
     let has = |names: &[&str], says: &dyn Fn(&Node) -> bool| {
         node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && says(value))
     };
-    let is_label =
-        |value: &Node| value.word().is_some_and(|text| words::status(text).is_some() || words::is_reason(text));
+    let is_label = |value: &Node| {
+        value.word().is_some_and(|text| words::status(text).is_some() || words::is_reason(text))
+    };
     said(node, words::ATTEMPT).is_some()
         && !has(&OF_STEPS, &|value| *value != Node::Null)
         && (has(words::EXCEPTION, &|value| value.word().is_some() || !value.map().is_empty())

@@ -411,10 +411,7 @@ pub(super) fn agent_failure(text: &str) -> Option<EndReason> {
         (&["loop", "loop_detection", "stuck_in_a_loop", "stuck_in_loop", "repeated_action"], LoopDetected),
         (&["server_start", "server_start_failed", "server_not_ready", "connection_refused"], ServerFailed),
         (&["pytest_timed_out", "tests_timed_out", "test_timeout"], VerifierTimeout),
-        (
-            &["timeout", "timed_out", "time_limit", "time_limit_exceeded", "agent_timed_out"],
-            AgentTimeout,
-        ),
+        (&["timeout", "timed_out", "time_limit", "time_limit_exceeded", "agent_timed_out"], AgentTimeout),
         (&["give_up", "agent_gave_up"], GaveUp),
         (&["sigkill", "exit_code_137"], KilledItself),
     ];
@@ -431,7 +428,12 @@ pub(super) fn agent_failure(text: &str) -> Option<EndReason> {
             ContextOverflow,
         ),
         (
-            &["invalid tool call", "malformed tool call", "failed to parse action", "invalid json in tool call"],
+            &[
+                "invalid tool call",
+                "malformed tool call",
+                "failed to parse action",
+                "invalid json in tool call",
+            ],
             ToolCallFormat,
         ),
         (&["loop detected", "stuck in a loop", "agent stuck in a loop"], LoopDetected),
