@@ -55,9 +55,7 @@ pub use search::{Match, MatchKind, Matches, around};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};
-pub use texts::{
-    TextCandidate, TextClaim, TextOwner, TextsKnown, TextsRead, UnindexedEpisode, add_words,
-};
+pub use texts::{TextCandidate, TextClaim, TextOwner, TextsKnown, TextsRead, UnindexedEpisode, add_words};
 pub use turns::TurnEntry;
 pub use warnings::{CodeCount, WarningFilter, WarningPage};
 
