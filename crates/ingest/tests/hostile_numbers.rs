@@ -1,7 +1,7 @@
 //! Files of some kilobytes that state numbers or repeat names: what is made of them stays bounded, in memory and in work. A
 //! test binary of its own, because it looks at the whole process.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 use std::fs;
 use std::path::Path;

@@ -103,7 +103,7 @@ impl Workbench {
                         // What another process was indexing when it ended is left, too.
                         Ok(None) => drop(workbench.settle_texts()),
                         Err(error) => {
-                            tracing::warn!(%error, "transcripts and logs can not be indexed");
+                            tracing::warn!(%error, "transcripts and logs cannot be indexed");
                             pause = UNDO;
                         }
                     }
