@@ -2,7 +2,8 @@
 //!
 //! A specification is a list of [`Clause`]s with stable ids made of keys; a test case names the clauses that state what
 //! it demands. The first request is the whole specification; a later one states the changes only, but completely: what
-//! is new in a clause stands in it word for word (names, numbers, statuses in backquotes).
+//! is new in a clause stands in it word for word (names, numbers, statuses in backquotes). Every phrasing of a kind of change
+//! ([`wording`]) states the same facts, and the tests read them back from the text alone.
 //!
 //! **Ids of clauses** (with keys of the schema where `E` an entity, `F` a field, `A` an action, `G` a guard):
 //! `server.start`, `server.reset`, `server.routes` (prefix, unknown routes), `server.names` (case), `records.id`, `records.shown`,
@@ -62,8 +63,9 @@ fn specification_with(schema: &Schema, pieces: &[Piece]) -> String {
 }
 
 /// How the document is to be read.
-const NOTATION: &str = "What has to be matched by letter stands in backquotes. *Invalid*, *not found*, *conflict* and \
-                        *refused* are the kinds of errors; their statuses and codes stand under “Errors”.";
+const NOTATION: &str = "Names, paths, values and numbers that must match exactly are written in backquotes. The words \
+                        *invalid*, *not found*, *conflict* and *refused* stand for the four kinds of errors; the section \
+                        “Errors” states their status codes and error codes.";
 
 /// The first request: the task, how the server is started, the full specification, and that later messages follow if the
 /// benchmark has any. How many is not said, so that the request does not depend on it.

@@ -11,7 +11,8 @@ pub(super) fn pieces(schema: &Schema, entity: &Entity, action: &Action, index: u
     out.put(Part::Action(index), id.clone(), route(names, entity, action));
     let verb = names.verb(&entity.key, &action.key);
     for guard in &action.guards {
-        let text = format!("{verb} is *refused* unless {}.", condition(names, entity, &guard.condition));
+        let holds = condition(names, entity, &guard.condition);
+        let text = format!("{verb} requires that {holds}; otherwise it is *refused*.");
         out.put(Part::Rule(index), format!("{id}.guard.{}", guard.key), text);
     }
     for effect in &action.effects {
@@ -26,20 +27,17 @@ pub(super) fn pieces(schema: &Schema, entity: &Entity, action: &Action, index: u
 
 /// Route and parameters.
 fn route(names: Names<'_>, entity: &Entity, action: &Action) -> String {
-    let mut out = format!("`POST {}`", names.action_path(entity, action));
-    match action.params.as_slice() {
-        [] => out.push_str(", without parameters."),
-        params => {
-            out.push_str(if params.len() == 1 { ", with the parameter " } else { ", with the parameters " });
-            let params: Vec<String> = params
-                .iter()
-                .map(|param| format!("{} ({})", names.json(&param.name), entity::kind(names, &param.kind)))
-                .collect();
-            out.push_str(&all_of(&params));
-            out.push('.');
-        }
-    }
-    out
+    let params: Vec<String> = action
+        .params
+        .iter()
+        .map(|param| format!("{} ({})", names.json(&param.name), entity::kind(names, &param.kind)))
+        .collect();
+    let what = match params.as_slice() {
+        [] => "no parameters".to_owned(),
+        [one] => format!("the parameter {one}"),
+        many => format!("the parameters {}", all_of(many)),
+    };
+    format!("`POST {}` takes {what}.", names.action_path(entity, action))
 }
 
 /// What must hold, as the rest of a sentence: `` `status` is `open` or `in_work` ``.
@@ -51,26 +49,25 @@ pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition
         Condition::Related { reference, field, is } => {
             let own = names.find(&entity.key, reference);
             let target = own.and_then(|own| own.target()).unwrap_or_default();
-            let by = names.field(&entity.key, reference);
-            let holds = format!(
-                "{} of the {} that {by} names {}",
-                names.field(target, field),
-                names.one(target),
-                comparison(names.kind(target, field), is)
-            );
-            if own.is_some_and(|own| own.nullable) { format!("{by} is not null and {holds}") } else { holds }
+            let (by, field_name) = (names.field(&entity.key, reference), names.field(target, field));
+            let (one, is) = (names.one(target), comparison(names.kind(target, field), is));
+            if own.is_some_and(|own| own.nullable) {
+                format!("{by} is not null and {field_name} of the referenced {one} {is}")
+            } else {
+                format!("{field_name} of the referenced {one} ({by}) {is}")
+            }
         }
         Condition::HasAtLeast { entity: other, reference, count } => {
             let (noun, verb) =
                 if *count == 1 { (names.one(other), "refers") } else { (names.many(other), "refer") };
             format!(
-                "at least `{count}` {noun} {verb} to the {} by {}",
+                "at least `{count}` {noun} {verb} to the {} through {}",
                 words(&entity.name),
                 names.field(other, reference)
             )
         }
         Condition::HasNone { entity: other, reference } => format!(
-            "no {} refers to the {} by {}",
+            "no {} refers to the {} through {}",
             names.one(other),
             words(&entity.name),
             names.field(other, reference)
@@ -105,9 +102,9 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
             let name = names.field(&entity.key, field);
             match by {
                 Operand::Value(by) if by.as_i64().is_some_and(|by| by < 0) => {
-                    format!("subtracts `{}` from {name}", by.as_i64().map_or(0, i64::unsigned_abs))
+                    format!("decreases {name} by `{}`", by.as_i64().map_or(0, i64::unsigned_abs))
                 }
-                by => format!("adds {} to {name}", operand(names, entity, action, None, by)),
+                by => format!("increases {name} by {}", operand(names, entity, action, None, by)),
             }
         }
         Effect::Create { entity: other, reference, values } => {
@@ -123,10 +120,18 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
                 ));
             }
             let mut out = format!("creates {} with {}", with_article(&names.one(other)), all_of(&parts));
-            out.push_str("; its other fields get their defaults, or null");
+            out.push_str("; all its other fields get their defaults, or null if they have none");
             out
         }
     }
+}
+
+/// An effect with its verb in the infinitive: `` set `status` to `done` ``.
+pub(super) fn infinitive(effect: &str) -> String {
+    effect.split_once(' ').map_or_else(
+        || effect.to_owned(),
+        |(verb, rest)| format!("{} {rest}", verb.trim_end_matches('s')),
+    )
 }
 
 fn operand(
@@ -140,10 +145,10 @@ fn operand(
         Operand::Value(to) => value(kind, to),
         Operand::Param(key) => {
             let name = action.params.iter().find(|param| param.key == *key).map_or(key, |param| &param.name);
-            format!("the parameter {}", names.json(name))
+            format!("the value of the parameter {}", names.json(name))
         }
         Operand::Own(key) => {
-            format!("the {}'s {} from before the action", words(&entity.name), names.field(&entity.key, key))
+            format!("the value that {} of the {} had before the action", names.field(&entity.key, key), words(&entity.name))
         }
     }
 }

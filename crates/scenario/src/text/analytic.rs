@@ -1,30 +1,36 @@
 //! Analytics.
 
-use super::words::{Names, value};
+use super::words::{Names, value, with_article};
 use crate::ir::{Analytic, Measure, Only, Schema};
 
 /// Path, measure, grouping, restriction and parameter.
 pub(super) fn text(schema: &Schema, analytic: &Analytic) -> String {
     let names = Names::new(schema);
     let entity = &analytic.entity;
-    let many = names.many(entity);
-    let mut out = format!("`GET {}`: ", schema.analytic_path(analytic));
-    out.push_str(&measure(names, entity, &analytic.measure));
+    let mut out = format!("`GET {}` returns {}.", schema.analytic_path(analytic), about(names, analytic));
+    match &analytic.by {
+        Some(field) => {
+            let name = names.field(entity, field);
+            out.push_str(&format!(
+                " The optional query parameter {name} limits it to the {} whose {name} is the given id.",
+                names.many(entity)
+            ));
+        }
+        None => out.push_str(" It has no query parameters."),
+    }
+    out
+}
+
+/// Measure, restriction and grouping.
+pub(super) fn about(names: Names<'_>, analytic: &Analytic) -> String {
+    let entity = &analytic.entity;
+    let mut out = measure(names, entity, &analytic.measure);
     if let Some(only) = &analytic.only {
         out.push_str(&restriction(names, entity, only));
     }
     match &analytic.group_by {
-        Some(field) => out.push_str(&format!(", grouped by {}.", names.field(entity, field))),
-        None => out.push_str(", not grouped."),
-    }
-    match &analytic.by {
-        Some(field) => {
-            out.push_str(&format!(
-                " Query parameter: {}, for only the {many} that refer to this id by it.",
-                names.field(entity, field)
-            ));
-        }
-        None => out.push_str(" It has no query parameter."),
+        Some(field) => out.push_str(&format!(", grouped by {}", names.field(entity, field))),
+        None => out.push_str(", as a single value"),
     }
     out
 }
@@ -37,8 +43,8 @@ pub(super) fn measure(names: Names<'_>, entity: &str, measure: &Measure) -> Stri
         Measure::Count => format!("the number of {many}"),
         Measure::Sum(field) => format!("the sum of {} over the {many}", measured(field)),
         Measure::Average(field) => format!("the average of {} over the {many}", measured(field)),
-        Measure::Min(field) => format!("the least {} of the {many}", measured(field)),
-        Measure::Max(field) => format!("the greatest {} of the {many}", measured(field)),
+        Measure::Min(field) => format!("the smallest {} of the {many}", measured(field)),
+        Measure::Max(field) => format!("the largest {} of the {many}", measured(field)),
     }
 }
 
@@ -49,9 +55,9 @@ pub(super) fn restriction(names: Names<'_>, entity: &str, only: &Only) -> String
         Some(through) => {
             let target = names.find(entity, through).and_then(|field| field.target()).unwrap_or_default();
             let out = format!(
-                " whose {} (named by {}) has {} equal to ",
-                names.one(target),
+                " that refer through {} to {} whose {} is ",
                 names.field(entity, through),
+                with_article(&names.one(target)),
                 names.field(target, &only.field)
             );
             (target, out)

@@ -102,14 +102,14 @@ fn headings(schema: &Schema, before: Option<Part>, part: Part, level: usize, out
         Part::Server => "Server",
         Part::Errors => "Errors",
         Part::Records => "Records",
-        Part::Bodies => "Bodies of requests",
-        Part::Types => "Types and rules",
+        Part::Bodies => "Request bodies",
+        Part::Types => "Types and rules of fields",
         Part::Operations => "Routes of every entity",
         Part::Lists => "Lists",
         Part::Deletion => "Deletion",
         Part::Actions => "Actions",
         Part::Analytics | Part::Analytic => "Analytics",
-        Part::Gone => "No longer there",
+        Part::Gone => "Removed in this turn",
         Part::Entity(index) => {
             if !matches!(
                 before,
@@ -122,7 +122,7 @@ fn headings(schema: &Schema, before: Option<Part>, part: Part, level: usize, out
             return;
         }
         Part::Field(_) => return label(out, "Fields:"),
-        Part::List(_) => return label(out, "Lists:"),
+        Part::List(_) => return label(out, "List:"),
         Part::Action(_) if matches!(before, Some(Part::Rule(_))) => return,
         Part::Action(_) => return label(out, "Actions:"),
         Part::Rule(_) => return,

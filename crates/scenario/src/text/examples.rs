@@ -19,59 +19,63 @@ fn clauses_say_what_the_schema_says() {
     for (id, text) in [
         (
             "repair_orders",
-            "A repair order is a bicycle that is to be repaired. The path of the collection is `/api/repair-orders`, of \
-             a record `/api/repair-orders/{id}`.",
+            "A repair order is a bicycle that is to be repaired. The collection is at `/api/repair-orders`, a single \
+             record at `/api/repair-orders/{id}`.",
         ),
-        ("repair_orders.hours", "`hours`: integer from `0` to `80`. Optional with default `1`, never null."),
+        ("repair_orders.hours", "`hours`: integer from `0` to `80`. Optional, default `1`. Null is not allowed."),
         (
             "repair_orders.status",
-            "`status`: enum, `open`, `in_work` or `done`. Optional with default `open`, never null.",
+            "`status`: enum with the values `open`, `in_work` and `done`. Optional, default `open`. Null is not allowed.",
         ),
         (
             "repair_orders.note",
-            "`note`: string of at most `200` characters. Optional, may be null (null if it is not given).",
+            "`note`: string of at most `200` characters. Optional, default null. Null is allowed.",
         ),
-        ("mechanics.badge", "`badge`: integer from `1` to `9999`. Required, never null. Unique. Immutable."),
+        (
+            "mechanics.badge",
+            "`badge`: integer from `1` to `9999`. Required. Null is not allowed. Unique. Immutable.",
+        ),
         (
             "repair_orders.mechanic",
-            "`mechanic_id`: reference to a mechanic. Optional, may be null (null if it is not given). Deleting the \
-             mechanic sets this field to null in the repair orders that refer to it.",
+            "`mechanic_id`: reference to a mechanic. Optional, default null. Null is allowed. Deleting a mechanic sets \
+             `mechanic_id` to null in the repair orders that refer to it through `mechanic_id`.",
         ),
         (
             "repair_orders.filter.price.at_least",
-            "Filter `min_price`: the repair orders whose `price` is at least the value given (inclusive).",
+            "Filter `min_price`: only repair orders whose `price` is greater than or equal to the given value.",
         ),
         (
             "customers.sort",
-            "Customers can be sorted by `full_name` and `credit`; the default order is by `full_name`, ascending.",
+            "Customers can be sorted by `full_name` and `credit`. Default order: by `full_name`, ascending.",
         ),
         (
             "repair_orders.finish",
-            "`POST /api/repair-orders/{id}/finish`, with the parameter `final_price` (number, at least `0`).",
+            "`POST /api/repair-orders/{id}/finish` takes the parameter `final_price` (number of at least `0`).",
         ),
         (
             "repair_orders.finish.guard.active_mechanic",
-            "`finish` is *refused* unless `mechanic_id` is not null and `active` of the mechanic that `mechanic_id` names \
-             is `true`.",
+            "`finish` requires that `mechanic_id` is not null and `active` of the referenced mechanic is `true`; otherwise \
+             it is *refused*.",
         ),
         (
             "repair_orders.extend.effect.create_parts",
             "`extend` creates a part with `order_id` = the repair order's `id`, `title` = `\"consumables\"`, `amount` = \
-             the parameter `extra_hours` and `deadline` = the repair order's `due_at` from before the action; its other \
-             fields get their defaults, or null.",
+             the value of the parameter `extra_hours` and `deadline` = the value that `due_at` of the repair order had \
+             before the action; all its other fields get their defaults, or null if they have none.",
         ),
         (
             "analytics.average_hours",
-            "`GET /api/analytics/average-hours`: the average of `hours` over the repair orders whose mechanic (named by \
-             `mechanic_id`) has `active` equal to `true`, grouped by `customer_id`. It has no query parameter.",
+            "`GET /api/analytics/average-hours` returns the average of `hours` over the repair orders that refer through \
+             `mechanic_id` to a mechanic whose `active` is `true`, grouped by `customer_id`. It has no query parameters.",
         ),
     ] {
         assert_eq!(clause(&schema, id), text);
     }
     assert!(
-        clause(&schema, "lists.pages").contains("`page_size` (records on a page, from `1` to `100`; `20` if")
+        clause(&schema, "lists.pages")
+            .contains("`page_size` (the number of records per page, from `1` to `100`; default `20`)")
     );
-    assert!(clause(&schema, "analytics").contains("An average is not rounded."));
+    assert!(clause(&schema, "analytics").contains("Averages are not rounded."));
     assert!(clause(&schema, "errors.body").contains("`{\"error\": {\"code\": \"not_found\", \"message\": "));
 }
 
@@ -189,7 +193,9 @@ fn a_change_that_takes_the_last_of_something_away_leaves_no_hole() {
     let mut before = second_turn();
     before.gone.push(Gone::Prefix { prefix: String::new() });
     assert!(
-        specification(&before).contains("The old paths without a prefix are *not found* (except `/reset`).")
+        specification(&before).contains(
+            "The old paths without a prefix, such as `/customers`, are *not found* (except `/reset`)."
+        )
     );
     assert!(clause(&before, "gone.0").starts_with("The old paths"));
 }
@@ -204,21 +210,21 @@ fn summaries_are_one_plain_sentence() {
         ),
         (
             json!({"change": "rename_entity", "entity": "parts", "name": "spare_part", "plural": "spare_parts"}),
-            "Renames parts to spare parts: `/api/parts` becomes `/api/spare-parts`.",
+            "Renames the entity parts to spare parts (singular spare part): `/api/parts` becomes `/api/spare-parts`.",
         ),
         (
             json!({"change": "change_status", "which": "refused", "status": 403}),
-            "Changes the status of an action that is *refused* from `409` to `403`.",
+            "Changes the status code of *refused* actions from `409` to `403`.",
         ),
         (
             json!({"change": "tighten", "entity": "repair_orders", "field": "hours",
                 "kind": {"type": "integer", "min": 1, "max": 60}}),
-            "Makes `hours` of repair orders stricter: integer from `1` to `60` (until now integer from `0` to `80`).",
+            "Makes `hours` of repair orders stricter: integer from `1` to `60` (until now: integer from `0` to `80`).",
         ),
         (
             json!({"change": "remove_guard", "entity": "customers", "action": "promote", "guard": "has_orders"}),
-            "Removes a condition of `promote` of customers: at least `1` repair order refers to the customer by \
-             `customer_id`.",
+            "Removes a condition of the action `promote` of customers: at least `1` repair order refers to the customer \
+             through `customer_id`.",
         ),
     ] {
         assert_eq!(summary(&before, &change(&json)), text);

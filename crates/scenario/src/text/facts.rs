@@ -4,7 +4,7 @@ mod behaviour;
 mod conventions;
 
 use super::entity;
-use super::words::{Names, article, capital, value};
+use super::words::{Names, article, capital, with_article};
 use crate::change::Change;
 use crate::ir::{Entity, Field, Kind, OnDelete, Schema, words};
 
@@ -136,7 +136,7 @@ impl<'a> Facts<'a> {
 
     fn about(&mut self, names: Names<'a>, entity: &str) {
         let one = names.one(entity);
-        self.put("a_one", format!("{} {one}", article(&one)));
+        self.put("a_one", with_article(&one));
         self.put("one", one);
         self.put("many", names.many(entity));
     }
@@ -144,7 +144,7 @@ impl<'a> Facts<'a> {
     fn target(&mut self, target: &str) {
         let names = self.names(target);
         let one = names.one(target);
-        self.put("a_target", format!("{} {one}", article(&one)));
+        self.put("a_target", with_article(&one));
         self.put("target", one);
         self.put("target_many", names.many(target));
     }
@@ -205,7 +205,7 @@ impl<'a> Facts<'a> {
                     self.after.schema.entity(&entity.key).map_or_else(|| entity.clone(), Clone::clone);
                 let one = words(&entity.name);
                 self.put("path", self.after.schema.collection_path(&entity));
-                self.put("a_one", format!("{} {one}", article(&one)));
+                self.put("a_one", with_article(&one));
                 self.put("one", one);
                 self.put("many", words(&entity.plural));
             }
@@ -276,16 +276,25 @@ impl<'a> Facts<'a> {
                 self.put("to", to);
             }
             Change::ChangeDeleteRule { entity, field, on_delete } => {
-                self.put("f", self.named(entity, field));
-                self.target(self.target_of(entity, field));
+                let f = self.named(entity, field);
+                let target = self.target_of(entity, field);
+                self.target(target);
+                let (one, many) = (with_article(&self.names(target).one(target)), self.names(entity).many(entity));
                 self.put(
                     "rule",
                     match on_delete {
-                        OnDelete::Cascade => "they are deleted too",
-                        OnDelete::Restrict => "as long as there are any, the deletion is a *conflict*",
-                        OnDelete::SetNull => "the reference becomes null",
+                        OnDelete::Cascade => {
+                            format!("deleting {one} also deletes the {many} that refer to it through {f}")
+                        }
+                        OnDelete::Restrict => format!(
+                            "deleting {one} is a *conflict* as long as {many} refer to it through {f}"
+                        ),
+                        OnDelete::SetNull => {
+                            format!("deleting {one} sets {f} to null in the {many} that refer to it through {f}")
+                        }
                     },
                 );
+                self.put("f", f);
             }
             Change::Nest { entity, field } | Change::Unnest { entity, field } => {
                 self.put("f", self.named(entity, field));
@@ -308,9 +317,9 @@ impl<'a> Facts<'a> {
             }
             Change::ChangeDefaultSort { entity, sort } => {
                 let order = match sort {
-                    None => "`id` in ascending order".to_owned(),
+                    None => "`id`, ascending".to_owned(),
                     Some(sort) => format!(
-                        "{} in {} order",
+                        "{}, {}",
                         self.named(entity, &sort.field),
                         if sort.descending { "descending" } else { "ascending" }
                     ),
@@ -328,17 +337,15 @@ impl<'a> Facts<'a> {
                 self.put("f", self.named(entity, field));
                 let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
                 let old = self.before.find(entity, field);
-                let written = |default: Option<&serde_json::Value>, kind: Option<&Kind>| {
-                    default.map_or_else(
-                        || "null as its default".to_owned(),
-                        |default| format!("the default {}", value(kind, default)),
-                    )
-                };
-                self.put("default", written(default.as_ref(), kind));
-                self.put(
-                    "old_default",
-                    written(old.and_then(|old| old.default.as_ref()), old.map(|old| &old.kind)),
-                );
+                self.put("to", entity::default(kind, default.as_ref()));
+                self.put("from", entity::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())));
+            }
+            Change::ForbidNull { entity, field, default } => {
+                self.put("f", self.named(entity, field));
+                let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
+                if default.is_some() {
+                    self.put("with_default", format!(", with the default {}", entity::default(kind, default.as_ref())));
+                }
             }
             Change::RemoveReference { entity, field } => {
                 self.put("f", self.named(entity, field));
@@ -349,7 +356,6 @@ impl<'a> Facts<'a> {
             | Change::RemoveSort { entity, field }
             | Change::Require { entity, field }
             | Change::AllowNull { entity, field }
-            | Change::ForbidNull { entity, field, .. }
             | Change::MakeUnique { entity, field }
             | Change::DropUnique { entity, field }
             | Change::MakeImmutable { entity, field }

@@ -7,78 +7,65 @@ use crate::config::Benchmark;
 use crate::draw::Draw;
 use crate::ir::Schema;
 
-/// Before a field's clause.
-pub(super) const IN_FULL: [&str; 6] = [
-    "In full:",
-    "The rule in full:",
-    "It reads:",
-    "So it stands as follows:",
-    "To be exact:",
-    "As specified:",
-];
-
 /// Before clauses that no change said by itself.
 pub(super) const FOLLOWS: [&str; 5] = [
-    "As a consequence, these rules are new or read differently:",
-    "What else follows from this, rule by rule:",
-    "These rules are touched too. They now say:",
-    "For completeness, other rules that are new or changed with this:",
-    "Also affected, with their new wording:",
+    "As a consequence, these rules are new or changed:",
+    "This also affects the following rules, which now read:",
+    "For completeness, these rules are new or changed as well:",
+    "Other rules that are new or changed because of this:",
+    "With this, these rules are new or changed, too:",
 ];
 
 /// Before what is gone and no change said.
 pub(super) const GONE: [&str; 5] = [
-    "What goes with it:",
-    "No longer there after this:",
-    "These things disappear as well:",
-    "Also gone:",
-    "With that, the following ends:",
+    "As a consequence, also:",
+    "This also has these consequences:",
+    "Removed or dropped along with this:",
+    "With this, the following changes as well:",
+    "Also note:",
 ];
 
 /// Before names that follow from renames.
 pub(super) const NAMES: [&str; 5] = [
-    "The new names show up here as well:",
-    "Paths and names that follow from this:",
-    "With the new names, these change too:",
-    "These differ as well, and only by the new names:",
-    "That also means:",
+    "These paths and names change along with it (old → new):",
+    "Paths and names that follow from this (old → new):",
+    "With the new names, these change too (old → new):",
+    "The renaming also changes these (old → new):",
+    "For reference, other paths and names that change (old → new):",
 ];
 
 /// Above changes of no entity.
-pub(super) const GENERAL: &str = "For the whole API";
-
-/// Before the route of an action.
-pub(super) const ROUTE: [&str; 4] = ["Route:", "The route is", "It is called by", "To be called as"];
+pub(super) const GENERAL: &str = "Whole API";
 
 /// Before rules that no longer hold.
 pub(super) const DROPPED: [&str; 5] = [
-    "These rules no longer hold:",
-    "With that, the following rules are dropped:",
-    "Rules that are not in force any more:",
-    "The following does not apply any longer:",
-    "Dropped along with it:",
+    "These rules no longer apply:",
+    "With this, the following rules are dropped:",
+    "Rules that are no longer in force:",
+    "As a consequence, these rules are removed:",
+    "Dropped along with this:",
 ];
 
 /// Letters of tickets.
 pub(super) const TEAMS: [&str; 6] = ["API", "CORE", "BACK", "WEB", "OPS", "DATA"];
 
 const OPENINGS: [&str; 16] = [
-    "Here is the next round of changes for the API of “{title}”.",
+    "Here is the next round of changes for the “{title}” API.",
     "We have been using the “{title}” API for a while, and a few things came up.",
     "Please update the server as follows.",
     "Time for the next version of “{title}”.",
-    "Thanks for the last round! Next we need this:",
+    "Thanks for the last round! Next, we need this:",
     "The API has to change a little.",
-    "After a meeting with the people who use “{title}”, this is what we would like to have changed.",
-    "Next step for “{title}”.",
+    "After a meeting with the people who use “{title}”, this is what we would like to change.",
+    "Next step for “{title}”:",
     "Some more requirements have come in.",
     "The following goes into the next release.",
     "Hello again! There is more to do on “{title}”.",
     "Change request for “{title}”, version {turn}.",
     "I went through the feedback on “{title}”. This is what came out of it.",
-    "Could you please work these changes into the existing server?",
-    "Release {turn} of “{title}” brings the following.",
-    "Our requirements have moved on once more.",
+    "Could you please make these changes to the existing server?",
+    "Release {turn} of “{title}” brings the following changes.",
+    "Our requirements have changed again.",
 ];
 
 const OPENINGS_OF_ONE: [&str; 8] = [
@@ -89,29 +76,29 @@ const OPENINGS_OF_ONE: [&str; 8] = [
     "There is one more thing to do on “{title}”.",
     "Next change for the server:",
     "Release {turn} of “{title}” brings one change.",
-    "Please work this change into the existing server.",
+    "Please make this change to the existing server.",
 ];
 
 const CLOSINGS: [&str; 12] = [
     "Everything else stays as it is.",
-    "All that is not mentioned here must keep working exactly as before.",
+    "Everything that is not mentioned here must keep working exactly as before.",
     "Please leave the rest of the API unchanged.",
-    "What this message does not mention does not change.",
+    "Anything that this message does not mention does not change.",
     "Nothing else changes. The server is started as before.",
-    "The rest of the specification still holds, word for word.",
-    "As always: whatever is not named above stays the same.",
-    "Take care that everything else goes on working as it did.",
-    "No other behaviour may change.",
-    "Other routes, fields and rules are not touched by this.",
-    "Thank you! The rest remains as agreed before.",
-    "Apart from that, all earlier requirements stay in force.",
+    "The rest of the specification still applies, word for word.",
+    "As always, everything not named above stays the same.",
+    "Please make sure that everything else keeps working as it did.",
+    "No other behavior may change.",
+    "Other routes, fields and rules are not affected.",
+    "Thank you! The rest remains as specified before.",
+    "Apart from that, all earlier requirements remain in force.",
 ];
 
 const NOTES: [&str; 4] = [
-    "(Names in this message are those that hold after all of the changes.)",
+    "(Names below are the new ones: those that apply after all of the changes.)",
     "Where something is renamed, the rest of this message uses the new name.",
-    "All of it is written with the new names.",
-    "Note that this message uses the names as they are after the change.",
+    "Apart from the old name in a rename itself, this message uses the new names.",
+    "Note that this message uses the names as they are after all changes.",
 ];
 
 pub(super) fn names_note(draw: &mut Draw) -> &'static str {
@@ -134,9 +121,9 @@ pub(super) fn connective(draw: &mut Draw, index: usize, count: usize) -> &'stati
     let from: &[&str] = if index == 0 {
         &["", "First: ", "To begin with: ", ""]
     } else if index + 1 == count {
-        &["Finally: ", "The last point: ", "And last but not least: ", "", "One more thing: "]
+        &["Finally: ", "Last point: ", "Last but not least: ", "", "One more thing: "]
     } else {
-        &["", "", "Then: ", "Next: ", "Also: ", "Besides: ", "Another point: "]
+        &["", "", "Then: ", "Next: ", "Also: ", "In addition: ", "Another point: "]
     };
     draw.pick(from).copied().unwrap_or_default()
 }
@@ -144,40 +131,38 @@ pub(super) fn connective(draw: &mut Draw, index: usize, count: usize) -> &'stati
 const TASKS: [&str; 8] = [
     "Please build a REST API server for a system called “{title}”.",
     "We are starting a new project, “{title}”, and need its backend: an HTTP server with a JSON API.",
-    "I need a server for “{title}”. It has no user interface, only a REST API, which other teams will use.",
+    "I need a server for “{title}”. It has no user interface, only a REST API that other teams will use.",
     "Your task is to write the backend of “{title}”, an HTTP API with {entities}.",
-    "Our team takes over “{title}” and wants to start anew with a clean REST API. Could you implement it?",
-    "“{title}” is to get an API. Below is what we have agreed on; please implement all of it.",
-    "For a prototype of “{title}” we need a working REST server as specified below.",
-    "We have lost the source code of our system “{title}” and only the specification is left. Please write the server \
-     again.",
+    "Our team has taken over “{title}” and wants to start again with a clean REST API. Please implement it.",
+    "“{title}” needs an API. Below is what we agreed on; please implement all of it.",
+    "For a prototype of “{title}”, we need a working REST server as specified below.",
+    "We lost the source code of our system “{title}”; only its specification is left. Please write the server again.",
 ];
 
 const MEANS: [&str; 5] = [
-    "Use any language and framework that you like.",
-    "The language is up to you, and so are the libraries.",
-    "You are free in the choice of language and tools.",
+    "Use any language and framework you like.",
+    "The language and the libraries are up to you.",
+    "You are free to choose the language and the tools.",
     "Any programming language will do.",
-    "Which language you write it in does not matter to us.",
+    "It does not matter to us which language you write it in.",
 ];
 
 const LATER: [&str; 5] = [
-    "Later messages will change this API step by step. Each states only what changes; everything that it does not \
-     mention stays as it is.",
-    "Expect change requests after this one. They will name only what is different then, and all the rest keeps holding.",
-    "This is the first version. In later messages we will ask for changes; whatever they do not mention has to stay as \
-     it is.",
+    "Later messages will change this API step by step. Each states only what changes; everything that it does not mention \
+     stays as it is.",
+    "Expect change requests after this one. They state only what is different; everything else stays in force.",
+    "This is the first version. Later messages will ask for changes; whatever they do not mention stays as it is.",
     "The API will grow and change over many messages, so write it in a way that is easy to change. What a message does \
      not mention stays as it was.",
-    "More requests will follow, and each will describe changes only. Anything not mentioned in them remains as \
-     specified before.",
+    "More requests will follow, and each describes only changes. Everything that they do not mention stays as specified \
+     before.",
 ];
 
 const EXACT: [&str; 4] = [
-    "The specification is exact: an automatic test suite checks what it says, and nothing that it does not say.",
-    "Please follow the specification by letter; it is tested automatically.",
-    "Everything in the specification counts and is checked by tests.",
-    "We test the server automatically against what is written here.",
+    "The specification is exact: automated tests check what it states, and nothing that it does not state.",
+    "Please follow the specification to the letter; automated tests check it.",
+    "Everything in the specification counts and is checked by automated tests.",
+    "We test the server automatically against the specification below.",
 ];
 
 /// The task, how the server is started, what comes later, and the specification.
@@ -192,11 +177,11 @@ pub(super) fn first_request(seed: Seed, schema: &Schema, benchmark: Benchmark) -
     out.push_str(&task);
     out.push_str("\n\n");
     out.push_str(
-        "The project's top folder must contain an executable `run.sh` that starts the server on the port in the \
-         environment variable `PORT`, listening on `0.0.0.0`, and stays in the foreground. ",
+        "The project's top folder must contain an executable file `run.sh` that starts the server on the port given by the \
+         environment variable `PORT`, listens on `0.0.0.0`, and stays in the foreground. ",
     );
     out.push_str(one(&MEANS));
-    out.push_str(" Keep all data in memory: no database is needed, and every start begins empty. ");
+    out.push_str(" Keep all data in memory: no database is needed, and the server starts without any records. ");
     out.push_str(one(&EXACT));
     out.push_str("\n\n");
     if benchmark == Benchmark::Iterative {

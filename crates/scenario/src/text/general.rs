@@ -61,29 +61,29 @@ fn position(kind: &Kind) -> usize {
 const TYPES: [(&str, &str); 8] = [
     (
         "types.string",
-        "A string is a JSON string, nothing else. Lengths are counted in characters. A regular expression must match \
-         the whole text.",
+        "A string is a JSON string; any other JSON value is *invalid*. Lengths are counted in characters. A regular \
+         expression must match the whole string.",
     ),
     (
         "types.integer",
-        "An integer is a JSON number without a fraction; a boolean or a string is *invalid*, and so is `2.5`.",
+        "An integer is a JSON number without a fraction; `2.5`, a boolean or a string is *invalid*.",
     ),
     (
         "types.number",
         "A number is a JSON number, with or without a fraction; a boolean or a string is *invalid*.",
     ),
-    ("types.boolean", "A boolean is `true` or `false`; numbers and strings are *invalid*."),
+    ("types.boolean", "A boolean is `true` or `false`; a number or a string is *invalid*."),
     (
         "types.date_time",
-        "A date-time is a string of the form `YYYY-MM-DDTHH:MM:SSZ` (for example `2024-03-01T12:30:00Z`) that names a \
-         real date and time; anything else is *invalid*. It is shown as it was given.",
+        "A date-time is a string of the form `YYYY-MM-DDTHH:MM:SSZ` (for example `2024-03-01T12:30:00Z`) that stands for \
+         an existing date and time; anything else is *invalid*. Responses show it exactly as it was given.",
     ),
-    ("types.enum", "An enum is one of the words that are listed, as a string; anything else is *invalid*."),
-    ("types.string_list", "A list of strings is a JSON array that has only strings in it."),
+    ("types.enum", "An enum is a string that is one of the listed values; anything else is *invalid*."),
+    ("types.string_list", "A list of strings is a JSON array that contains only strings; anything else is *invalid*."),
     (
         "types.reference",
-        "A reference is the `id`, an integer, of a record of the entity that it refers to; anything else, and the id of \
-         a record that does not exist, is *invalid*.",
+        "A reference is the `id` (an integer) of an existing record of the entity that it refers to; anything else is \
+         *invalid*, and so is the id of a record that does not exist.",
     ),
 ];
 
@@ -100,16 +100,17 @@ pub(super) fn pieces(schema: &Schema, out: &mut Pieces) {
     out.push(
         Part::Types,
         "types.free",
-        "All bounds are inclusive, and a value outside of them is *invalid*. A rule that is not stated does not exist: a \
-         string without bounds takes the empty string as well as `500` characters of any kind, and an integer or number \
-         without bounds takes negative and large ones (up to `1000000` in size).",
+        "All bounds are inclusive, and a value outside its bounds is *invalid*. There are no rules other than the stated \
+         ones: a string of any length can be empty or have `500` characters of any kind, and an integer or number without \
+         bounds can be negative or large (at least up to `1000000` in absolute value).",
     );
     if parts.unique {
         out.push(
             Part::Types,
             "unique",
-            "Unique: a create, replace or update that gives the field a value which another record of the entity has is \
-             a *conflict*. Any number of records may have null there, and a record is never in conflict with itself.",
+            "Unique: a create, replace or update that sets the field to a value that another record of the same entity \
+             already has is a *conflict*. Null does not count: any number of records may have null in the field. A record \
+             never conflicts with itself.",
         );
     }
     lists(schema, &parts, out);
@@ -121,37 +122,38 @@ fn server(schema: &Schema, out: &mut Pieces) {
     out.push(
         Part::Server,
         "server.start",
-        "The server is started by an executable file `run.sh` in the project's top folder. It serves HTTP on the port \
-         that the environment variable `PORT` names, on all interfaces (`0.0.0.0`), and stays in the foreground. Data \
-         is kept in memory; every start begins without any. Bodies of requests and answers are JSON \
+        "The executable file `run.sh` in the project's top folder starts the server. The server accepts HTTP requests on \
+         all interfaces (`0.0.0.0`), on the port given by the environment variable `PORT`, and stays in the foreground. \
+         It keeps its data in memory and starts without any records. Request and response bodies are JSON \
          (`application/json`).",
     );
     out.push(
         Part::Server,
         "server.reset",
-        "`POST /reset` removes all records and starts the ids of every entity from `1` again. It answers `204`. \
-         This path never has a prefix.",
+        "`POST /reset` removes all records and makes the ids of every entity start from `1` again. It responds with \
+         `204` and no body. This path never has a prefix.",
     );
     if conventions.prefix.is_empty() {
-        out.push(Part::Server, "server.routes", "The paths have no common prefix.");
+        out.push(Part::Server, "server.routes", "The paths have no prefix.");
     } else {
-        out.push(Part::Server, "server.routes", "Every path but `/reset` begins with `");
+        out.push(Part::Server, "server.routes", "Every path except `/reset` begins with the prefix `");
         out.add(&conventions.prefix);
-        out.add("`; all paths are written out with it here.");
+        out.add("`; the paths in this specification include it.");
     }
     out.add(
-        " A path or method that is not named here is *not found*. Query parameters that are not named here are ignored.",
+        " Any path, or method of a path, that is not specified is *not found*. Query parameters that are not specified are \
+         ignored.",
     );
     match conventions.field_case {
         Case::Camel => out.push(
             Part::Server,
             "server.names",
-            "Fields in JSON bodies, parameters of actions and query parameters are written in `camelCase`.",
+            "JSON fields, action parameters and query parameters are written in `camelCase`.",
         ),
         Case::Snake | Case::Kebab => out.push(
             Part::Server,
             "server.names",
-            "Fields in JSON bodies, parameters of actions and query parameters are written in `snake_case`.",
+            "JSON fields, action parameters and query parameters are written in `snake_case`.",
         ),
     }
 }
@@ -162,20 +164,20 @@ fn errors(schema: &Schema, out: &mut Pieces) {
     out.push(
         Part::Errors,
         "errors.body",
-        "Every answer with a status of `400` or more has a JSON body like `",
+        "Every response with a status code of `400` or more has a JSON body like `",
     );
     match &conventions.error {
         ErrorShape::Flat { code, message } => {
             out.add(&format!(
-                "{{\"{code}\": \"{}\", \"{message}\": \"There is no such record\"}}`: `{code}` is the code of the kind of \
-                 error, `{message}` any text that is not empty.",
+                "{{\"{code}\": \"{}\", \"{message}\": \"There is no such record\"}}`: `{code}` holds the error code, and \
+                 `{message}` holds any text that is not empty.",
                 codes.not_found
             ));
         }
         ErrorShape::Nested { key, code, message } => {
             out.add(&format!(
-                "{{\"{key}\": {{\"{code}\": \"{}\", \"{message}\": \"There is no such record\"}}}}`: an object under \
-                 `{key}`, in which `{code}` is the code of the kind of error and `{message}` any text that is not empty.",
+                "{{\"{key}\": {{\"{code}\": \"{}\", \"{message}\": \"There is no such record\"}}}}`: `{key}` holds an \
+                 object in which `{code}` holds the error code, and `{message}` holds any text that is not empty.",
                 codes.not_found
             ));
         }
@@ -184,10 +186,11 @@ fn errors(schema: &Schema, out: &mut Pieces) {
         Part::Errors,
         "errors.status",
         &format!(
-            "The kinds of errors: *invalid* (a body or query breaks a rule) answers `{}` with the code `{}`; *not found* \
-             (no such record, parent or route) answers `404` with the code `{}`; *conflict* (a unique value is taken, or \
-             a reference forbids a deletion) answers `{}` with the code `{}`; *refused* (a condition of an action does \
-             not hold, or its effects would break a rule) answers `{}` with the code `{}`.",
+            "There are four kinds of errors. *Invalid*: a request body or query parameter breaks a rule; status code `{}`, \
+             error code `{}`. *Not found*: the record, parent record or route does not exist; status code `404`, error code \
+             `{}`. *Conflict*: a unique value is already taken, or a reference forbids a deletion; status code `{}`, error \
+             code `{}`. *Refused*: a condition of an action does not hold, or an effect would break a rule; status code \
+             `{}`, error code `{}`.",
             status.invalid,
             codes.invalid,
             codes.not_found,
@@ -200,9 +203,9 @@ fn errors(schema: &Schema, out: &mut Pieces) {
     out.push(
         Part::Errors,
         "errors.order",
-        "If a request has more than one fault, the first of these counts: the record or parent in the path does not \
-         exist (*not found*); the body or query breaks a rule (*invalid*); a unique value is taken, or a deletion is \
-         forbidden (*conflict*); a condition or effect of an action (*refused*). A request that fails changes nothing.",
+        "If a request has several faults, the first kind in this order decides the response: *not found* (the record or \
+         parent record in the path does not exist), *invalid*, *conflict*, *refused*. A request that fails changes \
+         nothing.",
     );
 }
 
@@ -210,72 +213,74 @@ fn records(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     out.push(
         Part::Records,
         "records.id",
-        "Every record has `id`: an integer that the server gives, per entity from `1` upwards, and never again until a \
-         reset. An `{id}` in a path that is not the id of a record of that entity, or is no integer, is *not found*.",
+        "Every record has an `id`: an integer that the server assigns, counting up from `1` for each entity. An id is \
+         never used again until a reset. If `{id}` in a path is not an integer, or is not the id of a record of that \
+         entity, the response is *not found*.",
     );
     out.push(
         Part::Records,
         "records.shown",
-        "An answer with a record shows `id` and every field of the entity, computed ones too, with null where there is no \
-         value; if the entity has soft delete (it says so then), also `deleted`. It shows nothing else.",
+        "A response with a record shows `id` and all fields of the entity, including computed ones; a field without a \
+         value is null. If the entity has soft delete (this is stated with the entity), it also shows `deleted`. It shows \
+         nothing else.",
     );
     out.push(
         Part::Bodies,
         "bodies.object",
-        "The body of a create, replace, update or action is a JSON object; any other body, or none, is *invalid*.",
+        "The body of a create, replace, update or action must be a JSON object; any other body, or none, is *invalid*.",
     );
     if parts.actions {
-        out.add(" An action without parameters does not look at its body at all.");
+        out.add(" An action without parameters ignores its body, whatever it is.");
     }
     out.push(
         Part::Bodies,
         "bodies.ignored",
-        "`id`, `deleted` and computed fields are ignored in every body, whatever they hold.",
+        "In request bodies, `id`, `deleted` and computed fields are always ignored, whatever their value.",
     );
     out.push(
         Part::Bodies,
         "bodies.unknown",
         if parts.actions {
-            "Any other key that the entity does not have, or in an action that is not one of its parameters, "
+            "Any other unknown key in a request body (one that is not a field of the entity or, in an action, not one of its \
+             parameters) "
         } else {
-            "Any other key that the entity does not have "
+            "Any other unknown key in a request body (one that is not a field of the entity) "
         },
     );
     out.add(match schema.conventions.unknown_fields {
         UnknownFields::Ignore => "is ignored.",
-        UnknownFields::Reject => "makes the body *invalid*.",
+        UnknownFields::Reject => "makes the request *invalid*.",
     });
     out.push(
         Part::Bodies,
         "bodies.absent",
-        "In a create, a required field that is not there makes the body *invalid*. Any other field that is not there \
-         gets its default, or null if it has none.",
+        "A create (`POST`) without a required field is *invalid*. An optional field that is omitted gets its default.",
     );
     out.push(
         Part::Bodies,
         "bodies.replace",
-        "A replace (`PUT`) gives the whole record anew, by the rules of a create: required fields must be there, and a \
-         field that is not there gets its default, or null if it has none. The `id` stays.",
+        "A replace (`PUT`) sets the whole record anew, by the rules of a create: required fields must be given, and an \
+         optional field that is omitted gets its default. The `id` stays the same.",
     );
     out.push(
         Part::Bodies,
         "bodies.update",
-        "An update (`PATCH`) changes only the fields that are there. `{}` is valid and changes nothing.",
+        "An update (`PATCH`) changes only the fields that are given. The body `{}` is valid and changes nothing.",
     );
     if parts.immutable {
         out.push(
             Part::Bodies,
             "bodies.immutable",
-            "An immutable field is set by the create only. In a replace or update a value that differs from the present \
-             one is *invalid*, the same value is fine. A replace without the field keeps its value, even if the field \
+            "Immutable: only a create sets the field. In a replace or update, a value that differs from the present one is \
+             *invalid*; the present value is accepted. A replace that omits the field keeps its value, even if the field \
              is required.",
         );
     }
     out.push(
         Part::Bodies,
         "bodies.null",
-        "Null is *invalid* for a field that is said to be never null, and for every parameter of an action. A required \
-         field that may be null has to be there, but may be null.",
+        "Null is *invalid* for every field that does not allow it, and for every parameter of an action. A required field \
+         that allows null must be given, but its value may be null.",
     );
 }
 
@@ -285,26 +290,26 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     let list = &conventions.list;
     let (created, deleted) = (conventions.status.created, conventions.status.deleted);
     let removal = match deleted {
-        204 => "answers `204` without a body",
-        _ => "answers `200` with the record that was deleted",
+        204 => "responds with `204` and no body",
+        _ => "responds with `200` and the record that was deleted",
     };
     out.push(
         Part::Operations,
         "operations",
         &format!(
-            "Every entity has a path for its collection, and with it these routes (`{{path}}` stands for that path): \
-             `POST {{path}}` creates a record and answers `{created}` with it; `GET {{path}}` lists the records (`200`); \
-             `GET {{path}}/{{id}}` answers `200` with the record; `PUT {{path}}/{{id}}` replaces it and \
-             `PATCH {{path}}/{{id}}` updates it, both answer `200` with the record afterwards; `DELETE {{path}}/{{id}}` \
-             deletes it and {removal}."
+            "Every entity has these routes, where `{{path}}` stands for the path of its collection. Create: `POST {{path}}` \
+             responds with `{created}` and the new record. List: `GET {{path}}` responds with `200` and a list. Read: \
+             `GET {{path}}/{{id}}` responds with `200` and the record. Replace: `PUT {{path}}/{{id}}`, and update: \
+             `PATCH {{path}}/{{id}}`, respond with `200` and the record as it is afterwards. Delete: \
+             `DELETE {{path}}/{{id}}` {removal}."
         ),
     );
     out.push(
         Part::Lists,
         "lists.body",
         &format!(
-            "A list answers with `{{\"{}\": […], \"{}\": 12}}`: `{}` has the records of the page, `{}` is the number of \
-             all records that match, over all pages.",
+            "The body of a list is `{{\"{}\": […], \"{}\": 12}}`: `{}` holds the records of the page, and `{}` is the number \
+             of all matching records, over all pages.",
             list.items, list.total, list.items, list.total
         ),
     );
@@ -312,34 +317,34 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         out.push(
             Part::Lists,
             "lists.filters",
-            "Filters are query parameters; a record is listed if it matches all that are given. Null never matches. A \
-             value that can not be read as the field's type is *invalid*: a word for a number or an id, anything but \
-             `true` and `false` for a boolean, a word that the enum does not have, something that is no date-time. The \
-             id of a record that does not exist is no error: nothing matches it.",
+            "Filters are query parameters of lists. A record is listed if it matches all filters that are given; null never \
+             matches. A value that is not of the field's type is *invalid*: text for a number or a reference, anything but \
+             `true` and `false` for a boolean, a value that the enum does not have, or text that is not a date-time. For a \
+             reference, the id of a record that does not exist is no error: nothing matches it.",
         );
     }
     out.push(
         Part::Lists,
         "lists.sort",
-        "`sort` with the name of a field that the entity can be sorted by orders a list ascending, with `-` before the \
-         name descending; anything else is *invalid*. Records with equal values come by `id`, ascending in both \
-         directions. Without `sort`, the entity's default order holds. Strings are compared by code point, upper case \
-         before lower case.",
+        "The query parameter `sort` orders a list by a field: its name for ascending order, its name with `-` in front for \
+         descending order. Only the fields that the entity can be sorted by are accepted; anything else is *invalid*. \
+         Records with equal values are ordered by `id`, always ascending. Without `sort`, the default order of the entity \
+         applies. Strings are compared by code point, so upper case comes before lower case.",
     );
     let pages = conventions.pagination;
     let (which, size) = pages.style.params();
     let (which, size) = (names.json(which), names.json(size));
     let first = match pages.style {
-        PaginationStyle::Page => "the number of the page, from `1`; `1` if it is not given",
-        PaginationStyle::Offset => "how many records are skipped, from `0`; `0` if it is not given",
+        PaginationStyle::Page => "the number of the page, at least `1`; default `1`",
+        PaginationStyle::Offset => "the number of records to skip, at least `0`; default `0`",
     };
     out.push(
         Part::Lists,
         "lists.pages",
         &format!(
-            "Lists come in pages. The query parameters are {which} ({first}) and {size} (records on a page, from `1` to \
-             `{}`; `{}` if it is not given). A value outside of that, or that is no integer, is *invalid*. A page after \
-             the last one is empty.",
+            "Lists are paginated with the query parameters {which} ({first}) and {size} (the number of records per page, from \
+             `1` to `{}`; default `{}`). A value outside these bounds, or one that is not an integer, is *invalid*. A page \
+             after the last one has no records.",
             pages.max_size, pages.default_size
         ),
     );
@@ -351,10 +356,11 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         out.push(
             Part::Deletion,
             "deletion",
-            "A deletion looks at all records that refer to the record, and each reference says what happens then: the \
-             deletion is a *conflict*, or the referring records are deleted too (and what refers to those is looked at \
-             in the same way), or the reference becomes null. If anywhere in the chain a reference forbids it and its \
-             record would not be deleted itself, the whole deletion is a *conflict* and nothing changes.",
+            "When a record is deleted, each reference field that refers to it states what happens: the deletion is a \
+             *conflict*, or the referring records are deleted too (and the records that refer to those are treated in the \
+             same way), or the reference becomes null. If a reference anywhere in this chain makes the deletion a \
+             *conflict* and its own record would not be deleted too, the whole deletion is a *conflict* and nothing \
+             changes.",
         );
     }
     if parts.soft_delete {
@@ -363,13 +369,13 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
             Part::Deletion,
             "soft_delete",
             &format!(
-                "Soft delete (for the entities that say so): a deleted record is kept and marked, `deleted` is `true` \
-                 then (also in the answer of the deletion, if it has a body) and `false` before. It is *not found* by \
-                 every route with its id, and left out of lists, analytics, computed numbers and sums, and the \
-                 conditions of actions that count records. It does not count for uniqueness or for deletions of what \
-                 it refers to, and a reference to it is *invalid*. In a list, `{param}=true` takes deleted records in; \
-                 any other value leaves them out. A deletion that reaches a record through a reference marks it in the \
-                 same way."
+                "Soft delete (only for entities that state it): a deleted record is kept and marked. `deleted` is `false` \
+                 before and `true` after the deletion, also in the response of the deletion if that has a body. Every \
+                 route with the id of a deleted record is *not found*. Deleted records are left out of lists, analytics, \
+                 computed counts and sums, and conditions of actions that count records. They do not count for unique \
+                 fields or when a record that they refer to is deleted, and a reference to a deleted record is *invalid*. \
+                 In a list, `{param}=true` includes deleted records; any other value leaves them out. A record that is \
+                 deleted because of its reference is marked in the same way."
             ),
         );
     }
@@ -377,23 +383,24 @@ fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         out.push(
             Part::Actions,
             "actions",
-            "An action is a `POST` on one record and answers `200` with the record afterwards. Its parameters stand in \
-             the body; all are required. If one of its conditions does not hold it is *refused*. If a field is null, \
-             only “is null” and “is not …” hold for it. The effects happen in the order given. If an effect would \
-             break a rule of a field (bounds, length, pattern, null), the action is *refused* and nothing changes.",
+            "An action is a `POST` on one record. It responds with `200` and the record as it is afterwards. Its parameters \
+             are keys of the request body, and all of them are required. If one of its conditions does not hold, the action \
+             is *refused*. For a field that is null, only conditions of the form “is null” and “is not …” hold. The effects \
+             happen in the stated order. If an effect would break a rule of a field (bounds, length, regular expression, \
+             null), the action is *refused* and nothing changes.",
         );
     }
     if !schema.analytics.is_empty() {
         out.push(
             Part::Analytics,
             "analytics",
-            "Analytics answer `200` with `{\"value\": …}`, or if they are grouped with \
-             `{\"groups\": [{\"key\": …, \"value\": …}]}`: one entry for every value that occurs, in any order, with that \
-             value (word, boolean, text or id) as `key`; records where it is null are left out. Null is left out of \
-             sums, averages, least and greatest values. Without any value, a number of records or a sum is `0`, an \
-             average, least or greatest value null. An average is not rounded. Where a query parameter is named it is \
-             optional and holds an id: no integer is *invalid*, and the id of a record that does not exist matches \
-             nothing.",
+            "Analytics respond with `200`. The body of a single value is `{\"value\": …}`. The body of a grouped analytic is \
+             `{\"groups\": [{\"key\": …, \"value\": …}]}`, with one entry for every value of the field that occurs, in any \
+             order; `key` is that value as it is in the field (enum value, boolean, string or id), and records where the \
+             field is null are left out. Null values are skipped in sums, averages, smallest and largest values. If there \
+             is nothing to compute from, a number of records or a sum is `0`, and an average, smallest or largest value is \
+             null. Averages are not rounded. A query parameter that an analytic states is optional and takes an id: a value \
+             that is not an integer is *invalid*, and the id of a record that does not exist matches nothing.",
         );
     }
 }

@@ -13,17 +13,19 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
     match gone {
         Gone::Collection { plural } => {
             let path = format!("{prefix}/{}", schema.path_name(plural));
-            format!("The collection `{path}` is gone: that path and all that begin with it are *not found*.")
+            format!("The collection `{path}` no longer exists: it and all paths below it are *not found*.")
         }
         Gone::Prefix { prefix: old } => {
+            let example = schema.entities.first().map_or("", |entity| &entity.plural);
+            let example = format!("{old}/{}", schema.path_name(example));
             if old.is_empty() {
-                "The old paths without a prefix are *not found* (except `/reset`).".to_owned()
+                format!("The old paths without a prefix, such as `{example}`, are *not found* (except `/reset`).")
             } else {
-                format!("The old paths that began with `{old}` are *not found*.")
+                format!("The old paths with the prefix `{old}`, such as `{example}`, are *not found*.")
             }
         }
         Gone::Field { entity, name } => format!(
-            "{} do not show {} any more, and in a body it is treated as any unknown key ({}).",
+            "{} have no field {} any more: responses do not show it, and in a request body it is an unknown key ({}).",
             capital(&names.many(entity)),
             names.json(name),
             match schema.conventions.unknown_fields {
@@ -32,26 +34,26 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             }
         ),
         Gone::EnumValue { entity, field, value } => format!(
-            "`{value}` is *invalid* now as {} of {}.",
+            "As {} of {}, `{value}` is now *invalid*.",
             names.field(entity, field),
             with_article(&names.one(entity))
         ),
         Gone::Nested { parent, plural } => {
-            format!("The nested routes `{}` are gone: *not found*.", names.nested_path(parent, plural))
+            format!("The nested routes `{}` no longer exist: they are *not found*.", names.nested_path(parent, plural))
         }
         Gone::Action { entity, name } => {
             let path = schema.entity(entity).map(|entity| schema.collection_path(entity)).unwrap_or_default();
-            format!("The route `POST {path}/{{id}}/{}` is gone: *not found*.", schema.path_name(name))
+            format!("`POST {path}/{{id}}/{}` no longer exists: it is *not found*.", schema.path_name(name))
         }
         Gone::Analytic { name } => {
-            format!("The route `GET {prefix}/analytics/{}` is gone: *not found*.", schema.path_name(name))
+            format!("`GET {prefix}/analytics/{}` no longer exists: it is *not found*.", schema.path_name(name))
         }
         Gone::AnalyticRestriction { analytic, only } => {
             let Some(analytic) = schema.analytic(analytic) else { return String::new() };
+            let many = names.many(&analytic.entity);
             format!(
-                "`GET {}` no longer takes only the {}{}: it takes all of them.",
+                "`GET {}` is no longer limited to the {many}{}: it includes all {many}.",
                 schema.analytic_path(analytic),
-                names.many(&analytic.entity),
                 super::analytic::restriction(names, &analytic.entity, only)
             )
         }
@@ -60,37 +62,37 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             let path = analytic.map(|analytic| schema.analytic_path(analytic)).unwrap_or_default();
             let name = analytic.and_then(|analytic| names.find(&analytic.entity, field));
             let name = name.map_or(field, |field| &field.name);
-            format!("The query parameter {} is ignored in `GET {path}` now.", names.json(name))
+            format!("`GET {path}` now ignores the query parameter {}.", names.json(name))
         }
         Gone::Filter { entity, field, op } => {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             format!(
-                "The query parameter {} is ignored in the list of {} now.",
-                names.json(&op.param(name)),
-                names.many(entity)
+                "The list of {} now ignores the query parameter {}.",
+                names.many(entity),
+                names.json(&op.param(name))
             )
         }
         Gone::Sort { entity, field } => {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             let name = schema.json_name(name);
             format!(
-                "The list of {} can not be sorted by `{name}` any more: `sort={name}` and `sort=-{name}` are *invalid*.",
-                names.many(entity)
+                "{} can no longer be sorted by `{name}`: `sort={name}` and `sort=-{name}` are *invalid*.",
+                capital(&names.many(entity))
             )
         }
         Gone::Constraint { entity, field, accepted } => format!(
-            "{} of {} takes {} now, which was *invalid*.",
+            "{} of {} now accepts {}, which was *invalid* until now.",
             names.field(entity, field),
             with_article(&names.one(entity)),
             sample(names, entity, field, accepted)
         ),
         Gone::Unique { entity, field } => format!(
-            "Two {} with the same {} are accepted now.",
+            "Two {} with the same {} are no longer a *conflict*.",
             names.many(entity),
             names.field(entity, field)
         ),
         Gone::Immutable { entity, field } => format!(
-            "A replace or update that changes {} of {} is accepted now.",
+            "A replace or update can now change {} of {}.",
             names.field(entity, field),
             with_article(&names.one(entity))
         ),
@@ -100,7 +102,8 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 .map(|entity| action::condition(names, entity, condition))
                 .unwrap_or_default();
             format!(
-                "{} of {} has this condition no longer: {holds}. It is done now also where that does not hold.",
+                "{} of {} no longer requires that {holds}; where this does not hold, it is no longer *refused* for that \
+                 reason.",
                 names.verb(entity, action),
                 names.many(entity)
             )
@@ -118,10 +121,10 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             with_article(&names.one(other))
         ),
         Gone::SoftDelete { entity } => format!(
-            "{} have no soft delete any more: a deleted one is removed, records do not show `deleted`, and \
-             `{}` is ignored.",
-            capital(&names.many(entity)),
-            schema.json_name("include_deleted")
+            "{many} no longer have soft delete: a deleted record is removed, records do not show `deleted`, and the list \
+             ignores the query parameter `{}`.",
+            schema.json_name("include_deleted"),
+            many = capital(&names.many(entity))
         ),
     }
 }
@@ -150,7 +153,7 @@ pub(super) fn lists_without(before: &Schema, after: &Schema, gone: &Gone) -> Opt
     let sort =
         was.sorts.contains(&field.key).then(|| format!("`sort={name}` and `sort=-{name}` are *invalid*"));
     let lost = [ignored, sort].into_iter().flatten().collect::<Vec<_>>();
-    (!lost.is_empty()).then(|| format!("In their list {}.", lost.join(", ")))
+    (!lost.is_empty()).then(|| format!("In their list, {}.", lost.join(", and ")))
 }
 
 /// A value, or what kind of value if it is long.

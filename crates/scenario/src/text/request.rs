@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use super::delta::{Delta, is_rename};
+#[cfg(test)]
+use super::document;
 use super::document::{Part, Piece};
 use super::facts::{Slots, fill, slots, subject};
 use super::frame;
@@ -107,6 +109,22 @@ fn item<'a>(
     change: &'a Change,
 ) -> Item<'a> {
     let wording = wording::of(change);
+    let template = pick(draw, wording.requests);
+    let reason = draw.chance(40).then(|| pick(draw, wording.reasons));
+    phrased(delta, said, before, after, change, template, reason)
+}
+
+/// A change in one phrasing of its kind.
+fn phrased<'a>(
+    delta: &'a Delta,
+    said: &mut [bool],
+    before: &Schema,
+    after: &Schema,
+    change: &'a Change,
+    template: &str,
+    reason: Option<&str>,
+) -> Item<'a> {
+    let wording = wording::of(change);
     let mut slots: Slots = slots(before, after, change);
     let title = sentence(&fill(wording.summary, &slots));
     let clauses: Vec<usize> =
@@ -120,47 +138,78 @@ fn item<'a>(
         .collect();
 
     let text_of = |at: usize| delta.pieces[at].clause.text.as_str();
-    let template = pick(draw, wording.requests);
     let holds_clause = template.contains("{clause}");
-    let mut text;
-    let mut list = Vec::new();
-    if holds_clause && clauses.is_empty() {
-        text = title.clone();
+    // The phrasings leave to the clauses what these state. Where another change of the turn has stated them, the summary
+    // names it all.
+    let is_whole = if holds_clause {
+        !clauses.is_empty()
     } else {
-        if let Some((&first, rest)) = clauses.split_first() {
+        is_rename(change) || !states_by_clause(change) || !clauses.is_empty() || !gone.is_empty()
+    };
+    let mut listed = clauses.as_slice();
+    let mut why = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+    let mut text = if is_whole {
+        if holds_clause && let Some((&first, rest)) = clauses.split_first() {
             slots.push(("clause", text_of(first).to_owned()));
-            let least = rest.iter().map(|&at| depth(delta, at)).min().unwrap_or_default();
-            list.extend(rest.iter().map(|&at| (depth(delta, at) - least, text_of(at))));
+            listed = rest;
         }
-        text = sentence(&fill(template, &slots));
-    }
+        if template.contains("{why}") {
+            slots.push(("why", std::mem::take(&mut why)));
+        }
+        sentence(&fill(template, &slots))
+    } else {
+        imperative(&title)
+    };
     if let Some(reach) = wording::reach(change) {
         text.push(' ');
         text.push_str(&fill(reach, &slots));
     }
-    let reason = draw.chance(40).then(|| pick(draw, wording.reasons));
-    if let Some(reason) = reason {
-        text.push(' ');
-        text.push_str(reason);
-    }
-    if !holds_clause && let Some(&first) = clauses.first() {
-        text.push(' ');
-        let lead: &[&str] = match delta.pieces[first].part {
-            Part::Field(_) => &frame::IN_FULL,
-            Part::Action(_) => &frame::ROUTE,
-            _ => &[],
-        };
-        if !lead.is_empty() {
-            text.push_str(pick(draw, lead));
-            text.push(' ');
-        }
-        text.push_str(text_of(first));
-    }
+    text.push_str(&why);
     for &at in &gone {
         text.push(' ');
         text.push_str(text_of(at));
     }
-    Item { subject: subject(change), title, text, list }
+    let least = listed.iter().map(|&at| depth(delta, at)).min().unwrap_or_default();
+    let list = listed.iter().map(|&at| (depth(delta, at) - least, text_of(at))).collect();
+    Item { subject: subject(change), title: imperative(&title), text, list }
+}
+
+/// What a request with one change states in one phrasing, without the frame around it.
+#[cfg(test)]
+pub(super) fn phrasing(before: &Schema, change: &Change, after: &Schema, template: &str) -> String {
+    let changes = std::slice::from_ref(change);
+    let delta = Delta::new(before, document::pieces(before).0, changes, after, document::pieces(after).0);
+    let mut said = vec![false; delta.pieces.len()];
+    let items = [phrased(&delta, &mut said, before, after, change, template, None)];
+    let mut out = String::new();
+    let mut draw = Seed { base: 0, scenario: 0 }.draw(after.turn, "request");
+    body(&mut draw, Layout::Paragraphs, &items, after, &mut out);
+    out
+}
+
+/// Whether a phrasing names the facts of a change only together with the clauses that follow it.
+fn states_by_clause(change: &Change) -> bool {
+    !matches!(
+        change,
+        Change::RemoveEntity { .. }
+            | Change::RemoveField { .. }
+            | Change::RemoveReference { .. }
+            | Change::RemoveEnumValue { .. }
+            | Change::RemoveAction { .. }
+            | Change::RemoveAnalytic { .. }
+            | Change::RemoveFilter { .. }
+            | Change::AddSort { .. }
+            | Change::RemoveSort { .. }
+            | Change::SetSoftDelete { .. }
+    )
+}
+
+/// A summary as a title: `Adds the field …` is `Add the field …`.
+fn imperative(summary: &str) -> String {
+    summary.split_once(' ').map_or_else(
+        || summary.to_owned(),
+        |(verb, rest)| format!("{} {rest}", verb.strip_suffix('s').unwrap_or(verb)),
+    )
 }
 
 fn pick<'a>(draw: &mut Draw, from: &[&'a str]) -> &'a str {

@@ -131,7 +131,7 @@ fn sampled_requests_say_every_change() {
         assert_eq!(only, first.replacen(&format!("{}\n\n", later[0]), "", 1));
         assert!(
             !only.contains("ater message")
-                && !only.contains("change requests")
+                && !only.contains("hange requests")
                 && !only.contains("More requests")
         );
         for _ in 2..=16 {
@@ -188,14 +188,14 @@ fn a_rename_says_how_far_it_reaches() {
     for json in good() {
         let (change, after) = one_turn(&before, &json);
         let limits = match &change {
-            Change::RenameEntity { .. } => "It does not change names of fields and analytics.",
+            Change::RenameEntity { .. } => "Names of fields and analytics stay as they are",
             Change::RenameField { .. } => {
-                "It does not change names of analytics, of other fields and of parameters of actions."
+                "Names of analytics, of other fields and of action parameters stay as they are"
             }
             Change::RenameEnumValue { .. } => {
-                "It does not change values of other fields, nor names of fields, actions and analytics."
+                "Values of other fields and names of fields, actions and analytics stay as they are"
             }
-            Change::RenameAction { .. } => "It does not change names of fields, enum values and analytics.",
+            Change::RenameAction { .. } => "Names of fields, enum values and analytics stay as they are",
             _ => continue,
         };
         kinds.insert(limits);
@@ -211,7 +211,7 @@ fn a_rename_says_how_far_it_reaches() {
             if let Change::RenameEntity { entity, .. } = &changes[0] {
                 let path = after.collection_path(after.entity(entity).unwrap());
                 assert!(
-                    request.contains(&format!("(`{path}`, `{path}/{{id}}` and those below it)")),
+                    request.contains(&format!("(`{path}`, `{path}/{{id}}` and the paths below it)")),
                     "{request}"
                 );
             }
@@ -227,7 +227,7 @@ fn what_falls_with_something_else_is_said() {
         one_turn(&before, &serde_json::json!({"change": "remove_entity", "entity": "mechanics"}));
     let request = change_request(Seed { base: 1, scenario: 0 }, &before, &[change], &after);
     let condition =
-        "Repair orders: `finish` is *refused* unless `mechanic_id` is not null and `active` of the mechanic";
+        "Repair orders: `finish` requires that `mechanic_id` is not null and `active` of the referenced mechanic is `true`";
     assert!(request.contains(condition), "{request}");
-    assert!(request.contains("`GET /api/analytics/average-hours` is gone"), "{request}");
+    assert!(request.contains("`GET /api/analytics/average-hours` no longer exists"), "{request}");
 }

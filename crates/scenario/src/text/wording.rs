@@ -1,8 +1,12 @@
-//! The words for each kind of change: one sentence for summaries, several phrasings for requests, plausible reasons.
+//! The words for each kind of change: one sentence for summaries, at least five phrasings for requests, plausible reasons.
 //!
-//! Templates hold slots in braces, which [`super::facts`] fills: `{many}`. `{clause}` is the clause of the specification
-//! that the change writes; where a phrasing does not hold it, the clause follows the sentence. `{^many}` is the slot
-//! with a capital letter.
+//! Templates hold slots in braces, which [`super::facts`] fills: `{many}`. `{^many}` is the slot with a capital letter.
+//! `{clause}` is the clause of the specification that the change writes; where a phrasing does not hold it, the clause
+//! follows as a list item. `{why}` is the place of the reason, with a space before it; without it the reason comes last.
+//!
+//! Rules of phrasings, to which the tests hold them by reading them: each names the operation and its object by their
+//! terms (add, rename; field, filter, condition) and the entity; together with its clauses it names every fact of the change;
+//! nothing in it can be taken for another kind of change. Reasons name no part of the API and demand nothing.
 
 mod behaviour;
 mod conventions;
@@ -19,7 +23,7 @@ pub(super) struct Wording {
 }
 
 /// How far a rename reaches, and what it leaves alone: names that only look alike (the reference `order_id`, the analytic
-/// `number-of-orders`) are names of their own. Said with every rename that could be read as a search and replace.
+/// `number-of-orders`) are names of their own. Stated with every rename that could be read as a search and replace.
 pub(super) fn reach(change: &Change) -> Option<&'static str> {
     match change {
         Change::RenameEntity { .. } => Some(records::REACH_OF_ENTITY),

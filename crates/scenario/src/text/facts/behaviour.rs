@@ -64,7 +64,7 @@ impl Facts<'_> {
             }
             Change::RemoveEffect { index, .. } => {
                 if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
-                    self.put("effect", action::effect(self.before, before, was, effect));
+                    self.put("effect", action::infinitive(&action::effect(self.before, before, was, effect)));
                 }
             }
             Change::ChangeEffect { index, operand, .. } => {
@@ -77,6 +77,9 @@ impl Facts<'_> {
                         crate::ir::Effect::Create { .. } => {}
                     }
                     self.put("effect", action::effect(self.before, before, was, &effect));
+                }
+                if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
+                    self.put("old_effect", action::effect(self.before, before, was, effect));
                 }
             }
             _ => {}
@@ -116,12 +119,13 @@ impl Facts<'_> {
             _ => self.put("path", schema.analytic_path(&there)),
         }
         match change {
+            Change::AddAnalytic { .. } => self.put("about", analytic::about(names, &there)),
             Change::ChangeMeasure { measure, .. } => {
                 self.put("measure", analytic::measure(names, &there.entity, measure));
             }
             Change::ChangeGrouping { group_by, .. } => {
                 let grouping = group_by.as_ref().map_or_else(
-                    || "not grouped".to_owned(),
+                    || "not grouped, but a single value".to_owned(),
                     |field| format!("grouped by {}", self.named(&there.entity, field)),
                 );
                 self.put("grouping", grouping);
@@ -130,7 +134,7 @@ impl Facts<'_> {
                 let many = names.many(&there.entity);
                 let restriction = only.as_ref().map_or_else(
                     || format!("all {many}"),
-                    |only| format!("only {many}{}", analytic::restriction(names, &there.entity, only)),
+                    |only| format!("only the {many}{}", analytic::restriction(names, &there.entity, only)),
                 );
                 self.put("restriction", restriction);
             }

@@ -3,7 +3,7 @@
 use super::Facts;
 use crate::change::{Change, ErrorKind, StatusKind};
 use crate::ir::{Case, ErrorShape, UnknownFields, words};
-use crate::text::words::code;
+use crate::text::words::{all_of, code};
 
 impl Facts<'_> {
     pub(super) fn conventions(&mut self, change: &Change) {
@@ -31,21 +31,24 @@ impl Facts<'_> {
             }
             Change::ChangeStatus { which, status } => {
                 let (which, old) = match which {
-                    StatusKind::Created => ("a create", old.status.created),
-                    StatusKind::Deleted => ("a deletion", old.status.deleted),
-                    StatusKind::Invalid => ("what is *invalid*", old.status.invalid),
-                    StatusKind::Conflict => ("a *conflict*", old.status.conflict),
-                    StatusKind::Refused => ("an action that is *refused*", old.status.refused),
+                    StatusKind::Created => ("a successful create", old.status.created),
+                    StatusKind::Deleted => ("a successful deletion", old.status.deleted),
+                    StatusKind::Invalid => ("*invalid* requests", old.status.invalid),
+                    StatusKind::Conflict => ("*conflict* errors", old.status.conflict),
+                    StatusKind::Refused => ("*refused* actions", old.status.refused),
                 };
                 self.put("which", which);
                 self.put("old", old.to_string());
                 self.put("new", status.to_string());
             }
             Change::ChangeListShape { list } => {
-                self.put("items", &list.items);
-                self.put("total", &list.total);
-                self.put("old_items", &old.list.items);
-                self.put("old_total", &old.list.total);
+                let pairs = [(&old.list.items, &list.items), (&old.list.total, &list.total)];
+                let keys: Vec<String> = pairs
+                    .iter()
+                    .filter(|(old, new)| old != new)
+                    .map(|(old, new)| format!("`{old}` becomes `{new}`"))
+                    .collect();
+                self.put("keys", all_of(&keys));
             }
             Change::ChangePagination { pagination } => {
                 let (page, size) = pagination.style.params();
@@ -75,7 +78,7 @@ impl Facts<'_> {
                     "treatment",
                     match unknown_fields {
                         UnknownFields::Ignore => "they are ignored",
-                        UnknownFields::Reject => "they make the body *invalid*",
+                        UnknownFields::Reject => "they make the request *invalid*",
                     },
                 );
             }

@@ -7,8 +7,8 @@ const PROCESS: &[&str] = &[
     "The team leads agreed on it yesterday.",
     "We had two incidents because of this.",
     "It follows the new handbook.",
-    "People did it by hand so far.",
-    "The process was changed at the beginning of the month.",
+    "People have done this by hand so far.",
+    "The process changed at the beginning of the month.",
     "It was discussed with everybody concerned.",
 ];
 
@@ -16,28 +16,28 @@ const DROPPED: &[&str] = &[
     "It was in the way more than it helped.",
     "The process does not have this step any more.",
     "Nobody could remember why it was there.",
-    "It is done elsewhere now.",
+    "This is done elsewhere now.",
     "It caused more questions than it answered.",
 ];
 
 const FIGURES: &[&str] = &[
     "Management looks at this every Monday.",
-    "The dashboard is to be rebuilt on it.",
-    "The old figure was read in two ways.",
+    "The new dashboard is built on it.",
+    "The old figure could be read in two ways.",
     "It is needed for the quarterly report.",
-    "Controlling asked for exactly this.",
+    "The controllers asked for exactly this.",
     "The numbers in the last presentation did not add up.",
 ];
 
 pub(super) const ADD_ACTION: Wording = Wording {
-    summary: "Adds the action {verb} to {many} at `POST {path}`.",
+    summary: "Adds the action {verb} to {many}, at `POST {path}`.",
     requests: &[
-        "{^many} get a new action {verb}.",
-        "Add an action {verb} for {many}.",
-        "It should be possible to call {verb} on {a_one}.",
-        "Could you build an action {verb} for {many}?",
-        "New action on {many}: {verb}, at `POST {path}`.",
-        "Until now clients patch several fields to do this; from now on there is {verb} for {many}.",
+        "Add the action {verb} to {many}.",
+        "{^many} get a new action, {verb}.",
+        "Clients should be able to call a new action, {verb}, on {a_one}.",
+        "Could you add an action {verb} to {many}?",
+        "New action for {many}: {verb}, at `POST {path}`.",
+        "Today, clients patch {many} field by field for this. Add the action {verb} for it.",
     ],
     reasons: PROCESS,
 };
@@ -46,11 +46,11 @@ pub(super) const REMOVE_ACTION: Wording = Wording {
     summary: "Removes the action {verb} from {many}.",
     requests: &[
         "Remove the action {verb} from {many}.",
-        "{^many} have no action {verb} any more.",
-        "We do not need {verb} for {many}; take it out.",
-        "Could {verb} of {many} be dropped?",
-        "The action {verb} on {a_one} goes away, the other ones stay.",
-        "{^many}: no {verb} from now on.",
+        "{^many} should no longer have the action {verb}.",
+        "We no longer need the action {verb} of {many}; please remove it.",
+        "Could you drop the action {verb} from {many}?",
+        "The action {verb} of {many} is discontinued.",
+        "{^many}: remove the action {verb}.",
     ],
     reasons: DROPPED,
 };
@@ -58,106 +58,108 @@ pub(super) const REMOVE_ACTION: Wording = Wording {
 pub(super) const RENAME_ACTION: Wording = Wording {
     summary: "Renames the action {old} of {many} to {new}: `POST {path}`.",
     requests: &[
+        "Rename the action {old} of {many} to {new}. Its route is then `POST {path}`.",
         "The action {old} of {many} is called {new} from now on: `POST {path}`.",
-        "Rename {old} to {new} for {many}; the route is `POST {path}` then.",
-        "{^many}: action {old} → {new} (`POST {path}`).",
-        "Could we call {old} of {many} {new} instead? It does the same, at `POST {path}`.",
-        "{^old} was a poor word. On {many} the action is {new}, so its route is `POST {path}`.",
+        "For {many}, the action name {new} replaces {old}. The route is `POST {path}`, and what it does stays the same.",
+        "Could you rename the action {old} of {many} to {new}? It does the same as before, at `POST {path}`.",
+        "{^many}: rename the action {old} → {new} (`POST {path}`).",
     ],
     reasons: &[
         "It is the word on the button.",
-        "Both words were in use, now we have settled on one.",
+        "Both words were in use; now we have settled on one.",
         "What it does stays the same.",
         "The old verb was easily misunderstood.",
-        "The manual says it like this.",
+        "The manual uses this word.",
     ],
 };
 
 /// What the rename of an action reaches.
-pub(super) const REACH_OF_ACTION: &str = "It does not change names of fields, enum values and analytics.";
+pub(super) const REACH_OF_ACTION: &str = "Names of fields, enum values and analytics stay as they are.";
 
 pub(super) const ADD_GUARD: Wording = Wording {
-    summary: "Adds a condition to {verb} of {many}: {cond}.",
+    summary: "Adds a condition to the action {verb} of {many}: {cond}.",
     requests: &[
-        "The action {verb} of {many} gets another condition. {clause}",
-        "{^many} should not be open to {verb} in every situation: {clause}",
-        "Add a check to {verb} of {many}: {clause}",
-        "Could {verb} of {many} be stricter? {clause}",
-        "People called {verb} on {many} where it made no sense, so there is one more condition: {clause}",
-        "New condition for {many}: {clause}",
+        "Add a condition to the action {verb} of {many}.{why} {clause}",
+        "The action {verb} of {many} gets another condition.{why} {clause}",
+        "Clients call {verb} on {many} where it makes no sense, so please add a condition.{why} {clause}",
+        "Could you add a condition to the action {verb} of {many}?{why} {clause}",
+        "New condition for the action {verb} of {many}: {clause}",
+        "One more condition applies to {verb} of {many} from now on: {clause}",
     ],
     reasons: PROCESS,
 };
 
 pub(super) const REMOVE_GUARD: Wording = Wording {
-    summary: "Removes a condition of {verb} of {many}: {cond}.",
+    summary: "Removes a condition of the action {verb} of {many}: {cond}.",
     requests: &[
-        "Drop a condition of the action {verb} of {many}.",
-        "{^many}: {verb} is less strict from now on.",
-        "Remove a check from {verb} of {many}.",
-        "Could {verb} of {many} also be possible in cases that it refuses today?",
-        "One condition of {verb} ({many}) has become unnecessary.",
+        "Remove one condition from the action {verb} of {many}.",
+        "The action {verb} of {many} becomes less strict: one condition is dropped.",
+        "One condition of the action {verb} of {many} is no longer needed; please remove it.",
+        "Could you drop one of the conditions of {verb} of {many}?",
+        "{^many}, action {verb}: remove a condition.",
     ],
     reasons: DROPPED,
 };
 
 pub(super) const CHANGE_GUARD: Wording = Wording {
-    summary: "Changes a condition of {verb} of {many}: instead of “{old_cond}” now “{cond}”.",
+    summary: "Replaces a condition of the action {verb} of {many}: not “{old_cond}” any more, but “{cond}”.",
     requests: &[
-        "One condition of {verb} of {many} changes. Until now: {old_cond}. From now on: {clause}",
-        "For {verb} of {many}, replace the condition that {old_cond}. New: {clause}",
-        "The rule “{old_cond}” for {verb} of {many} was not right. Instead: {clause}",
-        "Could {verb} of {many} look at something else than whether {old_cond}? {clause}",
-        "{^many}, condition of {verb}: no longer “{old_cond}”, but this: {clause}",
+        "Replace a condition of the action {verb} of {many}. Until now it was: {old_cond}.{why} From now on: {clause}",
+        "The condition “{old_cond}” of the action {verb} of {many} is replaced.{why} The new one: {clause}",
+        "For the action {verb} of {many}, the condition that {old_cond} was not right.{why} It is replaced by this one: \
+         {clause}",
+        "Could you change a condition of the action {verb} of {many}? Today it checks that {old_cond}.{why} Replace this \
+         check: {clause}",
+        "{^many}, action {verb}, condition changed. Old: {old_cond}. New: {clause}",
     ],
     reasons: PROCESS,
 };
 
 pub(super) const ADD_EFFECT: Wording = Wording {
-    summary: "Adds an effect to {verb} of {many}: it {effect}.",
+    summary: "Adds an effect to the action {verb} of {many}: it {effect}.",
     requests: &[
-        "The action {verb} of {many} does one more thing, after what it does already. {clause}",
-        "Extend {verb} of {many} (as its last effect): {clause}",
-        "When {verb} is called on {a_one}, something else has to happen too, at the end: {clause}",
-        "Could {verb} of {many} take this over as its last step? {clause}",
-        "New last effect for {many}: {clause}",
+        "Add an effect to the action {verb} of {many}, after its other effects.{why} {clause}",
+        "The action {verb} of {many} gets one more effect, which happens last.{why} {clause}",
+        "When {verb} is called on {a_one}, one more effect happens at the end: {clause}",
+        "Could you add another effect to the action {verb} of {many}, as its last step?{why} {clause}",
+        "New last effect of the action {verb} of {many}: {clause}",
     ],
     reasons: PROCESS,
 };
 
 pub(super) const REMOVE_EFFECT: Wording = Wording {
-    summary: "Removes an effect of {verb} of {many}: it {effect}.",
+    summary: "Removes an effect of the action {verb} of {many}: it no longer {effect}.",
     requests: &[
-        "The action {verb} of {many} does less from now on.",
-        "Take one effect out of {verb} of {many}.",
-        "{^verb} of {many} should leave something alone that it changes today.",
-        "Could {verb} of {many} do one thing less?",
-        "One effect of {verb} ({many}) is not wanted any more.",
+        "Remove one effect from the action {verb} of {many}.",
+        "The action {verb} of {many} loses one of its effects.",
+        "One effect of the action {verb} of {many} is no longer wanted; please remove it.",
+        "Could you drop one of the effects of {verb} of {many}?",
+        "{^many}, action {verb}: remove an effect.",
     ],
     reasons: DROPPED,
 };
 
 pub(super) const CHANGE_EFFECT: Wording = Wording {
-    summary: "Changes an effect of {verb} of {many}: it {effect}.",
+    summary: "Changes an effect of the action {verb} of {many}: it {effect} (until now it {old_effect}).",
     requests: &[
-        "The action {verb} of {many} works differently now: {clause}",
-        "Change an effect of {verb} of {many}. {clause}",
-        "{^many}: what {verb} does is to be corrected. {clause}",
-        "Could {verb} of {many} do this instead of what it does to that field today? {clause}",
-        "An effect of {verb} ({many}) had the wrong value. The right one: {clause}",
+        "Change an effect of the action {verb} of {many}: until now it {old_effect}.{why} From now on: {clause}",
+        "An effect of the action {verb} of {many} is replaced. Old: it {old_effect}.{why} New: {clause}",
+        "An effect of {verb} of {many} is wrong: it {old_effect}.{why} Change it as follows: {clause}",
+        "Could you correct an effect of the action {verb} of {many}? Today it {old_effect}.{why} Instead, {clause}",
+        "{^many}, action {verb}, effect changed. Old: it {old_effect}. New: {clause}",
     ],
     reasons: PROCESS,
 };
 
 pub(super) const ADD_ANALYTIC: Wording = Wording {
-    summary: "Adds the analytic `{path}`.",
+    summary: "Adds the analytic `{path}`: {about}.",
     requests: &[
-        "Add an analytic over {many}. {clause}",
-        "There is a new figure to serve: {clause}",
-        "We want one more number about {many}. {clause}",
-        "Could the API answer this question about {many} too? {clause}",
-        "New analytic. {clause}",
-        "Somebody counts this by hand every week; the API should do it. {clause}",
+        "Add an analytic about {many}.{why} {clause}",
+        "We need one more figure about {many}, as a new analytic.{why} {clause}",
+        "Could you add an analytic about {many}?{why} {clause}",
+        "New analytic about {many}: {clause}",
+        "Somebody works this out by hand every week. Please add an analytic that does it: {clause}",
+        "The API should answer one more question about {many}; add this analytic: {clause}",
     ],
     reasons: FIGURES,
 };
@@ -166,10 +168,10 @@ pub(super) const REMOVE_ANALYTIC: Wording = Wording {
     summary: "Removes the analytic `{path}`.",
     requests: &[
         "Remove the analytic `{path}`.",
-        "`{path}` is not needed any more.",
-        "Nobody reads the figure at `{path}`; take it out.",
-        "Could `{path}` be switched off?",
-        "The analytic at `{path}` goes.",
+        "The analytic `{path}` is no longer needed; please remove it.",
+        "Nobody reads the analytic at `{path}`. Drop it.",
+        "Could you remove the analytic `{path}`?",
+        "The analytic at `{path}` is discontinued.",
     ],
     reasons: DROPPED,
 };
@@ -177,11 +179,12 @@ pub(super) const REMOVE_ANALYTIC: Wording = Wording {
 pub(super) const RENAME_ANALYTIC: Wording = Wording {
     summary: "Renames the analytic `{old_path}` to `{path}`.",
     requests: &[
-        "The analytic `{old_path}` moves to `{path}`.",
-        "Rename `{old_path}` to `{path}`; it computes the same.",
-        "`{old_path}` → `{path}`.",
-        "Could the figure at `{old_path}` be served at `{path}` instead?",
-        "New path for an analytic: `{path}` in the place of `{old_path}`.",
+        "Rename the analytic `{old_path}` to `{path}`.",
+        "The analytic `{old_path}` moves to `{path}`; what it computes stays the same.",
+        "Move the analytic `{old_path}` to `{path}`.",
+        "Could you serve the analytic `{old_path}` under another path, `{path}`? It computes the same.",
+        "New path for an analytic: `{path}` replaces `{old_path}`.",
+        "Analytic, new path: `{old_path}` → `{path}`.",
     ],
     reasons: FIGURES,
 };
@@ -189,11 +192,11 @@ pub(super) const RENAME_ANALYTIC: Wording = Wording {
 pub(super) const CHANGE_MEASURE: Wording = Wording {
     summary: "Changes what the analytic `{path}` computes: {measure}.",
     requests: &[
-        "The analytic `{path}` computes something else now. {clause}",
-        "Change what is measured at `{path}`. {clause}",
-        "`{path}` answered the wrong question. What it should be: {clause}",
-        "Could `{path}` give us another figure? {clause}",
-        "New definition of an analytic: {clause}",
+        "Change what the analytic `{path}` computes.{why} {clause}",
+        "The analytic `{path}` computes another figure from now on: {measure}.{why} {clause}",
+        "The analytic `{path}` computes the wrong figure. It should be this one: {clause}",
+        "Could you change what the analytic `{path}` computes?{why} {clause}",
+        "Analytic `{path}`, new figure to compute: {measure}.{why} {clause}",
     ],
     reasons: FIGURES,
 };
@@ -201,23 +204,23 @@ pub(super) const CHANGE_MEASURE: Wording = Wording {
 pub(super) const CHANGE_GROUPING: Wording = Wording {
     summary: "Changes the grouping of the analytic `{path}`: {grouping}.",
     requests: &[
-        "The grouping of `{path}` changes: {grouping}. {clause}",
-        "From now on `{path}` is {grouping}. {clause}",
-        "Please serve `{path}` {grouping}. {clause}",
-        "Could `{path}` be {grouping}? {clause}",
-        "We look at `{path}` from another side now: {grouping}. {clause}",
+        "Change the grouping of the analytic `{path}`: {grouping}.{why} {clause}",
+        "The analytic `{path}` gets another grouping: {grouping} from now on.{why} {clause}",
+        "The grouping of the analytic `{path}` is not useful.{why} It should be {grouping}: {clause}",
+        "Could you change the grouping of the analytic `{path}`? It should be {grouping}.{why} {clause}",
+        "Analytic `{path}`, new grouping: {grouping}.{why} {clause}",
     ],
     reasons: FIGURES,
 };
 
 pub(super) const CHANGE_RESTRICTION: Wording = Wording {
-    summary: "Changes which {many} the analytic `{path}` takes: {restriction}.",
+    summary: "Changes which {many} the analytic `{path}` includes: {restriction}.",
     requests: &[
-        "The analytic `{path}` takes other {many} into account: {restriction}. {clause}",
-        "For `{path}`, change which {many} count. {clause}",
-        "`{path}` looked at the wrong {many}. What counts now: {restriction}. {clause}",
-        "Could `{path}` be computed over {restriction}? {clause}",
-        "Other basis for `{path}`: {restriction}. {clause}",
+        "Change which {many} the analytic `{path}` includes: {restriction}.{why} {clause}",
+        "The analytic `{path}` includes other {many} from now on: {restriction}.{why} {clause}",
+        "The analytic `{path}` includes the wrong {many}. It should include {restriction}.{why} {clause}",
+        "Could you change which {many} the analytic `{path}` includes? It should be {restriction}.{why} {clause}",
+        "Analytic `{path}`, records that it includes: {restriction}.{why} {clause}",
     ],
     reasons: FIGURES,
 };
@@ -225,23 +228,25 @@ pub(super) const CHANGE_RESTRICTION: Wording = Wording {
 pub(super) const SET_ANALYTIC_FILTER: Wording = Wording {
     summary: "Gives the analytic `{path}` the query parameter {parameter}.",
     requests: &[
-        "The analytic `{path}` takes the query parameter {parameter} from now on. {clause}",
-        "Query parameter of `{path}`: {parameter}. {clause}",
-        "It should be possible to ask `{path}` for a single {target}, by {parameter}. {clause}",
-        "Could `{path}` take {parameter} as its query parameter? {clause}",
-        "For `{path}`: the query parameter is {parameter} now. {clause}",
+        "The analytic `{path}` takes the query parameter {parameter} from now on.{why} {clause}",
+        "Give the analytic `{path}` the query parameter {parameter}.{why} {clause}",
+        "It should be possible to ask the analytic `{path}` about a single {target}, with the query parameter \
+         {parameter}.{why} {clause}",
+        "Could you let the analytic `{path}` take the query parameter {parameter}?{why} {clause}",
+        "Analytic `{path}`, new query parameter: {parameter}.{why} {clause}",
     ],
     reasons: FIGURES,
 };
 
 pub(super) const DROP_ANALYTIC_FILTER: Wording = Wording {
-    summary: "Takes the query parameter from the analytic `{path}`.",
+    summary: "Removes the query parameter {old_parameter} from the analytic `{path}`.",
     requests: &[
-        "The analytic `{path}` loses its query parameter {old_parameter}, which is ignored then. {clause}",
-        "Take the query parameter {old_parameter} away from `{path}`; it is ignored. {clause}",
-        "Nobody asks `{path}` for a single {target}, so {old_parameter} is ignored there from now on. {clause}",
-        "Could `{path}` ignore {old_parameter}? {clause}",
-        "`{path}`: no query parameter any more, {old_parameter} is ignored. {clause}",
+        "Remove the query parameter {old_parameter} from the analytic `{path}`.{why} {clause}",
+        "The analytic `{path}` should no longer have the query parameter {old_parameter}.{why} {clause}",
+        "Nobody asks the analytic `{path}` about a single {target}; remove its query parameter {old_parameter}.{why} \
+         {clause}",
+        "Could you drop the query parameter {old_parameter} from the analytic `{path}`?{why} {clause}",
+        "Analytic `{path}`: the query parameter {old_parameter} is dropped.{why} {clause}",
     ],
     reasons: FIGURES,
 };

@@ -15,7 +15,7 @@ const ALIGNED: &[&str] = &[
 const RECORDS_KEPT: &[&str] = &[
     "We lost records that were needed later.",
     "The auditors want to see what was there.",
-    "Deleting by mistake must not be the end of it.",
+    "A deletion by mistake must not be the end of it.",
     "Reports about last year need them.",
     "Support wants to be able to look things up.",
 ];
@@ -24,30 +24,30 @@ const RECORDS_REMOVED: &[&str] = &[
     "What is deleted should be gone.",
     "The law requires it.",
     "Nobody ever looked at the old ones.",
-    "It made everything more complicated than it had to be.",
+    "It made everything more complicated than necessary.",
     "The archive is kept elsewhere now.",
 ];
 
 pub(super) const SOFT_DELETE_ON: Wording = Wording {
-    summary: "Keeps deleted {many} and marks them (soft delete).",
+    summary: "Turns on soft delete for {many}: deleted records are kept and marked.",
     requests: &[
-        "Deleted {many} are kept and marked instead of removed (soft delete).",
-        "Switch soft delete on for {many}.",
-        "{^many} should not disappear for good when they are deleted: soft delete.",
-        "Could deleted {many} be kept, with a mark?",
+        "Use soft delete for {many}: a deleted record is kept and marked.",
+        "Switch on soft delete for {many}.",
+        "{^many} must not vanish when they are deleted; they get soft delete.",
+        "Could you keep deleted {many} and mark them (soft delete)?",
         "From now on, {many} have soft delete.",
     ],
     reasons: RECORDS_KEPT,
 };
 
 pub(super) const SOFT_DELETE_OFF: Wording = Wording {
-    summary: "Removes deleted {many} for good (no soft delete).",
+    summary: "Turns off soft delete for {many}: deleted records are removed.",
     requests: &[
-        "Deleted {many} are removed for good again.",
-        "Switch soft delete off for {many}.",
-        "{^many} need no soft delete: a deletion removes them.",
-        "Could a deletion of {a_one} simply remove it?",
-        "No soft delete for {many} any more.",
+        "Switch off soft delete for {many}.",
+        "{^many} no longer have soft delete.",
+        "Stop using soft delete for {many}; a deletion removes the record for good.",
+        "Could you remove soft delete from {many}? A deleted record is then really gone.",
+        "No more soft delete for {many}: deleted ones are removed.",
     ],
     reasons: RECORDS_REMOVED,
 };
@@ -55,11 +55,11 @@ pub(super) const SOFT_DELETE_OFF: Wording = Wording {
 pub(super) const CHANGE_ERROR_SHAPE: Wording = Wording {
     summary: "Changes the body of errors to {shape}.",
     requests: &[
-        "The body of errors looks different from now on. {clause}",
-        "Change the shape of error answers, on all routes. {clause}",
-        "Errors should come in another form: {clause}",
-        "Could all errors have this shape? {clause}",
-        "New error body. {clause}",
+        "Change the error body on all routes to {shape}.{why} {clause}",
+        "The error body looks different from now on: {shape}.{why} {clause}",
+        "Errors need another body: {shape}.{why} {clause}",
+        "Could you change the error body of all routes? It should be {shape}.{why} {clause}",
+        "New error body: {shape}.{why} {clause}",
     ],
     reasons: ALIGNED,
 };
@@ -67,62 +67,63 @@ pub(super) const CHANGE_ERROR_SHAPE: Wording = Wording {
 pub(super) const CHANGE_ERROR_CODE: Wording = Wording {
     summary: "Changes the error code for *{which}* from `{old}` to `{new}`.",
     requests: &[
-        "The code for errors of the kind *{which}* is `{new}` instead of `{old}`.",
-        "In error bodies, write `{new}` where `{old}` stands today (*{which}*).",
-        "Rename the error code `{old}` to `{new}`.",
-        "Could *{which}* errors carry the code `{new}`? Today it is `{old}`.",
+        "Change the error code for *{which}* from `{old}` to `{new}`.",
+        "The error code of *{which}* errors is `{new}` from now on, instead of `{old}`.",
+        "For *{which}* errors, the error code `{new}` replaces `{old}`.",
+        "Could you change the error code for *{which}* to `{new}`? Today it is `{old}`.",
         "Error code for *{which}*: `{old}` → `{new}`.",
     ],
     reasons: ALIGNED,
 };
 
 pub(super) const CHANGE_STATUS: Wording = Wording {
-    summary: "Changes the status of {which} from `{old}` to `{new}`.",
+    summary: "Changes the status code of {which} from `{old}` to `{new}`.",
     requests: &[
-        "The status of {which} is `{new}` instead of `{old}`, everywhere.",
-        "Answer {which} with `{new}` from now on, not with `{old}`.",
-        "Change a status code: {which} gets `{new}` (was `{old}`).",
-        "Could {which} answer with `{new}` rather than `{old}`?",
-        "Status of {which}: `{old}` → `{new}`.",
+        "Change the status code of {which} from `{old}` to `{new}`.",
+        "The status code of {which} is `{new}` from now on, instead of `{old}`.",
+        "For {which}, the status code `{new}` replaces `{old}`.",
+        "Could you change the status code of {which} to `{new}`? Today it is `{old}`.",
+        "Status code of {which}: `{old}` → `{new}`.",
     ],
     reasons: ALIGNED,
 };
 
 pub(super) const CHANGE_LIST_SHAPE: Wording = Wording {
-    summary: "Changes the keys of lists to `{items}` and `{total}` (until now `{old_items}` and `{old_total}`).",
+    summary: "Changes the keys of list bodies: {keys}.",
     requests: &[
-        "The bodies of lists have other keys from now on: `{items}` and `{total}`. {clause}",
-        "Change the shape of all lists. {clause}",
-        "In lists, `{old_items}` and `{old_total}` are replaced. {clause}",
-        "Could every list look like this? {clause}",
-        "New list body, on all list routes, nested ones too. {clause}",
+        "Change the keys of list bodies: {keys}.{why} {clause}",
+        "List bodies have other keys from now on: {keys}.{why} {clause}",
+        "The list body changes on all list routes, nested ones too: {keys}.{why} {clause}",
+        "Could you change the keys of the list body on all list routes? {^keys}.{why} {clause}",
+        "New keys of list bodies: {keys}.{why} {clause}",
     ],
     reasons: ALIGNED,
 };
 
 pub(super) const CHANGE_PAGINATION: Wording = Wording {
-    summary: "Changes the pages of lists: `{page}` and `{size}`, by default `{default}` records, at most `{most}`.",
+    summary: "Changes the pagination of lists: `{page}` and `{size}`, by default `{default}` records, at most `{most}`.",
     requests: &[
-        "Lists are paged differently from now on. {clause}",
-        "Change the pages of all lists. {clause}",
-        "The pages of lists do not suit the clients. Here is what they should be: {clause}",
-        "Could lists be paged like this? {clause}",
-        "New pagination, on all lists. {clause}",
+        "Change the pagination of all lists.{why} {clause}",
+        "The pagination of lists works differently from now on.{why} {clause}",
+        "The present pagination of lists does not suit the clients.{why} The new one: {clause}",
+        "Could you change the pagination of all lists?{why} {clause}",
+        "New pagination for all lists: `{page}` and `{size}`.{why} {clause}",
     ],
     reasons: ALIGNED,
 };
 
 pub(super) const CHANGE_FIELD_CASE: Wording = Wording {
-    summary: "Writes fields and query parameters in {case} instead of {old_case}: {examples}.",
+    summary: "Writes fields and parameters in {case} instead of {old_case}: {examples}.",
     requests: &[
-        "All fields in JSON, parameters of actions and query parameters are written in {case} instead of {old_case}: \
-         {examples}, and so on.",
-        "Switch from {old_case} to {case} for every field, parameter of an action and query parameter. For example: \
+        "Write all JSON fields, action parameters and query parameters in {case} instead of {old_case}. For example: \
          {examples}.",
-        "We want {case} in bodies and queries. Every name of more than one word changes, such as {examples}.",
-        "Could the API use {case} for fields and parameters, everywhere? Today it is {old_case}. Examples: {examples}.",
-        "{^old_case} → {case}, for fields, parameters of actions and query parameters (filters, sorts, pages too): \
-         {examples}.",
+        "Switch from {old_case} to {case} for every JSON field, action parameter and query parameter (filters and pagination \
+         included). For example: {examples}.",
+        "The naming of JSON fields, action parameters and query parameters changes from {old_case} to {case}. Every name of \
+         more than one word changes, such as {examples}.",
+        "Could you use {case} for all JSON fields, action parameters and query parameters? Today they are in {old_case}. \
+         Examples: {examples}.",
+        "Naming of JSON fields, action parameters and query parameters: {old_case} → {case}. Examples: {examples}.",
     ],
     reasons: ALIGNED,
 };
@@ -130,24 +131,25 @@ pub(super) const CHANGE_FIELD_CASE: Wording = Wording {
 pub(super) const CHANGE_PREFIX: Wording = Wording {
     summary: "Changes the prefix of all paths from {old} to {new}.",
     requests: &[
-        "All paths but `/reset` get another prefix: {new} instead of {old}. `{example}` is the path of {many}, for \
-         example.",
-        "Move the whole API (without `/reset`) from {old} to {new}, so that {many} are at `{example}`, and so on.",
-        "The prefix of every path changes from {old} to {new}; only `/reset` stays where it is. {^many}: `{example}`.",
-        "Could everything but `/reset` be served under {new} instead of {old}? `{example}` for {many}, for instance.",
-        "Prefix: {old} → {new} (for instance `{example}`). It holds for all routes but `/reset`.",
+        "Change the prefix of all paths from {old} to {new}; only `/reset` stays where it is. The collection of {many}, for \
+         example, is then `{example}`.",
+        "All paths except `/reset` get another prefix: {new} instead of {old}. For example, {many} are at `{example}`.",
+        "The path prefix changes from {old} to {new}, except for `/reset`. Example: {many} at `{example}`.",
+        "Could you change the prefix of all paths except `/reset`? Today it is {old}, and it should be {new}, for example \
+         `{example}` for {many}.",
+        "Path prefix: {old} → {new} (for example `{example}`). This applies to all routes except `/reset`.",
     ],
     reasons: ALIGNED,
 };
 
 pub(super) const CHANGE_UNKNOWN_FIELDS: Wording = Wording {
-    summary: "Treats unknown keys in bodies differently: {treatment}.",
+    summary: "Changes what happens with unknown keys in request bodies: {treatment}.",
     requests: &[
-        "Unknown keys in bodies are treated differently: {clause}",
-        "Change what happens with unknown keys. {clause}",
-        "What if a body has a key that we do not know? From now on: {clause}",
-        "Could unknown keys be handled another way? {clause}",
-        "New rule for unknown keys, on all routes: {clause}",
+        "Change what happens with unknown keys in request bodies: {treatment}.{why} {clause}",
+        "Unknown keys in request bodies are treated differently from now on: {treatment}.{why} {clause}",
+        "What if a request body has unknown keys? From now on, {treatment}.{why} {clause}",
+        "Could you change how unknown keys in request bodies are treated? From now on, {treatment}.{why} {clause}",
+        "New rule for unknown keys in request bodies: {treatment}.{why} {clause}",
     ],
     reasons: ALIGNED,
 };

@@ -7,7 +7,7 @@ const WANTED: &[&str] = &[
     "It came up in the last three support calls.",
     "At the moment they keep track of it in a spreadsheet.",
     "The next release of the app depends on it.",
-    "A partner sends us this already and we throw it away.",
+    "A partner already sends us this, and we throw it away.",
     "The auditors want to see it.",
     "It has been on our list for a while.",
     "Sales promised it to a customer.",
@@ -15,12 +15,12 @@ const WANTED: &[&str] = &[
 
 const UNUSED: &[&str] = &[
     "Nobody uses it.",
-    "The logs show no request for it in months.",
-    "It was an experiment and it is over.",
+    "The logs show no use of it in months.",
+    "It was an experiment, and the experiment is over.",
     "It only confuses new people.",
     "Another system takes care of it now.",
     "It costs more to maintain than it is worth.",
-    "The legal department asked us to drop it.",
+    "The legal department asked us to do this.",
 ];
 
 const NAMES: &[&str] = &[
@@ -34,23 +34,24 @@ const NAMES: &[&str] = &[
 
 const SHAPES: &[&str] = &[
     "The present form does not fit what people enter.",
-    "Two clients worked around it already.",
-    "It was a first guess and has turned out wrong.",
+    "Two clients already work around it.",
+    "It was a first guess, and it turned out to be wrong.",
     "The import of the old data needs it like this.",
-    "We learnt this the hard way last month.",
+    "We learned this the hard way last month.",
     "It makes the form on the website much simpler.",
 ];
 
 pub(super) const ADD_ENTITY: Wording = Wording {
-    summary: "Adds the entity {one} ({many}) under `{path}`.",
+    summary: "Adds the entity {one} ({many}) at `{path}`.",
     requests: &[
-        "Add a new entity: {many}.",
-        "We want to keep {many} as well, with the same routes as every other entity.",
-        "New entity “{one}”, collection `{path}`.",
-        "Could you add {many} to the API, with the usual routes?",
-        "So far the system knows nothing about {many}. Please introduce them, with all routes that every entity has.",
-        "{^many}: to be built from scratch, like the other entities.",
-        "It is time that the API handles {many} too.",
+        "Please add a new entity, {many}, at `{path}`, with the standard routes of every entity.{why} It is defined as \
+         follows.",
+        "We also want to manage {many}.{why} Add them as a new entity at `{path}`, with the same standard routes as every \
+         other entity.",
+        "New entity “{one}” (plural “{many}”), collection `{path}`, standard routes included.{why}",
+        "Could you add {many} to the API as a new entity?{why} The collection is `{path}`, and all standard routes apply.",
+        "So far, the API has no {many}.{why} Introduce them as a new entity at `{path}`, with all standard routes.",
+        "{^many} need a new entity of their own at `{path}`, with the standard routes.{why}",
     ],
     reasons: WANTED,
 };
@@ -58,44 +59,46 @@ pub(super) const ADD_ENTITY: Wording = Wording {
 pub(super) const REMOVE_ENTITY: Wording = Wording {
     summary: "Removes the entity {one} ({many}).",
     requests: &[
-        "Remove {many} from the API, with everything that needs them.",
-        "We no longer want {many}; please take the whole entity out.",
-        "Drop the entity “{one}”.",
-        "Can we get rid of {many}? Their routes can go, and so can all that depends on them.",
-        "{^many} have had their day: delete the entity and whatever refers to it.",
-        "Clean-up: no {many} any more.",
+        "Please remove the entity {one} ({many}) with all its routes.",
+        "We no longer need {many}. Delete the entity and all of its routes.",
+        "Drop the entity “{one}”: {many} and all their routes are removed.",
+        "Could you take the entity {one} ({many}) out of the API? None of its routes should remain.",
+        "{^many} are discontinued: remove the entity with all its routes.",
+        "The API should no longer have {many}; remove the entity and its routes.",
     ],
     reasons: UNUSED,
 };
 
 pub(super) const RENAME_ENTITY: Wording = Wording {
-    summary: "Renames {old_many} to {many}: `{old_path}` becomes `{path}`.",
+    summary: "Renames the entity {old_many} to {many} (singular {one}): `{old_path}` becomes `{path}`.",
     requests: &[
-        "{^old_many} are called {many} from now on (one of them: {one}), so `{old_path}` becomes `{path}`.",
-        "Rename the entity “{old_one}” to “{one}”: `{old_path}` moves to `{path}`.",
-        "Please call each of them “{one}” instead of “{old_one}”. The collection is `{path}` then, not `{old_path}`.",
-        "Could `{old_path}` become `{path}`? What we call {old_many} today will be {many}.",
-        "New name for {old_many}: {many}. The collection is `{path}` instead of `{old_path}`.",
-        "`{old_path}` → `{path}`. {^old_many} are {many} now, everything else about them stays.",
+        "Rename the entity {old_one} to {one} ({old_many} become {many}): `{old_path}` becomes `{path}`.",
+        "{^old_many} are called {many} from now on (singular: {one}), so the collection moves from `{old_path}` to \
+         `{path}`.",
+        "Please call this entity “{one}” instead of “{old_one}”, and “{many}” instead of “{old_many}”. The collection moves \
+         from `{old_path}` to `{path}`.",
+        "Could you rename {old_many} to {many} (singular: {one})? `{old_path}` becomes `{path}`.",
+        "New name for the entity {old_one}: {one}, plural {many}. The collection `{path}` replaces `{old_path}`.",
+        "Entity rename: {old_many} → {many} (singular: {old_one} → {one}), `{old_path}` → `{path}`.",
     ],
     reasons: NAMES,
 };
 
 /// What the rename of an entity reaches.
-pub(super) const REACH_OF_ENTITY: &str = "That goes for all paths of the collection (`{path}`, `{path_of_one}` and those \
-                                          below it) and for the nested routes with these records. It does not change \
-                                          names of fields and analytics.";
+pub(super) const REACH_OF_ENTITY: &str =
+    "This applies to all paths of the collection (`{path}`, `{path_of_one}` and the paths below it) and to nested routes \
+     for these records. Names of fields and analytics stay as they are, even if they contain the old name.";
 
 pub(super) const ADD_FIELD: Wording = Wording {
-    summary: "Adds the field {f} ({kind}) to {many}.",
+    summary: "Adds the field {f} to {many}: {kind}.",
     requests: &[
-        "{^many} get a new field {f}.",
-        "Add {f} to {many}.",
-        "We need one more piece of information about {a_one}: {f}.",
-        "Could {many} carry a field {f}?",
-        "When people look at {a_one}, they miss one thing, {f}. Please add it to the record.",
-        "New field on {many}: {f} ({type}).",
-        "{^a_one} should also have {f}.",
+        "Add the field {f} to {many}.",
+        "{^many} get a new field, {f}.",
+        "We need one more field for {many}: {f}.",
+        "Could you add a field {f} to {many}?",
+        "People who work with {many} need a field {f}. Please add it.",
+        "New field for {many}: {f} ({type}).",
+        "{^many} should also have the field {f}; please add it.",
     ],
     reasons: WANTED,
 };
@@ -103,13 +106,12 @@ pub(super) const ADD_FIELD: Wording = Wording {
 pub(super) const REMOVE_FIELD: Wording = Wording {
     summary: "Removes the field {f} from {many}.",
     requests: &[
-        "Remove {f} from {many}.",
-        "{^many} lose their field {f}.",
-        "We can do without {f} in {many}; please take it out, with its filters and sorts if it has any.",
-        "Is anybody attached to {f} of {many}? We are not. Delete it.",
-        "The field {f} of {many} goes.",
-        "{^a_one} does not need {f} any more.",
-        "Clean-up on {many}: no {f} any more.",
+        "Remove the field {f} from {many}.",
+        "The field {f} of {many} is discontinued; remove it.",
+        "We no longer need the field {f} of {many}; please remove it.",
+        "Could you delete the field {f} from {many}?",
+        "{^a_one} should no longer have the field {f}.",
+        "{^many}: drop the field {f}.",
     ],
     reasons: UNUSED,
 };
@@ -117,29 +119,30 @@ pub(super) const REMOVE_FIELD: Wording = Wording {
 pub(super) const RENAME_FIELD: Wording = Wording {
     summary: "Renames the field {old} of {many} to {new}.",
     requests: &[
-        "In {many}, {old} is now called {new}.",
-        "Rename {old} to {new} in {many}: in bodies, answers and query parameters.",
-        "{^many}: {old} → {new}.",
-        "Could the field {old} of {many} please be named {new}? Filters and sorts that use the name follow it.",
-        "Please write {new} where {many} have {old} today, in requests and answers alike.",
-        "{^a_one} should show {new} instead of {old}. It is the same field under another name.",
+        "Rename the field {old} of {many} to {new}.",
+        "The field {old} of {many} is called {new} from now on.",
+        "For {many}, the field name {new} replaces {old}.",
+        "Could you rename the field {old} of {many} to {new}? It is the same field under another name.",
+        "{^many}: rename the field {old} → {new}.",
+        "Please give the field {old} of {many} another name: {new}.",
     ],
     reasons: NAMES,
 };
 
 /// What the rename of a field reaches.
 pub(super) const REACH_OF_FIELD: &str =
-    "It does not change names of analytics, of other fields and of parameters of actions.";
+    "The new name applies to request bodies, responses and query parameters. Names of analytics, of other fields and of \
+     action parameters stay as they are, even if they contain the old name.";
 
 pub(super) const RETYPE_FIELD: Wording = Wording {
     summary: "Changes the type of {f} of {many} from {old_word} to this: {kind}.",
     requests: &[
-        "{f} of {many} is no longer {old_type} but {a_type}.",
-        "Change the type of {f} in {many} from {old_word} to {type}.",
-        "We want {f} in {many} to be {a_type}. Until now it was {old_type}.",
-        "Could {f} of {a_one} become {a_type} instead of {old_type}?",
-        "The type of {f} ({many}) turned out to be the wrong choice: make it {a_type}.",
-        "{^many}, {f}: {old_word} → {type}.",
+        "Change the type of {f} of {many} from {old_word} to {type}.",
+        "The type of {f} of {many} is no longer {old_word} but {type}.",
+        "{f} of {many} needs another type: {a_type} instead of {old_type}.",
+        "Could you change the type of {f} of {many}? It is {old_type} today and should become {a_type}.",
+        "{^many}, type of {f}: {old_word} → {type}.",
+        "{^old_type} was the wrong type for {f} of {many}; please make it {a_type}.",
     ],
     reasons: SHAPES,
 };
@@ -147,12 +150,12 @@ pub(super) const RETYPE_FIELD: Wording = Wording {
 pub(super) const ADD_ENUM_VALUE: Wording = Wording {
     summary: "Adds the value `{value}` to {f} of {many}.",
     requests: &[
-        "{f} of {many} can also be `{value}`.",
-        "Allow one more value for {f} of {many}: `{value}`.",
-        "Add `{value}` to the words that {f} of {a_one} can have.",
-        "Could {f} of {many} take `{value}` as well?",
-        "There are {many} that none of the present words describes. For those, {f} gets the value `{value}`.",
-        "{^many}, {f}: new value `{value}`.",
+        "Allow `{value}` as another value of {f} of {many}.",
+        "{f} of {many} gets one more enum value: `{value}`.",
+        "Add the enum value `{value}` to {f} of {many}.",
+        "Could you add `{value}` to the values of {f} of {many}?",
+        "Some {many} fit none of the present values of {f}. Add the value `{value}` for them.",
+        "{^many}, {f}: new enum value `{value}`.",
     ],
     reasons: WANTED,
 };
@@ -160,12 +163,12 @@ pub(super) const ADD_ENUM_VALUE: Wording = Wording {
 pub(super) const REMOVE_ENUM_VALUE: Wording = Wording {
     summary: "Removes the value `{value}` from {f} of {many}.",
     requests: &[
-        "{f} of {many} can not be `{value}` any more.",
-        "Take `{value}` out of the values of {f} in {many}.",
-        "We have stopped using `{value}` for {f} of {many}; remove it.",
-        "Could `{value}` disappear from {f} of {a_one}?",
-        "{^many}, {f}: the value `{value}` is dropped.",
-        "Nothing should be able to have `{value}` as {f} in {many} from now on.",
+        "Remove the value `{value}` from {f} of {many}.",
+        "{f} of {many} can no longer have the value `{value}`.",
+        "We no longer use the value `{value}` for {f} of {many}; please remove it.",
+        "Could you drop `{value}` from the values of {f} of {many}?",
+        "{^many}, {f}: the enum value `{value}` is dropped.",
+        "`{value}` must no longer be accepted as a value of {f} of {many}.",
     ],
     reasons: UNUSED,
 };
@@ -173,29 +176,30 @@ pub(super) const REMOVE_ENUM_VALUE: Wording = Wording {
 pub(super) const RENAME_ENUM_VALUE: Wording = Wording {
     summary: "Renames the value `{value}` of {f} of {many} to `{to}`.",
     requests: &[
-        "The value `{value}` of {f} in {many} is `{to}` from now on.",
-        "In {f} of {many}, write `{to}` instead of `{value}`, in requests and answers.",
-        "Rename `{value}` to `{to}` in {f} of {many}; defaults, conditions and effects that use the word follow.",
-        "Could {f} of {a_one} say `{to}` where it says `{value}` today?",
-        "{^many}, {f}: `{value}` → `{to}`.",
-        "The word `{value}` for {f} of {many} is out, `{to}` takes its place with the same meaning.",
+        "Rename the value `{value}` of {f} of {many} to `{to}`.",
+        "The value `{value}` of {f} of {many} is called `{to}` from now on.",
+        "For {f} of {many}, the enum value `{to}` replaces `{value}`, with the same meaning.",
+        "Could you rename the value `{value}` of {f} of {many} to `{to}`? Its meaning stays the same.",
+        "{^many}, {f}: rename the enum value `{value}` → `{to}`.",
+        "{f} of {many} should use the value `{to}` instead of `{value}`; only the word changes.",
     ],
     reasons: NAMES,
 };
 
 /// What the rename of an enum value reaches.
-pub(super) const REACH_OF_ENUM_VALUE: &str = "It does not change values of other fields, nor names of fields, actions and \
-                                              analytics.";
+pub(super) const REACH_OF_ENUM_VALUE: &str =
+    "Defaults, conditions, effects and analytics that use this value use the new word, too. Values of other fields and \
+     names of fields, actions and analytics stay as they are.";
 
 pub(super) const ADD_REFERENCE: Wording = Wording {
     summary: "Adds the reference {f} from {many} to {target_many}.",
     requests: &[
-        "{^many} refer to {target_many} now: add {f}.",
-        "Link {many} with {target_many} by a new reference {f}.",
-        "We want to know which {target} {a_one} belongs to. Please add the reference {f}.",
-        "Could {many} get a reference {f} to {target_many}?",
-        "New reference on {many}: {f}, the id of {a_target}.",
-        "{^a_one} and {a_target} have something to do with each other, and the API should show it in {f}.",
+        "Add the reference field {f} to {many}; it refers to {a_target}.",
+        "{^many} now refer to {target_many}: add the reference {f}.",
+        "Link {many} to {target_many} with a new reference, {f}.",
+        "We want to know which {target} {a_one} belongs to. Please add the reference {f} to {many}.",
+        "Could you add a reference {f} from {many} to {target_many}?",
+        "New reference for {many}: {f}, the `id` of {a_target}.",
     ],
     reasons: WANTED,
 };
@@ -203,25 +207,25 @@ pub(super) const ADD_REFERENCE: Wording = Wording {
 pub(super) const REMOVE_REFERENCE: Wording = Wording {
     summary: "Removes the reference {f} from {many}.",
     requests: &[
-        "{^many} do not refer to {target_many} by {f} any more: remove it.",
         "Remove the reference {f} from {many}.",
-        "Cut the link {f} between {many} and {target_many}.",
-        "Could {many} do without {f}? We do not need to know that {target} any more.",
-        "The reference {f} of {many} goes, and its nested routes and filters with it, if there are any.",
-        "{^many}: no {f} from now on.",
+        "{^many} no longer refer to {target_many} through {f}; remove this reference.",
+        "Delete the link from {many} to {target_many}: the reference {f} is removed.",
+        "Could you drop the reference {f} from {many}? We no longer need to know that {target}.",
+        "The reference {f} of {many} to {target_many} is discontinued; please remove it.",
+        "{^many}: remove the reference {f}.",
     ],
     reasons: UNUSED,
 };
 
 pub(super) const CHANGE_DELETE_RULE: Wording = Wording {
-    summary: "Changes what deleting {a_target} does to the {many} that refer to it by {f}: {rule}.",
+    summary: "Changes the delete rule of {f} of {many}: {rule}.",
     requests: &[
-        "When {a_target} is deleted, another rule holds for the {many} that refer to it by {f}: {rule}.",
-        "Change the delete rule of {f} in {many}: {rule}.",
-        "What happens to {many} when their {target} ({f}) goes? From now on: {rule}.",
-        "Deleting {target_many} did the wrong thing to {many} so far. For {f} the rule is now: {rule}.",
-        "Could the reference {f} of {many} behave differently when {a_target} is deleted? We want this: {rule}.",
-        "{^many}, {f}, on deletion of the {target}: {rule}.",
+        "Change the delete rule of {f} of {many}: {rule}.",
+        "The delete rule of the reference {f} of {many} is another one from now on: {rule}.",
+        "New delete rule for {f} of {many}: {rule}.",
+        "Could you change the delete rule of {f} of {many}? From now on, {rule}.",
+        "{^many}, {f}, delete rule: {rule}.",
+        "Deleting {target_many} does the wrong thing to {many} today. The new delete rule of {f}: {rule}.",
     ],
     reasons: &[
         "Last week somebody deleted a record and was surprised.",
@@ -235,24 +239,25 @@ pub(super) const CHANGE_DELETE_RULE: Wording = Wording {
 pub(super) const NEST: Wording = Wording {
     summary: "Adds the nested routes `{path}` for {many}.",
     requests: &[
-        "{^many} can also be reached through their {target}: `{path}` lists and creates.",
         "Add nested routes for {many} at `{path}`.",
-        "Give {f} of {many} nested routes, `{path}`.",
-        "Could we list and create the {many} of {a_target} directly under `{path}`?",
-        "The app shows {target_many} with their {many}, so a route `{path}` would save it a lot of filtering.",
-        "New: `GET` and `POST` on `{path}`.",
+        "{^many} should also be reachable through their {target} ({f}): add nested routes at `{path}`.",
+        "Give the reference {f} of {many} nested routes: `GET` and `POST` on `{path}`.",
+        "Could you add nested routes at `{path}`, to list and create the {many} of one {target}?",
+        "The app shows {target_many} with their {many}. New nested routes at `{path}` would save it a lot of filtering; \
+         please add them.",
+        "New nested routes for {many} under {target_many}: `{path}`.",
     ],
     reasons: WANTED,
 };
 
 pub(super) const UNNEST: Wording = Wording {
-    summary: "Removes the nested routes `{path}` for {many}.",
+    summary: "Removes the nested routes `{path}` for {many}; the field {f} stays.",
     requests: &[
-        "The nested routes `{path}` go; {many} are reached by their own collection only.",
-        "Remove `{path}`. The field {f} itself stays.",
-        "We do not want to serve {many} under {target_many} any more.",
-        "Could you drop the nested routes `{path}`? The ordinary list is enough.",
-        "{^many} lose their nested routes under {target_many}.",
+        "Remove the nested routes at `{path}`; {many} keep their own collection and the field {f}.",
+        "The nested routes for {many} at `{path}` are discontinued. The field {f} itself stays.",
+        "Drop the nested routes `{path}` of {many}; the field {f} stays.",
+        "Could you remove the nested routes for {many} at `{path}`? The ordinary list is enough, and the field {f} stays.",
+        "We no longer want nested routes for {many} under {target_many}: remove `{path}`. The field {f} stays.",
     ],
     reasons: UNUSED,
 };
@@ -260,25 +265,25 @@ pub(super) const UNNEST: Wording = Wording {
 pub(super) const ADD_COMPUTED: Wording = Wording {
     summary: "Adds the computed field {f} to {many}: {formula}.",
     requests: &[
-        "{^many} show a new computed field {f}.",
-        "Add a read-only field {f} to {many}; the server works it out.",
-        "Clients compute this themselves at the moment, each a little differently: let {many} show {f}.",
-        "Could {a_one} show {f}, computed by the server?",
-        "New computed field on {many}: {f}.",
-        "We would like to read {f} from {many} instead of working it out each time.",
+        "Add the computed field {f} to {many}.",
+        "{^many} get a new computed field, {f}, which clients cannot write.",
+        "Clients work out {f} of {many} themselves, each a little differently. Please add it as a computed field.",
+        "Could you add a computed field {f} to {many}?",
+        "New computed field for {many}: {f}.",
+        "We would like to read {f} from {many} instead of working it out in every client; add it as a computed field.",
     ],
     reasons: WANTED,
 };
 
 pub(super) const CHANGE_COMPUTED: Wording = Wording {
-    summary: "Computes {f} of {many} another way: {formula}.",
+    summary: "Changes the formula of the computed field {f} of {many}: {formula}.",
     requests: &[
-        "{f} of {many} is computed another way now.",
-        "Change the formula of {f} in {many}.",
-        "The definition of {f} ({many}) was wrong; here is the right one.",
-        "Could {f} of {a_one} be worked out differently?",
-        "{^many}: new computation for {f}.",
-        "We have agreed on another meaning of {f} in {many}.",
+        "Change the formula of the computed field {f} of {many}.",
+        "The computed field {f} of {many} gets a new formula.",
+        "The formula of the computed field {f} of {many} was wrong; here is the right one.",
+        "Could you correct the formula of the computed field {f} of {many}?",
+        "{^many}, computed field {f}: new formula.",
+        "We agreed on another formula for the computed field {f} of {many}.",
     ],
     reasons: SHAPES,
 };

@@ -7,11 +7,11 @@ const SEARCH: &[&str] = &[
     "The front end loads everything just to find a few.",
     "It is what people look for first.",
     "The new overview page needs it.",
-    "A client asked whether it could be done.",
+    "A client asked whether this is possible.",
 ];
 
 const UNSEARCHED: &[&str] = &[
-    "It was slow and nobody used it.",
+    "It was slow, and nobody used it.",
     "The overview page does not offer it any more.",
     "We want to keep the lists simple.",
     "It gave people wrong ideas about the data.",
@@ -21,17 +21,17 @@ const UNSEARCHED: &[&str] = &[
 const STRICT: &[&str] = &[
     "We found a lot of nonsense in the data.",
     "It has cost us money more than once.",
-    "A partner rejects what does not follow this.",
-    "Somebody entered rubbish and it went unnoticed for weeks.",
-    "It has been a written rule all along, the API just did not know it.",
-    "Better data from the start is cheaper than cleaning up.",
+    "A partner rejects data that breaks this rule.",
+    "Somebody entered rubbish, and it went unnoticed for weeks.",
+    "This has been a written rule all along; the API just did not enforce it.",
+    "Clean data from the start is cheaper than cleaning up later.",
 ];
 
 const LAX: &[&str] = &[
     "Reality is more varied than we thought.",
     "Serious entries were turned away.",
     "Support had to enter such cases by hand.",
-    "The rule was stricter than anything that we need.",
+    "The old rule was stricter than anything that we need.",
     "It kept an important customer from working with us.",
     "There are honest exceptions.",
 ];
@@ -39,12 +39,12 @@ const LAX: &[&str] = &[
 pub(super) const ADD_FILTER: Wording = Wording {
     summary: "Adds the filter `{param}` to the list of {many}.",
     requests: &[
-        "The list of {many} gets a filter. {clause}",
-        "Add a filter to the list of {many}. {clause}",
-        "It should be possible to narrow the list of {many} down. {clause}",
-        "Could lists of {many} be filtered by `{param}`? {clause}",
-        "New query parameter on {many}: `{param}`. {clause}",
-        "Finding {many} takes too many clicks, a filter would help. {clause}",
+        "Add the filter `{param}` to the list of {many}.",
+        "The list of {many} gets a new filter, `{param}`.",
+        "Could you add a filter `{param}` to the list of {many}?",
+        "It should be possible to narrow down the list of {many}; please add the filter `{param}`.",
+        "New filter for the list of {many}: `{param}`.",
+        "Finding {many} takes too long. Add a filter `{param}` to their list.",
     ],
     reasons: SEARCH,
 };
@@ -53,74 +53,74 @@ pub(super) const REMOVE_FILTER: Wording = Wording {
     summary: "Removes the filter `{param}` from the list of {many}.",
     requests: &[
         "Remove the filter `{param}` from the list of {many}.",
-        "The list of {many} loses its filter `{param}`.",
-        "Filtering {many} by `{param}` is not wanted any more.",
-        "Could the filter `{param}` of {many} go?",
-        "{^many}: no filter `{param}` from now on, the field stays.",
+        "The list of {many} should no longer have the filter `{param}`.",
+        "We no longer need the filter `{param}` in the list of {many}; please remove it.",
+        "Could you drop the filter `{param}` from the list of {many}? The field itself stays.",
+        "{^many}: the filter `{param}` is dropped; the field itself stays.",
     ],
     reasons: UNSEARCHED,
 };
 
 pub(super) const ADD_SORT: Wording = Wording {
-    summary: "Lets {many} be sorted by {f}.",
+    summary: "Allows sorting {many} by {f}.",
     requests: &[
-        "{^many} can be sorted by {f} too.",
-        "Allow {f} as a sort for {many}.",
-        "Let people sort the list of {many} by {f}, in both directions.",
-        "Could `sort` on {many} take {f} as well?",
-        "The order of {many} matters to some: add sorting by {f}.",
-        "New sort on {many}: {f}.",
+        "Allow sorting {many} by {f}.",
+        "{^many} can also be sorted by {f} from now on.",
+        "Let clients sort the list of {many} by {f} too, in both directions.",
+        "Could you add {f} to the fields that {many} can be sorted by?",
+        "Clients want to sort the list of {many} by {f}; please add it as a sort field.",
+        "New sort field for {many}: {f}.",
     ],
     reasons: SEARCH,
 };
 
 pub(super) const REMOVE_SORT: Wording = Wording {
-    summary: "Lets {many} no longer be sorted by {f}.",
+    summary: "Removes {f} from the fields that {many} can be sorted by.",
     requests: &[
-        "Sorting {many} by {f} is not possible any more.",
-        "Take {f} out of the sorts of {many}.",
-        "The list of {many} need not be sortable by {f}.",
-        "Could we stop offering {f} as a sort for {many}?",
-        "{^many}: `sort` does not take {f} from now on.",
+        "Remove {f} from the fields that {many} can be sorted by.",
+        "{^many} should no longer be sorted by {f}, not even when a client asks for it.",
+        "Stop offering {f} as a sort field of {many}; remove it.",
+        "Could you drop {f} from the sort fields of {many}?",
+        "{^many}: sorting by {f} is discontinued.",
     ],
     reasons: UNSEARCHED,
 };
 
 pub(super) const CHANGE_DEFAULT_SORT: Wording = Wording {
-    summary: "Orders {many} by {order} if nothing is asked for.",
+    summary: "Changes the default order of {many}: by {order}.",
     requests: &[
-        "Without `sort`, {many} come by {order} from now on.",
         "Change the default order of {many}: by {order}.",
-        "When nobody asks for an order, list {many} by {order}.",
-        "Could the list of {many} come by {order} on its own?",
-        "New default order for {many}: {order}.",
-        "People expect the list of {many} by {order}, so make that the default.",
+        "Without a `sort` parameter, {many} are listed in a new default order: by {order}.",
+        "When a request has no `sort` parameter, list {many} by {order}; this is their new default order.",
+        "Could you change the default order of {many}? It should be by {order}.",
+        "New default order of {many}: by {order}.",
+        "People expect the list of {many} by {order}; please make that the default order.",
     ],
     reasons: SEARCH,
 };
 
 pub(super) const TIGHTEN: Wording = Wording {
-    summary: "Makes {f} of {many} stricter: {kind} (until now {old_kind}).",
+    summary: "Makes {f} of {many} stricter: {kind} (until now: {old_kind}).",
     requests: &[
-        "{f} of {many} becomes stricter.",
-        "Tighten the rule for {f} in {many}: {kind}.",
-        "Not everything that {f} of {many} takes today is welcome. From now on: {kind}.",
-        "Could {f} of {a_one} be checked more strictly?",
-        "{^many}, {f}: {old_kind} was too lax.",
-        "Please narrow down what {f} of {many} takes.",
+        "Tighten the rule for {f} of {many}: {kind} instead of {old_kind}.",
+        "{f} of {many} accepts too much today: {old_kind}. Tighten this to: {kind}.",
+        "Could you validate {f} of {many} more strictly? The new rule is: {kind}. Until now: {old_kind}.",
+        "Stricter validation for {f} of {many}: {kind}. Until now: {old_kind}.",
+        "{^many}, {f}, stricter rule: {old_kind} → {kind}.",
+        "Please narrow down what {f} of {many} accepts, from {old_kind} to {kind}.",
     ],
     reasons: STRICT,
 };
 
 pub(super) const LOOSEN: Wording = Wording {
-    summary: "Makes {f} of {many} less strict: {kind} (until now {old_kind}).",
+    summary: "Makes {f} of {many} less strict: {kind} (until now: {old_kind}).",
     requests: &[
-        "{f} of {many} becomes less strict.",
-        "Relax the rule for {f} in {many}: {kind}.",
-        "{f} of {many} should take more than it does today.",
-        "Could {f} of {a_one} be checked less strictly?",
-        "{^many}, {f}: {old_kind} was too narrow.",
-        "Please widen what {f} of {many} takes.",
+        "Relax the rule for {f} of {many}: {kind} instead of {old_kind}.",
+        "{f} of {many} accepts too little today: {old_kind}. Relax this to: {kind}.",
+        "Could you validate {f} of {many} less strictly? The new rule is: {kind}. Until now: {old_kind}.",
+        "Less strict validation for {f} of {many}: {kind}. Until now: {old_kind}.",
+        "{^many}, {f}, less strict rule: {old_kind} → {kind}.",
+        "Please widen what {f} of {many} accepts, from {old_kind} to {kind}.",
     ],
     reasons: LAX,
 };
@@ -128,93 +128,94 @@ pub(super) const LOOSEN: Wording = Wording {
 pub(super) const REQUIRE: Wording = Wording {
     summary: "Makes {f} of {many} required.",
     requests: &[
-        "{f} of {many} has to be given from now on.",
-        "Make {f} required in {many}.",
-        "{^many} without {f} are not to be accepted any more.",
-        "Could we insist on {f} when {a_one} is created or replaced?",
-        "{^many}, {f}: required.",
-        "Too many {many} come in without {f}. It is required now.",
+        "Make {f} of {many} required.",
+        "{f} is a required field of {many} from now on.",
+        "{f} of {many} becomes required: a create without it is *invalid*.",
+        "Could you make {f} required for {many}? A create without it is then *invalid*.",
+        "{^many}, {f}: required from now on.",
+        "Too many {many} come in without {f}. It is required from now on.",
     ],
     reasons: STRICT,
 };
 
 pub(super) const MAKE_OPTIONAL: Wording = Wording {
-    summary: "Makes {f} of {many} optional, with {default}.",
+    summary: "Makes {f} of {many} optional, with the default {to}.",
     requests: &[
-        "{f} of {many} need not be given any more.",
-        "Make {f} optional in {many}, with {default}.",
-        "{^many} may come without {f}; it has {default} then.",
-        "Could {f} of {a_one} be left out?",
-        "{^many}, {f}: optional, {default}.",
-        "Not everyone knows {f} when {a_one} is entered, so it becomes optional.",
+        "Make {f} of {many} optional, with the default {to}.",
+        "{f} of {many} does not have to be given any more; it becomes optional, and its default is {to}.",
+        "{f} becomes an optional field of {many}, with the default {to}.",
+        "Could you make {f} of {many} optional? If it is omitted, it gets the default {to}.",
+        "{^many}, {f}: optional from now on, default {to}.",
+        "Not everyone knows {f} when creating {a_one}. It becomes optional, with the default {to}.",
     ],
     reasons: LAX,
 };
 
 pub(super) const ALLOW_NULL: Wording = Wording {
-    summary: "Lets {f} of {many} be null.",
+    summary: "Allows null for {f} of {many}.",
     requests: &[
-        "{f} of {many} may be null.",
-        "Allow null for {f} in {many}.",
-        "Sometimes there is no {f} for {a_one}, and null should say so.",
-        "Could {f} of {many} take null?",
-        "{^many}, {f}: nullable from now on.",
+        "Allow null for {f} of {many}.",
+        "{f} of {many} may be null from now on.",
+        "{f} of {many} becomes nullable.",
+        "Could you accept null for {f} of {many}?",
+        "{^many}, {f}: null is allowed from now on.",
+        "Sometimes {a_one} has no {f}. Please allow null for it.",
     ],
     reasons: LAX,
 };
 
 pub(super) const FORBID_NULL: Wording = Wording {
-    summary: "Lets {f} of {many} no longer be null.",
+    summary: "Forbids null for {f} of {many}{with_default}.",
     requests: &[
+        "Forbid null for {f} of {many}.",
         "{f} of {many} must not be null any more.",
-        "Forbid null for {f} in {many}.",
-        "{^many} always have a value for {f} from now on.",
-        "Could {f} of {many} refuse null?",
-        "{^many}, {f}: never null from now on.",
-        "A null in {f} of {many} breaks the reports. Please refuse it.",
+        "{f} of {many} is no longer nullable.",
+        "Could you reject null for {f} of {many} from now on?",
+        "{^many}, {f}: null is no longer allowed.",
+        "Null in {f} of {many} breaks our reports. Please forbid it.",
     ],
     reasons: STRICT,
 };
 
 pub(super) const CHANGE_DEFAULT: Wording = Wording {
-    summary: "Gives {f} of {many} {default} (until now {old_default}).",
+    summary: "Changes the default of {f} of {many} from {from} to {to}.",
     requests: &[
-        "{f} of {many} has {default} from now on; until now it had {old_default}.",
-        "Change what {f} of {many} becomes when it is not given: {default}.",
-        "When somebody creates {a_one} without {f}, the result should be different: {default}.",
-        "Could {f} of {many} have {default} instead of {old_default}?",
-        "{^many}, {f}: {default}, not {old_default}.",
-        "Most people set {f} of {many} by hand because what they get otherwise is wrong. It should have {default}.",
+        "Change the default of {f} of {many} from {from} to {to}.",
+        "{f} of {many} has the default {to} from now on, instead of {from}.",
+        "When {f} of {a_one} is omitted, it gets the default {to} from now on; until now it got {from}.",
+        "Could you set the default of {f} of {many} to {to}? Today it is {from}.",
+        "{^many}, {f}: default {from} → {to}.",
+        "Most people correct {f} of {many} by hand, because the default {from} is wrong. The default should be {to}.",
     ],
     reasons: &[
         "It is what people mean when they say nothing.",
-        "The old behaviour surprised new users.",
+        "The old behavior surprised new users.",
         "It saves a click in nine cases out of ten.",
-        "The rule book says so since this month.",
-        "It was never decided on purpose.",
+        "The rulebook changed this month.",
+        "The old one was never decided on purpose.",
     ],
 };
 
 pub(super) const MAKE_UNIQUE: Wording = Wording {
     summary: "Makes {f} of {many} unique.",
     requests: &[
-        "{f} of {many} has to be unique.",
-        "No two {many} may have the same {f}.",
-        "Make {f} unique in {many}.",
-        "Could the API refuse {a_one} whose {f} is taken already?",
-        "We had two {many} with the same {f} and mixed them up. That must not happen again: {f} is unique now.",
-        "{^many}, {f}: unique.",
+        "Make {f} of {many} unique.",
+        "{f} of {many} must be unique from now on.",
+        "No two {many} may have the same {f}: the field becomes unique.",
+        "Could you enforce that {f} is unique among {many}?",
+        "{^many}, {f}: unique from now on.",
+        "We had two {many} with the same {f} and mixed them up. Please make the field unique.",
     ],
     reasons: STRICT,
 };
 
 pub(super) const DROP_UNIQUE: Wording = Wording {
-    summary: "Lets {f} of {many} occur more than once.",
+    summary: "Makes {f} of {many} no longer unique.",
     requests: &[
-        "{f} of {many} need not be unique any more.",
-        "Two {many} may have the same {f} from now on.",
-        "Drop the uniqueness of {f} in {many}.",
-        "Could several {many} share one {f}?",
+        "{f} of {many} no longer has to be unique.",
+        "Drop the uniqueness of {f} of {many}.",
+        "Several {many} may have the same {f} from now on; it is no longer unique.",
+        "Could you remove the uniqueness check for {f} of {many}?",
         "{^many}, {f}: no longer unique.",
     ],
     reasons: LAX,
@@ -223,24 +224,24 @@ pub(super) const DROP_UNIQUE: Wording = Wording {
 pub(super) const MAKE_IMMUTABLE: Wording = Wording {
     summary: "Makes {f} of {many} immutable.",
     requests: &[
-        "{f} of {many} can not be changed after creation any more.",
-        "Make {f} immutable in {many}.",
-        "Once {a_one} exists, its {f} is fixed.",
-        "Could {f} of {many} be protected against later changes?",
-        "Somebody changed {f} of {many} afterwards, and everything that relied on it was wrong. It is immutable now.",
-        "{^many}, {f}: immutable.",
+        "Make {f} of {many} immutable.",
+        "{f} of {many} cannot be changed after creation any more; it becomes immutable.",
+        "Once {a_one} is created, its {f} is fixed: the field becomes immutable.",
+        "Could you make {f} of {many} immutable?",
+        "{^many}, {f}: immutable from now on.",
+        "Somebody changed {f} of {many} afterwards, and everything that relied on it was wrong. It becomes immutable.",
     ],
     reasons: STRICT,
 };
 
 pub(super) const MAKE_MUTABLE: Wording = Wording {
-    summary: "Lets {f} of {many} be changed.",
+    summary: "Makes {f} of {many} no longer immutable.",
     requests: &[
-        "{f} of {many} can be changed after creation.",
-        "{f} in {many} is not immutable any more.",
-        "Typing errors happen: let {f} of {many} be corrected later.",
-        "Could replace and update change {f} of {many} too?",
-        "{^many}, {f}: can be changed like any other field.",
+        "{f} of {many} is no longer immutable.",
+        "{f} of {many} can be changed after creation from now on; it is no longer immutable.",
+        "Typing errors happen: {f} of {many} should no longer be immutable.",
+        "Could you allow changes to {f} of {many}? It should no longer be immutable.",
+        "{^many}, {f}: no longer immutable.",
     ],
     reasons: LAX,
 };
