@@ -12,7 +12,7 @@ use model::Warning;
 use store::{Store, WarningFilter};
 
 const MANIFEST: &str = r#"{
-  "format": "stamina-pack/3",
+  "format": "stamina-pack/4",
   "generator": {"name": "stamina", "version": "0.1.0"},
   "scenarios": [
     {"folder": "scenario_0", "title": "Parcel logistics", "turns": 1},
@@ -87,7 +87,8 @@ fn what_is_wrong_with_a_pack_is_said() {
         read(&tree).1.into_iter().map(|warning| warning.code).collect::<Vec<_>>()
     };
     assert!(said(&files).contains(&"pack.scenario_missing".to_owned()));
-    assert_eq!(said(&pack(&MANIFEST.replace("pack/3", "pack/9"))), ["pack.version"]);
+    assert_eq!(said(&pack(&MANIFEST.replace("pack/4", "pack/3"))), [""; 0], "earlier packs are read");
+    assert_eq!(said(&pack(&MANIFEST.replace("pack/4", "pack/9"))), ["pack.version"]);
     assert_eq!(said(&pack(&MANIFEST[..MANIFEST.len() / 2])), ["json.truncated"]);
 }
 

@@ -24,7 +24,7 @@ mod tests;
 pub use self::error::PackError;
 pub use self::layout::{MANIFEST, Part, folder, number};
 pub use self::make::{CHANGES_VERSION, Made, Maker, RecordedChange, TurnChanges};
-pub use self::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry};
+pub use self::manifest::{EARLIER_VERSIONS, Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry};
 pub use self::read::{Mismatch, Pack};
 pub use self::write::{Generated, Options, Progress, Target, generate};
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! <place>/
-//!   manifest.json      {format: "stamina-pack/3", …, scenarios: [{folder, title, turns, …}]}
+//!   manifest.json      {format: "stamina-pack/4", …, scenarios: [{folder, title, turns, …}]}
 //!   scenario_N/        schemas, changes, specifications, suites, reference servers
 //! ```
 
@@ -18,8 +18,8 @@ const MANIFEST: &str = "manifest.json";
 const MANIFEST_CAP: u64 = 128 << 20;
 /// The format of a manifest is its first key.
 const HEAD: u64 = 256;
-/// The format that is read.
-const VERSION: &str = "stamina-pack/3";
+/// The formats that are read.
+const VERSIONS: [&str; 2] = ["stamina-pack/4", "stamina-pack/3"];
 
 /// A scenario pack.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Format for Pack {
     }
 
     fn looked_for(&self) -> &'static str {
-        "manifest.json with format stamina-pack/3"
+        "manifest.json with format stamina-pack/4"
     }
 
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
@@ -77,11 +77,14 @@ impl Format for Pack {
         match tree.read_json::<Manifest>(&path, MANIFEST_CAP) {
             Ok(manifest) => {
                 report.files_read += 1;
-                if manifest.format != VERSION {
+                if !VERSIONS.contains(&manifest.format.as_str()) {
                     report.warn(Warning::skipped(
                         path,
                         "pack.version",
-                        format!("The pack is of another format than {VERSION}; its scenarios are not shown."),
+                        format!(
+                            "The pack is of another format than {}; its scenarios are not shown.",
+                            VERSIONS.join(" and ")
+                        ),
                     ));
                     return Survey::default();
                 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use files::ReadError;
 
-use super::manifest::PACK_VERSION;
+use super::manifest::{EARLIER_VERSIONS, PACK_VERSION};
 use super::read::Mismatch;
 use crate::config::ConfigError;
 use crate::sample::SampleError;
@@ -57,7 +57,7 @@ pub enum PackError {
     #[error("It is no scenario pack: {0}")]
     NotAPack(String),
     /// A pack of another format.
-    #[error("It is a pack of the format {0}; this program reads {PACK_VERSION}")]
+    #[error("It is a pack of the format {0}; this program reads {PACK_VERSION} and {}", EARLIER_VERSIONS.join(", "))]
     Version(String),
     /// No such scenario or turn.
     #[error("{0}")]

@@ -11,13 +11,16 @@ use super::layout::folder;
 use crate::config::Generation;
 use crate::sample::Origin;
 
-/// The version of the layout; first key of the manifest.
-pub const PACK_VERSION: &str = "stamina-pack/3";
+/// The version of what is generated; first key of the manifest.
+pub const PACK_VERSION: &str = "stamina-pack/4";
+
+/// Earlier versions that are read as well: their files have the same form, and their texts other words.
+pub const EARLIER_VERSIONS: [&str; 1] = ["stamina-pack/3"];
 
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`PACK_VERSION`].
+    /// [`PACK_VERSION`] or one of [`EARLIER_VERSIONS`].
     pub format: String,
     /// What wrote it.
     pub generator: Generator,
@@ -83,10 +86,10 @@ pub struct ScenarioEntry {
 }
 
 impl ScenarioEntry {
-    /// The hash over its turns.
-    pub(super) fn hash(folder: &str, turns: &[String]) -> String {
+    /// The hash over its turns, in a pack of a version.
+    pub(super) fn hash(format: &str, folder: &str, turns: &[String]) -> String {
         let mut hash = Sha256::new();
-        hash.update(PACK_VERSION);
+        hash.update(format);
         for line in std::iter::once(folder).chain(turns.iter().map(String::as_str)) {
             hash.update("\n");
             hash.update(line);
@@ -138,10 +141,10 @@ impl Extent {
 }
 
 impl Manifest {
-    /// The hash over all scenarios.
-    pub(super) fn hash(scenarios: &[ScenarioEntry]) -> String {
+    /// The hash over all scenarios, in a pack of a version.
+    pub(super) fn hash(format: &str, scenarios: &[ScenarioEntry]) -> String {
         let mut hash = Sha256::new();
-        hash.update(PACK_VERSION);
+        hash.update(format);
         for scenario in scenarios {
             hash.update("\n");
             hash.update(&scenario.sha256);
@@ -156,7 +159,7 @@ impl Manifest {
         let content = |what: String| PackError::Content { path: path.to_owned(), what };
         let head: Head = serde_json::from_slice(bytes)
             .map_err(|error| PackError::NotAPack(format!("{path} is no manifest of one: {error}")))?;
-        if head.format != PACK_VERSION {
+        if head.format != PACK_VERSION && !EARLIER_VERSIONS.contains(&head.format.as_str()) {
             return Err(if head.format.starts_with("stamina-pack/") {
                 PackError::Version(head.format.chars().take(40).collect())
             } else {
@@ -185,11 +188,11 @@ impl Manifest {
             {
                 return Err(content(format!("Its entry {index} is not that of {name} with {turns} turns")));
             }
-            if scenario.sha256 != ScenarioEntry::hash(&name, &scenario.turn_sha256) {
+            if scenario.sha256 != ScenarioEntry::hash(&manifest.format, &name, &scenario.turn_sha256) {
                 return Err(content(format!("The hash of {name} is not that of its turns")));
             }
         }
-        if manifest.sha256 != Self::hash(&manifest.scenarios) {
+        if manifest.sha256 != Self::hash(&manifest.format, &manifest.scenarios) {
             return Err(content("Its hash is not that of its scenarios".to_owned()));
         }
         Ok(manifest)
@@ -206,6 +209,9 @@ impl Manifest {
     /// In which ways another pack differs, in sentences; nothing if it has the same content.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let mut found = Vec::new();
+        if self.format != other.format {
+            found.push(format!("They are of the formats {} and {}", self.format, other.format));
+        }
         if self.config != other.config {
             found.push("The settings differ".to_owned());
         }

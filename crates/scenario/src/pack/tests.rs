@@ -182,6 +182,34 @@ fn a_manifest_that_contradicts_itself_is_refused() {
     assert_eq!(code(&text.replace(turn.as_str(), &"0".repeat(64))), "pack.content");
 }
 
+/// A pack that the version before this one wrote.
+#[test]
+fn a_pack_of_the_version_before_is_read_with_its_own_words() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/packs/stamina-pack-3.zip");
+    let pack = Pack::open_path(&path).expect("it is a pack");
+    assert_eq!(pack.manifest().format, EARLIER_VERSIONS[0]);
+    assert_eq!(verified(&pack), []);
+    let request = pack.request(0, 2).expect("a request");
+    assert!(request.contains("Could we insist on `plate_code`"), "{request}");
+    assert!(pack.suite(0, 2).expect("a suite").cases.len() > 100);
+    let report = crate::validate::validate(
+        &pack,
+        &crate::validate::Options::default(),
+        &|_| {},
+        &AtomicBool::new(false),
+    )
+    .expect("it is validated");
+    assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
+    // What is generated now from the same seed has the same schemas, and other texts.
+    let now = write(&pack.manifest().config, &Target::Nowhere).expect("it is generated");
+    let differences = pack.manifest().differences(&now);
+    assert_eq!(differences[0], format!("They are of the formats {} and {PACK_VERSION}", EARLIER_VERSIONS[0]));
+    // A hash of one version is none of another.
+    let relabeled = pack.manifest().to_json().replace(EARLIER_VERSIONS[0], PACK_VERSION);
+    let error = Manifest::from_json(relabeled.as_bytes(), "manifest.json").expect_err("it is refused");
+    assert_eq!(error.code(), "pack.content");
+}
+
 #[test]
 fn nothing_but_a_pack_is_replaced() {
     let temp = tempfile::tempdir().expect("a folder");
@@ -203,7 +231,7 @@ fn nothing_but_a_pack_is_replaced() {
     let manifest = at("empty").join(MANIFEST);
     let text = std::fs::read_to_string(&manifest).expect("a manifest");
     std::fs::write(&manifest, text.replace(PACK_VERSION, "stamina-pack/1")).expect("it is written");
-    assert!(occupied(&other, "empty", false), "nor is one of another format");
+    assert!(occupied(&one, "empty", false) && occupied(&other, "empty", false), "nor is one of another format");
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
     let suites = at("empty").join("scenario_0/test_suites");
     std::fs::create_dir(suites.join("__pycache__")).expect("a folder");

@@ -101,7 +101,7 @@ pub fn generate(
             model: generation.llm_sampler_model_id.clone(),
         },
         config: generation.clone(),
-        sha256: Manifest::hash(&entries),
+        sha256: Manifest::hash(PACK_VERSION, &entries),
         bytes,
         scenarios: entries,
     };
@@ -237,7 +237,7 @@ impl Work<'_> {
             (self.progress)(Progress { done, total });
         }
         let name = folder(scenario);
-        let sha256 = ScenarioEntry::hash(&name, &hashes);
+        let sha256 = ScenarioEntry::hash(PACK_VERSION, &name, &hashes);
         let turns = self.generation.n_turns;
         let entry = ScenarioEntry { folder: name, title, topic, origin, turns, sha256, turn_sha256: hashes };
         Ok((entry, out.bytes))
@@ -401,8 +401,9 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
         }
     }
     match Pack::open_path(path) {
-        Ok(pack) if pack.manifest().config == *generation || force => Ok(()),
-        Err(PackError::Version(_)) if force => Ok(()),
+        Ok(_) | Err(PackError::Version(_)) if force => Ok(()),
+        Ok(pack) if pack.manifest().format != PACK_VERSION => Err(occupied("A pack of another format lies there")),
+        Ok(pack) if pack.manifest().config == *generation => Ok(()),
         Ok(_) => Err(occupied("A pack of other settings lies there")),
         Err(PackError::Version(_)) => Err(occupied("A pack of another format lies there")),
         Err(_) => Err(occupied("What lies there is no pack")),

@@ -16,7 +16,7 @@ use crate::Seed;
 use crate::change::Change;
 use crate::client::{CaseStatus, run_in_process};
 use crate::ir::Schema;
-use crate::pack::{Mismatch, Pack, PackError, Progress};
+use crate::pack::{Mismatch, PACK_VERSION, Pack, PackError, Progress};
 use crate::reference::World;
 use crate::suite::{Suite, unstated};
 use crate::text;
@@ -162,7 +162,9 @@ impl Work<'_> {
         let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.what));
         let specification = damage.unless(turn, self.pack.specification(scenario, turn))?;
         let request = damage.unless(turn, self.pack.request(scenario, turn))?;
-        let left_out = clauses.iter().filter_map(|clause| {
+        // A pack of an earlier version states the same in other words.
+        let has_these_words = self.pack.manifest().format == PACK_VERSION;
+        let left_out = clauses.iter().filter(|_| has_these_words).filter_map(|clause| {
             let (name, text) = if clause.id.starts_with("gone.") {
                 ("request", &request)
             } else {

@@ -24,7 +24,7 @@ pub struct PackInfo {
     pub path: String,
     /// Why the pack can not be read; then the rest is empty.
     pub problem: Option<String>,
-    /// `stamina-pack/3`.
+    /// `stamina-pack/4`.
     pub format: String,
     /// Version of the generator.
     pub generator: String,

@@ -26,7 +26,7 @@ path: string,
  */
 problem: string | null, 
 /**
- * `stamina-pack/3`.
+ * `stamina-pack/4`.
  */
 format: string, 
 /**

@@ -1,0 +1,195 @@
+//! A second reader: changes rebuilt from the words of their requests alone, and held against what was to be said.
+//!
+//! [`reader`] knows the specification of the turn before as a text, the request as a text, and English as far as requests
+//! use it: terms such as “required” or “soft delete”, and how clauses are built. It sees no schema, no change and no
+//! template. What it cannot tell apart, an agent might not either.
+
+mod clauses;
+mod expected;
+mod reader;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use self::expected::expected;
+use self::reader::{Known, read};
+use super::request::phrasing;
+use super::{change_request, specification, wording};
+use crate::Seed;
+use crate::change::tests::{change, good, second_turn};
+use crate::change::{Change, apply, next_turn};
+use crate::ir::Schema;
+use crate::sample::{ChangeKind, Programmatic, Sampler as _, Touched, propose};
+
+/// The paragraph of the only change of a request, with the list below it.
+fn body(request: &str) -> &str {
+    request.split("\n\n").nth(1).unwrap_or_default()
+}
+
+/// How a text is misread, if it is.
+fn misread(before: &Schema, known: &Known, change: &Change, after: &Schema, text: &str) -> Option<String> {
+    let wanted = expected(before, change, after);
+    match read(known, text) {
+        Ok(found) if found == wanted => None,
+        Ok(found) => Some(format!("{text}\n  read as {found}\n  and not {wanted}")),
+        Err(error) => Some(format!("{text}\n  {error}\n  and not {wanted}")),
+    }
+}
+
+#[test]
+fn every_phrasing_of_every_kind_is_read_back_from_its_text() {
+    let before = second_turn();
+    let known = Known::new(&specification(&before));
+    let mut misread_texts = Vec::new();
+    for json in good() {
+        let change = change(&json);
+        let after = apply(&before, &change).unwrap_or_else(|refusal| panic!("{json}: {refusal}"));
+        let phrasings = wording::of(&change).requests;
+        assert!(phrasings.len() >= 5, "{json} has {} phrasings", phrasings.len());
+        let texts: BTreeSet<String> =
+            phrasings.iter().map(|template| phrasing(&before, &change, &after, template)).collect();
+        assert_eq!(texts.len(), phrasings.len(), "{json}");
+        misread_texts.extend(texts.iter().filter_map(|text| misread(&before, &known, &change, &after, text)));
+    }
+    assert!(misread_texts.is_empty(), "{}\n{}", misread_texts.len(), misread_texts.join("\n\n"));
+}
+
+/// Schemas of four scenarios, early and grown.
+fn schemas() -> Vec<(Seed, Schema)> {
+    let mut all = Vec::new();
+    for scenario in 0..4 {
+        let seed = Seed { base: 21, scenario };
+        let mut schema = Programmatic.first(seed).unwrap().made;
+        all.push((seed, schema.clone()));
+        for _ in 0..10 {
+            schema = Programmatic.turn(seed, &schema, 5).unwrap().made.after;
+        }
+        all.push((seed, schema));
+    }
+    all
+}
+
+/// A change of every kind that fits, as the sampler draws them, for every schema.
+fn sampled() -> Vec<(Seed, Schema, Change, Schema)> {
+    let mut all = Vec::new();
+    for (seed, before) in schemas() {
+        let next = next_turn(&before);
+        for kind in ChangeKind::ALL {
+            let found = (0..8).find_map(|attempt| {
+                let mut draw = seed.draw(next.turn, &format!("{kind:?} {attempt}"));
+                let change = propose(kind, &mut draw, &next, &Touched::default())?;
+                let after = apply(&next, &change).ok()?;
+                Some((change, after))
+            });
+            if let Some((change, after)) = found {
+                all.push((seed, before.clone(), change, after));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn more_than_two_hundred_sampled_changes_of_all_kinds_are_read_back_from_their_requests() {
+    let sampled = sampled();
+    let kinds: BTreeSet<ChangeKind> = sampled.iter().map(|(_, _, change, _)| ChangeKind::of(change)).collect();
+    let missing: Vec<_> = ChangeKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
+    assert!(sampled.len() >= 200 && missing.is_empty(), "{} changes, without {missing:?}", sampled.len());
+    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    let mut misread_texts = Vec::new();
+    for (seed, before, change, after) in &sampled {
+        let key = format!("{} {}", before.title, before.turn);
+        let known = known.entry(key).or_insert_with(|| Known::new(&specification(before)));
+        let request = change_request(*seed, before, std::slice::from_ref(change), after);
+        misread_texts.extend(misread(before, known, change, after, body(&request)));
+    }
+    let (count, all) = (misread_texts.len(), sampled.len());
+    assert!(misread_texts.is_empty(), "{count} of {all}\n{}", misread_texts.join("\n\n"));
+}
+
+/// Words of [`expected`] that stand for words of the texts.
+const WORDS: [(&str, &str); 9] = [
+    ("conflict", "*conflict*"),
+    ("equals", "equals the given value"),
+    ("at_least", "at least|greater than or equal"),
+    ("at_most", "at most|less than or equal"),
+    ("contains", "contains the given text"),
+    ("its id", "'s `id`"),
+    ("set", "sets `|is not null"),
+    ("increase", "increases `"),
+    ("decrease", "decreases `"),
+];
+
+/// The facts of a change: everything in [`expected`] that is no key.
+fn facts(wanted: &Value, into: &mut BTreeSet<String>) {
+    match wanted {
+        Value::String(text) => {
+            into.insert(text.clone());
+        }
+        Value::Array(all) => all.iter().for_each(|one| facts(one, into)),
+        Value::Object(all) => {
+            for (key, one) in all {
+                match (key.as_str(), one) {
+                    ("required", Value::Bool(true)) => _ = into.insert("Required.".to_owned()),
+                    ("unique", Value::Bool(true)) => _ = into.insert("Unique.".to_owned()),
+                    ("immutable", Value::Bool(true)) => _ = into.insert("Immutable.".to_owned()),
+                    ("nullable", Value::Bool(true)) => _ = into.insert("Null is allowed.".to_owned()),
+                    ("nullable", Value::Bool(false)) => _ = into.insert("Null is not allowed.".to_owned()),
+                    ("change", _) => {}
+                    _ => facts(one, into),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Whether a text states a fact: in backquotes, or as words.
+fn states(text: &str, fact: &str) -> bool {
+    let small = text.to_lowercase();
+    let word = WORDS.iter().find(|(word, _)| *word == fact);
+    fact.is_empty()
+        || matches!(fact, "one_of" | "create")
+        || word.is_some_and(|(_, words)| words.split('|').any(|words| text.contains(words)))
+        || small.contains(&fact.to_lowercase())
+}
+
+#[test]
+fn every_phrasing_names_every_fact_of_its_change() {
+    let before = second_turn();
+    let mut unnamed = Vec::new();
+    for json in good() {
+        let change = change(&json);
+        let after = apply(&before, &change).unwrap_or_else(|refusal| panic!("{json}: {refusal}"));
+        let mut wanted = BTreeSet::new();
+        facts(&expected(&before, &change, &after), &mut wanted);
+        assert!(!wanted.is_empty(), "{json}");
+        for template in wording::of(&change).requests {
+            let text = phrasing(&before, &change, &after, template);
+            // The entity may be named by its singular.
+            let singular = |fact: &str| {
+                let named = before.entities.iter().find(|entity| crate::ir::words(&entity.plural) == fact);
+                named.is_some_and(|entity| states(&text, &crate::ir::words(&entity.name)))
+            };
+            unnamed.extend(
+                wanted
+                    .iter()
+                    .filter(|fact| !states(&text, fact) && !singular(fact))
+                    .map(|fact| format!("{fact:?} is not in: {text}")),
+            );
+        }
+    }
+    assert!(unnamed.is_empty(), "{}\n{}", unnamed.len(), unnamed.join("\n"));
+}
+
+#[test]
+fn reasons_name_no_part_of_an_api_and_demand_nothing() {
+    for json in good() {
+        for reason in wording::of(&change(&json)).reasons {
+            assert!(!reason.contains(['`', '*', '{', '“']), "{reason}");
+            assert!(reason.ends_with('.') && reason.starts_with(char::is_uppercase), "{reason}");
+            assert!(!reason.to_lowercase().contains("please"), "{reason}");
+        }
+    }
+}

@@ -1,0 +1,732 @@
+//! A reader that knows only the old specification and the words of a request.
+
+use serde_json::{Value, json};
+
+use super::clauses::{self, Read, Scan};
+
+/// The entities of a specification, by its text.
+pub(super) struct Known(Vec<Entity>);
+
+struct Entity {
+    one: String,
+    many: String,
+    path: String,
+}
+
+impl Known {
+    /// Reads the headings and first sentences of the entities.
+    pub(super) fn new(specification: &str) -> Self {
+        let mut heading = "";
+        let mut entities = Vec::new();
+        for line in specification.lines() {
+            if let Some(text) = line.strip_prefix("### ") {
+                heading = text;
+            } else if let Some((one, _, path)) = about(line) {
+                let many = heading.chars().next().into_iter().flat_map(char::to_lowercase);
+                let many = many.chain(heading.chars().skip(1)).collect();
+                entities.push(Entity { one: one.to_owned(), many, path: path.to_owned() });
+            }
+        }
+        Self(entities)
+    }
+
+    fn at(&self, path: &str) -> Read<&Entity> {
+        self.0.iter().find(|entity| entity.path == path).ok_or_else(|| format!("no entity at {path}"))
+    }
+
+    /// The text in small letters, with `§` for what stands in backquotes and `@` for entities; and the plurals of these.
+    fn masked(&self, text: &str) -> (String, Vec<&str>) {
+        let plain: String = text
+            .split('`')
+            .enumerate()
+            .map(|(index, part)| if index % 2 == 0 { part.to_lowercase() } else { "§".to_owned() })
+            .collect();
+        let (mut out, mut found) = (String::new(), Vec::new());
+        let mut rest = plain.as_str();
+        let mut before = ' ';
+        while let Some(first) = rest.chars().next() {
+            let names = self.0.iter().flat_map(|entity| [(&entity.many, entity), (&entity.one, entity)]);
+            let here = names
+                .filter(|(name, _)| {
+                    let behind = rest.strip_prefix(name.as_str()).map(|behind| behind.chars().next());
+                    !before.is_alphanumeric()
+                        && behind.is_some_and(|next| !next.is_some_and(|next| next.is_alphanumeric() || next == '_'))
+                })
+                .max_by_key(|(name, _)| name.len());
+            let taken = if let Some((name, entity)) = here {
+                out.push('@');
+                found.push(entity.many.as_str());
+                name.len()
+            } else {
+                out.push(first);
+                first.len_utf8()
+            };
+            let (done, behind) = rest.split_at(taken);
+            before = done.chars().last().unwrap_or(' ');
+            rest = behind;
+        }
+        (out, found)
+    }
+}
+
+/// Singular, what it is, and path of an entity.
+fn about(text: &str) -> Option<(&str, &str, &str)> {
+    let (what, rest) = text.split_once(". The collection is at `")?;
+    let (path, rest) = rest.split_once("`, a single record at `")?;
+    let what = what.strip_prefix("A ").or_else(|| what.strip_prefix("An "))?;
+    let (one, is) = what.split_once(" is ")?;
+    (rest == format!("{path}/{{id}}`.")).then_some((one, is, path))
+}
+
+/// Sentences, each with its mark.
+fn sentences(text: &str) -> Vec<&str> {
+    let (mut all, mut from, mut quoted) = (Vec::new(), 0, false);
+    for (at, letter) in text.char_indices() {
+        quoted ^= letter == '`';
+        let end = at + letter.len_utf8();
+        if !quoted && matches!(letter, '.' | '?' | '!') && text[end..].starts_with(' ') {
+            all.push(text[from..end].trim());
+            from = end;
+        }
+    }
+    all.push(text[from..].trim());
+    all
+}
+
+/// Where a clause stands in a paragraph.
+fn inline_clause(text: &str) -> Option<(usize, usize)> {
+    let end_of = |from: usize, end: &str| text[from..].find(end).map(|at| from + at + end.len());
+    for verb in ["` requires that ", "` sets ", "` increases ", "` decreases ", "` creates a"] {
+        if let Some(at) = text.find(verb) {
+            let from = text[..at].rfind('`')?;
+            let until = match verb {
+                "` requires that " => end_of(from, "; otherwise it is *refused*.")?,
+                _ => from + sentences(&text[from..]).first()?.len(),
+            };
+            return Some((from, until));
+        }
+    }
+    let rest = |begin: &str| text.find(begin).map(|from| (from, text.len()));
+    if let Some(at) = text.find("` returns ") {
+        let from = text[..at].rfind('`')?;
+        let until =
+            end_of(from, "It has no query parameters.").or_else(|| end_of(from, " is the given id."))?;
+        return Some((from, until));
+    }
+    for begin in ["Every response with a status code of", "The body of a list is `", "Lists are paginated with"] {
+        if let Some(found) = rest(begin) {
+            return Some(found);
+        }
+    }
+    let from = text.find("Any other unknown key in a request body")?;
+    Some((from, from + sentences(&text[from..]).first()?.len()))
+}
+
+/// Sentences that say how far a change reaches, or what follows from it.
+const CONSEQUENCES: [&str; 19] = [
+    "This applies to all paths of the collection",
+    "The new name applies to request bodies",
+    " stay as they are",
+    " use the new word, too",
+    " no longer exist",
+    " any more: responses do not show",
+    " is now *invalid*.",
+    " now ignores the query parameter",
+    ": `sort=",
+    " now accepts ",
+    " are no longer a *conflict*",
+    " can now change ",
+    "; where this does not hold,",
+    " no longer changes ",
+    " no longer creates ",
+    ": a deleted record is removed, ",
+    " is no longer limited to ",
+    "In their list, ",
+    "The old paths ",
+];
+
+/// A request, taken apart.
+struct Parts<'a> {
+    /// What is asked for, masked.
+    asks: String,
+    /// What is asked for, as it is written.
+    plain: String,
+    /// What stands in backquotes there.
+    literals: Vec<&'a str>,
+    /// The entity.
+    entity: String,
+    /// The clause in the paragraph.
+    clause: Option<&'a str>,
+    /// What follows.
+    consequences: Vec<&'a str>,
+    /// The clauses below the paragraph.
+    list: Vec<&'a str>,
+}
+
+fn parts<'a>(known: &Known, body: &'a str) -> Parts<'a> {
+    let mut lines = body.trim_end().lines();
+    let head = lines.next().unwrap_or_default();
+    let list: Vec<&str> = lines.map(|line| line.trim_start().trim_start_matches("- ")).collect();
+    let (asked, clause) = match inline_clause(head) {
+        Some((from, until)) => (vec![&head[..from], &head[until..]], Some(&head[from..until])),
+        None => (vec![head], None),
+    };
+    let all = asked.into_iter().flat_map(sentences).filter(|sentence| !sentence.is_empty());
+    let (consequences, asks): (Vec<&str>, Vec<&str>) =
+        all.partition(|sentence| CONSEQUENCES.iter().any(|mark| sentence.contains(mark)));
+    let masked: Vec<(String, Vec<&str>)> = asks.iter().map(|sentence| known.masked(sentence)).collect();
+    let telling = masked.iter().find(|(text, found)| text.contains('§') && !found.is_empty());
+    let telling = telling.or_else(|| masked.iter().find(|(_, found)| !found.is_empty()));
+    Parts {
+        entity: telling.and_then(|(_, found)| found.first()).copied().unwrap_or_default().to_owned(),
+        asks: masked.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" "),
+        plain: asks.join(" "),
+        literals: asks.iter().flat_map(|sentence| sentence.split('`').skip(1).step_by(2)).collect(),
+        clause,
+        consequences,
+        list,
+    }
+}
+
+/// Whether one of the words, which `|` separates, stands there.
+fn has(text: &str, words: &str) -> bool {
+    words.split('|').any(|word| text.contains(word))
+}
+
+/// Which kind of change is asked for.
+fn kind(asks: &str, literals: &[&str]) -> Read<&'static str> {
+    let is = |words: &str| has(asks, words);
+    let drops = is("remove|no longer|drop|discontinued|delete|stop |lose|no more");
+    let case = |word: &str| literals.contains(&word);
+    Ok(if is("new entity") {
+        "add_entity"
+    } else if is("entity rename|rename the entity|could you rename @|name for the entity|call this entity|so the collection moves") {
+        "rename_entity"
+    } else if case("camelCase") && case("snake_case") {
+        "change_field_case"
+    } else if is("status code") {
+        "change_status"
+    } else if is("error code") {
+        "change_error_code"
+    } else if is("error body|errors need another body") {
+        "change_error_shape"
+    } else if is("list bod") {
+        "change_list_shape"
+    } else if is("pagination") {
+        "change_pagination"
+    } else if is("unknown keys") {
+        "change_unknown_fields"
+    } else if is("prefix") {
+        "change_prefix"
+    } else if is("soft delete") {
+        if is("switch off|no longer|stop|remove soft|no more") { "soft_delete_off" } else { "soft_delete_on" }
+    } else if is("nested route") {
+        if drops { "unnest" } else { "nest" }
+    } else if is("delete rule") {
+        "change_delete_rule"
+    } else if is("computed field") {
+        if is("formula") { "change_computed" } else { "add_computed" }
+    } else if is("analytic") {
+        if is("rename|moves to|move the|another path|new path") {
+            "rename_analytic"
+        } else if is("query parameter") {
+            if drops { "drop_analytic_filter" } else { "set_analytic_filter" }
+        } else if is("grouping") {
+            "change_grouping"
+        } else if is("include") {
+            "change_restriction"
+        } else if is("computes|to compute") {
+            "change_measure"
+        } else if drops {
+            "remove_analytic"
+        } else {
+            "add_analytic"
+        }
+    } else if is("effect") {
+        if is("change an effect|replaced|wrong|correct|effect changed") {
+            "change_effect"
+        } else if is("remove|lose|no longer wanted|drop") {
+            "remove_effect"
+        } else {
+            "add_effect"
+        }
+    } else if is("condition") {
+        if is("replace|condition changed") {
+            "change_guard"
+        } else if is("remove|dropped|drop one|no longer needed") {
+            "remove_guard"
+        } else {
+            "add_guard"
+        }
+    } else if is("action") {
+        if is("rename|is called|replaces") {
+            "rename_action"
+        } else if drops {
+            "remove_action"
+        } else {
+            "add_action"
+        }
+    } else if is("filter") {
+        if drops { "remove_filter" } else { "add_filter" }
+    } else if is("default order") {
+        "change_default_sort"
+    } else if is("sort") {
+        if drops { "remove_sort" } else { "add_sort" }
+    } else if is("immutable") {
+        if is("no longer") { "make_mutable" } else { "make_immutable" }
+    } else if is("unique") {
+        if drops { "drop_unique" } else { "make_unique" }
+    } else if is("optional") {
+        "make_optional"
+    } else if is("required") {
+        "require"
+    } else if is("default") {
+        "change_default"
+    } else if is("null") {
+        if is("forbid|must not|no longer|reject") { "forbid_null" } else { "allow_null" }
+    } else if is("less strict|relax|widen") {
+        "loosen"
+    } else if is("strict|tighten|narrow down") {
+        "tighten"
+    } else if is("value") {
+        if is("rename|is called|replaces|instead of") {
+            "rename_enum_value"
+        } else if drops {
+            "remove_enum_value"
+        } else {
+            "add_enum_value"
+        }
+    } else if is(" type") {
+        "retype_field"
+    } else if is("reference|link") {
+        if drops { "remove_reference" } else { "add_reference" }
+    } else if is("entity") {
+        "remove_entity"
+    } else if is("field") {
+        if is("rename|is called|field name|another name") {
+            "rename_field"
+        } else if drops {
+            "remove_field"
+        } else {
+            "add_field"
+        }
+    } else {
+        return Err(format!("no kind of change in {asks}"));
+    })
+}
+
+/// The change that a request asks for. `body` is a paragraph and the list below it.
+pub(super) fn read(known: &Known, body: &str) -> Read<Value> {
+    let parts = parts(known, body);
+    let kind = kind(&parts.asks, &parts.literals)?;
+    let mut out = json!({"change": kind});
+    facts(known, kind, &parts, &mut out).map_err(|error| format!("{kind}: {error}"))?;
+    Ok(out)
+}
+
+fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
+    let literal = |at: usize| parts.literals.get(at).copied().ok_or_else(|| format!("no name {at}: {}", parts.plain));
+    // “`b` replaces `a`” and “`b` instead of `a`” name the new one first.
+    let swapped = has(&parts.asks, "§ replaces §|§ instead of §");
+    let renamed = |from: usize| -> Read<(&str, &str)> {
+        let (first, second) = (literal(from)?, literal(from + 1)?);
+        Ok(if swapped { (second, first) } else { (first, second) })
+    };
+    let listed = || parts.list.first().copied().ok_or("no clause below");
+    let clause = || parts.clause.ok_or("no clause in the paragraph");
+    let field = || clauses::field(listed()?);
+    if !NAMED_OTHERWISE.contains(&kind) && !parts.entity.is_empty() {
+        out["entity"] = json!(parts.entity);
+    }
+    match kind {
+        "add_entity" => added_entity(parts, out)?,
+        "remove_entity" => {}
+        "rename_entity" => renamed_entity(known, parts, renamed(0)?, out)?,
+        "remove_field" | "remove_reference" => out["field"] = json!(literal(0)?),
+        "rename_field" | "rename_analytic" => {
+            let (old, new) = renamed(0)?;
+            (out["old"], out["new"]) = (json!(old), json!(new));
+        }
+        "add_enum_value" | "remove_enum_value" => {
+            out["field"] = field()?;
+            let name = out["field"]["name"].clone();
+            let value = parts.literals.iter().find(|literal| name != **literal).ok_or("no value")?;
+            out["value"] = json!(value);
+        }
+        "rename_enum_value" => {
+            // The word that is the field's stands with “of”, or first.
+            let by_comma = parts.asks.contains("§ of @ should") || parts.asks.contains("for § of") || parts.asks.contains("@, §");
+            let (name, rest): (&str, Vec<&str>) = if by_comma {
+                (literal(0)?, parts.literals[1..].to_vec())
+            } else {
+                (literal(1)?, vec![literal(0)?, literal(2)?])
+            };
+            let (first, second) = (rest.first().ok_or("no value")?, rest.get(1).ok_or("no word")?);
+            let (old, new) = if swapped { (second, first) } else { (first, second) };
+            (out["field"], out["old"], out["new"]) = (json!(name), json!(old), json!(new));
+        }
+        "change_delete_rule" => {
+            let at = parts.plain.find("deleting ").ok_or("no rule")?;
+            let rule = parts.plain[at + "deleting ".len()..].trim_end_matches('.');
+            out["rule"] = clauses::delete_rule(rule)?;
+            out["field"] = field()?;
+        }
+        "nest" | "unnest" => {
+            out["path"] = json!(parts.literals.iter().find(|one| one.contains("/{id}/")));
+            out["field"] = field()?;
+        }
+        "retype_field" => {
+            let name = literal(0)?;
+            out["field"] = field()?;
+            if out["field"]["name"] != name {
+                return Err(format!("{name} is not the field below"));
+            }
+            let word = out["field"]["kind"]["type"].as_str().unwrap_or_default();
+            let mut asks = parts.asks.clone();
+            for one in ["list of strings", "string", "integer", "number", "boolean", "date-time", "enum"] {
+                if asks.contains(one) && one != word {
+                    out["old"] = json!(one);
+                }
+                asks = asks.replace(one, "");
+            }
+        }
+        "add_field" | "add_reference" | "tighten" | "loosen" | "require" | "make_optional" | "allow_null"
+        | "forbid_null" | "change_default" | "make_unique" | "drop_unique" | "make_immutable" | "make_mutable"
+        | "add_computed" | "change_computed" => {
+            let name = literal(0)?;
+            out["field"] = field()?;
+            if out["field"]["name"] != name {
+                return Err(format!("{name} is not the field below"));
+            }
+            details(kind, parts, out)?;
+        }
+        "add_action" => {
+            let mut all = rules(&parts.list)?;
+            out["action"] = all.remove(0);
+            out["verb"] = json!(literal(0)?);
+        }
+        "remove_action" => out["verb"] = json!(literal(0)?),
+        "rename_action" => {
+            let (old, new) = renamed(0)?;
+            (out["old"], out["new"]) = (json!(old), json!(new));
+            out["path"] = json!(parts.literals.iter().find_map(|one| one.strip_prefix("POST ")));
+        }
+        "add_guard" | "change_guard" => {
+            let (verb, holds) = clauses::guard(clause()?)?;
+            (out["verb"], out["condition"]) = (json!(verb), holds);
+            if !parts.literals.contains(&verb) {
+                return Err(format!("the condition is one of {verb}"));
+            }
+            if kind == "change_guard" {
+                out["old"] = clauses::condition(old_condition(&parts.plain)?)?;
+            }
+        }
+        "remove_guard" => {
+            let gone = parts.consequences.iter().find(|one| one.contains("; where this does not hold")).ok_or("which?")?;
+            let mut scan = Scan(gone);
+            out["verb"] = json!(scan.literal()?);
+            scan.until(" no longer requires that ")?;
+            out["condition"] = clauses::condition(scan.until("; where")?)?;
+        }
+        "add_effect" | "change_effect" => {
+            let (verb, does) = clauses::effect(clause()?)?;
+            (out["verb"], out["effect"]) = (json!(verb), does);
+            if kind == "change_effect" {
+                let places = ["until now it ", "Old: it ", "is wrong: it ", "Today it "];
+                let old = places.iter().find_map(|before| parts.plain.split_once(before)).ok_or("no old effect")?;
+                let old = sentences(old.1).first().copied().unwrap_or_default();
+                out["old"] = clauses::does(old.trim_end_matches('.'))?;
+            }
+            if let Some(action) = parts.list.first() {
+                out["action"] = clauses::action(action)?;
+            }
+        }
+        "remove_effect" => {
+            let gone = parts.consequences.iter().find(|one| has(one, " no longer changes | no longer creates "));
+            let gone = gone.ok_or("which?")?;
+            let mut scan = Scan(gone);
+            out["verb"] = json!(scan.literal()?);
+            scan.until(" no longer ")?;
+            out["effect"] = json!(scan.0.trim_end_matches('.'));
+        }
+        "remove_analytic" => out["path"] = json!(literal(0)?),
+        "add_analytic" | "change_measure" | "change_grouping" | "change_restriction" | "set_analytic_filter"
+        | "drop_analytic_filter" => {
+            out["analytic"] = clauses::analytic(clause()?)?;
+            let path = parts.literals.iter().find(|one| one.contains("/analytics/"));
+            if kind != "add_analytic" && path.is_none_or(|path| out["analytic"]["path"] != **path) {
+                return Err("another path".to_owned());
+            }
+            let parameter = parts.literals.iter().rfind(|one| !one.contains('/'));
+            match kind {
+                "set_analytic_filter" => out["parameter"] = json!(parameter),
+                "drop_analytic_filter" => out["old"] = json!(parameter),
+                "change_grouping" if has(&parts.asks, "not grouped") => out["grouped"] = json!(false),
+                "change_grouping" => out["grouped"] = json!(parameter),
+                _ => {}
+            }
+        }
+        "add_filter" => {
+            out["filter"] = clauses::filter(listed()?)?;
+            if out["filter"]["param"] != literal(0)? {
+                return Err("another filter".to_owned());
+            }
+        }
+        "remove_filter" => out["param"] = json!(literal(0)?),
+        "add_sort" | "remove_sort" => {
+            out["field"] = json!(literal(0)?);
+            out["lists"] = clauses::sorts(listed()?)?;
+        }
+        "change_default_sort" => {
+            out["lists"] = clauses::sorts(listed()?)?;
+            let at = parts.plain.rfind("by `").ok_or("no order")?;
+            let order = &parts.plain[at + 3..];
+            let end = order.find("scending").ok_or("no direction")? + "scending".len();
+            out["order"] = clauses::order(&order[..end])?;
+        }
+        "soft_delete_on" | "soft_delete_off" => {}
+        "change_error_shape" => {
+            let mut scan = Scan(clause()?);
+            scan.until(" has a JSON body like ")?;
+            let example: Value = serde_json::from_str(scan.literal()?).map_err(|error| error.to_string())?;
+            let nested = example.as_object().and_then(|all| all.iter().find(|(_, inner)| inner.is_object()));
+            let inner = nested.map_or(&example, |(_, inner)| inner);
+            scan.need(": ")?;
+            let names: Vec<&str> = scan.0.split('`').skip(1).step_by(2).collect();
+            let (code, message) = match names.as_slice() {
+                [.., code, message] => (*code, *message),
+                _ => return Err("no keys".to_owned()),
+            };
+            if inner.get(code).is_none() || inner.get(message).is_none() {
+                return Err("the example has other keys".to_owned());
+            }
+            out["keys"] = json!([nested.map(|(key, _)| key), code, message]);
+        }
+        "change_error_code" | "change_status" => {
+            let old_last = swapped || has(&parts.asks, "today it is §|instead of §");
+            let (first, second) = (literal(0)?, literal(1)?);
+            let (old, new) = if old_last { (second, first) } else { (first, second) };
+            (out["old"], out["new"]) = (json!(old), json!(new));
+            let of = ["successful create", "successful deletion", "*invalid*", "*not found*", "*conflict*", "*refused*"];
+            out["of"] = json!(of.iter().find(|one| parts.asks.contains(*one)).map(|one| one.trim_matches('*')));
+        }
+        "change_list_shape" => {
+            let mut scan = Scan(clause()?);
+            scan.until("`: ")?;
+            let items = scan.literal()?;
+            scan.until(" and ")?;
+            out["keys"] = json!([items, scan.literal()?]);
+        }
+        "change_pagination" => {
+            let mut scan = Scan(clause()?);
+            scan.need("Lists are paginated with the query parameters ")?;
+            let which = scan.literal()?;
+            scan.until(" and ")?;
+            let size = scan.literal()?;
+            scan.until("from `1` to ")?;
+            let most = scan.literal()?;
+            scan.need("; default ")?;
+            out["pages"] = json!([which, size, most, scan.literal()?]);
+        }
+        "change_field_case" => {
+            let first = literal(0)?;
+            let old_first = has(&parts.asks, "from § to §|query parameters: § → §");
+            let other = if first == "camelCase" { "snake_case" } else { "camelCase" };
+            out["case"] = json!(if old_first { other } else { first });
+        }
+        "change_prefix" => {
+            let prefixes = prefixes(&parts.plain)?;
+            (out["old"], out["new"]) = (json!(prefixes.0), json!(prefixes.1));
+        }
+        "change_unknown_fields" => {
+            out["rejected"] = json!(parts.plain.contains("*invalid*"));
+            let clause = clause()?;
+            if clause.ends_with("makes the request *invalid*.") == clause.ends_with("is ignored.")
+                || clause.ends_with("is ignored.") == parts.plain.contains("*invalid*")
+            {
+                return Err("clause and request differ".to_owned());
+            }
+        }
+        other => return Err(format!("no facts of {other}")),
+    }
+    Ok(())
+}
+
+/// Kinds whose subject is named by a path or by the clause.
+const NAMED_OTHERWISE: [&str; 14] = [
+    "add_entity",
+    "rename_entity",
+    "change_delete_rule",
+    "nest",
+    "unnest",
+    "rename_analytic",
+    "remove_analytic",
+    "add_analytic",
+    "change_measure",
+    "change_grouping",
+    "change_restriction",
+    "set_analytic_filter",
+    "drop_analytic_filter",
+    "change_prefix",
+];
+
+/// What the sentence about a rule of a field states beside the clause.
+fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
+    let asks = &parts.plain;
+    match kind {
+        "tighten" | "loosen" => {
+            let words = ["string", "list of strings", "integer", "number"];
+            let mut kinds = Vec::new();
+            let mut rest = asks.as_str();
+            while let Some(at) = words.iter().filter_map(|word| rest.find(word)).min() {
+                let mut scan = Scan(&rest[at..]);
+                kinds.push(clauses::kind(&mut scan)?);
+                rest = scan.0;
+            }
+            let [first, second] = kinds.as_slice() else { return Err(format!("which types? {asks}")) };
+            let (old, new) = if out["field"]["kind"] == *first { (second, first) } else { (first, second) };
+            if out["field"]["kind"] != *new {
+                return Err("another type than below".to_owned());
+            }
+            out["old"] = old.clone();
+        }
+        "change_default" | "make_optional" => {
+            // The new one is that of the clause; the other one, if there is one, was.
+            let mut values: Vec<&str> = parts.literals.iter().skip(1).copied().collect();
+            if parts.asks.contains("null") {
+                values.push("null");
+            }
+            let new = out["field"]["default"].as_str().unwrap_or_default().to_owned();
+            let at = values.iter().position(|value| *value == new).ok_or("another default than below")?;
+            values.remove(at);
+            if kind == "change_default" {
+                out["old"] = json!(values.first());
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The condition that was: it is named once, behind one of these words.
+fn old_condition(asks: &str) -> Read<&str> {
+    for (before, behind) in [
+        ("Until now it was: ", ". "),
+        ("The condition “", "”"),
+        ("the condition that ", " was not right"),
+        ("Today it checks that ", ". "),
+        ("Old: ", ". "),
+    ] {
+        if let Some((_, rest)) = asks.split_once(before) {
+            let end = rest.find(behind).ok_or("the old condition does not end")?;
+            return Ok(&rest[..end]);
+        }
+    }
+    Err(format!("no old condition in {asks}"))
+}
+
+/// Old and new prefix.
+fn prefixes(asks: &str) -> Read<(&str, &str)> {
+    for (before, between, new_first) in [
+        ("from ", " to ", false),
+        ("prefix: ", " instead of ", true),
+        ("Today it is ", ", and it should be ", false),
+        ("prefix: ", " → ", false),
+    ] {
+        let Some((_, rest)) = asks.split_once(before) else { continue };
+        let mut scan = Scan(rest);
+        let Ok(first) = prefix(&mut scan) else { continue };
+        if !scan.eat(between) {
+            continue;
+        }
+        let second = prefix(&mut scan)?;
+        return Ok(if new_first { (second, first) } else { (first, second) });
+    }
+    Err(format!("no prefixes in {asks}"))
+}
+
+fn prefix<'a>(scan: &mut Scan<'a>) -> Read<&'a str> {
+    if scan.eat("no prefix") { Ok("") } else { scan.literal() }
+}
+
+fn renamed_entity(known: &Known, parts: &Parts<'_>, paths: (&str, &str), out: &mut Value) -> Read<()> {
+    let old = known.at(paths.0)?;
+    let between = |before: &str, behind: &str| {
+        let (_, rest) = parts.plain.split_once(before)?;
+        rest.split_once(behind).map(|(found, _)| found.to_owned())
+    };
+    let quoted: Vec<&str> = parts.plain.split(['“', '”']).skip(1).step_by(2).collect();
+    let many = between(&format!("({} become ", old.many), "):")
+        .or_else(|| between(" are called ", " from now on"))
+        .or_else(|| quoted.get(2).map(|&many| many.to_owned()))
+        .or_else(|| between(&format!("rename {} to ", old.many), " (singular: "))
+        .or_else(|| between(", plural ", ". "))
+        .or_else(|| between(&format!("{} → ", old.many), " (singular: "));
+    let one = between(&format!("the entity {} to ", old.one), " (")
+        .or_else(|| between(&format!("(singular: {} → ", old.one), ")"))
+        .or_else(|| between("(singular: ", ")"))
+        .or_else(|| quoted.first().map(|&one| one.to_owned()))
+        .or_else(|| between(&format!("the entity {}: ", old.one), ", plural "));
+    (out["entity"], out["one"], out["many"]) = (json!(old.many), json!(one), json!(many));
+    (out["old"], out["new"]) = (json!(paths.0), json!(paths.1));
+    Ok(())
+}
+
+fn added_entity(parts: &Parts<'_>, out: &mut Value) -> Read<()> {
+    let (first, rest) = parts.list.split_first().ok_or("no clauses")?;
+    let (one, is, path) = about(first).ok_or("no description")?;
+    if parts.literals.first() != Some(&path) {
+        return Err("another path".to_owned());
+    }
+    let many = path.rsplit('/').next().unwrap_or_default().replace(['-', '_'], " ");
+    if !parts.plain.to_lowercase().contains(&many) {
+        return Err(format!("the request does not name {many}"));
+    }
+    (out["entity"], out["one"], out["about"], out["path"]) = (json!(many), json!(one), json!(is), json!(path));
+    let is_rule = |line: &&str| line.starts_with("`POST ") || (line.starts_with('`') && !line.contains("`: "));
+    let (actions, others): (Vec<&str>, Vec<&str>) = rest.iter().copied().partition(is_rule);
+    let (mut fields, mut filters) = (Vec::new(), Vec::new());
+    for line in others {
+        if line.starts_with('`') {
+            fields.push(clauses::field(line)?);
+        } else if line.starts_with("Filter ") {
+            filters.push(clauses::filter(line)?);
+        } else if line.contains(" be sorted") {
+            out["lists"] = clauses::sorts(line)?;
+        } else if line.contains(" have soft delete: ") {
+            out["soft_delete"] = json!(true);
+        } else {
+            return Err(format!("what is {line}?"));
+        }
+    }
+    (out["fields"], out["filters"], out["actions"]) = (json!(fields), json!(filters), json!(rules(&actions)?));
+    Ok(())
+}
+
+/// Actions with their conditions and effects.
+fn rules(lines: &[&str]) -> Read<Vec<Value>> {
+    let mut all: Vec<Value> = Vec::new();
+    for line in lines {
+        if line.starts_with("`POST ") {
+            let mut action = clauses::action(line)?;
+            (action["conditions"], action["effects"]) = (json!([]), json!([]));
+            all.push(action);
+            continue;
+        }
+        let action = all.last_mut().ok_or("a rule before its action")?;
+        let (verb, key, rule) = if line.contains("` requires that ") {
+            let (verb, holds) = clauses::guard(line)?;
+            (verb, "conditions", holds)
+        } else {
+            let (verb, does) = clauses::effect(line)?;
+            (verb, "effects", does)
+        };
+        if !action["path"].as_str().is_some_and(|path| path.ends_with(&format!("/{verb}"))) {
+            return Err(format!("{verb} is another action"));
+        }
+        if let Some(rules) = action[key].as_array_mut() {
+            rules.push(rule);
+        }
+    }
+    Ok(all)
+}
