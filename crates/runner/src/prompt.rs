@@ -39,13 +39,14 @@ pub(crate) fn request(begins: bool, request: &str, stacks: Option<Stacks>, is_op
     text.push_str("\n\n## Your environment\n\nYou work in `/workspace`, which is the project's top folder. ");
     text.push_str(&installed(stacks));
     text.push_str(if is_open {
-        "The internet can be reached from here, but not from where your server will run. "
+        "You have internet access here, but your server will run without it. "
     } else {
-        "There is no internet access, so nothing else can be installed. "
+        "There is no internet access, so you cannot install anything else. "
     });
     text.push_str(
-        "Your server will be started in a fresh copy of this folder with `sh run.sh` and the variable `PORT` set, and has 30 \
-         seconds until it listens there. Processes that you start end when you are done.\n",
+        "When you are done, all processes that you started are ended. Then your server is started in a fresh copy of this \
+         folder with `sh run.sh`, with the environment variable `PORT` set. It must accept connections on that port within 30 \
+         seconds.\n",
     );
     text
 }
@@ -74,7 +75,10 @@ pub(crate) fn feedback(kind: Feedback, told: &Told<'_>) -> String {
         Told::NoServer { why, log } => no_server(&mut text, kind, why, log),
         Told::Ended(reason) => ended(&mut text, *reason),
     }
-    text.push_str("\n\nFix this, and keep everything that already works. The server is started and tested again when you are done.\n");
+    text.push_str(
+        "\n\nPlease fix this without breaking anything that already works. When you are done, the server is started and tested \
+         again.\n",
+    );
     text
 }
 
@@ -82,7 +86,7 @@ fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
     let failed = verdicts.total - verdicts.passed;
     match kind {
         Feedback::None => {
-            text.push_str("Your server was tested, and it does not yet do all that was asked for.");
+            text.push_str("Your server was tested, and it does not yet do everything that was requested.");
             return;
         }
         Feedback::Minimal => {
@@ -92,7 +96,7 @@ fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
         Feedback::Medium | Feedback::Detailed => {
             let _ = writeln!(
                 text,
-                "Your server was tested: {failed} of {} tests failed. These failed:",
+                "Your server was tested: {failed} of {} tests failed. The failed tests:",
                 verdicts.total
             );
         }
@@ -113,7 +117,7 @@ fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
 fn line(kind: Feedback, case: &CaseResult) -> String {
     match &case.message {
         Some(message) if kind == Feedback::Detailed => format!("\n- `{}`: {message}", case.id),
-        _ if case.status == CaseStatus::Error => format!("\n- `{}` (no answer)", case.id),
+        _ if case.status == CaseStatus::Error => format!("\n- `{}` (no response)", case.id),
         _ => format!("\n- `{}`", case.id),
     }
 }
@@ -138,12 +142,13 @@ fn no_server(text: &mut String, kind: Feedback, why: &str, log: &str) {
 
 fn ended(text: &mut String, reason: EndReason) {
     text.push_str(match reason {
-        EndReason::AgentTimeout => "The time for the last attempt was over before you were done.",
-        EndReason::AttemptBudget => "What an attempt may spend was used up before you were done.",
+        EndReason::AgentTimeout => "The last attempt ran out of time before you were done.",
+        EndReason::AttemptBudget => "The last attempt used up its budget before you were done.",
         EndReason::ContextOverflow => "The last attempt ended because the model's context was full.",
         EndReason::ToolCallFormat => "The last attempt ended because a tool call could not be read.",
-        EndReason::KilledItself => "The last attempt ended because the agent's own process was killed. Do not end processes by a broad name.",
-        EndReason::LoopDetected => "The last attempt ended because the same step was repeated again and again.",
+        EndReason::KilledItself => "The last attempt ended because the agent's own process was killed. Do not kill processes by a name that others \
+             share, such as `node` or `python`.",
+        EndReason::LoopDetected => "The last attempt ended because the same step was repeated over and over.",
         _ => "The last attempt ended before there was a server to test.",
     });
 }
@@ -202,7 +207,7 @@ mod tests {
     fn only_the_first_request_says_what_is_there() {
         let ours = Some(Stacks::OURS);
         assert!(request(true, "Build it.\n", ours, false).contains("There is no internet access"));
-        assert!(request(true, "Build it.\n", ours, true).contains("The internet can be reached"));
+        assert!(request(true, "Build it.\n", ours, true).contains("You have internet access here"));
         assert_eq!(request(false, "Change it.\n", ours, false), "Change it.\n");
         assert_eq!(request(true, "Build it.\n", None, false), "Build it.\n");
     }
