@@ -227,7 +227,10 @@ fn nothing_but_a_pack_is_replaced() {
     let manifest = at("empty").join(MANIFEST);
     let text = std::fs::read_to_string(&manifest).expect("a manifest");
     std::fs::write(&manifest, text.replace(PACK_VERSION, "stamina-pack/1")).expect("it is written");
-    assert!(occupied(&one, "empty", false) && occupied(&other, "empty", false), "nor is one of another format");
+    assert!(
+        occupied(&one, "empty", false) && occupied(&other, "empty", false),
+        "nor is one of another format"
+    );
     assert!(!occupied(&other, "empty", true), "unless it is asked for");
     let suites = at("empty").join("scenario_0/test_suites");
     std::fs::create_dir(suites.join("__pycache__")).expect("a folder");

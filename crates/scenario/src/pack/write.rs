@@ -402,7 +402,9 @@ fn may_replace(path: &Path, target: &Target, generation: &Generation, force: boo
     }
     match Pack::open_path(path) {
         Ok(_) | Err(PackError::Version(_)) if force => Ok(()),
-        Ok(pack) if pack.manifest().format != PACK_VERSION => Err(occupied("A pack of another format lies there")),
+        Ok(pack) if pack.manifest().format != PACK_VERSION => {
+            Err(occupied("A pack of another format lies there"))
+        }
         Ok(pack) if pack.manifest().config == *generation => Ok(()),
         Ok(_) => Err(occupied("A pack of other settings lies there")),
         Err(PackError::Version(_)) => Err(occupied("A pack of another format lies there")),

@@ -128,10 +128,9 @@ pub(super) fn effect(names: Names<'_>, entity: &Entity, action: &Action, effect:
 
 /// An effect with its verb in the infinitive: `` set `status` to `done` ``.
 pub(super) fn infinitive(effect: &str) -> String {
-    effect.split_once(' ').map_or_else(
-        || effect.to_owned(),
-        |(verb, rest)| format!("{} {rest}", verb.trim_end_matches('s')),
-    )
+    effect
+        .split_once(' ')
+        .map_or_else(|| effect.to_owned(), |(verb, rest)| format!("{} {rest}", verb.trim_end_matches('s')))
 }
 
 fn operand(
@@ -148,7 +147,11 @@ fn operand(
             format!("the value of the parameter {}", names.json(name))
         }
         Operand::Own(key) => {
-            format!("the value that {} of the {} had before the action", names.field(&entity.key, key), words(&entity.name))
+            format!(
+                "the value that {} of the {} had before the action",
+                names.field(&entity.key, key),
+                words(&entity.name)
+            )
         }
     }
 }

@@ -64,7 +64,9 @@ pub(super) fn field(schema: &Schema, entity: &Entity, field: &Field) -> String {
         out.push(' ');
         let (a_one, f) = (with_article(&one), names.json(&field.name));
         out.push_str(&match on_delete {
-            OnDelete::Cascade => format!("Deleting {a_one} also deletes the {many} that refer to it through {f}."),
+            OnDelete::Cascade => {
+                format!("Deleting {a_one} also deletes the {many} that refer to it through {f}.")
+            }
             OnDelete::Restrict => {
                 format!("Deleting {a_one} is a *conflict* as long as {many} refer to it through {f}.")
             }
@@ -121,9 +123,14 @@ pub(super) fn kind(names: Names<'_>, kind: &Kind) -> String {
             let values: Vec<String> = values.iter().map(|value| code(value)).collect();
             format!("enum with the values {}", all_of(&values))
         }
-        Kind::StringList { min_items, max_items } => {
-            size("list of strings", "with", *min_items, *max_items, ("item", "items"), "with any number of items")
-        }
+        Kind::StringList { min_items, max_items } => size(
+            "list of strings",
+            "with",
+            *min_items,
+            *max_items,
+            ("item", "items"),
+            "with any number of items",
+        ),
         Kind::Reference { entity, .. } => format!("reference to {}", with_article(&names.one(entity))),
     }
 }

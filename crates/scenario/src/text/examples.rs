@@ -22,7 +22,10 @@ fn clauses_say_what_the_schema_says() {
             "A repair order is a bicycle that is to be repaired. The collection is at `/api/repair-orders`, a single \
              record at `/api/repair-orders/{id}`.",
         ),
-        ("repair_orders.hours", "`hours`: integer from `0` to `80`. Optional, default `1`. Null is not allowed."),
+        (
+            "repair_orders.hours",
+            "`hours`: integer from `0` to `80`. Optional, default `1`. Null is not allowed.",
+        ),
         (
             "repair_orders.status",
             "`status`: enum with the values `open`, `in_work` and `done`. Optional, default `open`. Null is not allowed.",
@@ -192,11 +195,9 @@ fn no_key_is_shown_where_a_name_is_meant() {
 fn a_change_that_takes_the_last_of_something_away_leaves_no_hole() {
     let mut before = second_turn();
     before.gone.push(Gone::Prefix { prefix: String::new() });
-    assert!(
-        specification(&before).contains(
-            "The old paths without a prefix, such as `/customers`, are *not found* (except `/reset`)."
-        )
-    );
+    assert!(specification(&before).contains(
+        "The old paths without a prefix, such as `/customers`, are *not found* (except `/reset`)."
+    ));
     assert!(clause(&before, "gone.0").starts_with("The old paths"));
 }
 

@@ -279,7 +279,8 @@ impl<'a> Facts<'a> {
                 let f = self.named(entity, field);
                 let target = self.target_of(entity, field);
                 self.target(target);
-                let (one, many) = (with_article(&self.names(target).one(target)), self.names(entity).many(entity));
+                let (one, many) =
+                    (with_article(&self.names(target).one(target)), self.names(entity).many(entity));
                 self.put(
                     "rule",
                     match on_delete {
@@ -290,7 +291,9 @@ impl<'a> Facts<'a> {
                             "deleting {one} is a *conflict* as long as {many} refer to it through {f}"
                         ),
                         OnDelete::SetNull => {
-                            format!("deleting {one} sets {f} to null in the {many} that refer to it through {f}")
+                            format!(
+                                "deleting {one} sets {f} to null in the {many} that refer to it through {f}"
+                            )
                         }
                     },
                 );
@@ -338,13 +341,19 @@ impl<'a> Facts<'a> {
                 let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
                 let old = self.before.find(entity, field);
                 self.put("to", entity::default(kind, default.as_ref()));
-                self.put("from", entity::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())));
+                self.put(
+                    "from",
+                    entity::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())),
+                );
             }
             Change::ForbidNull { entity, field, default } => {
                 self.put("f", self.named(entity, field));
                 let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
                 if default.is_some() {
-                    self.put("with_default", format!(", with the default {}", entity::default(kind, default.as_ref())));
+                    self.put(
+                        "with_default",
+                        format!(", with the default {}", entity::default(kind, default.as_ref())),
+                    );
                 }
             }
             Change::RemoveReference { entity, field } => {

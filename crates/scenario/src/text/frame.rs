@@ -181,7 +181,9 @@ pub(super) fn first_request(seed: Seed, schema: &Schema, benchmark: Benchmark) -
          environment variable `PORT`, listens on `0.0.0.0`, and stays in the foreground. ",
     );
     out.push_str(one(&MEANS));
-    out.push_str(" Keep all data in memory: no database is needed, and the server starts without any records. ");
+    out.push_str(
+        " Keep all data in memory: no database is needed, and the server starts without any records. ",
+    );
     out.push_str(one(&EXACT));
     out.push_str("\n\n");
     if benchmark == Benchmark::Iterative {

@@ -79,7 +79,10 @@ const TYPES: [(&str, &str); 8] = [
          an existing date and time; anything else is *invalid*. Responses show it exactly as it was given.",
     ),
     ("types.enum", "An enum is a string that is one of the listed values; anything else is *invalid*."),
-    ("types.string_list", "A list of strings is a JSON array that contains only strings; anything else is *invalid*."),
+    (
+        "types.string_list",
+        "A list of strings is a JSON array that contains only strings; anything else is *invalid*.",
+    ),
     (
         "types.reference",
         "A reference is the `id` (an integer) of an existing record of the entity that it refers to; anything else is \

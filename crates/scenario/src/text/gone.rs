@@ -19,7 +19,9 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             let example = schema.entities.first().map_or("", |entity| &entity.plural);
             let example = format!("{old}/{}", schema.path_name(example));
             if old.is_empty() {
-                format!("The old paths without a prefix, such as `{example}`, are *not found* (except `/reset`).")
+                format!(
+                    "The old paths without a prefix, such as `{example}`, are *not found* (except `/reset`)."
+                )
             } else {
                 format!("The old paths with the prefix `{old}`, such as `{example}`, are *not found*.")
             }
@@ -39,14 +41,20 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
             with_article(&names.one(entity))
         ),
         Gone::Nested { parent, plural } => {
-            format!("The nested routes `{}` no longer exist: they are *not found*.", names.nested_path(parent, plural))
+            format!(
+                "The nested routes `{}` no longer exist: they are *not found*.",
+                names.nested_path(parent, plural)
+            )
         }
         Gone::Action { entity, name } => {
             let path = schema.entity(entity).map(|entity| schema.collection_path(entity)).unwrap_or_default();
             format!("`POST {path}/{{id}}/{}` no longer exists: it is *not found*.", schema.path_name(name))
         }
         Gone::Analytic { name } => {
-            format!("`GET {prefix}/analytics/{}` no longer exists: it is *not found*.", schema.path_name(name))
+            format!(
+                "`GET {prefix}/analytics/{}` no longer exists: it is *not found*.",
+                schema.path_name(name)
+            )
         }
         Gone::AnalyticRestriction { analytic, only } => {
             let Some(analytic) = schema.analytic(analytic) else { return String::new() };

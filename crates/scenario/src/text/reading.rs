@@ -93,7 +93,8 @@ fn sampled() -> Vec<(Seed, Schema, Change, Schema)> {
 #[test]
 fn more_than_two_hundred_sampled_changes_of_all_kinds_are_read_back_from_their_requests() {
     let sampled = sampled();
-    let kinds: BTreeSet<ChangeKind> = sampled.iter().map(|(_, _, change, _)| ChangeKind::of(change)).collect();
+    let kinds: BTreeSet<ChangeKind> =
+        sampled.iter().map(|(_, _, change, _)| ChangeKind::of(change)).collect();
     let missing: Vec<_> = ChangeKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
     assert!(sampled.len() >= 200 && missing.is_empty(), "{} changes, without {missing:?}", sampled.len());
     let mut known: BTreeMap<String, Known> = BTreeMap::new();

@@ -226,8 +226,7 @@ fn what_falls_with_something_else_is_said() {
     let (change, after) =
         one_turn(&before, &serde_json::json!({"change": "remove_entity", "entity": "mechanics"}));
     let request = change_request(Seed { base: 1, scenario: 0 }, &before, &[change], &after);
-    let condition =
-        "Repair orders: `finish` requires that `mechanic_id` is not null and `active` of the referenced mechanic is `true`";
+    let condition = "Repair orders: `finish` requires that `mechanic_id` is not null and `active` of the referenced mechanic is `true`";
     assert!(request.contains(condition), "{request}");
     assert!(request.contains("`GET /api/analytics/average-hours` no longer exists"), "{request}");
 }

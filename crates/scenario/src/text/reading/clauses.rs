@@ -91,7 +91,8 @@ pub(super) fn kind(scan: &mut Scan<'_>) -> Read<Value> {
             continue;
         }
         let mut out = json!({"type": word});
-        if [" of any length", " with any number of items", " without bounds"].iter().any(|any| scan.eat(any)) {
+        if [" of any length", " with any number of items", " without bounds"].iter().any(|any| scan.eat(any))
+        {
             return Ok(out);
         }
         if ![" of ", " with ", " from "].iter().any(|before| scan.eat(before)) {
@@ -125,7 +126,8 @@ pub(super) fn field(text: &str) -> Read<Value> {
     let mut scan = Scan(text);
     let name = scan.literal()?;
     scan.need(": ")?;
-    if let Some((word, rule)) = scan.0.split_once(", read-only. The server computes it for every response: ") {
+    if let Some((word, rule)) = scan.0.split_once(", read-only. The server computes it for every response: ")
+    {
         let rule = rule.strip_suffix('.').ok_or("the formula does not end")?;
         return Ok(json!({"name": name, "type": word, "computed": formula(rule)?}));
     }

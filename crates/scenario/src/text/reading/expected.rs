@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::change::{Change, ErrorKind, StatusKind};
 use crate::ir::{
-    Action, Analytic, Case, Comparison, Computed, Condition, Effect, Entity, ErrorShape, Field, Filter, FilterOp, Kind,
-    Measure, OnDelete, Only, Operand, Schema, UnknownFields, words,
+    Action, Analytic, Case, Comparison, Computed, Condition, Effect, Entity, ErrorShape, Field, Filter,
+    FilterOp, Kind, Measure, OnDelete, Only, Operand, Schema, UnknownFields, words,
 };
 
 fn number(value: f64) -> String {
@@ -124,7 +124,9 @@ impl<'a> Of<'a> {
     fn computed(&self, entity: &str, computed: &Computed) -> Value {
         let own = |key: &str| self.name(entity, key);
         match computed {
-            Computed::Joined { first, second, separator } => json!({"joined": [own(first), separator, own(second)]}),
+            Computed::Joined { first, second, separator } => {
+                json!({"joined": [own(first), separator, own(second)]})
+            }
             Computed::Product { left, right } => json!({"product": [own(left), own(right)]}),
             Computed::Sum { left, right } => json!({"sum": [own(left), own(right)]}),
             Computed::AtLeast { field, value } => {
@@ -225,7 +227,8 @@ impl<'a> Of<'a> {
     }
 
     fn only(&self, entity: &str, only: &Only) -> Value {
-        let owner = only.through.as_ref().map_or(entity, |through| self.field_of(entity, through).target().unwrap());
+        let owner =
+            only.through.as_ref().map_or(entity, |through| self.field_of(entity, through).target().unwrap());
         let equals = literal(Some(&self.field_of(owner, &only.field).kind), &only.equals);
         let mut out = json!({"field": self.name(owner, &only.field), "equals": equals});
         if let Some(through) = &only.through {
@@ -563,7 +566,9 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
             };
             json!({"change": "change_status", "of": of, "old": old.to_string(), "new": status.to_string()})
         }
-        Change::ChangeListShape { list } => json!({"change": "change_list_shape", "keys": [list.items, list.total]}),
+        Change::ChangeListShape { list } => {
+            json!({"change": "change_list_shape", "keys": [list.items, list.total]})
+        }
         Change::ChangePagination { pagination } => {
             let (which, size) = pagination.style.params();
             let pages = json!([

@@ -50,7 +50,9 @@ impl Known {
                 .filter(|(name, _)| {
                     let behind = rest.strip_prefix(name.as_str()).map(|behind| behind.chars().next());
                     !before.is_alphanumeric()
-                        && behind.is_some_and(|next| !next.is_some_and(|next| next.is_alphanumeric() || next == '_'))
+                        && behind.is_some_and(|next| {
+                            !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+                        })
                 })
                 .max_by_key(|(name, _)| name.len());
             let taken = if let Some((name, entity)) = here {
@@ -113,7 +115,9 @@ fn inline_clause(text: &str) -> Option<(usize, usize)> {
             end_of(from, "It has no query parameters.").or_else(|| end_of(from, " is the given id."))?;
         return Some((from, until));
     }
-    for begin in ["Every response with a status code of", "The body of a list is `", "Lists are paginated with"] {
+    for begin in
+        ["Every response with a status code of", "The body of a list is `", "Lists are paginated with"]
+    {
         if let Some(found) = rest(begin) {
             return Some(found);
         }
@@ -200,7 +204,9 @@ fn kind(asks: &str, literals: &[&str]) -> Read<&'static str> {
     let case = |word: &str| literals.contains(&word);
     Ok(if is("new entity") {
         "add_entity"
-    } else if is("entity rename|rename the entity|could you rename @|name for the entity|call this entity|so the collection moves") {
+    } else if is(
+        "entity rename|rename the entity|could you rename @|name for the entity|call this entity|so the collection moves",
+    ) {
         "rename_entity"
     } else if case("camelCase") && case("snake_case") {
         "change_field_case"
@@ -325,7 +331,8 @@ pub(super) fn read(known: &Known, body: &str) -> Read<Value> {
 }
 
 fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
-    let literal = |at: usize| parts.literals.get(at).copied().ok_or_else(|| format!("no name {at}: {}", parts.plain));
+    let literal =
+        |at: usize| parts.literals.get(at).copied().ok_or_else(|| format!("no name {at}: {}", parts.plain));
     // “`b` replaces `a`” and “`b` instead of `a`” name the new one first.
     let swapped = has(&parts.asks, "§ replaces §|§ instead of §");
     let renamed = |from: usize| -> Read<(&str, &str)> {
@@ -355,7 +362,9 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
         }
         "rename_enum_value" => {
             // The word that is the field's stands with “of”, or first.
-            let by_comma = parts.asks.contains("§ of @ should") || parts.asks.contains("for § of") || parts.asks.contains("@, §");
+            let by_comma = parts.asks.contains("§ of @ should")
+                || parts.asks.contains("for § of")
+                || parts.asks.contains("@, §");
             let (name, rest): (&str, Vec<&str>) = if by_comma {
                 (literal(0)?, parts.literals[1..].to_vec())
             } else {
@@ -391,8 +400,8 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             }
         }
         "add_field" | "add_reference" | "tighten" | "loosen" | "require" | "make_optional" | "allow_null"
-        | "forbid_null" | "change_default" | "make_unique" | "drop_unique" | "make_immutable" | "make_mutable"
-        | "add_computed" | "change_computed" => {
+        | "forbid_null" | "change_default" | "make_unique" | "drop_unique" | "make_immutable"
+        | "make_mutable" | "add_computed" | "change_computed" => {
             let name = literal(0)?;
             out["field"] = field()?;
             if out["field"]["name"] != name {
@@ -422,7 +431,11 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             }
         }
         "remove_guard" => {
-            let gone = parts.consequences.iter().find(|one| one.contains("; where this does not hold")).ok_or("which?")?;
+            let gone = parts
+                .consequences
+                .iter()
+                .find(|one| one.contains("; where this does not hold"))
+                .ok_or("which?")?;
             let mut scan = Scan(gone);
             out["verb"] = json!(scan.literal()?);
             scan.until(" no longer requires that ")?;
@@ -433,7 +446,8 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             (out["verb"], out["effect"]) = (json!(verb), does);
             if kind == "change_effect" {
                 let places = ["until now it ", "Old: it ", "is wrong: it ", "Today it "];
-                let old = places.iter().find_map(|before| parts.plain.split_once(before)).ok_or("no old effect")?;
+                let old =
+                    places.iter().find_map(|before| parts.plain.split_once(before)).ok_or("no old effect")?;
                 let old = sentences(old.1).first().copied().unwrap_or_default();
                 out["old"] = clauses::does(old.trim_end_matches('.'))?;
             }
@@ -442,7 +456,8 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             }
         }
         "remove_effect" => {
-            let gone = parts.consequences.iter().find(|one| has(one, " no longer changes | no longer creates "));
+            let gone =
+                parts.consequences.iter().find(|one| has(one, " no longer changes | no longer creates "));
             let gone = gone.ok_or("which?")?;
             let mut scan = Scan(gone);
             out["verb"] = json!(scan.literal()?);
@@ -450,7 +465,11 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             out["effect"] = json!(scan.0.trim_end_matches('.'));
         }
         "remove_analytic" => out["path"] = json!(literal(0)?),
-        "add_analytic" | "change_measure" | "change_grouping" | "change_restriction" | "set_analytic_filter"
+        "add_analytic"
+        | "change_measure"
+        | "change_grouping"
+        | "change_restriction"
+        | "set_analytic_filter"
         | "drop_analytic_filter" => {
             out["analytic"] = clauses::analytic(clause()?)?;
             let path = parts.literals.iter().find(|one| one.contains("/analytics/"));
@@ -507,8 +526,16 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             let (first, second) = (literal(0)?, literal(1)?);
             let (old, new) = if old_last { (second, first) } else { (first, second) };
             (out["old"], out["new"]) = (json!(old), json!(new));
-            let of = ["successful create", "successful deletion", "*invalid*", "*not found*", "*conflict*", "*refused*"];
-            out["of"] = json!(of.iter().find(|one| parts.asks.contains(*one)).map(|one| one.trim_matches('*')));
+            let of = [
+                "successful create",
+                "successful deletion",
+                "*invalid*",
+                "*not found*",
+                "*conflict*",
+                "*refused*",
+            ];
+            out["of"] =
+                json!(of.iter().find(|one| parts.asks.contains(*one)).map(|one| one.trim_matches('*')));
         }
         "change_list_shape" => {
             let mut scan = Scan(clause()?);
@@ -682,8 +709,10 @@ fn added_entity(parts: &Parts<'_>, out: &mut Value) -> Read<()> {
     if !parts.plain.to_lowercase().contains(&many) {
         return Err(format!("the request does not name {many}"));
     }
-    (out["entity"], out["one"], out["about"], out["path"]) = (json!(many), json!(one), json!(is), json!(path));
-    let is_rule = |line: &&str| line.starts_with("`POST ") || (line.starts_with('`') && !line.contains("`: "));
+    (out["entity"], out["one"], out["about"], out["path"]) =
+        (json!(many), json!(one), json!(is), json!(path));
+    let is_rule =
+        |line: &&str| line.starts_with("`POST ") || (line.starts_with('`') && !line.contains("`: "));
     let (actions, others): (Vec<&str>, Vec<&str>) = rest.iter().copied().partition(is_rule);
     let (mut fields, mut filters) = (Vec::new(), Vec::new());
     for line in others {
@@ -699,7 +728,8 @@ fn added_entity(parts: &Parts<'_>, out: &mut Value) -> Read<()> {
             return Err(format!("what is {line}?"));
         }
     }
-    (out["fields"], out["filters"], out["actions"]) = (json!(fields), json!(filters), json!(rules(&actions)?));
+    (out["fields"], out["filters"], out["actions"]) =
+        (json!(fields), json!(filters), json!(rules(&actions)?));
     Ok(())
 }
 

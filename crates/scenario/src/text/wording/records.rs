@@ -85,8 +85,7 @@ pub(super) const RENAME_ENTITY: Wording = Wording {
 };
 
 /// What the rename of an entity reaches.
-pub(super) const REACH_OF_ENTITY: &str =
-    "This applies to all paths of the collection (`{path}`, `{path_of_one}` and the paths below it) and to nested routes \
+pub(super) const REACH_OF_ENTITY: &str = "This applies to all paths of the collection (`{path}`, `{path_of_one}` and the paths below it) and to nested routes \
      for these records. Names of fields and analytics stay as they are, even if they contain the old name.";
 
 pub(super) const ADD_FIELD: Wording = Wording {
@@ -130,8 +129,7 @@ pub(super) const RENAME_FIELD: Wording = Wording {
 };
 
 /// What the rename of a field reaches.
-pub(super) const REACH_OF_FIELD: &str =
-    "The new name applies to request bodies, responses and query parameters. Names of analytics, of other fields and of \
+pub(super) const REACH_OF_FIELD: &str = "The new name applies to request bodies, responses and query parameters. Names of analytics, of other fields and of \
      action parameters stay as they are, even if they contain the old name.";
 
 pub(super) const RETYPE_FIELD: Wording = Wording {
@@ -187,8 +185,7 @@ pub(super) const RENAME_ENUM_VALUE: Wording = Wording {
 };
 
 /// What the rename of an enum value reaches.
-pub(super) const REACH_OF_ENUM_VALUE: &str =
-    "Defaults, conditions, effects and analytics that use this value use the new word, too. Values of other fields and \
+pub(super) const REACH_OF_ENUM_VALUE: &str = "Defaults, conditions, effects and analytics that use this value use the new word, too. Values of other fields and \
      names of fields, actions and analytics stay as they are.";
 
 pub(super) const ADD_REFERENCE: Wording = Wording {
