@@ -3,7 +3,7 @@
 //! A specification is a list of [`Clause`]s with stable ids made of keys; a test case names the clauses that state what
 //! it demands. The first request is the whole specification; a later one states the changes only, but completely: what
 //! is new in a clause stands in it word for word (names, numbers, statuses in backquotes). Every phrasing of a kind of change
-//! ([`wording`]) states the same facts, and the tests read them back from the text alone.
+//! (`text/wording.rs`) states the same facts, and the tests read them back from the text alone.
 //!
 //! **Ids of clauses** (with keys of the schema where `E` an entity, `F` a field, `A` an action, `G` a guard):
 //! `server.start`, `server.reset`, `server.routes` (prefix, unknown routes), `server.names` (case), `records.id`, `records.shown`,

@@ -14,6 +14,8 @@ use serde_json::Value;
 
 use self::expected::expected;
 use self::reader::{Known, read};
+use super::delta::is_rename;
+use super::facts::subject;
 use super::request::phrasing;
 use super::{change_request, specification, wording};
 use crate::Seed;
@@ -107,6 +109,75 @@ fn more_than_two_hundred_sampled_changes_of_all_kinds_are_read_back_from_their_r
     }
     let (count, all) = (misread_texts.len(), sampled.len());
     assert!(misread_texts.is_empty(), "{count} of {all}\n{}", misread_texts.join("\n\n"));
+}
+
+/// The changes of a request as they are laid out, each with the list below it; without what follows from them.
+fn items(request: &str) -> Vec<String> {
+    let is_item = |line: &str| {
+        let digits = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        line.starts_with("- ") || (digits.len() < line.len() && digits.starts_with(". "))
+    };
+    let blocks: Vec<&str> = request.trim_end().split("\n\n").collect();
+    let inner = blocks.get(1..blocks.len().saturating_sub(1)).unwrap_or_default();
+    let mut items: Vec<String> = Vec::new();
+    for block in inner.iter().take_while(|block| !block.ends_with(':')) {
+        if block.starts_with("### ") || block.starts_with("**") {
+            continue;
+        }
+        if !is_item(block) {
+            items.push((*block).to_owned());
+            continue;
+        }
+        for line in block.lines() {
+            match items.last_mut() {
+                Some(item) if !is_item(line) => {
+                    item.push('\n');
+                    item.push_str(line);
+                }
+                _ => items.push(line.split_once(' ').map_or(line, |(_, text)| text).to_owned()),
+            }
+        }
+    }
+    items
+}
+
+#[test]
+fn the_changes_of_whole_turns_are_read_back_whatever_the_layout() {
+    let (mut turns, mut misread_texts) = (0, Vec::new());
+    for scenario in 4..12 {
+        let seed = Seed { base: 21, scenario };
+        let mut before = Programmatic.first(seed).unwrap().made;
+        for _ in 0..12 {
+            let turn = Programmatic.turn(seed, &before, 3).unwrap().made;
+            // Renames change names that others of the turn use, and changes of one entity may share a clause.
+            let mut subjects: Vec<_> = turn.changes.iter().filter_map(subject).collect();
+            subjects.sort_unstable();
+            let count = subjects.len();
+            subjects.dedup();
+            if subjects.len() == count && !turn.changes.iter().any(is_rename) {
+                turns += 1;
+                let known = Known::new(&(specification(&before) + &specification(&turn.after)));
+                let request = change_request(seed, &before, &turn.changes, &turn.after);
+                let mut left: Vec<Value> =
+                    turn.changes.iter().map(|change| expected(&before, change, &turn.after)).collect();
+                for item in items(&request) {
+                    match read(&known, &item) {
+                        Ok(found) if left.contains(&found) => left.retain(|one| *one != found),
+                        other => misread_texts.push(format!("{item}\n  read as {other:?}")),
+                    }
+                }
+                misread_texts.extend(left.iter().map(|one| format!("{request}\n  does not give {one}")));
+            }
+            before = turn.after;
+        }
+    }
+    assert!(turns >= 20, "{turns}");
+    assert!(
+        misread_texts.is_empty(),
+        "{} in {turns} turns\n{}",
+        misread_texts.len(),
+        misread_texts.join("\n\n")
+    );
 }
 
 /// Words of [`expected`] that stand for words of the texts.

@@ -390,7 +390,7 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             if out["field"]["name"] != name {
                 return Err(format!("{name} is not the field below"));
             }
-            let word = out["field"]["kind"]["type"].as_str().unwrap_or_default();
+            let word = out["field"]["kind"]["type"].as_str().unwrap_or_default().to_owned();
             let mut asks = parts.asks.clone();
             for one in ["list of strings", "string", "integer", "number", "boolean", "date-time", "enum"] {
                 if asks.contains(one) && one != word {

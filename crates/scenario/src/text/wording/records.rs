@@ -62,7 +62,7 @@ pub(super) const REMOVE_ENTITY: Wording = Wording {
         "Please remove the entity {one} ({many}) with all its routes.",
         "We no longer need {many}. Delete the entity and all of its routes.",
         "Drop the entity “{one}”: {many} and all their routes are removed.",
-        "Could you take the entity {one} ({many}) out of the API? None of its routes should remain.",
+        "Could you take the entity {one} ({many}) out of the API, with all its routes?",
         "{^many} are discontinued: remove the entity with all its routes.",
         "The API should no longer have {many}; remove the entity and its routes.",
     ],
