@@ -6,14 +6,18 @@
 
 mod clauses;
 mod expected;
+mod kinds;
+mod known;
 mod reader;
+mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use self::expected::expected;
-use self::reader::{Known, read};
+use self::known::Known;
+use self::reader::read;
 use super::delta::is_rename;
 use super::facts::subject;
 use super::request::phrasing;

@@ -1,7 +1,10 @@
 //! The request of a later turn.
 
+mod clauses;
+
 use std::fmt::Write as _;
 
+use self::clauses::{clauses_of, gone_with};
 use super::delta::{Delta, is_rename};
 #[cfg(test)]
 use super::document;
@@ -14,7 +17,7 @@ use super::words::{Names, capital};
 use crate::Seed;
 use crate::change::Change;
 use crate::draw::Draw;
-use crate::ir::{Effect, Gone, Schema, words};
+use crate::ir::{Schema, words};
 
 /// One change in words: a sentence or two, and the clauses that follow it as a list.
 struct Item<'a> {
@@ -227,220 +230,6 @@ fn sentence(text: &str) -> String {
 
 fn depth(delta: &Delta, at: usize) -> usize {
     usize::from(matches!(delta.pieces[at].part, Part::Rule(_)))
-}
-
-/// The clauses that a change writes, most telling first.
-fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
-    let mut out = Vec::new();
-    let mut add = |id: &str| out.extend(delta.at.get(id));
-    match change {
-        Change::AddEntity { entity } => {
-            let Some(index) = after.entities.iter().position(|each| each.key == entity.key) else {
-                return out;
-            };
-            out.extend((0..delta.pieces.len()).filter(|&at| match delta.pieces[at].part {
-                Part::Entity(of) | Part::Field(of) | Part::List(of) | Part::Action(of) | Part::Rule(of) => {
-                    of == index
-                }
-                _ => false,
-            }));
-        }
-        Change::AddField { entity, field }
-        | Change::AddReference { entity, field }
-        | Change::AddComputed { entity, field } => add(&format!("{entity}.{}", field.key)),
-        Change::RetypeField { entity, field, .. } => {
-            add(&format!("{entity}.{field}"));
-            for op in ["equals", "at_least", "at_most", "contains"] {
-                add(&format!("{entity}.filter.{field}.{op}"));
-            }
-        }
-        Change::AddEnumValue { entity, field, .. }
-        | Change::RemoveEnumValue { entity, field, .. }
-        | Change::ChangeDeleteRule { entity, field, .. }
-        | Change::Nest { entity, field }
-        | Change::Unnest { entity, field }
-        | Change::Tighten { entity, field, .. }
-        | Change::Loosen { entity, field, .. }
-        | Change::Require { entity, field }
-        | Change::MakeOptional { entity, field, .. }
-        | Change::AllowNull { entity, field }
-        | Change::ForbidNull { entity, field, .. }
-        | Change::ChangeDefault { entity, field, .. }
-        | Change::ChangeComputed { entity, field, .. } => add(&format!("{entity}.{field}")),
-        Change::MakeUnique { entity, field } | Change::DropUnique { entity, field } => {
-            add(&format!("{entity}.{field}"));
-            add("unique");
-        }
-        Change::MakeImmutable { entity, field } | Change::MakeMutable { entity, field } => {
-            add(&format!("{entity}.{field}"));
-            add("bodies.immutable");
-        }
-        Change::AddAction { entity, action } => {
-            let id = format!("{entity}.{}", action.key);
-            add(&id);
-            let parts = [format!("{id}.guard."), format!("{id}.effect.")];
-            out.extend((0..delta.pieces.len()).filter(|&at| {
-                let piece = &delta.pieces[at];
-                matches!(piece.part, Part::Rule(_))
-                    && parts.iter().any(|part| piece.clause.id.starts_with(part))
-            }));
-        }
-        Change::AddGuard { entity, action, guard } => add(&format!("{entity}.{action}.guard.{}", guard.key)),
-        Change::ChangeGuard { entity, action, guard, .. } => add(&format!("{entity}.{action}.guard.{guard}")),
-        Change::AddEffect { entity, action, effect, .. } => {
-            add(&effect_id(entity, action, effect));
-            add(&format!("{entity}.{action}"));
-        }
-        Change::ChangeEffect { entity, action, .. } => {
-            // Effects have no keys: those of this action that read differently now.
-            let id = format!("{entity}.{action}.effect.");
-            out.extend(
-                (0..delta.pieces.len())
-                    .filter(|&at| delta.changed[at] && delta.pieces[at].clause.id.starts_with(&id)),
-            );
-            out.extend(delta.at.get(&format!("{entity}.{action}")));
-        }
-        Change::RemoveEffect { entity, action, .. } => add(&format!("{entity}.{action}")),
-        Change::AddAnalytic { analytic } => add(&format!("analytics.{}", analytic.key)),
-        Change::ChangeMeasure { analytic, .. }
-        | Change::ChangeGrouping { analytic, .. }
-        | Change::ChangeRestriction { analytic, .. }
-        | Change::ChangeAnalyticFilter { analytic, .. } => add(&format!("analytics.{analytic}")),
-        Change::AddFilter { entity, filter } => {
-            add(&format!("{entity}.filter.{}.{}", filter.field, filter.op.key()));
-        }
-        Change::AddSort { entity, .. }
-        | Change::RemoveSort { entity, .. }
-        | Change::ChangeDefaultSort { entity, .. } => add(&format!("{entity}.sort")),
-        Change::SetSoftDelete { entity, on: true } => {
-            add(&format!("{entity}.soft_delete"));
-            add("soft_delete");
-        }
-        Change::ChangeErrorShape { .. } => add("errors.body"),
-        Change::ChangeErrorCode { .. } => {
-            add("errors.status");
-            add("errors.body");
-        }
-        Change::ChangeStatus { .. } => {
-            add("errors.status");
-            add("operations");
-        }
-        Change::ChangeListShape { .. } => add("lists.body"),
-        Change::ChangePagination { .. } => add("lists.pages"),
-        Change::ChangeFieldCase { .. } => add("server.names"),
-        Change::ChangePrefix { .. } => add("server.routes"),
-        Change::ChangeUnknownFields { .. } => add("bodies.unknown"),
-        Change::RemoveEntity { .. }
-        | Change::RenameEntity { .. }
-        | Change::RemoveField { .. }
-        | Change::RenameField { .. }
-        | Change::RenameEnumValue { .. }
-        | Change::RemoveReference { .. }
-        | Change::RemoveAction { .. }
-        | Change::RenameAction { .. }
-        | Change::RemoveGuard { .. }
-        | Change::RemoveAnalytic { .. }
-        | Change::RenameAnalytic { .. }
-        | Change::RemoveFilter { .. }
-        | Change::SetSoftDelete { on: false, .. } => {}
-    }
-    out
-}
-
-fn effect_id(entity: &str, action: &str, effect: &Effect) -> String {
-    match effect {
-        Effect::Set { field, .. } | Effect::Increment { field, .. } => {
-            format!("{entity}.{action}.effect.{field}")
-        }
-        Effect::Create { entity: other, .. } => format!("{entity}.{action}.effect.create_{other}"),
-    }
-}
-
-/// The clauses of what went by a change.
-fn gone_with(before: &Schema, after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
-    (0..after.gone.len())
-        .filter(|&index| after.gone.get(index).is_some_and(|gone| goes(before, change, gone)))
-        .filter_map(|index| delta.at.get(&format!("gone.{index}")).copied())
-        .collect()
-}
-
-fn goes(before: &Schema, change: &Change, gone: &Gone) -> bool {
-    let named = |entity: &str, field: &str, name: &str| {
-        before.entity(entity).and_then(|entity| entity.field(field)).is_some_and(|field| field.name == name)
-    };
-    match (change, gone) {
-        (
-            Change::RemoveEntity { entity } | Change::RenameEntity { entity, .. },
-            Gone::Collection { plural } | Gone::Nested { plural, .. },
-        ) => before.entity(entity).is_some_and(|entity| entity.plural == *plural),
-        (
-            Change::RemoveField { entity, field }
-            | Change::RemoveReference { entity, field }
-            | Change::RenameField { entity, field, .. },
-            Gone::Field { entity: of, name },
-        ) => entity == of && named(entity, field, name),
-        (
-            Change::RemoveReference { entity, field } | Change::Unnest { entity, field },
-            Gone::Nested { parent, plural },
-        ) => before.entity(entity).is_some_and(|owner| {
-            owner.plural == *plural && owner.field(field).and_then(|field| field.target()) == Some(parent)
-        }),
-        (
-            Change::RemoveEnumValue { entity, field, value }
-            | Change::RenameEnumValue { entity, field, value, .. },
-            Gone::EnumValue { entity: of, field: in_field, value: old },
-        ) => entity == of && field == in_field && value == old,
-        (
-            Change::RemoveAction { entity, action } | Change::RenameAction { entity, action, .. },
-            Gone::Action { entity: of, name },
-        ) => {
-            entity == of
-                && before
-                    .entity(entity)
-                    .and_then(|entity| entity.action(action))
-                    .is_some_and(|action| action.name == *name)
-        }
-        (
-            Change::RemoveAnalytic { analytic } | Change::RenameAnalytic { analytic, .. },
-            Gone::Analytic { name },
-        ) => before.analytic(analytic).is_some_and(|analytic| analytic.name == *name),
-        (Change::ChangeAnalyticFilter { analytic, .. }, Gone::AnalyticFilter { analytic: of, .. })
-        | (Change::ChangeRestriction { analytic, .. }, Gone::AnalyticRestriction { analytic: of, .. }) => {
-            analytic == of
-        }
-        (Change::RemoveFilter { entity, filter }, Gone::Filter { entity: of, field, op }) => {
-            entity == of && filter.field == *field && filter.op == *op
-        }
-        (
-            Change::RetypeField { entity, field, .. },
-            Gone::Filter { entity: of, field: of_field, .. }
-            | Gone::Sort { entity: of, field: of_field }
-            | Gone::Constraint { entity: of, field: of_field, .. }
-            | Gone::Unique { entity: of, field: of_field }
-            | Gone::EnumValue { entity: of, field: of_field, .. },
-        )
-        | (Change::RemoveSort { entity, field }, Gone::Sort { entity: of, field: of_field })
-        | (Change::DropUnique { entity, field }, Gone::Unique { entity: of, field: of_field })
-        | (Change::MakeMutable { entity, field }, Gone::Immutable { entity: of, field: of_field })
-        | (
-            Change::Loosen { entity, field, .. }
-            | Change::MakeOptional { entity, field, .. }
-            | Change::AllowNull { entity, field },
-            Gone::Constraint { entity: of, field: of_field, .. },
-        ) => entity == of && field == of_field,
-        (
-            Change::RemoveGuard { entity, action, .. } | Change::ChangeGuard { entity, action, .. },
-            Gone::Guard { entity: of, action: of_action, .. },
-        )
-        | (
-            Change::RemoveEffect { entity, action, .. },
-            Gone::Effect { entity: of, action: of_action, .. }
-            | Gone::Created { entity: of, action: of_action, .. },
-        ) => entity == of && action == of_action,
-        (Change::SetSoftDelete { entity, .. }, Gone::SoftDelete { entity: of }) => entity == of,
-        (Change::ChangePrefix { .. }, Gone::Prefix { .. }) => true,
-        _ => false,
-    }
 }
 
 fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out: &mut String) {

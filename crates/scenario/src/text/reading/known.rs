@@ -1,0 +1,80 @@
+//! The entities that a reader knows from the old specification.
+
+use super::clauses::Read;
+
+/// The entities of a specification, by its text.
+pub(super) struct Known(Vec<Entity>);
+
+/// An entity by its names.
+pub(super) struct Entity {
+    pub(super) one: String,
+    pub(super) many: String,
+    path: String,
+}
+
+impl Known {
+    /// Reads the headings and first sentences of the entities.
+    pub(super) fn new(specification: &str) -> Self {
+        let mut heading = "";
+        let mut entities = Vec::new();
+        for line in specification.lines() {
+            if let Some(text) = line.strip_prefix("### ") {
+                heading = text;
+            } else if let Some((one, _, path)) = about(line) {
+                let many = heading.chars().next().into_iter().flat_map(char::to_lowercase);
+                let many = many.chain(heading.chars().skip(1)).collect();
+                entities.push(Entity { one: one.to_owned(), many, path: path.to_owned() });
+            }
+        }
+        Self(entities)
+    }
+
+    pub(super) fn at(&self, path: &str) -> Read<&Entity> {
+        self.0.iter().find(|entity| entity.path == path).ok_or_else(|| format!("no entity at {path}"))
+    }
+
+    /// The text in small letters, with `§` for what stands in backquotes and `@` for entities; and the plurals of these.
+    pub(super) fn masked(&self, text: &str) -> (String, Vec<&str>) {
+        let plain: String = text
+            .split('`')
+            .enumerate()
+            .map(|(index, part)| if index % 2 == 0 { part.to_lowercase() } else { "§".to_owned() })
+            .collect();
+        let (mut out, mut found) = (String::new(), Vec::new());
+        let mut rest = plain.as_str();
+        let mut before = ' ';
+        while let Some(first) = rest.chars().next() {
+            let names = self.0.iter().flat_map(|entity| [(&entity.many, entity), (&entity.one, entity)]);
+            let here = names
+                .filter(|(name, _)| {
+                    let behind = rest.strip_prefix(name.as_str()).map(|behind| behind.chars().next());
+                    !before.is_alphanumeric()
+                        && behind.is_some_and(|next| {
+                            !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+                        })
+                })
+                .max_by_key(|(name, _)| name.len());
+            let taken = if let Some((name, entity)) = here {
+                out.push('@');
+                found.push(entity.many.as_str());
+                name.len()
+            } else {
+                out.push(first);
+                first.len_utf8()
+            };
+            let (done, behind) = rest.split_at(taken);
+            before = done.chars().last().unwrap_or(' ');
+            rest = behind;
+        }
+        (out, found)
+    }
+}
+
+/// Singular, what it is, and path of an entity.
+pub(super) fn about(text: &str) -> Option<(&str, &str, &str)> {
+    let (what, rest) = text.split_once(". The collection is at `")?;
+    let (path, rest) = rest.split_once("`, a single record at `")?;
+    let what = what.strip_prefix("A ").or_else(|| what.strip_prefix("An "))?;
+    let (one, is) = what.split_once(" is ")?;
+    (rest == format!("{path}/{{id}}`.")).then_some((one, is, path))
+}
