@@ -43,7 +43,7 @@ pub(super) fn kind(asks: &str, literals: &[&str]) -> Read<&'static str> {
     } else if is("computed field") {
         if is("formula") { "change_computed" } else { "add_computed" }
     } else if is("analytic") {
-        if is("rename|moves to|move the|another path|new path") {
+        if is("rename|moves to|path of the analytic|another path|new path") {
             "rename_analytic"
         } else if is("query parameter") {
             if drops { "drop_analytic_filter" } else { "set_analytic_filter" }

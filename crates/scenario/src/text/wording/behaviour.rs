@@ -181,7 +181,7 @@ pub(super) const RENAME_ANALYTIC: Wording = Wording {
     requests: &[
         "Rename the analytic `{old_path}` to `{path}`.",
         "The analytic `{old_path}` moves to `{path}`; what it computes stays the same.",
-        "Move the analytic `{old_path}` to `{path}`.",
+        "Change the path of the analytic `{old_path}` to `{path}`.",
         "Could you serve the analytic `{old_path}` under another path, `{path}`? It computes the same.",
         "New path for an analytic: `{path}` replaces `{old_path}`.",
         "Analytic, new path: `{old_path}` → `{path}`.",
