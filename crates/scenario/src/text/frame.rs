@@ -81,7 +81,7 @@ const OPENINGS_OF_ONE: [&str; 8] = [
 
 const CLOSINGS: [&str; 12] = [
     "Everything else stays as it is.",
-    "Everything that is not mentioned here must keep working exactly as before.",
+    "All that is not mentioned here must keep working exactly as before.",
     "Please leave the rest of the API unchanged.",
     "Anything that this message does not mention does not change.",
     "Nothing else changes. The server is started as before.",
