@@ -67,7 +67,7 @@ pub(super) fn kind(asks: &str, literals: &[&str]) -> Read<&'static str> {
             "add_effect"
         }
     } else if is("condition") {
-        if is("replace|condition changed") {
+        if is("replace|change a condition|condition changed") {
             "change_guard"
         } else if is("remove|dropped|drop one|no longer needed") {
             "remove_guard"

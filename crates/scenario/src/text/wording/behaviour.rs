@@ -108,8 +108,8 @@ pub(super) const CHANGE_GUARD: Wording = Wording {
         "The condition “{old_cond}” of the action {verb} of {many} is replaced.{why} The new one: {clause}",
         "For the action {verb} of {many}, the condition that {old_cond} was not right.{why} It is replaced by this one: \
          {clause}",
-        "Could you change a condition of the action {verb} of {many}? Today it checks that {old_cond}.{why} Replace this \
-         check: {clause}",
+        "Could you change a condition of the action {verb} of {many}? Today it checks that {old_cond}.{why} It should \
+         check this instead: {clause}",
         "{^many}, action {verb}, condition changed. Old: {old_cond}. New: {clause}",
     ],
     reasons: PROCESS,

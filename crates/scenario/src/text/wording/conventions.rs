@@ -92,7 +92,7 @@ pub(super) const CHANGE_LIST_SHAPE: Wording = Wording {
     summary: "Changes the keys of list bodies: {keys}.",
     requests: &[
         "Change the keys of list bodies: {keys}.{why} {clause}",
-        "List bodies have other keys from now on: {keys}.{why} {clause}",
+        "List bodies have new keys from now on: {keys}.{why} {clause}",
         "The list body changes on all list routes, nested ones too: {keys}.{why} {clause}",
         "Could you change the keys of the list body on all list routes? {^keys}.{why} {clause}",
         "New keys of list bodies: {keys}.{why} {clause}",

@@ -207,7 +207,7 @@ pub(super) const REMOVE_REFERENCE: Wording = Wording {
         "Remove the reference {f} from {many}.",
         "{^many} no longer refer to {target_many} through {f}; remove this reference.",
         "Delete the link from {many} to {target_many}: the reference {f} is removed.",
-        "Could you drop the reference {f} from {many}? We no longer need to know that {target}.",
+        "Could you drop the reference {f} from {many}? We no longer need this link.",
         "The reference {f} of {many} to {target_many} is discontinued; please remove it.",
         "{^many}: remove the reference {f}.",
     ],
@@ -218,11 +218,11 @@ pub(super) const CHANGE_DELETE_RULE: Wording = Wording {
     summary: "Changes the delete rule of {f} of {many}: {rule}.",
     requests: &[
         "Change the delete rule of {f} of {many}: {rule}.",
-        "The delete rule of the reference {f} of {many} is another one from now on: {rule}.",
+        "The delete rule of the reference {f} of {many} changes: {rule}.",
         "New delete rule for {f} of {many}: {rule}.",
         "Could you change the delete rule of {f} of {many}? From now on, {rule}.",
         "{^many}, {f}, delete rule: {rule}.",
-        "Deleting {target_many} does the wrong thing to {many} today. The new delete rule of {f}: {rule}.",
+        "Deleting {target_many} has the wrong effect on {many} today. The new delete rule of {f}: {rule}.",
     ],
     reasons: &[
         "Last week somebody deleted a record and was surprised.",

@@ -78,7 +78,7 @@ pub(super) const REMOVE_SORT: Wording = Wording {
     summary: "Removes {f} from the fields that {many} can be sorted by.",
     requests: &[
         "Remove {f} from the fields that {many} can be sorted by.",
-        "{^many} should no longer be sorted by {f}, not even when a client asks for it.",
+        "The list of {many} should no longer support sorting by {f}.",
         "Stop offering {f} as a sort field of {many}; remove it.",
         "Could you drop {f} from the sort fields of {many}?",
         "{^many}: sorting by {f} is discontinued.",
@@ -107,7 +107,7 @@ pub(super) const TIGHTEN: Wording = Wording {
         "Could you validate {f} of {many} more strictly? The new rule is: {kind}. Until now: {old_kind}.",
         "Stricter validation for {f} of {many}: {kind}. Until now: {old_kind}.",
         "{^many}, {f}, stricter rule: {old_kind} → {kind}.",
-        "Please narrow down what {f} of {many} accepts, from {old_kind} to {kind}.",
+        "Please narrow down what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
     reasons: STRICT,
 };
@@ -120,7 +120,7 @@ pub(super) const LOOSEN: Wording = Wording {
         "Could you validate {f} of {many} less strictly? The new rule is: {kind}. Until now: {old_kind}.",
         "Less strict validation for {f} of {many}: {kind}. Until now: {old_kind}.",
         "{^many}, {f}, less strict rule: {old_kind} → {kind}.",
-        "Please widen what {f} of {many} accepts, from {old_kind} to {kind}.",
+        "Please widen what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
     reasons: LAX,
 };
