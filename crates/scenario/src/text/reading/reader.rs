@@ -144,7 +144,7 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
     }
     match kind {
         "add_entity" => added_entity(parts, out)?,
-        "remove_entity" => {}
+        "remove_entity" | "soft_delete_on" | "soft_delete_off" => {}
         "rename_entity" => renamed_entity(known, parts, renamed(0)?, out)?,
         "remove_field" | "remove_reference" => out["field"] = json!(literal(0)?),
         "rename_field" | "rename_analytic" => {
@@ -300,7 +300,6 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             let end = order.find("scending").ok_or("no direction")? + "scending".len();
             out["order"] = clauses::order(&order[..end])?;
         }
-        "soft_delete_on" | "soft_delete_off" => {}
         "change_error_shape" => {
             let mut scan = Scan(clause()?);
             scan.until(" has a JSON body like ")?;
