@@ -259,6 +259,33 @@ fn every_phrasing_names_every_fact_of_its_change() {
     assert!(unnamed.is_empty(), "{}\n{}", unnamed.len(), unnamed.join("\n"));
 }
 
+/// Otherwise it might know what it should read.
+#[test]
+fn the_reader_reads_each_fact_from_the_text() {
+    let before = second_turn();
+    let known = Known::new(&specification(&before));
+    let mut read_otherwise = 0;
+    for json in good() {
+        let change = change(&json);
+        let after = apply(&before, &change).unwrap_or_else(|refusal| panic!("{json}: {refusal}"));
+        let wanted = expected(&before, &change, &after);
+        let mut all = BTreeSet::new();
+        facts(&wanted, &mut all);
+        for template in wording::of(&change).requests {
+            let text = phrasing(&before, &change, &after, template);
+            for fact in &all {
+                let quoted = format!("`{fact}`");
+                if text.contains(&quoted) {
+                    read_otherwise += 1;
+                    let other = text.replace(&quoted, "`something_else`");
+                    assert_ne!(read(&known, &other).as_ref(), Ok(&wanted), "{fact} in {text}");
+                }
+            }
+        }
+    }
+    assert!(read_otherwise > 800, "{read_otherwise}");
+}
+
 #[test]
 fn reasons_name_no_part_of_an_api_and_demand_nothing() {
     for json in good() {

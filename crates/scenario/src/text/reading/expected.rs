@@ -280,7 +280,11 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
             json!({"change": "change_prefix", "old": before.conventions.prefix, "new": prefix})
         }
         Change::ChangeUnknownFields { unknown_fields } => {
-            json!({"change": "change_unknown_fields", "rejected": *unknown_fields == UnknownFields::Reject})
+            let treatment = match unknown_fields {
+                UnknownFields::Reject => "invalid",
+                UnknownFields::Ignore => "ignored",
+            };
+            json!({"change": "change_unknown_fields", "treatment": treatment})
         }
     }
 }

@@ -362,13 +362,14 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             (out["old"], out["new"]) = (json!(prefixes.0), json!(prefixes.1));
         }
         "change_unknown_fields" => {
-            out["rejected"] = json!(parts.plain.contains("*invalid*"));
-            let clause = clause()?;
-            if clause.ends_with("makes the request *invalid*.") == clause.ends_with("is ignored.")
-                || clause.ends_with("is ignored.") == parts.plain.contains("*invalid*")
-            {
-                return Err("clause and request differ".to_owned());
-            }
+            let places = [parts.plain.as_str(), clause()?];
+            let is_rejected = places.map(|text| text.contains("*invalid*"));
+            let is_ignored = places.map(|text| text.contains("ignored"));
+            out["treatment"] = json!(match (is_rejected, is_ignored) {
+                ([true, true], [false, false]) => "invalid",
+                ([false, false], [true, true]) => "ignored",
+                _ => return Err("clause and request differ".to_owned()),
+            });
         }
         other => return Err(format!("no facts of {other}")),
     }
@@ -435,7 +436,7 @@ fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
 fn old_condition(asks: &str) -> Read<&str> {
     for (before, behind) in [
         ("Until now it was: ", ". "),
-        ("The condition “", "”"),
+        ("the condition “", "”"),
         ("the condition that ", " was not right"),
         ("Today it checks that ", ". "),
         ("Old: ", ". "),

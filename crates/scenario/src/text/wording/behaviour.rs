@@ -105,7 +105,7 @@ pub(super) const CHANGE_GUARD: Wording = Wording {
     summary: "Replaces a condition of the action {verb} of {many}: not “{old_cond}” any more, but “{cond}”.",
     requests: &[
         "Replace a condition of the action {verb} of {many}. Until now it was: {old_cond}.{why} From now on: {clause}",
-        "The condition “{old_cond}” of the action {verb} of {many} is replaced.{why} The new one: {clause}",
+        "In the action {verb} of {many}, the condition “{old_cond}” is replaced.{why} The new one: {clause}",
         "For the action {verb} of {many}, the condition that {old_cond} was not right.{why} It is replaced by this one: \
          {clause}",
         "Could you change a condition of the action {verb} of {many}? Today it checks that {old_cond}.{why} It should \
