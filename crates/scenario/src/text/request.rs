@@ -65,6 +65,10 @@ pub(super) fn change_request(
     let mut out = String::with_capacity(2048);
     frame::opening(&mut draw, before, after, changes.len(), &mut out);
     if changes.iter().any(is_rename) && changes.len() > 1 {
+        if out.ends_with(':') {
+            out.pop();
+            out.push('.');
+        }
         out.push(' ');
         out.push_str(frame::names_note(&mut draw));
     }
@@ -335,7 +339,9 @@ fn in_context(after: &Schema, piece: &Piece) -> String {
     match piece.part {
         Part::Field(_) | Part::Rule(_) | Part::List(_) | Part::Action(_) => {
             let entity = piece.clause.id.split('.').next().unwrap_or_default();
-            format!("{}: {text}", capital(&Names::new(after).many(entity)))
+            let many = capital(&Names::new(after).many(entity));
+            // What an entity can be sorted by begins with its name.
+            if text.starts_with(&many) { text.clone() } else { format!("{many}: {text}") }
         }
         _ => text.clone(),
     }

@@ -35,7 +35,7 @@ pub(super) fn kind(asks: &str, literals: &[&str]) -> Read<&'static str> {
     } else if is("prefix") {
         "change_prefix"
     } else if is("soft delete") {
-        if is("switch off|no longer|stop|remove soft|no more") { "soft_delete_off" } else { "soft_delete_on" }
+        if is("switch off|without|stop|remove soft|no more") { "soft_delete_off" } else { "soft_delete_on" }
     } else if is("nested route") {
         if drops { "unnest" } else { "nest" }
     } else if is("delete rule") {

@@ -207,8 +207,7 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             details(kind, parts, out)?;
         }
         "add_action" => {
-            let mut all = rules(&parts.list)?;
-            out["action"] = all.remove(0);
+            out["action"] = rules(&parts.list)?.into_iter().next().ok_or("no action")?;
             out["verb"] = json!(literal(0)?);
         }
         "remove_action" => out["verb"] = json!(literal(0)?),

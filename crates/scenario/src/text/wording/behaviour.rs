@@ -37,7 +37,7 @@ pub(super) const ADD_ACTION: Wording = Wording {
         "Clients should be able to call a new action, {verb}, on {a_one}.",
         "Could you add an action {verb} to {many}?",
         "New action for {many}: {verb}, at `POST {path}`.",
-        "Today, clients patch {many} field by field for this. Add the action {verb} for it.",
+        "For {many}, one call should do this instead of several requests: add the action {verb}.",
     ],
     reasons: PROCESS,
 };

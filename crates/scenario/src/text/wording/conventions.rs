@@ -44,7 +44,7 @@ pub(super) const SOFT_DELETE_OFF: Wording = Wording {
     summary: "Turns off soft delete for {many}: deleted records are removed.",
     requests: &[
         "Switch off soft delete for {many}.",
-        "{^many} no longer have soft delete.",
+        "We want to do without soft delete for {many}.",
         "Stop using soft delete for {many}; a deletion removes the record for good.",
         "Could you remove soft delete from {many}? A deleted record is then really gone.",
         "No more soft delete for {many}: deleted ones are removed.",
