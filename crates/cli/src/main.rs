@@ -13,6 +13,7 @@ mod failures_command;
 mod json;
 mod library_commands;
 mod locobench_command;
+mod log_lines;
 mod machine_commands;
 mod matrix_command;
 mod members;
@@ -55,8 +56,7 @@ fn main() -> ExitCode {
         )
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
-        .without_time()
-        .with_target(false)
+        .event_format(log_lines::LogLines)
         .init();
     match commands::run(args) {
         Ok(code) => code,

@@ -42,7 +42,7 @@ mod state;
 mod status;
 mod verdict;
 
-pub use harbor::{TaskSeen, tasks};
+pub use harbor::{Recipe, TaskImage, TaskSeen, task_images, tasks};
 pub use secrets::AWS_CHAIN;
 
 use std::path::PathBuf;

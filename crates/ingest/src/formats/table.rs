@@ -16,9 +16,11 @@ mod parquet_bounds;
 mod parquet_rows;
 mod rows;
 mod scan;
+mod shares;
 mod thrift;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use ::files::{ReadError, Tree, parent};
 use model::{Artifact, Transcript, Warning};
@@ -30,6 +32,7 @@ use self::files::Table;
 use self::notes::{Done, Notes};
 use self::rows::{RowError, Rows};
 use self::scan::{EpisodeKey, Piece, Row, Taken};
+use self::shares::Shares;
 
 pub use self::files::{Headed, Near, headed, near};
 pub use self::mapping::{Renamed, header_id};
@@ -95,7 +98,7 @@ impl Format for TidyTable {
     }
 
     fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
-        Box::new(TableReader { tables: files::tables(tree, at) })
+        Box::new(TableReader::new(files::tables(tree, at)))
     }
 
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
@@ -109,7 +112,15 @@ impl Format for TidyTable {
 /// Reads parts of the tables of a folder.
 struct TableReader {
     tables: Vec<Table>,
+    /// The rows by share, once a share is read. `None` = there is no room for the file: each share goes over all tables.
+    shares: OnceLock<Option<Shares>>,
 }
+
+/// So many shares go over all tables themselves: less work than a copy of the rows.
+const SHARES_WITHOUT_COPY: u64 = 2;
+/// Rows and bytes of a share that are kept at most. A share has far less, unless names were chosen so that all fall into one.
+const SHARE_ROWS_CAP: u64 = 480_000;
+const SHARE_BYTES_CAP: u64 = 512 << 20;
 
 /// Episodes while their rows come, in the order of their first rows.
 #[derive(Default)]
@@ -119,6 +130,8 @@ struct Episodes {
     key: EpisodeKey,
     last: Option<usize>,
     last_key: EpisodeKey,
+    /// Rows of a share.
+    taken: Taken,
 }
 
 impl Episodes {
@@ -147,6 +160,10 @@ impl Episodes {
 }
 
 impl TableReader {
+    fn new(tables: Vec<Table>) -> Self {
+        Self { tables, shares: OnceLock::new() }
+    }
+
     fn rows_in_a_row(
         tree: &Tree,
         table: &Table,
@@ -178,26 +195,63 @@ impl TableReader {
         }
     }
 
-    fn share(&self, tree: &Tree, (number, of): (u64, u64), episodes: &mut Episodes, notes: &mut Notes) {
+    fn share(&self, tree: &Tree, share: (u64, u64), episodes: &mut Episodes, notes: &mut Notes) {
+        let (number, of) = share;
+        if of > SHARES_WITHOUT_COPY
+            && let Some(shares) = self.shares.get_or_init(|| Shares::sort(tree, &self.tables, of).ok())
+        {
+            if let Some((table, row)) = shares.left_out
+                && number == 0
+            {
+                let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
+                            Sort the table by run and scenario.";
+                notes.row(&self.tables[table].path, row, "table.too_large", Done::Skipped, what);
+            }
+            let mut rows = shares.rows(number);
+            while let Some(Ok(())) = rows.advance() {
+                let Some(table) = self.tables.get(rows.table()) else { return };
+                Self::take(tree, table, &rows, share, episodes, notes);
+            }
+            return;
+        }
         for table in &self.tables {
             let Ok(mut rows) = table.rows(tree) else { continue };
-            let place = Self::place(tree, table);
             while let Some(next) = rows.advance() {
                 match next {
                     Ok(()) => {}
                     Err(RowError::Row(..)) => continue,
                     Err(RowError::Rest(_)) => break,
                 }
-                let row = Row::new(rows.as_ref(), &table.mapping);
-                if !row.episode(&mut episodes.key) {
-                    if number == 0 {
-                        no_scenario(&row, table, notes);
-                    }
-                } else if episodes.key.share(of) == number {
-                    episodes.take(&row, &place, notes);
-                }
+                Self::take(tree, table, rows.as_ref(), share, episodes, notes);
             }
         }
+    }
+
+    /// Takes a row if it is of the share.
+    fn take(
+        tree: &Tree,
+        table: &Table,
+        rows: &dyn Rows,
+        (number, of): (u64, u64),
+        episodes: &mut Episodes,
+        notes: &mut Notes,
+    ) {
+        let row = Row::new(rows, &table.mapping);
+        if !row.episode(&mut episodes.key) {
+            if number == 0 {
+                no_scenario(&row, table, notes);
+            }
+            return;
+        }
+        if episodes.key.share(of) != number {
+            return;
+        }
+        if episodes.taken.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
+            let what = "has an episode beside which too many others would be kept. It is left out.";
+            return notes.row(&table.path, row.number(), "table.too_large", Done::Skipped, what);
+        }
+        episodes.taken.add(rows);
+        episodes.take(&row, &Self::place(tree, table), notes);
     }
 
     fn place<'a>(tree: &'a Tree, table: &'a Table) -> Place<'a> {
@@ -251,5 +305,52 @@ impl PartReader for TableReader {
         let readings = readings.collect();
         notes.settle(report);
         readings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn shares_of_episodes_that_lie_apart_go_over_the_tables_once() {
+        const OF: u64 = 50;
+        let room = tempfile::tempdir().unwrap();
+        let mut table =
+            "run,harness,model,scenario,repeat,turn,attempt,passed,cost_usd,log,mine\n".to_owned();
+        for turn in 1..=3 {
+            for number in 0..300 {
+                let repeat = number % 2 + 1;
+                writeln!(table, "a,h,m,s{number},{repeat},{turn},1,{},0.25,no.log,x{number}", turn < 3)
+                    .unwrap();
+            }
+        }
+        // A row without a scenario is told once.
+        writeln!(table, "a,h,m,,,1,1,true,,,").unwrap();
+        let path = room.path().join("apart.csv");
+        std::fs::write(&path, &table).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        let all = |of: u64, once_read: &dyn Fn()| {
+            let reader = TidyTable.reader(&tree, "");
+            let (mut readings, mut warnings) = (Vec::new(), Vec::new());
+            for number in 0..of {
+                let mut report = Report::default();
+                let part = Part { key: Piece::Share { number, of }.key(), stamp: 0 };
+                readings.extend(reader.read(&tree, &part, &mut report));
+                warnings.extend(report.warnings);
+                once_read();
+            }
+            readings.sort_by(|a, b| a.episode.key.cmp(&b.episode.key));
+            warnings.retain(|warning| warning.code == "table.no_name");
+            (readings, warnings)
+        };
+        let (expected, told) = all(1, &|| {});
+        assert_eq!((expected.len(), told.len()), (300, 1));
+        assert!(expected.iter().all(|reading| reading.episode.turns.len() == 3));
+        // Whoever goes over the tables again finds them empty.
+        let empty = || std::fs::write(&path, table.lines().next().unwrap()).unwrap();
+        assert_eq!(all(OF, &empty), (expected, told));
     }
 }

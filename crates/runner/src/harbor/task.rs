@@ -10,7 +10,7 @@ use sha2::Digest as _;
 
 use super::file::{self, StepFile, TaskFile};
 use super::player::Player;
-use super::{TaskSeen, pack};
+use super::{Recipe, TaskImage, TaskSeen, pack};
 use crate::settings::{RunSettings, SettingsError};
 use crate::state::{Planned, episode_name};
 use crate::{RunError, secrets};
@@ -19,8 +19,9 @@ use crate::{RunError, secrets};
 const LARGEST_FILE: u64 = 1 << 20;
 /// Most tasks of a run.
 const MOST_TASKS: usize = 1000;
-/// Largest file whose contents are in the hash of the tasks, in bytes; of larger ones their sizes are.
-const HASHED: u64 = 64 << 20;
+/// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
+/// ([`pack::fits`]).
+const HASHED: u64 = 256 << 20;
 /// What of a task's folder is played.
 const PLAYED: [&str; 4] = ["environment", "solution", "steps", "tests"];
 
@@ -116,6 +117,26 @@ impl Tasks {
     /// The task of an episode.
     pub(super) fn task(&self, planned: &Planned) -> Option<&Task> {
         self.list.get(planned.scenario as usize)
+    }
+
+    /// The images of some tasks, by number.
+    pub(super) fn images(&self, numbers: &[u32]) -> Result<Vec<TaskImage>, RunError> {
+        let tasks = numbers.iter().filter_map(|number| self.list.get(*number as usize));
+        let image = |task: &Task| {
+            let image = task.file().ok().and_then(|file| file.image.clone());
+            let recipe = if task.is_built {
+                let path = join(&task.folder, "environment/Dockerfile");
+                let (text, _) = self
+                    .tree
+                    .read_text(&path, LARGEST_FILE)
+                    .map_err(|error| SettingsError::of("tasks", format!("{path}: {error}")))?;
+                Recipe::from_text(&text)
+            } else {
+                Recipe::default()
+            };
+            Ok(TaskImage { task: task.name.clone(), image, recipe })
+        };
+        tasks.map(image).collect()
     }
 
     /// Each task as preflight shows it.

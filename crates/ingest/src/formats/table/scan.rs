@@ -1,7 +1,7 @@
 //! One pass over the tables of a folder, without keeping a row: which runs there are, and how they are read in parts.
 //!
 //! A part is some thousand rows in a row, up to the end of an episode. Where the rows of an episode lie apart, in one file or
-//! in several, parts are shares of the episodes instead: each goes through all files and takes its own rows.
+//! in several, parts are shares of the episodes instead, for which the rows are set in order once ([`super::shares`]).
 
 use std::collections::HashMap;
 
@@ -175,9 +175,14 @@ impl Taken {
         self.bytes = self.bytes.saturating_add(rows.bytes());
     }
 
+    /// Whether it has reached a number of rows or of bytes.
+    pub(super) fn exceeds(self, rows: u64, bytes: u64) -> bool {
+        self.rows >= rows || self.bytes >= bytes
+    }
+
     /// Whether the part ends with the next episode.
     pub(super) fn is_full(self) -> bool {
-        self.rows >= PART_ROWS || self.bytes >= PART_BYTES
+        self.exceeds(PART_ROWS, PART_BYTES)
     }
 }
 
