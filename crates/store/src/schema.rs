@@ -46,7 +46,9 @@ const ALL: &[&[Migration]] = &[
     crate::origins::MIGRATIONS,
     crate::changes::MIGRATIONS,
     crate::search::MIGRATIONS,
-    crate::texts::MIGRATIONS,
+    crate::texts::index::MIGRATIONS,
+    crate::texts::claims::MIGRATIONS,
+    crate::texts::shared_files::MIGRATIONS,
 ];
 
 /// What a file says it is.
