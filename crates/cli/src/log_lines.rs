@@ -62,6 +62,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Pages, terminals and files that others open
     fn a_line_of_the_log_has_nothing_that_a_terminal_would_obey() {
         let lines = Lines::default();
         let kept = lines.clone();

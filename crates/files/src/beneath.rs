@@ -260,6 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn a_link_anywhere_in_a_path_is_refused() {
         let room = tempfile::tempdir().unwrap();
         let folder = resolved(room.path()).join("run");
@@ -288,6 +289,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn only_regular_files_of_bounded_size_are_read() {
         let room = tempfile::tempdir().unwrap();
         let folder = resolved(room.path());
@@ -310,6 +312,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn the_mode_of_what_was_swapped_in_stays_as_it_was() {
         use std::os::unix::fs::PermissionsExt as _;
         use std::os::unix::net::UnixStream;

@@ -315,6 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn shares_of_episodes_that_lie_apart_go_over_the_tables_once() {
         const OF: u64 = 50;
         let room = tempfile::tempdir().unwrap();

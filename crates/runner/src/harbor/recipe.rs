@@ -126,6 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: A resume
     fn a_recipe_shows_its_images_and_all_that_it_executes_or_fetches() {
         let recipe = Recipe::from_text(
             "# syntax=docker/dockerfile:1\n\

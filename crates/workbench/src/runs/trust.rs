@@ -356,6 +356,7 @@ mod tests {
     const THEIRS: [&str; 2] = ["endpoint.base_url=https://theirs.example", "endpoint.key_env=HOME_KEY"];
 
     #[test]
+    // docs/security.md: A resume
     fn endpoint_and_key_are_ours_unless_the_folders_are_chosen() {
         let theirs = settings(&THEIRS);
         let changed = |trust: TrustRun, changes: &[&str]| {
@@ -380,6 +381,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: A resume
     fn whoever_resumes_tasks_of_others_sees_what_their_images_are_built_of() {
         let room = tempfile::tempdir().unwrap();
         let put = |path: &str, text: &str| {
@@ -427,6 +429,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: A resume
     fn credentials_and_variables_are_handed_over_only_where_they_are_chosen() {
         let direct = settings(&["endpoint.mode=direct", "docker.env_vars=[HOME,A=b]"]);
         let refused = with_what_is_ours(&direct, Vec::new(), &TrustRun::default(), None).unwrap_err();

@@ -325,6 +325,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn each_row_is_read_once_from_its_table_and_once_from_its_share() {
         const ROWS: usize = 4_000;
         for of in [1, 7, 64, 2_000] {
