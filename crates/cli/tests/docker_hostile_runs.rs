@@ -313,6 +313,7 @@ fn a_budget_of_minutes_holds_in_direct_mode() {
 /// Values that are handed on stand in no file, whatever the agent does with them; its key and its HOME stay ours.
 #[test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 fn what_is_handed_on_is_written_nowhere() {
     const VALUE: &str = "s3cret/val+ue\"of-the-test";
     let script = r#"

@@ -360,6 +360,7 @@ fn each_damage_is_named_where_it_is() {
 
 /// Everything at once, through the store: the import ends, says what it left out, and does the same again.
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_folder_and_a_zip_full_of_harm_are_imported_all_the_same() {
     let sample = harbor();
     let temp = tempfile::tempdir().unwrap();

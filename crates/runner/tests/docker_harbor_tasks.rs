@@ -174,6 +174,7 @@ const REWARD: &str = "> /logs/verifier/reward.txt";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn what_an_agent_plants_is_not_graded() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("planted");
@@ -485,6 +486,7 @@ async fn a_harness_with_the_simulated_model_comes_to_what_the_reference_solution
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
@@ -523,6 +525,7 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn images_that_reach_beyond_their_container_are_refused() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");

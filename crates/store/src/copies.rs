@@ -244,6 +244,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn copies_are_found_in_time_that_grows_with_their_number() {
         let work = |count: usize| {
             let (store, source) = copies(count);

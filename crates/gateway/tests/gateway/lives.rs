@@ -132,6 +132,7 @@ async fn refusals_reach_clients_that_are_still_sending() {
 
 /// The key is in no answer, record, log, debug text or error, whatever the endpoint repeats.
 #[tokio::test]
+// docs/security.md: Agents
 async fn the_key_appears_nowhere() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");

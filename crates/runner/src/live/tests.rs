@@ -247,6 +247,7 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
 }
 
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
 fn what_is_kept_of_an_episodes_file_is_bounded() {
     let room = tempfile::tempdir().unwrap();
     let path = files::beneath::resolved(room.path()).join("scenario_0.json");

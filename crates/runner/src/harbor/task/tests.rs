@@ -99,6 +99,7 @@ fn the_hash_tells_other_files_and_no_other_place() {
 }
 
 #[test]
+// docs/security.md: Tasks of Harbor
 fn links_of_a_task_are_told_and_not_followed() {
     let room = tempfile::tempdir().unwrap();
     let at = room.path().join("tasks");
