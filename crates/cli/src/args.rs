@@ -411,6 +411,19 @@ pub(crate) enum Command {
         #[arg(long)]
         no_call: bool,
     },
+    /// List the model endpoints that answer, and their models
+    ///
+    /// Asks Ollama (11434), llama.cpp (8080), vLLM (8000), LM Studio (1234) and SGLang (30000) on this machine, or
+    /// the addresses that are named. Exit code 1 when an address that is named lists no models.
+    #[command(after_help = "Example: stamina endpoints http://127.0.0.1:18080")]
+    Endpoints {
+        /// Addresses to ask instead of the usual ports
+        #[arg(value_name = "URL")]
+        urls: Vec<String>,
+        /// The environment variable that holds the key of these addresses
+        #[arg(long, value_name = "NAME", requires = "urls")]
+        key_env: Option<String>,
+    },
     /// List, build or test the images that agents run in
     Images {
         #[command(subcommand)]

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod compare_command;
 mod connections;
+mod endpoints_command;
 mod exports;
 mod failures_command;
 mod json;
@@ -90,6 +91,7 @@ fn is_of_the_command_line(code: &str) -> bool {
                 | "settings.value"
                 | "serve.what"
                 | "server.url"
+                | "endpoints.too_many"
         )
 }
 

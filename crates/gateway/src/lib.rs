@@ -27,6 +27,7 @@ mod hash;
 mod in_flight;
 pub mod keys;
 mod listener;
+mod listing;
 mod lock;
 mod log;
 pub mod oracle;
@@ -56,6 +57,9 @@ mod usage;
 
 pub use attempt::Attempt;
 pub use error::{EndpointProblem, GatewayError};
+pub use listing::{ListedModel, ModelList, ServerKind, list_models};
+pub use fault_attribution::EndpointFault;
+pub use fault_attribution::table::EndedBy;
 pub use log::{LogLine, LogTotals, RequestBegun, RequestFaulted, read_totals};
 pub use preflight::{PreflightAnswer, PreflightError, preflight};
 pub use price::PriceTable;

@@ -39,7 +39,7 @@ pub struct PreflightError {
 }
 
 impl PreflightError {
-    fn new(problem: EndpointProblem, message: String, route: Route) -> Self {
+    pub(crate) fn new(problem: EndpointProblem, message: String, route: Route) -> Self {
         Self { problem, message, hint: hint(problem, route) }
     }
 }

@@ -94,6 +94,12 @@ impl BaseUrl {
         Ok(Self { text: trimmed.to_owned(), versioned, host, local })
     }
 
+    /// Whether a program of one's own may serve it, which has paths beside those of the API: the address has no version, and no
+    /// provider on the internet is at `http://`.
+    pub(crate) fn has_own_paths(&self) -> bool {
+        !self.versioned && (self.local || self.text.starts_with("http://"))
+    }
+
     /// The address of `/v1/…`.
     pub(crate) fn join(&self, target: &str) -> String {
         let target = if self.versioned { target.strip_prefix("/v1").unwrap_or(target) } else { target };
@@ -215,7 +221,9 @@ impl Endpoint {
     /// Sends a request and waits for the head of its answer.
     pub(crate) async fn send(&self, request: &OutgoingRequest) -> Result<Reply, Unreachable> {
         let mut headers = request.headers.clone();
-        let is_messages = request.target.starts_with("/v1/messages");
+        let is_anthropic = self.base.host.ends_with("anthropic.com");
+        let is_messages = request.target.starts_with("/v1/messages")
+            || is_anthropic && request.target.starts_with("/v1/models");
         if is_messages {
             let version = HeaderName::from_static("anthropic-version");
             headers.entry(version).or_insert(HeaderValue::from_static(ANTHROPIC_VERSION));
@@ -225,7 +233,7 @@ impl Endpoint {
         }
         // Anthropic treats a bearer as another kind of token.
         if let Some(bearer) = &self.bearer
-            && !(is_messages && self.base.host.ends_with("anthropic.com"))
+            && !(is_messages && is_anthropic)
         {
             headers.insert(AUTHORIZATION, bearer.clone());
         }

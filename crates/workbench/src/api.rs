@@ -6,6 +6,7 @@
 mod changes;
 mod comparisons;
 mod disagreements;
+mod endpoints;
 mod exports;
 mod failures;
 mod grid;
@@ -28,6 +29,7 @@ use ts_rs::TS;
 pub use self::changes::*;
 pub use self::comparisons::*;
 pub use self::disagreements::*;
+pub use self::endpoints::*;
 pub use self::exports::*;
 pub use self::failures::*;
 pub use self::grid::*;

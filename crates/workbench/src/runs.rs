@@ -6,6 +6,7 @@
 
 mod binds;
 mod endpoint;
+mod endpoints;
 mod engine;
 mod estimate;
 mod fields;
@@ -25,6 +26,7 @@ mod trust;
 
 use runner::settings::RunSettings;
 
+pub use self::endpoints::list as list_endpoints;
 pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,

@@ -5,6 +5,7 @@ mod attribution;
 mod budgets;
 mod endpoint;
 mod faults;
+mod listing;
 mod lives;
 mod passing;
 mod preflight;
