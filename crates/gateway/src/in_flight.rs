@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::attempt_state::{AttemptLog, AttemptState};
 use crate::clock;
 use crate::cost::RequestCost;
-use crate::fault_attribution::stall_tracker::Unanswered;
+use crate::fault_attribution::stall_tracker::{Finished, Unanswered};
 use crate::fault_attribution::table::{self, AnswerState, Decision};
 use crate::hash;
 use crate::lock::lock;
@@ -35,6 +35,8 @@ const LONGEST_ANSWER: u64 = 65_536;
 const RESERVATION_PATIENCE: Duration = Duration::from_mins(1);
 /// Describes an answer that ends too early.
 const BROKEN: &str = "the connection broke off";
+/// Describes an answer that stopped because the context was full.
+const FULL_CONTEXT: &str = "the model stopped because its context window was full";
 
 /// A request in flight.
 #[derive(Debug, Clone)]
@@ -264,10 +266,17 @@ impl InFlightRequest {
             log.stalls.add_answered(progress.try_started, progress.last_sign);
         }
         if let (Some(route), Some(_)) = (self.kind.route(), termination) {
-            let silent_since = progress.last_sign;
-            log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault: fault.clone() });
+            let silent_since = progress.heard_at;
+            let fault = fault.clone();
+            log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault, is_broken });
         }
-        match progress.overflow.take() {
+        let was_heard = progress.was_heard;
+        log.stalls.add_finished(Finished { was_heard, is_complete, error: progress.error.take() });
+        if is_complete && self.kind.route().is_some() {
+            self.gateway.faults.set_run_answered();
+        }
+        let is_full = progress.meter.as_ref().is_some_and(Meter::reports_full_context);
+        match progress.overflow.take().or_else(|| is_full.then(|| FULL_CONTEXT.to_owned())) {
             Some(message) => log.overflow = Some(message),
             None if is_complete => log.overflow = None,
             None => {}

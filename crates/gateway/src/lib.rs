@@ -14,6 +14,7 @@
 //!
 //! One upstream needs no endpoint: the simulated model ([`oracle`]).
 
+mod abilities;
 mod accounts;
 mod attempt;
 mod attempt_state;
@@ -55,6 +56,7 @@ mod tools;
 mod upstream;
 mod usage;
 
+pub use abilities::{Abilities, abilities};
 pub use attempt::Attempt;
 pub use error::{EndpointProblem, GatewayError};
 pub use listing::{ListedModel, ModelList, ServerKind, list_models};

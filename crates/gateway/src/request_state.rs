@@ -77,6 +77,12 @@ pub(crate) struct Progress {
     pub(crate) try_started: Instant,
     /// The last sign of the endpoint: the start of the try, or a piece of its answer.
     pub(crate) last_sign: Instant,
+    /// When the endpoint last sent something, or the first try started.
+    pub(crate) heard_at: Instant,
+    /// The endpoint sent something, an error included.
+    pub(crate) was_heard: bool,
+    /// The error that the agent receives in place of an answer.
+    pub(crate) error: Option<String>,
     /// Since when time is lost to faults of the endpoint. `None` after an answer.
     pub(crate) lost_since: Option<Instant>,
     /// The last fault of the endpoint, until an answer follows it.
@@ -99,6 +105,9 @@ impl Progress {
             overflow: None,
             try_started: now,
             last_sign: now,
+            heard_at: now,
+            was_heard: false,
+            error: None,
             lost_since: None,
             fault: None,
             reserved: None,
@@ -110,6 +119,9 @@ impl Progress {
     pub(crate) fn start_try(&mut self, tries: u32) {
         let now = Instant::now();
         (self.try_started, self.last_sign) = (now, now);
+        if tries == 1 {
+            self.heard_at = now;
+        }
         self.tries = tries;
         self.accepted = true;
         self.meter = None;
@@ -124,7 +136,8 @@ impl Progress {
 
     /// The endpoint has sent something.
     pub(crate) fn touch(&mut self) {
-        self.last_sign = Instant::now();
+        let now = Instant::now();
+        (self.last_sign, self.heard_at, self.was_heard) = (now, now, true);
     }
 
     /// The failed try is attributed to the endpoint.

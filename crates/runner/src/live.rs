@@ -46,6 +46,8 @@ pub struct LiveRun {
     pub usual_gap: Option<f64>,
     /// Faults of the endpoint in the last ten minutes, by status (0 = no answer).
     pub faults: Vec<(u16, u32)>,
+    /// Attempts that the endpoint cost, in all parts of the run.
+    pub endpoint: crate::EndpointAttempts,
 }
 
 /// Whether a run is played.
@@ -305,6 +307,7 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
         episodes,
         usual_gap,
         faults: faults(&requests, &faulted),
+        endpoint: run.endpoint,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::attempt::{Attempt, Dropped, Fault, Played};
 use crate::engine;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
-use crate::play::Link;
+use crate::play::{Ending, Link};
 use crate::record::{AttemptFiles, AttemptRecord};
 use crate::scenarios::TurnData;
 use crate::state::Journal;
@@ -19,11 +19,19 @@ use crate::verdict::{self, AgentEnd};
 use crate::{RunError, clock};
 
 /// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
-const REPEATS: u32 = 3;
+pub(crate) const REPEATS: u32 = 3;
 /// Wait before the first repetition; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// How often an engine may go away in one attempt before that counts as such a fault.
 const AWAY: u32 = 10;
+
+/// Why a run ends whose model has never said a word, and what to do.
+fn never_answered(why: &str) -> String {
+    format!(
+        "no request of the run was ever answered completely, after {REPEATS} retries of an attempt: {why}. Check the endpoint's \
+         address, key, model and API, then resume"
+    )
+}
 
 impl Episode<'_> {
     /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
@@ -86,7 +94,15 @@ impl Episode<'_> {
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
             // Nobody refuses a repetition for which nothing is left.
             let over = self.play.over(&self.status, &self.planned.name).await;
+            if is_final && reason == EndReason::Endpoint && self.play.is_never_answered().await {
+                // The next episode would fare no better, and none of them says anything of its agent.
+                self.play.end(Ending::Broken(never_answered(&why)));
+                return Ok(None);
+            }
             if is_final || over.is_some() {
+                if reason == EndReason::Endpoint {
+                    self.play.count_endpoint(true);
+                }
                 let end = verdict::given_up(reason, &why);
                 let played = match left {
                     Some(left) => {
@@ -97,6 +113,9 @@ impl Episode<'_> {
                 return self.commit(data, played).await.map(Some);
             }
             repeats += 1;
+            if reason == EndReason::Endpoint {
+                self.play.count_endpoint(false);
+            }
             self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
             let now = self.play.stop.child_token();
             tokio::select! {

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::disk::{self, Keep};
 use crate::settings::RunSettings;
-use crate::{Event, Finish, OnEvent, RunError, live};
+use crate::{EndpointAttempts, Event, Finish, OnEvent, RunError, live};
 
 /// Its name.
 pub(crate) const FOLDER: &str = ".stamina";
@@ -176,6 +176,9 @@ pub(crate) struct RunFile {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refused: BTreeMap<String, Vec<String>>,
     pub(crate) spent: gateway::Spent,
+    /// Attempts that the endpoint cost.
+    #[serde(default)]
+    pub(crate) endpoint: EndpointAttempts,
     /// `None` while it is played.
     pub(crate) finish: Option<Finish>,
 }
@@ -202,6 +205,7 @@ impl RunFile {
             episodes,
             refused: BTreeMap::new(),
             spent: gateway::Spent::default(),
+            endpoint: EndpointAttempts::default(),
             finish: None,
         }
     }

@@ -16,11 +16,13 @@ pub(crate) struct AgentEnd {
     pub(crate) exception: Option<Exception>,
 }
 
-/// Why the agent's call ended, by what ended it and what the harness says. A fault is none of the agent's.
+/// Why the agent's call ended, by what ended it and what the harness says. A fault is attributed to the endpoint or the container.
+/// `may_retry`: the attempt can be retried, so that an end is excused that an agent could cause at will.
 pub(crate) fn agent_end(
     called: &Called,
     budget: Option<&StopReason>,
     wall_seconds: u64,
+    may_retry: bool,
 ) -> Result<AgentEnd, Fault> {
     let exit = called.end.exit;
     let outcome = &called.outcome;
@@ -29,8 +31,8 @@ pub(crate) fn agent_end(
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
-    if let Some(why) = &called.blamed {
-        return Err(Fault::Endpoint(why.clone()));
+    if let Some(fault) = called.blamed.as_ref().filter(|fault| may_retry || !fault.is_retried_only) {
+        return Err(Fault::Endpoint(fault.reason.clone()));
     }
     if let Some(over @ StopReason::Budget { .. }) = budget {
         return Ok(budget_spent(over));
@@ -130,9 +132,11 @@ mod tests {
     fn an_attempts_time_that_the_endpoint_took_is_not_the_agents() {
         let over = budget(Scope::Attempt, "seconds");
         let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
-        assert!(matches!(agent_end(&waited, Some(&over), 60), Err(Fault::Endpoint(why)) if why == "429"));
+        assert!(
+            matches!(agent_end(&waited, Some(&over), 60, true), Err(Fault::Endpoint(why)) if why == "429")
+        );
         let worked = called(EndReason::AgentTimeout, false, None, false);
-        assert_eq!(agent_end(&worked, Some(&over), 60).unwrap().reason, Some(EndReason::AttemptBudget));
+        assert_eq!(agent_end(&worked, Some(&over), 60, true).unwrap().reason, Some(EndReason::AttemptBudget));
     }
 
     /// A harness that ends itself a little before the limit does not say why it was late.
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn what_nothing_could_have_done_better_is_not_the_agents() {
         let unstarted = called(EndReason::Environment, false, None, false);
-        assert!(matches!(agent_end(&unstarted, None, 60), Err(Fault::Refused(_))));
+        assert!(matches!(agent_end(&unstarted, None, 60, true), Err(Fault::Refused(_))));
     }
 
     #[test]
@@ -166,9 +170,26 @@ mod tests {
         for (end, expected) in [(EndReason::NoChange, "no_change"), (EndReason::AgentError, "MemoryLimit")] {
             let mut ended = called(end, false, None, false);
             ended.end.exit.out_of_memory = true;
-            let ended = agent_end(&ended, None, 60).unwrap();
+            let ended = agent_end(&ended, None, 60, true).unwrap();
             assert_eq!(ended.exception.unwrap().kind, expected);
         }
+    }
+
+    fn fault(reason: &str, is_retried_only: bool) -> gateway::EndpointFault {
+        gateway::EndpointFault { reason: reason.to_owned(), is_retried_only }
+    }
+
+    /// An agent can end its harness while it waits for the endpoint.
+    #[test]
+    fn what_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
+        let mut ended = called(EndReason::KilledItself, false, None, false);
+        ended.blamed = Some(fault("429; no answer had come", true));
+        assert!(
+            matches!(agent_end(&ended, None, 60, true), Err(Fault::Endpoint(why)) if why.starts_with("429"))
+        );
+        assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
+        ended.blamed = Some(fault("broke off", false));
+        assert!(matches!(agent_end(&ended, None, 60, false), Err(Fault::Endpoint(_))));
     }
 
     fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> Called {
@@ -185,7 +206,7 @@ mod tests {
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
             over: None,
-            blamed: blamed.map(str::to_owned),
+            blamed: blamed.map(|why| fault(why, false)),
         };
         called.end.exit.code = Some(if timed_out { 124 } else { 1 });
         called.end.exit.timed_out = timed_out;
@@ -207,7 +228,7 @@ mod tests {
             (EndReason::ToolCallFormat, true, None, false, Ok(EndReason::ToolCallFormat)),
         ] {
             let shown = format!("{end:?} {timed_out} {blamed:?} {direct}");
-            match (agent_end(&called(end, timed_out, blamed, direct), None, 60), expected) {
+            match (agent_end(&called(end, timed_out, blamed, direct), None, 60, true), expected) {
                 (Ok(end), Ok(reason)) => assert_eq!(end.reason, Some(reason), "{shown}"),
                 (Err(Fault::Endpoint(why)), Err(said)) => assert_eq!(why, said, "{shown}"),
                 (Ok(end), Err(said)) => panic!("{shown}: {:?}, and not {said}", end.reason),

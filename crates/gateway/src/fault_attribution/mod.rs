@@ -10,6 +10,7 @@ pub(crate) mod stall_tracker;
 pub(crate) mod table;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -38,12 +39,34 @@ pub(crate) struct FaultAttribution {
     routes: Vec<Route>,
     /// When the endpoint last answered a probe.
     answered: Arc<Mutex<Option<Instant>>>,
+    /// Whether a request of an agent was answered completely, in any part of the run.
+    run_is_answered: AtomicBool,
+}
+
+/// The end of an attempt that is attributed to its endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointFault {
+    /// One line.
+    pub reason: String,
+    /// An agent could cause it at will. So the attempt is retried a limited number of times, and then its end is the agent's.
+    pub is_retried_only: bool,
 }
 
 impl FaultAttribution {
-    /// `routes` are the APIs that the harness speaks. Empty = all.
-    pub(crate) fn new(routes: Vec<Route>) -> Self {
-        Self { routes, answered: Arc::default() }
+    /// `routes` are the APIs that the harness speaks. Empty = all. `run_is_answered`: a request of an agent was answered in an
+    /// earlier part of the run.
+    pub(crate) fn new(routes: Vec<Route>, run_is_answered: bool) -> Self {
+        Self { routes, answered: Arc::default(), run_is_answered: AtomicBool::new(run_is_answered) }
+    }
+
+    /// Whether a request of an agent was answered completely, in any part of the run.
+    pub(crate) fn is_run_answered(&self) -> bool {
+        self.run_is_answered.load(Ordering::Relaxed)
+    }
+
+    /// A request of an agent was answered completely.
+    pub(crate) fn set_run_answered(&self) {
+        self.run_is_answered.store(true, Ordering::Relaxed);
     }
 
     /// Which API a request uses, for the decision table.
@@ -96,11 +119,11 @@ impl FaultAttribution {
         recorder: &Recorder,
         key: &AttemptKey,
         facts: EndFacts,
-    ) -> Option<String> {
+    ) -> Option<EndpointFault> {
         let Backend::Http(endpoint) = backend else { return None };
         let mut probe = ProbeAnswer::NotSent;
         loop {
-            match table::after_end(facts.ended_by, facts.lost, facts.last, probe) {
+            match table::after_end(facts.ended_by, facts.answers, facts.lost, facts.last, probe) {
                 Decision::Probe => {
                     let planned = facts.probe?;
                     // Where an endpoint falls silent, many attempts end at once. They do not wait for each other's probes.
@@ -111,7 +134,12 @@ impl FaultAttribution {
                         *self.answered.lock().await = Some(Instant::now());
                     }
                 }
-                Decision::EndAsEndpoint => return Some(facts.reason),
+                Decision::EndAsEndpoint => {
+                    return Some(EndpointFault { reason: facts.reason, is_retried_only: false });
+                }
+                Decision::RetryAttempt => {
+                    return Some(EndpointFault { reason: facts.reason, is_retried_only: true });
+                }
                 Decision::EndAsAgent | Decision::PassOn(_) | Decision::Retry(_) => return None,
             }
         }
@@ -124,7 +152,7 @@ mod tests {
 
     #[test]
     fn only_the_apis_of_the_harness_concern_the_endpoint() {
-        let attribution = FaultAttribution::new(vec![Route::Messages]);
+        let attribution = FaultAttribution::new(vec![Route::Messages], false);
         assert_eq!(attribution.api(RequestKind::Model(Route::Messages)), Api::Harness);
         for (kind, api) in [
             (RequestKind::Model(Route::ChatCompletions), Api::Other),
@@ -135,9 +163,9 @@ mod tests {
             assert_eq!(attribution.api(kind), api);
             assert!(!attribution.concerns(kind));
         }
-        let all = FaultAttribution::new(Vec::new());
+        let all = FaultAttribution::new(Vec::new(), false);
         assert!(all.concerns(RequestKind::Model(Route::Responses)));
-        let two = FaultAttribution::new(vec![Route::Messages, Route::Responses]);
+        let two = FaultAttribution::new(vec![Route::Messages, Route::Responses], false);
         assert!(two.concerns(RequestKind::Model(Route::Messages)));
         assert!(two.concerns(RequestKind::Model(Route::Responses)));
         assert!(!two.concerns(RequestKind::Model(Route::ChatCompletions)));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::table::{EndedBy, LastRequest, LostTime};
+use super::table::{Answers, EndedBy, LastRequest, LostTime};
 use crate::record::Waiting;
 use crate::route::Route;
 use crate::text::seconds;
@@ -42,24 +42,46 @@ pub(crate) struct StallTracker {
     /// Requests that wait now.
     waiting: BTreeMap<u64, Waiting>,
     closed: Option<Instant>,
+    /// Whether the harness sent a request of its API.
+    was_sent: bool,
+    /// Whether the endpoint sent anything, an error included.
+    was_heard: bool,
+    /// Whether an answer was complete.
+    has_answer: bool,
+    /// The error that the last finished request was answered with.
+    last_error: Option<String>,
+}
+
+/// What a finished request of the harness's API says of the endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    /// The endpoint sent something, an error included.
+    pub(crate) was_heard: bool,
+    /// Its answer is complete.
+    pub(crate) is_complete: bool,
+    /// The error that the agent received in place of an answer.
+    pub(crate) error: Option<String>,
 }
 
 /// A request that stayed unanswered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unanswered {
     pub(crate) route: Route,
-    /// When the endpoint last sent something.
+    /// When the endpoint last sent something, or the first try was sent.
     pub(crate) silent_since: Instant,
     /// When the request was given up.
     pub(crate) until: Instant,
     /// The last sign of the endpoint, if that was a fault.
     pub(crate) fault: Option<String>,
+    /// The endpoint broke the answer off.
+    pub(crate) is_broken: bool,
 }
 
 /// The facts about the end of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EndFacts {
     pub(crate) ended_by: EndedBy,
+    pub(crate) answers: Answers,
     pub(crate) lost: LostTime,
     pub(crate) last: LastRequest,
     /// The probe that would tell, where the endpoint was silent.
@@ -88,6 +110,16 @@ impl StallTracker {
         insert_span(&mut self.answered, begin, until);
     }
 
+    /// A request of the harness's API has finished.
+    pub(crate) fn add_finished(&mut self, finished: Finished) {
+        self.was_sent = true;
+        self.was_heard |= finished.was_heard;
+        self.has_answer |= finished.is_complete;
+        if finished.is_complete || finished.error.is_some() {
+            self.last_error = finished.error;
+        }
+    }
+
     /// A request ended without an answer.
     pub(crate) fn add_unanswered(&mut self, request: Unanswered) {
         let until = request.until;
@@ -111,13 +143,18 @@ impl StallTracker {
         self.waiting.values().max_by_key(|waiting| waiting.next_try).copied()
     }
 
-    /// The facts about the end of an attempt with this time limit.
-    pub(crate) fn end_facts(&self, limit: Duration, ended_by: EndedBy) -> EndFacts {
+    /// The facts about the end of an attempt with this time limit. `is_run_answered`: an answer of the run was complete.
+    pub(crate) fn end_facts(&self, limit: Duration, ended_by: EndedBy, is_run_answered: bool) -> EndFacts {
         let share = limit / SHARE;
         let lost = total_outside(&self.lost, &self.answered);
         let last = self.last_unanswered(ended_by);
         let mut facts = EndFacts {
             ended_by,
+            answers: match (self.has_answer, is_run_answered) {
+                (true, _) => Answers::Some,
+                (false, true) => Answers::NoneInAttempt,
+                (false, false) => Answers::NoneInRun,
+            },
             lost: if lost >= share && !lost.is_zero() { LostTime::TenthOrMore } else { LostTime::Less },
             last: LastRequest::Answered,
             probe: None,
@@ -126,19 +163,27 @@ impl StallTracker {
         if let Some(last) = last {
             let silence = last.until.saturating_duration_since(last.silent_since);
             facts.last = match &last.fault {
+                Some(_) if last.is_broken => LastRequest::Broken,
                 Some(_) => LastRequest::Faulted,
-                None if silence >= share.min(SILENCE) => LastRequest::Silent,
-                None => LastRequest::BrieflySilent,
+                None if silence < share.min(SILENCE) => LastRequest::BrieflySilent,
+                None if !self.was_heard => LastRequest::SilentThroughout,
+                None if silence > limit / 2 => LastRequest::SilentForMost,
+                None => LastRequest::Silent,
             };
             let patience = share.clamp(PROBE_PATIENCE.0, PROBE_PATIENCE.1);
             facts.probe = Some(PlannedProbe { route: last.route, patience });
             facts.reason = match &last.fault {
                 Some(fault) => format!("{fault}; no answer had come when the attempt ended"),
-                None => format!(
-                    "the endpoint had sent nothing for {} when the attempt ended, and it did not answer a probe",
-                    seconds(silence)
-                ),
+                None => {
+                    format!("the endpoint had sent nothing for {} when the attempt ended", seconds(silence))
+                }
             };
+        } else if let Some(error) = &self.last_error {
+            facts.last = LastRequest::Refused;
+            facts.reason = format!("no request of the run was ever answered; the last error: {error}");
+        } else if !self.was_sent {
+            facts.last = LastRequest::NotSent;
+            "no request of the run was ever answered, and this attempt sent none".clone_into(&mut facts.reason);
         }
         if facts.lost == LostTime::TenthOrMore && ended_by == EndedBy::TimeLimit {
             let fault = self.last_fault.as_deref().unwrap_or("it did not answer");
@@ -156,7 +201,7 @@ impl StallTracker {
         self.unanswered
             .iter()
             .filter(|request| {
-                ended_by == EndedBy::HarnessReport || closed.saturating_duration_since(request.until) <= LAG
+                ended_by != EndedBy::TimeLimit || closed.saturating_duration_since(request.until) <= LAG
             })
             // Another request was answered while it waited, or after it.
             .filter(|request| answered.is_none_or(|answered| answered <= request.silent_since))
@@ -205,13 +250,14 @@ mod tests {
             silent_since: at(start, begin),
             until: at(start, until),
             fault: fault.map(str::to_owned),
+            is_broken: false,
         }
     }
 
     /// The decision before any probe, and the reason.
     fn decided(tracker: &StallTracker, ended_by: EndedBy) -> (Decision, String) {
-        let facts = tracker.end_facts(LIMIT, ended_by);
-        (after_end(facts.ended_by, facts.lost, facts.last, ProbeAnswer::NotSent), facts.reason)
+        let facts = tracker.end_facts(LIMIT, ended_by, true);
+        (after_end(facts.ended_by, facts.answers, facts.lost, facts.last, ProbeAnswer::NotSent), facts.reason)
     }
 
     fn decision(tracker: &StallTracker, ended_by: EndedBy) -> Decision {
@@ -242,27 +288,27 @@ mod tests {
         assert_eq!(reason, "120 s of 1200 s were spent waiting for the endpoint; its last fault: 429");
         let answered = "the harness had an answer in the end";
         assert_eq!(decided(&tracker, EndedBy::HarnessReport).0, Decision::EndAsAgent, "{answered}");
-        let empty = StallTracker::default().end_facts(Duration::ZERO, EndedBy::TimeLimit);
-        assert_eq!((empty.lost, empty.last), (LostTime::Less, LastRequest::Answered));
+        let empty = StallTracker::default().end_facts(Duration::ZERO, EndedBy::TimeLimit, true);
+        assert_eq!((empty.lost, empty.last), (LostTime::Less, LastRequest::NotSent));
     }
 
     #[test]
     fn an_unanswered_last_request_is_probed() {
         let t = Instant::now();
-        let mut tracker = StallTracker { closed: Some(at(t, 1210)), ..StallTracker::default() };
+        let mut tracker = StallTracker { closed: Some(at(t, 1210)), was_sent: true, was_heard: true, ..StallTracker::default() };
         tracker.add_unanswered(unanswered(t, 1150, 1200, None));
         let thinking = "a model may think for fifty seconds";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{thinking}");
         tracker.add_unanswered(unanswered(t, 1140, 1200, None));
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::Probe);
         let planned = PlannedProbe { route: Route::Messages, patience: Duration::from_mins(1) };
-        assert_eq!(tracker.end_facts(LIMIT, EndedBy::TimeLimit).probe, Some(planned));
+        assert_eq!(tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).probe, Some(planned));
         tracker.add_unanswered(unanswered(t, 1199, 1200, Some("503")));
         let (decision_after_fault, reason) = decided(&tracker, EndedBy::TimeLimit);
         assert_eq!(decision_after_fault, Decision::EndAsEndpoint);
         assert!(reason.starts_with("503"), "{reason}");
 
-        let mut tracker = StallTracker { closed: Some(at(t, 1210)), ..StallTracker::default() };
+        let mut tracker = StallTracker { closed: Some(at(t, 1210)), was_sent: true, was_heard: true, ..StallTracker::default() };
         tracker.add_unanswered(unanswered(t, 100, 1100, Some("503")));
         let own = "the agent used the last minutes itself";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{own}");
@@ -271,6 +317,37 @@ mod tests {
         tracker.add_answered(at(t, 1190), at(t, 1195));
         let later = "a later request was answered";
         assert_eq!(decision(&tracker, EndedBy::HarnessReport), Decision::EndAsAgent, "{later}");
+    }
+
+    #[test]
+    fn silence_is_the_endpoints_where_nothing_ever_came_or_it_took_most_of_the_time() {
+        let t = Instant::now();
+        let facts = |was_heard, from| {
+            let mut tracker = StallTracker { closed: Some(at(t, 1200)), was_sent: true, was_heard, ..StallTracker::default() };
+            tracker.add_unanswered(unanswered(t, from, 1200, None));
+            tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).last
+        };
+        assert_eq!(facts(false, 0), LastRequest::SilentThroughout);
+        assert_eq!(facts(true, 0), LastRequest::SilentForMost);
+        assert_eq!(facts(true, 599), LastRequest::SilentForMost);
+        assert_eq!(facts(true, 600), LastRequest::Silent);
+        assert_eq!(facts(false, 1150), LastRequest::BrieflySilent);
+    }
+
+    #[test]
+    fn the_last_error_counts_until_an_answer_follows() {
+        let mut tracker = StallTracker::default();
+        let last = |tracker: &StallTracker| tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
+        assert_eq!(last(&tracker).last, LastRequest::NotSent);
+        tracker.add_finished(Finished { was_heard: true, error: Some("400: no".to_owned()), ..Finished::default() });
+        // A request that is hung up on is no answer.
+        tracker.add_finished(Finished { was_heard: true, ..Finished::default() });
+        let facts = last(&tracker);
+        assert_eq!((facts.last, facts.answers), (LastRequest::Refused, Answers::NoneInRun));
+        assert!(facts.reason.ends_with("the last error: 400: no"), "{}", facts.reason);
+        tracker.add_finished(Finished { was_heard: true, is_complete: true, ..Finished::default() });
+        let facts = last(&tracker);
+        assert_eq!((facts.last, facts.answers), (LastRequest::Answered, Answers::Some));
     }
 
     #[test]

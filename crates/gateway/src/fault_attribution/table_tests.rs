@@ -24,9 +24,16 @@ fn errors_are_classified() {
     let (harness, other, free) = (Api::Harness, Api::Other, Api::Free);
     for (row, class, cases) in [
         (
-            "400, 413, 422 that report a context that is too long | the agent receives it: `context_overflow` if it is the last answer",
+            "413 on a path that costs something; 400, 422, 500 to 503 that report a context that is too long | the agent receives it: `context_overflow` if it is the last answer",
             ErrorClass::ContextOverflow,
-            vec![(harness, 400, too_long), (other, 413, too_long), (harness, 422, too_long)],
+            vec![
+                (harness, 413, ""),
+                (other, 413, "{}"),
+                (harness, 400, too_long),
+                (harness, 422, too_long),
+                (harness, 500, too_long),
+                (other, 503, too_long),
+            ],
         ),
         (
             "3xx, 401, 402, 403, 404, 405, 407, 410, 501, an empty account, an unknown model or key, on an API that the harness speaks | a *refusal*: only the owner of the key or the settings can fix it",
@@ -51,7 +58,7 @@ fn errors_are_classified() {
             ErrorClass::Request,
             vec![
                 (harness, 400, "{}"),
-                (harness, 413, ""),
+                (free, 413, ""),
                 (harness, 422, ""),
                 (other, 401, ""),
                 (other, 501, ""),
@@ -239,51 +246,136 @@ fn each_rule_for_an_answer_that_ends_early_is_a_row() {
     }
 }
 
+const ENDS: [EndedBy; 3] = [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit];
+const ANSWERS: [Answers; 3] = [Answers::NoneInRun, Answers::NoneInAttempt, Answers::Some];
+const LOST: [LostTime; 2] = [LostTime::TenthOrMore, LostTime::Less];
+const LAST: [LastRequest; 9] = [
+    LastRequest::NotSent,
+    LastRequest::Answered,
+    LastRequest::Refused,
+    LastRequest::Broken,
+    LastRequest::Faulted,
+    LastRequest::SilentThroughout,
+    LastRequest::SilentForMost,
+    LastRequest::Silent,
+    LastRequest::BrieflySilent,
+];
+
 #[test]
 fn each_rule_for_the_end_of_an_attempt_is_a_row() {
-    use EndedBy::{HarnessReport, TimeLimit};
-    use LastRequest::{Answered, BrieflySilent, Faulted, Silent};
+    use Decision::RetryAttempt;
+    use EndedBy::{HarnessExit, HarnessReport, TimeLimit};
+    use LastRequest::{Answered, BrieflySilent, Broken, Faulted, Refused, Silent, SilentForMost, SilentThroughout};
     use LostTime::{Less, TenthOrMore};
 
     let (not_sent, answered) = (ProbeAnswer::NotSent, ProbeAnswer::Answered);
     let unanswered = vec![ProbeAnswer::Refused, ProbeAnswer::Failed];
-    let both = vec![TimeLimit, HarnessReport];
-    for (row, ended_by, lost, last, probes, decision) in [
+    let waited = vec![TimeLimit, HarnessReport];
+    let acted = vec![Answers::NoneInAttempt, Answers::Some];
+    for (row, ended_by, answers, lost, last, probes, decision) in [
         (
             "the limit struck, and faults of the endpoint took a tenth of the time or more, without time in which another request was answered | not sent | the endpoint's",
             vec![TimeLimit],
+            ANSWERS.to_vec(),
             TenthOrMore,
-            vec![Answered, Faulted, Silent, BrieflySilent],
+            LAST.to_vec(),
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the endpoint broke off the answer to the last request, or reported an error in it, and nothing complete came after | not sent | the endpoint's",
+            ENDS.to_vec(),
+            ANSWERS.to_vec(),
+            Less,
+            vec![Broken],
             vec![not_sent],
             EndAsEndpoint,
         ),
         (
             "the last request was being retried after a fault, or its client gave up after one | not sent | the endpoint's",
-            both.clone(),
+            waited.clone(),
+            ANSWERS.to_vec(),
             Less,
             vec![Faulted],
             vec![not_sent],
             EndAsEndpoint,
         ),
         (
-            "the last request was silent to the end, for a tenth of the limit or a minute | refused or failed | the endpoint's",
-            both.clone(),
+            "the same, the harness reports another failure, and no answer of the attempt was complete | not sent | the endpoint's",
+            vec![HarnessExit],
+            vec![Answers::NoneInRun, Answers::NoneInAttempt],
             Less,
-            vec![Silent],
+            vec![Faulted],
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the same, the harness reports another failure, and an answer of the attempt was complete | not sent | retried three times, then the agent's: an agent can end its harness",
+            vec![HarnessExit],
+            vec![Answers::Some],
+            Less,
+            vec![Faulted],
+            vec![not_sent],
+            RetryAttempt,
+        ),
+        (
+            "no request of the run was ever answered completely, and the last one was answered with an error, or none was sent | not sent | the endpoint's",
+            ENDS.to_vec(),
+            vec![Answers::NoneInRun],
+            Less,
+            vec![Refused, LastRequest::NotSent],
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the last request was silent to the end, for a tenth of the limit or a minute, and the endpoint sent nothing in the whole attempt | not sent | the endpoint's",
+            ENDS.to_vec(),
+            ANSWERS.to_vec(),
+            Less,
+            vec![SilentThroughout],
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the last request was silent to the end, for a tenth of the limit or a minute | refused or failed | the endpoint's",
+            waited.clone(),
+            ANSWERS.to_vec(),
+            Less,
+            vec![Silent, SilentForMost],
             unanswered,
             EndAsEndpoint,
         ),
         (
+            "the limit struck, and the last request was silent for more than half of it | answered | retried three times, then the agent's: an agent can ask for a very long answer",
+            vec![TimeLimit],
+            ANSWERS.to_vec(),
+            Less,
+            vec![SilentForMost],
+            vec![answered],
+            RetryAttempt,
+        ),
+        (
             "the last request was silent to the end, for a tenth of the limit or a minute | answered | the agent's",
-            both.clone(),
+            waited.clone(),
+            ANSWERS.to_vec(),
             Less,
             vec![Silent],
             vec![answered],
             EndAsAgent,
         ),
         (
+            "the last request was silent, and the harness reports another failure | not sent | the agent's",
+            vec![HarnessExit],
+            ANSWERS.to_vec(),
+            Less,
+            vec![Silent, SilentForMost],
+            vec![not_sent],
+            EndAsAgent,
+        ),
+        (
             "the last request was silent for a shorter time | not sent | the agent's",
-            both.clone(),
+            ENDS.to_vec(),
+            ANSWERS.to_vec(),
             Less,
             vec![BrieflySilent],
             vec![not_sent],
@@ -291,30 +383,72 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
         ),
         (
             "the last request was answered, or another request was answered while it waited | not sent | the agent's",
-            both,
+            ENDS.to_vec(),
+            ANSWERS.to_vec(),
             Less,
             vec![Answered],
+            vec![not_sent],
+            EndAsAgent,
+        ),
+        (
+            "the last request was answered with an error, or none was sent, and a request of the run was answered before | not sent | the agent's",
+            ENDS.to_vec(),
+            acted,
+            Less,
+            vec![Refused, LastRequest::NotSent],
             vec![not_sent],
             EndAsAgent,
         ),
     ] {
         stated(row);
         for ended_by in ended_by {
-            for last in last.iter().copied() {
-                for probe in probes.iter().copied() {
-                    assert_eq!(
-                        after_end(ended_by, lost, last, probe),
-                        decision,
-                        "{ended_by:?} {last:?}: {row}"
-                    );
+            for answers in answers.iter().copied() {
+                for last in last.iter().copied() {
+                    for probe in probes.iter().copied() {
+                        assert_eq!(
+                            after_end(ended_by, answers, lost, last, probe),
+                            decision,
+                            "{ended_by:?} {answers:?} {last:?}: {row}"
+                        );
+                    }
                 }
             }
         }
     }
     // Lost time alone does not excuse a harness that had an answer in the end.
-    assert_eq!(after_end(HarnessReport, TenthOrMore, Answered, not_sent), EndAsAgent);
-    assert_eq!(after_end(HarnessReport, Less, Silent, not_sent), Decision::Probe);
+    assert_eq!(after_end(HarnessReport, Answers::Some, TenthOrMore, Answered, not_sent), EndAsAgent);
+    assert_eq!(after_end(HarnessReport, Answers::Some, Less, Silent, not_sent), Decision::Probe);
     stated(
         "anything, with the simulated model: it is no endpoint, and where it stalls it plays an agent that never finishes | not sent | the agent's",
     );
+}
+
+/// A comparison of harnesses must not be one of how often they try, nor of their words for a fault.
+#[test]
+fn where_the_last_answer_broke_every_harness_is_judged_alike() {
+    for answers in ANSWERS {
+        for lost in LOST {
+            for last in [LastRequest::Broken, LastRequest::SilentThroughout] {
+                let decisions =
+                    ENDS.map(|ended_by| after_end(ended_by, answers, lost, last, ProbeAnswer::NotSent));
+                assert_eq!(decisions, [EndAsEndpoint; 3], "{answers:?} {lost:?} {last:?}");
+            }
+        }
+    }
+}
+
+/// Whatever an agent whose model has spoken can cause at will is excused a limited number of times.
+#[test]
+fn an_agent_is_excused_for_good_only_by_what_the_endpoint_did() {
+    for ended_by in ENDS {
+        for last in LAST {
+            let decision = after_end(ended_by, Answers::Some, LostTime::Less, last, ProbeAnswer::Answered);
+            let is_seen = matches!(
+                (ended_by, last),
+                (_, LastRequest::Broken | LastRequest::SilentThroughout)
+                    | (EndedBy::TimeLimit | EndedBy::HarnessReport, LastRequest::Faulted)
+            );
+            assert_eq!(decision == EndAsEndpoint, is_seen, "{ended_by:?} {last:?}: {decision:?}");
+        }
+    }
 }

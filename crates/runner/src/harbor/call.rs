@@ -57,7 +57,7 @@ impl Trial<'_> {
         // Before anything can go wrong: what was spent counts in any case.
         let bill = bill(self.play, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
-        let judged = judge(self.play, self.known.worked, seconds, &called);
+        let judged = judge(self.play, self.known.worked, seconds, &called, false);
         let exit = called.end.exit;
         let harness_end = called.outcome.end;
         self.known.calls += 1;

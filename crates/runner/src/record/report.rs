@@ -126,6 +126,8 @@ fn run_part(run: &RunFile) -> Value {
         "image": run.harness.image,
         "pack_sha256": run.pack_sha256,
         "tags": run.settings.tags,
+        "attempts_retried_for_endpoint": run.endpoint.retried,
+        "attempts_lost_to_endpoint": run.endpoint.lost,
         "data_set": data_set,
         "tasks_refused": (!run.refused.is_empty()).then_some(&run.refused),
     })
