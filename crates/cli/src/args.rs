@@ -407,7 +407,7 @@ pub(crate) enum Command {
     Preflight {
         #[command(flatten)]
         what: RunArgs,
-        /// Do not ask the model endpoint anything (otherwise one call of a few tokens)
+        /// Do not ask the model endpoint anything (otherwise a few small requests)
         #[arg(long)]
         no_call: bool,
     },

@@ -1,7 +1,7 @@
 //! A request of the gateway's own that costs next to nothing.
 
 use axum::http::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::request::OutgoingRequest;
 use crate::route::Route;
@@ -11,6 +11,18 @@ use crate::upstream::{Endpoint, Reply, Unreachable, json_headers};
 pub(crate) const LEAST_TOKENS: u32 = 16;
 /// Most bytes of the answer that are read.
 const LONGEST_ANSWER: usize = 1 << 20;
+/// What is asked for unless something is to be found out.
+const PROMPT: &str = "Answer with the word yes.";
+
+/// What a small request asks.
+pub(crate) struct Question<'a> {
+    /// The message of the user.
+    pub(crate) prompt: &'a str,
+    /// Most tokens of the answer.
+    pub(crate) most_tokens: u32,
+    /// Fields of the body beside model, limit and messages.
+    pub(crate) fields: Map<String, Value>,
+}
 
 /// Asks for one word, in an answer of at most `most_tokens`. Returns status and body.
 pub(crate) async fn send(
@@ -19,9 +31,19 @@ pub(crate) async fn send(
     model: &str,
     most_tokens: u32,
 ) -> Result<(StatusCode, String), Unreachable> {
+    ask(endpoint, route, model, &Question { prompt: PROMPT, most_tokens, fields: Map::new() }).await
+}
+
+/// Asks a question. Returns status and body, of which at most 1 MiB is read.
+pub(crate) async fn ask(
+    endpoint: &Endpoint,
+    route: Route,
+    model: &str,
+    question: &Question<'_>,
+) -> Result<(StatusCode, String), Unreachable> {
     let mut limit = "max_tokens";
     loop {
-        let request = request(route, &body(route, model, limit, most_tokens));
+        let request = request(route, &body(route, model, limit, question));
         let (status, text) = read(endpoint.send(&request).await?).await;
         let is_renamed = status == StatusCode::BAD_REQUEST
             && limit == "max_tokens"
@@ -44,16 +66,20 @@ fn request(route: Route, body: &Value) -> OutgoingRequest {
     }
 }
 
-fn body(route: Route, model: &str, limit: &str, most_tokens: u32) -> Value {
-    let prompt = "Answer with the word yes.";
+fn body(route: Route, model: &str, limit: &str, question: &Question<'_>) -> Value {
+    let Question { prompt, most_tokens, fields } = question;
     let messages = json!([{ "role": "user", "content": prompt }]);
-    match route {
+    let mut body = match route {
         Route::ChatCompletions => json!({ "model": model, limit: most_tokens, "messages": messages }),
         Route::Responses => {
             json!({ "model": model, "max_output_tokens": most_tokens, "input": prompt, "store": false })
         }
         Route::Messages => json!({ "model": model, "max_tokens": most_tokens, "messages": messages }),
+    };
+    if let Value::Object(body) = &mut body {
+        body.extend(fields.clone());
     }
+    body
 }
 
 async fn read(reply: Reply) -> (StatusCode, String) {

@@ -3,6 +3,7 @@
 //! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used.
 //! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
 
+mod abilities;
 mod changes;
 mod comparisons;
 mod disagreements;
@@ -26,6 +27,7 @@ mod turns;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use self::abilities::*;
 pub use self::changes::*;
 pub use self::comparisons::*;
 pub use self::disagreements::*;

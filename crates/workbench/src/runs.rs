@@ -4,6 +4,7 @@
 //! one of this process, one of `stamina run` and one that was killed are the same case; pausing and stopping are wishes in a
 //! file. What is here in memory is only what no folder tells yet ([`play`]).
 
+mod abilities;
 mod binds;
 mod endpoint;
 mod endpoints;

@@ -1,6 +1,7 @@
 //! The gateway over real sockets, between an agent's client and a scripted endpoint.
 #![allow(clippy::unwrap_used, reason = "a scripted endpoint that leaves its script is a failure")]
 
+mod abilities;
 mod attribution;
 mod budgets;
 mod endpoint;

@@ -394,6 +394,8 @@ pub struct SampleScenarios {
 pub struct Preflight {
     /// In the order in which they are shown.
     pub checks: Vec<Check>,
+    /// What the endpoint can do; `None` = none is asked through the gateway.
+    pub endpoint: Option<super::EndpointAbilities>,
     /// `None` = the settings are wrong.
     pub estimate: Option<RunEstimate>,
     /// Whether nothing fails.
@@ -421,7 +423,7 @@ pub enum CheckState {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Check {
-    /// `settings`, `engine`, `image`, `pack`, `endpoint`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`, `task_images`.
+    /// `settings`, `engine`, `image`, `pack`, `endpoint`, `model`, `abilities`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`, `task_images`.
     pub id: String,
     /// What a person reads: `Endpoint and key`.
     pub title: String,
