@@ -7,6 +7,7 @@
 mod cell;
 pub mod columns;
 mod csv_rows;
+mod cursors;
 mod episode;
 mod files;
 mod json_rows;
@@ -27,10 +28,11 @@ use model::{Artifact, Transcript, Warning};
 
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
+use self::cursors::Cursors;
 use self::episode::{Building, Place};
 use self::files::Table;
 use self::notes::{Done, Notes};
-use self::rows::{RowError, Rows};
+use self::rows::{Begin, RowError, Rows};
 use self::scan::{EpisodeKey, Piece, Row, Taken};
 use self::shares::Shares;
 
@@ -114,6 +116,7 @@ struct TableReader {
     tables: Vec<Table>,
     /// The rows by share, once a share is read. `None` = there is no room for the file: each share goes over all tables.
     shares: OnceLock<Option<Shares>>,
+    cursors: Cursors,
 }
 
 /// So many shares go over all tables themselves: less work than a copy of the rows.
@@ -161,38 +164,44 @@ impl Episodes {
 
 impl TableReader {
     fn new(tables: Vec<Table>) -> Self {
-        Self { tables, shares: OnceLock::new() }
+        Self { tables, shares: OnceLock::new(), cursors: Cursors::default() }
     }
 
     fn rows_in_a_row(
+        &self,
         tree: &Tree,
-        table: &Table,
-        mut rows: Box<dyn Rows>,
+        (table, begin): (&Table, Begin),
         episodes: &mut Episodes,
         notes: &mut Notes,
-    ) {
+    ) -> Result<(), ReadError> {
+        let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
         let place = Self::place(tree, table);
         let mut taken = Taken::default();
-        while let Some(next) = rows.advance() {
-            match next {
-                Ok(()) => {}
+        let mut next = Some(Ok(()));
+        while let Some(on) = next {
+            match on {
+                Ok(()) => {
+                    let row = Row::new(rows.as_ref(), &table.mapping);
+                    let has_episode = row.episode(&mut episodes.key);
+                    // As the survey ends a part.
+                    if taken.is_full() && (!has_episode || episodes.key != episodes.last_key) {
+                        self.cursors.keep(tree, table, rows);
+                        return Ok(());
+                    }
+                    taken.add(rows.as_ref());
+                    if has_episode {
+                        episodes.take(&row, &place, notes);
+                    } else {
+                        no_scenario(&row, table, notes);
+                    }
+                }
                 // The survey has said it.
-                Err(RowError::Row(..)) => continue,
-                Err(RowError::Rest(_)) => return,
+                Err(RowError::Row(..)) => {}
+                Err(RowError::Rest(_)) => return Ok(()),
             }
-            let row = Row::new(rows.as_ref(), &table.mapping);
-            let has_episode = row.episode(&mut episodes.key);
-            // As the survey ends a part.
-            if taken.is_full() && (!has_episode || episodes.key != episodes.last_key) {
-                return;
-            }
-            taken.add(rows.as_ref());
-            if has_episode {
-                episodes.take(&row, &place, notes);
-            } else {
-                no_scenario(&row, table, notes);
-            }
+            next = rows.advance();
         }
+        Ok(())
     }
 
     fn share(&self, tree: &Tree, share: (u64, u64), episodes: &mut Episodes, notes: &mut Notes) {
@@ -284,9 +293,9 @@ impl PartReader for TableReader {
                 let table = self.tables.iter().find(|known| known.path == table);
                 if let Some(table) = table {
                     path = &table.path;
-                    match table.rows_from(tree, begin) {
-                        Ok(rows) => Self::rows_in_a_row(tree, table, rows, &mut episodes, &mut notes),
-                        Err(error) => report.unreadable(&table.path, &error, "Its rows are left out."),
+                    let read = self.rows_in_a_row(tree, (table, begin), &mut episodes, &mut notes);
+                    if let Err(error) = read {
+                        report.unreadable(&table.path, &error, "Its rows are left out.");
                     }
                 }
             }
@@ -313,6 +322,60 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+
+    /// A Parquet file of so many attempts, each of a scenario of its own.
+    fn parquet(rows: usize) -> Vec<u8> {
+        use parquet::data_type::{ByteArray, ByteArrayType};
+        use parquet::file::properties::WriterProperties;
+        use parquet::file::writer::SerializedFileWriter;
+        const COLUMNS: [&str; 7] = ["run", "harness", "model", "scenario", "turn", "attempt", "passed"];
+        let columns = COLUMNS.map(|name| format!("required binary {name} (UTF8);")).join(" ");
+        let schema =
+            parquet::schema::parser::parse_message_type(&format!("message t {{ {columns} }}")).unwrap();
+        let properties = WriterProperties::builder().build().into();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for name in COLUMNS {
+            let value = |row: usize| match name {
+                "scenario" => format!("s{row}"),
+                "turn" | "attempt" | "passed" => "1".to_owned(),
+                name => name.to_owned(),
+            };
+            let values: Vec<ByteArray> = (0..rows).map(|row| ByteArray::from(value(row).as_str())).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn parts_of_a_parquet_go_over_it_once() {
+        const ROWS: usize = 90_000;
+        let room = tempfile::tempdir().unwrap();
+        std::fs::write(room.path().join("t.parquet"), parquet(ROWS)).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        let parts = TidyTable.survey(&tree, "", &mut Report::default()).parts;
+        assert_eq!(parts.len(), 5);
+        let reader = TableReader::new(files::tables(&tree, ""));
+        let read = |reader: &TableReader, part: &Part| -> Vec<String> {
+            let readings = reader.read(&tree, part, &mut Report::default()).into_iter();
+            readings.map(|reading| reading.episode.scenario).collect()
+        };
+        let all: Vec<String> = parts.iter().flat_map(|part| read(&reader, part)).collect();
+        assert_eq!(all, (0..ROWS).map(|row| format!("s{row}")).collect::<Vec<_>>());
+        assert_eq!(reader.cursors.opened.load(std::sync::atomic::Ordering::Relaxed), 1, "for five parts");
+        // In any order it is the same.
+        let other = TableReader::new(files::tables(&tree, ""));
+        let mut again: Vec<String> =
+            [4, 0, 3, 1, 2].iter().flat_map(|at| read(&other, &parts[*at])).collect();
+        again.sort_unstable();
+        let mut all = all;
+        all.sort_unstable();
+        assert_eq!(again, all);
+    }
 
     #[test]
     // docs/security.md: An opened folder or zip

@@ -22,6 +22,8 @@ const MOST_TASKS: usize = 1000;
 /// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
 /// ([`pack::fits`]).
 const HASHED: u64 = 256 << 20;
+/// Most bytes of what is played of all tasks together, which is read to be hashed.
+const MOST_BYTES: u64 = 16 << 30;
 /// What of a task's folder is played.
 const PLAYED: [&str; 4] = ["environment", "solution", "steps", "tests"];
 
@@ -65,6 +67,11 @@ impl Tasks {
             return Err(
                 wrong(format!("it holds {} tasks; at most {MOST_TASKS} are played", folders.len())).into()
             );
+        }
+        let mut left = MOST_BYTES;
+        let played = folders.iter().flat_map(|folder| PLAYED.map(|name| join(folder, name)));
+        if !played.into_iter().all(|folder| fits_in(&tree, &folder, &mut left)) {
+            return Err(wrong(format!("its tasks hold more than {} GiB", MOST_BYTES >> 30)).into());
         }
         let list: Vec<Task> = folders.into_iter().map(|folder| Task::read(&tree, folder)).collect();
         let sha256 = hash(&tree, &list);
@@ -353,6 +360,15 @@ fn template(value: &str) -> Option<(&str, Option<&str>)> {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit());
     is_name.then_some((name, default))
+}
+
+/// Whether a folder has at most as many bytes as are left; takes them.
+fn fits_in(tree: &Tree, folder: &str, left: &mut u64) -> bool {
+    tree.list(folder).into_iter().all(|entry| {
+        let Some(rest) = left.checked_sub(entry.size) else { return false };
+        *left = rest;
+        !entry.is_folder() || fits_in(tree, &join(folder, &entry.name), left)
+    })
 }
 
 /// SHA-256 over names and contents of all that is played.

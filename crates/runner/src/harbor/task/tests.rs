@@ -132,3 +132,20 @@ fn what_a_harness_cannot_play_is_named_and_players_play_it() {
     assert_eq!(refused(&["agent=MINI_SWE"]), [0, 1]);
     assert_eq!(refused(&["agent=ORACLE"]), [0, 1]);
 }
+
+#[test]
+// docs/security.md: Tasks of Harbor
+fn tasks_that_hold_more_than_is_ever_read_are_refused() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path();
+    task(at, "a", "");
+    task(at, "b", "");
+    assert!(Tasks::open(at).is_ok());
+    // Without a byte on the disk.
+    for task in ["a", "b"] {
+        let file = fs::File::create(at.join(task).join("environment/large")).unwrap();
+        file.set_len(9 << 30).unwrap();
+    }
+    let refused = Tasks::open(at).unwrap_err().to_string();
+    assert!(refused.contains("more than 16 GiB"), "{refused}");
+}
