@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::claims::{self, UnindexedEpisode};
 use super::{IN_PART, INDEXED, READABLE, UNREADABLE, WAITS, shared_files};
