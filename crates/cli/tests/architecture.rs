@@ -1,5 +1,5 @@
 //! What the documents say of the house: ARCHITECTURE.md which crate depends on which, docs/security.md which tests hold its
-//! promises.
+//! promises; and that no comment holds a test, which no stage of the check would run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -125,4 +125,32 @@ fn promises_of_security_and_their_tests_name_each_other() {
         "tests name a section of docs/security.md that does not name them: {forgotten:?}"
     );
     assert!(promised.len() > 60, "only {} tests are named", promised.len());
+}
+
+/// Blocks of code in comments of documentation that rustdoc would take for tests: those that name no other language.
+fn tests_in_comments(source: &str) -> Vec<&str> {
+    let (mut found, mut is_open) = (Vec::new(), false);
+    for line in source.lines().map(str::trim_start) {
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(language) = comment.and_then(|text| text.trim().strip_prefix("```")) else { continue };
+        is_open = !is_open;
+        if is_open && !["text", "toml", "json", "yaml", "sh"].contains(&language) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+#[test]
+fn no_comment_holds_a_test() {
+    let mut all = String::new();
+    for folder in ["crates", "src-tauri/src"] {
+        sources(&root().join(folder), &mut all);
+    }
+    assert_eq!(
+        tests_in_comments(&all),
+        [""; 0],
+        "cargo-nextest runs no tests of comments: write it as a test, or name the language, as in ```text"
+    );
+    assert_eq!(tests_in_comments("/// ```text\n/// a\n/// ```\n    //! ```\n//! ```\n").len(), 1);
 }

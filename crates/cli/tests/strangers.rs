@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -159,6 +160,17 @@ fn names_and_settings_that_would_reach_out_are_refused() {
     assert_eq!(std::fs::read_dir(&canary).expect("a folder").count(), 1);
 }
 
+/// Plays a run into `results`. What is given back lays it there anew, as it was when a budget had ended it.
+fn played_once(room: &Room) -> impl Fn() + '_ {
+    room.run_until_budget(2, 1);
+    std::fs::rename(room.path("results"), room.path("played")).expect("renamed");
+    || {
+        drop(std::fs::remove_dir_all(room.path("results")));
+        let copied = Command::new("cp").arg("-a").args([room.path("played"), room.path("results")]).status();
+        assert!(copied.expect("cp").success(), "the run is copied");
+    }
+}
+
 #[test]
 // docs/security.md: The records of a run (`.stamina/`)
 fn links_in_the_runners_folder_are_not_followed() {
@@ -187,9 +199,10 @@ fn links_in_the_runners_folder_are_not_followed() {
         "scenario_0/trajectory.json",
     ];
     let files = own.map(|name| format!(".stamina/{name}")).into_iter().chain(results.map(str::to_owned));
+    let room = Room::new();
+    let again = played_once(&room);
     for name in files {
-        let room = Room::new();
-        room.run_until_budget(2, 1);
+        again();
         let outside = room.path("outside");
         std::fs::write(&outside, canary).expect("a file");
         let link = room.path("results").join(&name);
@@ -220,9 +233,9 @@ fn links_in_the_runners_folder_are_not_followed() {
         ".stamina/state/scenario_0/before",
         "scenario_0",
     ] {
-        let room = Room::new();
-        room.run_until_budget(2, 1);
-        let outside = room.path("outside");
+        again();
+        let outside = room.path("folder-outside");
+        drop(std::fs::remove_dir_all(&outside));
         std::fs::create_dir_all(outside.join("workspace")).expect("a folder");
         std::fs::write(outside.join("workspace/kept"), canary).expect("a file");
         let link = room.path("results").join(name);
