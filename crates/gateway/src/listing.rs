@@ -5,7 +5,7 @@
 //! | program | told by | context as served |
 //! |---|---|---|
 //! | llama.cpp | `owned_by: llamacpp`, else `GET /props` | `default_generation_settings.n_ctx` of `/props` (of one slot) |
-//! | vLLM, SGLang | `owned_by: vllm`, `sglang` | `max_model_len` |
+//! | vLLM, `SGLang` | `owned_by: vllm`, `sglang` | `max_model_len` |
 //! | Ollama | `GET /api/ps` has `models` | `context_length` of `/api/ps` once a model is loaded, else `num_ctx` of `/api/show` |
 //! | LM Studio | `GET /api/v0/models` has `data` with a `state` | `loaded_context_length` |
 //!
@@ -164,7 +164,7 @@ impl Asked {
                 let what = if text.trim_start().starts_with('<') { "a web page" } else { "no JSON" };
                 problem(EndpointProblem::Api, format!("{host} answered /v1/models with {what}"))
             }),
-            300..400 => Err(problem(
+            300..=399 => Err(problem(
                 EndpointProblem::Address,
                 format!("{host} redirects to another address ({status}), which is not asked"),
             )),

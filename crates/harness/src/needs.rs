@@ -25,11 +25,10 @@ pub fn needs(name: &str) -> Option<Needs> {
         "openhands" => (false, 37),
         "opencode" => (true, 32),
         "qwen_code" => (true, 78),
-        "kimi_cli" => (true, 51),
+        "kimi_cli" | "claude_code" => (true, 51),
         "kimi_code" => (true, 86),
         "vibe" => (true, 34),
         "codex" => (true, 41),
-        "claude_code" => (true, 51),
         _ => return None,
     };
     Some(Needs { tools: true, streams, first_request_bytes: kilobytes * 1000 })

@@ -29,15 +29,18 @@ enum Says {
     Silence,
 }
 
+/// Paths that were asked, each with its `Authorization`.
+type Got = Arc<Mutex<Vec<(String, Option<String>)>>>;
+
 struct StandIn {
     address: SocketAddr,
-    got: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    got: Got,
 }
 
 impl StandIn {
     async fn start(paths: &[(&'static str, Says)], unknown: Says) -> Self {
         let paths: Arc<BTreeMap<&'static str, Says>> = Arc::new(paths.iter().cloned().collect());
-        let got: Arc<Mutex<Vec<(String, Option<String>)>>> = Arc::default();
+        let got = Got::default();
         let seen = Arc::clone(&got);
         let router = Router::new().fallback(move |request: Request| {
             let key = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned());
@@ -190,6 +193,7 @@ async fn other_endpoints_are_asked_for_the_list_with_their_key() {
 }
 
 #[tokio::test]
+// docs/security.md: The list of a model endpoint
 async fn names_that_steer_the_display_are_cleaned_and_numbers_checked() {
     let models = r#"{"data":[{"id":"a\u001b[2J\u202eb\nc","max_model_len":-5},{"id":7},{"id":"  "},"x",
         {"id":"huge","max_model_len":18446744073709551615},{"name":"no id"}]}"#;
@@ -206,6 +210,7 @@ async fn names_that_steer_the_display_are_cleaned_and_numbers_checked() {
 }
 
 #[tokio::test]
+// docs/security.md: The list of a model endpoint
 async fn what_is_no_list_of_models_is_described() {
     let deep = "[".repeat(100_000);
     for (says, kind, words) in [
@@ -232,6 +237,7 @@ async fn what_is_no_list_of_models_is_described() {
 }
 
 #[tokio::test]
+// docs/security.md: The list of a model endpoint
 async fn a_redirect_is_not_followed() {
     let other = StandIn::start(&[], json(r#"{"data":[]}"#)).await;
     let moved = Says::Moved(format!("http://{}/v1/models", other.address));
@@ -242,6 +248,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
+// docs/security.md: The list of a model endpoint
 async fn silence_ends_at_the_deadline() {
     let silent = StandIn::start(&[], Says::Silence).await;
     let error = silent.list(Duration::from_millis(50)).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gateway::{Abilities, ModelList, Route, Secret, ServerKind, Upstream};
 use harness::Needs;
@@ -18,9 +18,15 @@ const LEAST_ROOM: u64 = 8192;
 /// Names of models in a sentence.
 const NAMED: usize = 5;
 
-/// What was found out of endpoints, by address, model and API, as long as this process lives.
+/// How long an ability counts as there. A server may be started anew without it.
+const KEPT: Duration = Duration::from_hours(1);
+
+/// What was found out of endpoints and when, by address, model and API, as long as this process lives.
 #[derive(Debug, Default)]
-pub(super) struct Kept(Mutex<BTreeMap<(String, String, &'static str), Found>>);
+pub(super) struct Kept(Mutex<BTreeMap<Place, (Instant, Found)>>);
+
+/// Address, model, and path of the API.
+type Place = (String, String, &'static str);
 
 #[derive(Debug, Clone, Default)]
 struct Found {
@@ -51,19 +57,20 @@ pub(super) async fn checks(
     let known = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
     let mut checks = Vec::new();
     let found = match asked {
-        None => known,
+        None => known.map(|(_, found)| found),
         Some(asked) => {
             let list = gateway::list_models(&asked.base_url, asked.key.clone(), PATIENCE).await.ok();
             checks.extend(list.as_ref().and_then(|list| listed(list, &model, asked.answers)));
             let mut found = found_in(list.as_ref(), &model);
             if asked.answers {
-                let before = known.map(|found| found.abilities).unwrap_or_default();
+                let recent = known.filter(|(since, _)| since.elapsed() < KEPT);
+                let before = recent.map(|(_, found)| found.abilities).unwrap_or_default();
                 let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
                 // An address that is wrong has failed before.
                 found.abilities =
                     gateway::abilities(&upstream, route, &model, before).await.unwrap_or_default();
                 let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.insert(place, found.clone());
+                kept.insert(place, (Instant::now(), found.clone()));
             }
             Some(found)
         }

@@ -143,6 +143,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: The list of a model endpoint
     fn a_scan_lists_what_is_an_endpoint_and_nothing_else() {
         let models = stand_in(
             "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n\
