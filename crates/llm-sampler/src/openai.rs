@@ -1,5 +1,6 @@
 //! Endpoints that speak the chat completions of `OpenAI`: `OpenAI` itself, gateways, and local servers.
 
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
@@ -12,7 +13,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Unready;
-use crate::model::{Call, ERROR_CHARS, Failure, Model, Question, Speaker, chain};
+use crate::dialect::{Bound, Dialect, Form};
+use crate::model::{
+    Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
+};
 
 /// Where `OpenAI` itself listens.
 pub const OPENAI: &str = "https://api.openai.com/v1";
@@ -25,6 +29,8 @@ pub struct OpenAi {
     key_variable: String,
     /// To take it out of whatever the endpoint says.
     key: String,
+    /// What the endpoint takes, as far as was found out.
+    dialect: Mutex<Dialect>,
 }
 
 impl OpenAi {
@@ -92,7 +98,89 @@ impl OpenAi {
             model: model.to_owned(),
             key_variable: key_variable.to_owned(),
             key,
+            dialect: Mutex::new(Dialect::BEST),
         })
+    }
+
+    fn dialect(&self) -> Dialect {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what was found out, unless another call was quicker.
+    fn learn(&self, from: Dialect, to: Dialect) {
+        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+        if *dialect == from {
+            tracing::info!(model = self.model, ?to, "The endpoint is asked in another form from now on");
+            *dialect = to;
+        }
+    }
+
+    fn request(&self, question: &Question, dialect: Dialect) -> Value {
+        let conversation = match dialect.form {
+            Form::Prose => &question.prose,
+            Form::Schema | Form::Tool => &question.shaped,
+        };
+        let mut messages = vec![json!({"role": "system", "content": conversation.system})];
+        messages.extend(conversation.messages.iter().map(|message| {
+            let role = match message.from {
+                Speaker::Us => "user",
+                Speaker::Model => "assistant",
+            };
+            json!({"role": role, "content": message.text})
+        }));
+        let mut request = json!({"model": self.model, "messages": messages, "stream": false});
+        let tokens = match dialect.form {
+            Form::Prose => PROSE_TOKENS,
+            _ if dialect.thinks => question.most_tokens.saturating_add(THINKING_TOKENS),
+            _ => question.most_tokens,
+        };
+        match dialect.bound {
+            Bound::MaxTokens => request["max_tokens"] = json!(tokens),
+            Bound::MaxCompletionTokens => request["max_completion_tokens"] = json!(tokens),
+            Bound::Unbounded => {}
+        }
+        if dialect.temperature {
+            request["temperature"] = json!(question.temperature);
+        }
+        match dialect.form {
+            Form::Schema => {
+                request["response_format"] = json!({
+                    "type": "json_schema",
+                    "json_schema": {"name": FORM_NAME, "strict": true, "schema": question.schema},
+                });
+            }
+            Form::Tool => {
+                request["tools"] = json!([{
+                    "type": "function",
+                    "function": {
+                        "name": FORM_NAME,
+                        "description": "Takes the answer.",
+                        "parameters": question.schema,
+                    },
+                }]);
+                request["tool_choice"] = json!({"type": "function", "function": {"name": FORM_NAME}});
+            }
+            Form::Prose => {}
+        }
+        request
+    }
+
+    /// What the model said, or what is to be asked instead.
+    fn read(&self, dialect: Dialect, completion: Completion) -> Result<String, Dialect> {
+        let Some(choice) = completion.choices.into_iter().next() else { return Ok(String::new()) };
+        let Said { content, tool_calls } = choice.message;
+        let called = tool_calls.unwrap_or_default().into_iter().next().map(|call| call.function.arguments);
+        // An empty text is an answer too: refused as one without an object.
+        let text = called.or(content).unwrap_or_default();
+        if dialect.form != Form::Prose {
+            if choice.finish_reason.as_deref() == Some("length") && !dialect.thinks {
+                return Err(Dialect { thinks: true, ..dialect });
+            }
+            if !text.trim().is_empty() && !text.contains('{') {
+                return Err(dialect.after_neglect());
+            }
+        }
+        Ok(self.without_key(text))
     }
 
     /// Whatever comes from outside, without the key.
@@ -135,12 +223,27 @@ struct Completion {
 #[derive(Deserialize)]
 struct Choice {
     message: Said,
+    #[serde(default)]
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Said {
     #[serde(default)]
     content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    function: Called,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    #[serde(default)]
+    arguments: String,
 }
 
 impl Model for OpenAi {
@@ -158,26 +261,38 @@ impl Model for OpenAi {
 
     fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
         Box::pin(async move {
-            let mut messages = vec![json!({"role": "system", "content": question.system})];
-            messages.extend(question.messages.iter().map(|message| {
-                let role = match message.from {
-                    Speaker::Us => "user",
-                    Speaker::Model => "assistant",
+            loop {
+                let dialect = self.dialect();
+                let request = self.request(question, dialect);
+                let next = match self.client.chat().create_byot::<Value, Completion>(request).await {
+                    Ok(completion) => match self.read(dialect, completion) {
+                        Ok(text) => return Ok(text),
+                        Err(next) => next,
+                    },
+                    Err(error) => {
+                        let failure = self.failure(error);
+                        let next = match &failure {
+                            Failure::Final(what) | Failure::Busy { what, .. } => {
+                                dialect.after_refusal(status_of(what), what)
+                            }
+                            _ => None,
+                        };
+                        match next {
+                            Some(next) => next,
+                            None => return Err(failure),
+                        }
+                    }
                 };
-                json!({"role": role, "content": message.text})
-            }));
-            let request = json!({"model": self.model, "messages": messages, "stream": false});
-            let completion: Completion = self
-                .client
-                .chat()
-                .create_byot::<Value, Completion>(request)
-                .await
-                .map_err(|error| self.failure(error))?;
-            let text = completion.choices.into_iter().next().and_then(|choice| choice.message.content);
-            // An empty text is an answer too: refused as one without an object.
-            Ok(self.without_key(text.unwrap_or_default()))
+                // It ends: each of these takes something away from a request, once.
+                self.learn(dialect, next);
+            }
         })
     }
+}
+
+/// The status that a failure begins with; 0 without one.
+fn status_of(what: &str) -> u16 {
+    what.split(' ').next().and_then(|status| status.parse().ok()).unwrap_or_default()
 }
 
 /// Sends a request, and reads no more of the response than an answer may have.

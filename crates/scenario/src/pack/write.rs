@@ -223,6 +223,7 @@ impl Work<'_> {
         };
         let mut hashes = Vec::with_capacity(self.generation.n_turns as usize);
         let (mut title, mut topic, mut origin) = (String::new(), String::new(), Origin::default());
+        let (mut sampled, mut fallback) = (Vec::new(), Vec::new());
         for turn in 1..=self.generation.n_turns {
             if self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                 return Err(PackError::Cancelled);
@@ -232,6 +233,8 @@ impl Work<'_> {
                 (title, topic) = (made.schema.title.clone(), made.schema.topic.clone());
                 origin = Origin::of_first(&made.answers);
             }
+            sampled.push(made.parts_from(Origin::Model));
+            fallback.push(made.parts_from(Origin::Replaced));
             hashes.push(out.turn(made)?);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total });
@@ -239,7 +242,12 @@ impl Work<'_> {
         let name = folder(scenario);
         let sha256 = ScenarioEntry::hash(&name, &hashes);
         let turns = self.generation.n_turns;
-        let entry = ScenarioEntry { folder: name, title, topic, origin, turns, sha256, turn_sha256: hashes };
+        if sampled.iter().chain(&fallback).all(|parts| *parts == 0) {
+            (sampled, fallback) = (Vec::new(), Vec::new());
+        }
+        let turn_sha256 = hashes;
+        let entry =
+            ScenarioEntry { folder: name, title, topic, origin, turns, sampled, fallback, sha256, turn_sha256 };
         Ok((entry, out.bytes))
     }
 }
