@@ -7,6 +7,7 @@ import { live, refreshApp } from "../shell/changes.svelte";
 import { parseRoute, router } from "../shell/router.svelte";
 import { played } from "../shell/runs.svelte";
 import { toasts } from "../shell/toasts.svelte";
+import { beginTour, tour } from "../tour/tour.svelte";
 
 /** Why the last thing could not be opened, and what it was. */
 export interface Failure {
@@ -88,6 +89,8 @@ export async function openSample(): Promise<void> {
   const sample = live.app?.sample;
   if (sample === null || sample === undefined) return;
   const loaded = live.app?.sources.find((source) => source.path === sample);
+  // The first look at it explains the page of a run.
+  if (loaded && !tour.seen && (await beginTour(loaded.id).catch(() => false))) return;
   if (loaded) router.go({ page: "library", query: { source: String(loaded.id) } });
   else await openPath(sample);
 }
