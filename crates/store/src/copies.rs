@@ -1,6 +1,7 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! one that has a result before one that was copied earlier, else that of the source that was opened first.
+//! one that has a result before one that was copied earlier, else the one with more attempts, else that of the source that was
+//! opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -47,7 +48,13 @@ pub struct SharedEpisodes {
 }
 
 /// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
-const IS_SNAPSHOT: &str = "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"' = 'unreadable', 0))";
+const IS_SNAPSHOT: &str =
+    "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"',
+    episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
+
+/// How far an `episode` was played: of two copies the shorter one was made earlier.
+const ATTEMPTS: &str =
+    "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
 
 /// Every group of copies, the one that counts first. Of one that is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
@@ -57,7 +64,7 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     JOIN source ON source.id = run.source AND source.closed_at IS NULL
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key,
+  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_SNAPSHOT}, {ATTEMPTS} DESC, run.source, run.id, episode.key,
     episode.id"
     )
 });
@@ -67,13 +74,13 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH copy AS (
     SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_SNAPSHOT} AS is_snapshot,
-      {VALID} AS counts
+      {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_snapshot, -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_snapshot, -mine.source, -mine.run), mine.identity, NULL))
+      (its.counts, its.preferred, -its.is_snapshot, its.attempts, -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_snapshot, mine.attempts, -mine.source, -mine.run), mine.identity, NULL))
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
@@ -89,8 +96,10 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
       rank() OVER same AS number, first_value(trim(part.place || '/' || part.key, '/')) OVER same AS first
     FROM run JOIN episode ON episode.run = run.id JOIN part ON part.id = episode.part
-    WHERE run.source = ?1 AND episode.identity IS NOT NULL
-    WINDOW same AS (PARTITION BY episode.run, episode.identity ORDER BY {IS_SNAPSHOT}, part.place, part.key))
+    WHERE run.source = ?1 AND episode.identity IN
+      (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
+    WINDOW same AS (PARTITION BY episode.run, episode.identity
+      ORDER BY {IS_SNAPSHOT}, {ATTEMPTS} DESC, part.place, part.key))
   WHERE number > 1"
     )
 });

@@ -6,7 +6,7 @@
 use model::{Artifact, ArtifactKind};
 
 use super::facts::{Facts, Number, TrajectoryFacts, TurnFacts};
-use super::fields::{field, record, tests};
+use super::fields::{field, raised_by_name, record, tests};
 use super::lean::{Lean, Steps};
 use super::names;
 use super::usage;
@@ -79,7 +79,9 @@ fn says_an_end(node: &Node) -> bool {
         node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && says(value))
     };
     let is_label = |value: &Node| {
-        value.word().is_some_and(|text| words::status(text).is_some() || words::is_reason(text))
+        value.word().is_some_and(|text| {
+            words::status(text).is_some() || words::is_reason(text) || raised_by_name(text).is_some()
+        })
     };
     said(node, words::ATTEMPT).is_some()
         && !has(&OF_STEPS, &|value| *value != Node::Null)
