@@ -265,7 +265,8 @@ impl InFlightRequest {
         if is_success && !is_broken {
             log.stalls.add_answered(progress.try_started, progress.last_sign);
         }
-        if let (Some(route), Some(_)) = (self.kind.route(), termination) {
+        let is_unanswered = termination.is_some() || progress.ended_in_silence;
+        if let Some(route) = self.kind.route().filter(|_| is_unanswered) {
             let silent_since = progress.heard_at;
             let fault = fault.clone();
             log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault, is_broken });

@@ -83,6 +83,8 @@ pub(crate) struct Progress {
     pub(crate) was_heard: bool,
     /// The error that the agent receives in place of an answer.
     pub(crate) error: Option<String>,
+    /// The endpoint was silent to its last try, for as long as the gateway waits.
+    pub(crate) ended_in_silence: bool,
     /// Since when time is lost to faults of the endpoint. `None` after an answer.
     pub(crate) lost_since: Option<Instant>,
     /// The last fault of the endpoint, until an answer follows it.
@@ -108,6 +110,7 @@ impl Progress {
             heard_at: now,
             was_heard: false,
             error: None,
+            ended_in_silence: false,
             lost_since: None,
             fault: None,
             reserved: None,

@@ -140,6 +140,7 @@ pub(crate) async fn send_with_retries(
             }
             Decision::PassOn(FaultOwner::Agent) => {
                 let Some(answer) = failed.answer else {
+                    request.progress().ended_in_silence = true;
                     return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, reason));
                 };
                 let mut progress = request.progress();
