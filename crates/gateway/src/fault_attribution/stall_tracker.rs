@@ -183,7 +183,8 @@ impl StallTracker {
             facts.reason = format!("no request of the run was ever answered; the last error: {error}");
         } else if !self.was_sent {
             facts.last = LastRequest::NotSent;
-            "no request of the run was ever answered, and this attempt sent none".clone_into(&mut facts.reason);
+            "no request of the run was ever answered, and this attempt sent none"
+                .clone_into(&mut facts.reason);
         }
         if facts.lost == LostTime::TenthOrMore && ended_by == EndedBy::TimeLimit {
             let fault = self.last_fault.as_deref().unwrap_or("it did not answer");
@@ -295,7 +296,12 @@ mod tests {
     #[test]
     fn an_unanswered_last_request_is_probed() {
         let t = Instant::now();
-        let mut tracker = StallTracker { closed: Some(at(t, 1210)), was_sent: true, was_heard: true, ..StallTracker::default() };
+        let mut tracker = StallTracker {
+            closed: Some(at(t, 1210)),
+            was_sent: true,
+            was_heard: true,
+            ..StallTracker::default()
+        };
         tracker.add_unanswered(unanswered(t, 1150, 1200, None));
         let thinking = "a model may think for fifty seconds";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{thinking}");
@@ -308,7 +314,12 @@ mod tests {
         assert_eq!(decision_after_fault, Decision::EndAsEndpoint);
         assert!(reason.starts_with("503"), "{reason}");
 
-        let mut tracker = StallTracker { closed: Some(at(t, 1210)), was_sent: true, was_heard: true, ..StallTracker::default() };
+        let mut tracker = StallTracker {
+            closed: Some(at(t, 1210)),
+            was_sent: true,
+            was_heard: true,
+            ..StallTracker::default()
+        };
         tracker.add_unanswered(unanswered(t, 100, 1100, Some("503")));
         let own = "the agent used the last minutes itself";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{own}");
@@ -323,7 +334,12 @@ mod tests {
     fn silence_is_the_endpoints_where_nothing_ever_came_or_it_took_most_of_the_time() {
         let t = Instant::now();
         let facts = |was_heard, from| {
-            let mut tracker = StallTracker { closed: Some(at(t, 1200)), was_sent: true, was_heard, ..StallTracker::default() };
+            let mut tracker = StallTracker {
+                closed: Some(at(t, 1200)),
+                was_sent: true,
+                was_heard,
+                ..StallTracker::default()
+            };
             tracker.add_unanswered(unanswered(t, from, 1200, None));
             tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).last
         };
@@ -339,7 +355,11 @@ mod tests {
         let mut tracker = StallTracker::default();
         let last = |tracker: &StallTracker| tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
         assert_eq!(last(&tracker).last, LastRequest::NotSent);
-        tracker.add_finished(Finished { was_heard: true, error: Some("400: no".to_owned()), ..Finished::default() });
+        tracker.add_finished(Finished {
+            was_heard: true,
+            error: Some("400: no".to_owned()),
+            ..Finished::default()
+        });
         // A request that is hung up on is no answer.
         tracker.add_finished(Finished { was_heard: true, ..Finished::default() });
         let facts = last(&tracker);

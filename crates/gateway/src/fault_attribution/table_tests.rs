@@ -265,7 +265,9 @@ const LAST: [LastRequest; 9] = [
 fn each_rule_for_the_end_of_an_attempt_is_a_row() {
     use Decision::RetryAttempt;
     use EndedBy::{HarnessExit, HarnessReport, TimeLimit};
-    use LastRequest::{Answered, BrieflySilent, Broken, Faulted, Refused, Silent, SilentForMost, SilentThroughout};
+    use LastRequest::{
+        Answered, BrieflySilent, Broken, Faulted, Refused, Silent, SilentForMost, SilentThroughout,
+    };
     use LostTime::{Less, TenthOrMore};
 
     let (not_sent, answered) = (ProbeAnswer::NotSent, ProbeAnswer::Answered);

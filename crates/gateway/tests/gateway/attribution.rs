@@ -60,7 +60,10 @@ async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
         let why = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await.expect("it is the endpoint's");
         assert!(why.reason.contains("429") && !why.is_retried_only, "{why:?}");
     }
-    assert!(attempt.endpoint_fault(LIMIT, EndedBy::HarnessReport).await.is_some(), "also where its client gives up");
+    assert!(
+        attempt.endpoint_fault(LIMIT, EndedBy::HarnessReport).await.is_some(),
+        "also where its client gives up"
+    );
     assert_eq!(endpoint.got().len(), 1, "no probe was needed");
 }
 

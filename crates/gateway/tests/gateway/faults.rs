@@ -10,7 +10,8 @@ use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, RESPONSE_EVENTS, tokens}
 
 const CHAT_PATH: &str = "/v1/chat/completions";
 /// The head of a stream: it says who speaks, and no word.
-const HEAD: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
+const HEAD: &str =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
 
 fn error(status: u16, text: &str) -> Act {
     Act::json(status, &format!(r#"{{"error":{{"message":"{text}"}}}}"#))
