@@ -64,7 +64,12 @@ impl Bedrock {
             .retry_config(RetryConfig::disabled())
             .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(10)).build())
             .build();
-        Self { client: Client::from_conf(config), model: model.to_owned(), region: region.to_string(), dialect: Mutex::new(Dialect::BEST) }
+        Self {
+            client: Client::from_conf(config),
+            model: model.to_owned(),
+            region: region.to_string(),
+            dialect: Mutex::new(Dialect::BEST),
+        }
     }
 
     fn dialect(&self) -> Dialect {

@@ -49,8 +49,10 @@ impl Dialect {
         }
         let said = said.to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
-        let (tokens, temperature) = (names(&["max_tokens", "max_completion_tokens"]), names(&["temperature"]));
-        let schema = names(&["response_format", "json_schema", "structured output", "grammar", "output_config"]);
+        let (tokens, temperature) =
+            (names(&["max_tokens", "max_completion_tokens"]), names(&["temperature"]));
+        let schema =
+            names(&["response_format", "json_schema", "structured output", "grammar", "output_config"]);
         let tool = names(&["tool", "function call", "functions"]);
         match self {
             Self { bound: Bound::MaxTokens, .. } if said.contains("max_completion_tokens") => {
@@ -106,11 +108,21 @@ mod tests {
                 "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
                 Some(tool),
             ),
-            (best, 422, r#"{"detail":[{"loc":["body","response_format"],"msg":"Extra inputs"}]}"#, Some(tool)),
+            (
+                best,
+                422,
+                r#"{"detail":[{"loc":["body","response_format"],"msg":"Extra inputs"}]}"#,
+                Some(tool),
+            ),
             (best, 501, "structured output is not built in", Some(tool)),
             (tool, 500, "tools param requires --jinja flag", Some(prose)),
             (tool, 404, "No endpoints found that support tool use.", Some(prose)),
-            (prose, 400, "max_tokens is too large: 12000", Some(Dialect { bound: Bound::Unbounded, ..prose })),
+            (
+                prose,
+                400,
+                "max_tokens is too large: 12000",
+                Some(Dialect { bound: Bound::Unbounded, ..prose }),
+            ),
             (prose, 400, "tools param requires --jinja flag", None),
             (best, 401, "response_format", None),
             (best, 429, "max_tokens a minute", None),

@@ -80,7 +80,9 @@ impl Open for Change {
             Self::RenameEntity { name, plural, .. } => {
                 vec![Place::name("name", name), Place::name("plural", plural)]
             }
-            Self::AddField { field, .. } | Self::AddReference { field, .. } | Self::AddComputed { field, .. } => {
+            Self::AddField { field, .. }
+            | Self::AddReference { field, .. }
+            | Self::AddComputed { field, .. } => {
                 vec![Place::name("name", &mut field.name)]
             }
             Self::RenameField { name, .. }
@@ -97,7 +99,9 @@ impl Open for Change {
     fn settle(&mut self) {
         match self {
             Self::AddEntity { entity } => rekey(std::slice::from_mut(entity), &mut []),
-            Self::AddField { field, .. } | Self::AddReference { field, .. } | Self::AddComputed { field, .. } => {
+            Self::AddField { field, .. }
+            | Self::AddReference { field, .. }
+            | Self::AddComputed { field, .. } => {
                 field.key.clone_from(&field.name);
             }
             Self::AddAction { action, .. } => action.key.clone_from(&action.name),
@@ -109,7 +113,8 @@ impl Open for Change {
 
 impl Open for Schema {
     fn places(&mut self) -> Vec<Place<'_>> {
-        let mut places = vec![Place { label: "title".to_owned(), takes: Takes::Title, text: &mut self.title }];
+        let mut places =
+            vec![Place { label: "title".to_owned(), takes: Takes::Title, text: &mut self.title }];
         for entity in &mut self.entities {
             places.extend(entity_places(entity, true));
         }
@@ -223,7 +228,9 @@ fn taken<T: Open, R>(
         .and_then(|number| choices.get(number.checked_sub(1)?))
         .ok_or_else(|| format!("`choice` must be a number from 1 to {}", choices.len()))?;
     let places = described(drawn);
-    if let Some(odd) = given.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key)) {
+    if let Some(odd) =
+        given.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key))
+    {
         let odd: String = odd.chars().filter(|c| !c.is_control()).take(60).collect();
         return Err(format!("`{odd}` is nothing that belongs there"));
     }
@@ -305,7 +312,9 @@ mod tests {
         let mut seen = 0;
         for (index, kind) in ChangeKind::ALL.into_iter().enumerate() {
             let mut draw = SEED.draw(2, &format!("{kind:?}"));
-            let Some((drawn, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else { continue };
+            let Some((drawn, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else {
+                continue;
+            };
             seen += 1;
             // No name comes twice: the first kind brings an entity, the others two names at most.
             let said = answer(&drawn, if index == 0 { 0 } else { 100 + 3 * index }).to_string();
@@ -330,7 +339,9 @@ mod tests {
         let said = answer(&drawn, 0).to_string();
         let (made, ()) = filled(&said, std::slice::from_ref(&drawn), valid).expect("a form").expect("taken");
         assert!(made.title.starts_with("Mine "));
-        assert!(made.entities.iter().all(|entity| entity.key.starts_with("mine_") && entity.key == entity.plural));
+        assert!(
+            made.entities.iter().all(|entity| entity.key.starts_with("mine_") && entity.key == entity.plural)
+        );
         assert_eq!(made.conventions, drawn.conventions);
     }
 
@@ -375,8 +386,12 @@ mod tests {
                 Value::Object(parts) => {
                     if parts.get("type") == Some(&json!("object")) {
                         assert_eq!(parts["additionalProperties"], json!(false));
-                        let all: Vec<&str> =
-                            parts["properties"].as_object().expect("properties").keys().map(String::as_str).collect();
+                        let all: Vec<&str> = parts["properties"]
+                            .as_object()
+                            .expect("properties")
+                            .keys()
+                            .map(String::as_str)
+                            .collect();
                         assert_eq!(parts["required"], json!(all));
                         assert!(all.iter().all(|key| key.len() <= 64
                             && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))));

@@ -143,7 +143,8 @@ fn rekey_entity(keys: &Keys, entity: &mut Entity) {
                     keys.beyond(&home, reference, field);
                     keys.part(&home, reference);
                 }
-                Condition::HasAtLeast { entity, reference, .. } | Condition::HasNone { entity, reference } => {
+                Condition::HasAtLeast { entity, reference, .. }
+                | Condition::HasNone { entity, reference } => {
                     keys.elsewhere(entity, reference);
                 }
             }

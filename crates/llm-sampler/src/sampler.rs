@@ -242,7 +242,9 @@ fn choices(
     for number in 2..=CHOICES {
         let mut draw = seed.draw(turn, &format!("{purpose}, choice {number}"));
         let kind = ChangeKind::of(drawn);
-        let Some((other, _)) = draw_change_of(kind, &mut draw, schema, &mut touched.clone()) else { continue };
+        let Some((other, _)) = draw_change_of(kind, &mut draw, schema, &mut touched.clone()) else {
+            continue;
+        };
         let size = bytes(&other);
         if size <= room && !choices.contains(&other) {
             room -= size;

@@ -107,6 +107,9 @@ mod tests {
         assert_eq!(tally.by_purpose()["change"], Counts { taken: 1, taken_first: 0, refused: 3, filled: 1 });
         let heard = heard.lock().expect("no panic");
         assert_eq!(heard[0], "1 answer taken, 0 refused, 0 filled from the seed");
-        assert_eq!(heard.last().map(String::as_str), Some("2 answers taken, 3 refused, 1 filled from the seed"));
+        assert_eq!(
+            heard.last().map(String::as_str),
+            Some("2 answers taken, 3 refused, 1 filled from the seed")
+        );
     }
 }

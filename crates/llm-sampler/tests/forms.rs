@@ -20,7 +20,8 @@ const TOOLS: &[&str] = &["tools"];
 
 fn sampler(endpoint: &Endpoint) -> LlmSampler {
     let limits = Limits { call: Duration::from_mins(1), tries: 2, ..Limits::default() };
-    let model = OpenAi::new(&endpoint.base_url(), "scripted", "PATH", limits.answer).expect("a local endpoint");
+    let model =
+        OpenAi::new(&endpoint.base_url(), "scripted", "PATH", limits.answer).expect("a local endpoint");
     LlmSampler::with_model(Box::new(model), limits).expect("a thread")
 }
 
@@ -133,8 +134,9 @@ fn a_pack_says_by_turn_how_much_of_it_the_model_made() {
     };
     // Of each scenario the first schema and the first change are taken, and no other one.
     let endpoint = Endpoint::taking(SCHEMA, |asked| {
-        let first = asked.form().is_some_and(|form| form.to_string().contains("\"title\""));
-        let already = asked.messages[0].1.contains("Already changed");
+        let question = &asked.messages[0].1;
+        let first = question.contains("the first version of a system");
+        let already = question.contains("Already changed");
         Reply::Says(if first || !already { asked.in_form().to_string() } else { "{}".to_owned() })
     });
     let write = |sampler: &LlmSampler, name: &str| {
@@ -151,6 +153,24 @@ fn a_pack_says_by_turn_how_much_of_it_the_model_made() {
     }
     let read = Pack::open_path(&folder.path().join("pack")).expect("a pack");
     assert_eq!(*read.manifest(), made);
+    for turn in 1..=3 {
+        assert_eq!(read.verify_turn(0, turn), None);
+    }
+    // What no hash is over is held against the turns.
+    let at = folder.path().join("pack/manifest.json");
+    let text = std::fs::read_to_string(&at).expect("a manifest");
+    let wrong = text.replacen(
+        "\"fallback\": [\n        0,\n        1,",
+        "\"fallback\": [\n        0,\n        2,",
+        1,
+    );
+    assert_ne!(wrong, text);
+    std::fs::write(&at, wrong).expect("it is written");
+    let misstated = Pack::open_path(&folder.path().join("pack")).expect("a pack").verify_turn(0, 2);
+    assert!(
+        misstated
+            .is_some_and(|mismatch| mismatch.what.contains("2 by the seed instead; the turn has 1 and 1"))
+    );
     let answers = Replay::new(move |scenario, turn| read.answers(scenario, turn).map_err(|e| e.to_string()));
     assert_eq!(write(&LlmSampler::replay(answers), "again"), made);
 }

@@ -66,7 +66,8 @@ impl Chosen {
         if journal.known() > 0 {
             says(&format!("goes on with the {} answers in {}", journal.known(), journal.path().display()));
         }
-        let sampler = LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal).counted_by(tally);
+        let sampler =
+            LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal).counted_by(tally);
         Ok(Self {
             sampler: Box::new(sampler),
             threads: NonZero::new(settings.limits.at_once),
