@@ -211,8 +211,7 @@ impl ShareRows<'_> {
         self.row = take_number(&mut rest)?;
         self.comma = take_bytes(&mut rest, 1)? == [1];
         self.cells.clear();
-        loop {
-            let Some(column) = usize::try_from(take_number(&mut rest)?).ok()?.checked_sub(1) else { break };
+        while let Some(column) = usize::try_from(take_number(&mut rest)?).ok()?.checked_sub(1) {
             let kept = match take_bytes(&mut rest, 1)?[0] {
                 TEXT => {
                     let size = usize::try_from(take_number(&mut rest)?).ok()?;
