@@ -32,6 +32,14 @@ model: string | null,
  */
 simulated: boolean, 
 /**
+ * How often an attempt was dropped because of the endpoint and retried.
+ */
+endpoint_retried: number, 
+/**
+ * Attempts that were given up because of the endpoint.
+ */
+endpoint_lost: number, 
+/**
  * Whether it is a shakedown.
  */
 shakedown: boolean, 
