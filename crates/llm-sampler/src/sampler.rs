@@ -207,7 +207,7 @@ impl Sampler for LlmSampler {
                 Ok((changed, touched))
             };
             let said = ask(&source, &asked, &mut answers, &self.tally, |text| {
-                if let Some(filled) = offer::filled(text, &choices, &fitting) {
+                if let Some(filled) = offer::filled(text, &choices, fitting) {
                     return filled.map(|(change, (changed, touched))| (change, changed, touched));
                 }
                 let change = answer::change(text, &kind, turn)?;
