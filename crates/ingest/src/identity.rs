@@ -53,7 +53,8 @@ pub fn of_beginning(episode: &Episode) -> Option<String> {
     let whole = episode.timing.started_at.as_ref().filter(|_| own.iter().all(|time| time.is_none()));
     let mut times = own.into_iter().flatten().chain(whole).peekable();
     let is_timed = times.peek().is_some();
-    if !times.any(|time| has_fraction(time)) && !(is_timed && used_by(attempt.tokens) >= MANY_TOKENS) {
+    let is_close = times.any(|time| has_fraction(time)) || is_timed && used_by(attempt.tokens) >= MANY_TOKENS;
+    if !is_close {
         return None;
     }
     let stamp = Stamp::new().text("begins").text(&episode.scenario).number(episode.repeat.into());
