@@ -413,7 +413,7 @@ pub(crate) enum Command {
     },
     /// List the model endpoints that answer, and their models
     ///
-    /// Asks Ollama (11434), llama.cpp (8080), vLLM (8000), LM Studio (1234) and SGLang (30000) on this machine, or
+    /// Asks the usual ports of this machine (Ollama 11434, llama.cpp 8080, vLLM 8000, LM Studio 1234, and 30000), or
     /// the addresses that are named. Exit code 1 when an address that is named lists no models.
     #[command(after_help = "Example: stamina endpoints http://127.0.0.1:18080")]
     Endpoints {
