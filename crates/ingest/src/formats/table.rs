@@ -122,7 +122,7 @@ struct TableReader {
 /// So many shares go over all tables themselves: less work than a copy of the rows.
 const SHARES_WITHOUT_COPY: u64 = 2;
 /// Rows and bytes of a share that are kept at most. A share has far less, unless names were chosen so that all fall into one.
-const SHARE_ROWS_CAP: u64 = 480_000;
+const SHARE_ROWS_CAP: u64 = 200_000;
 const SHARE_BYTES_CAP: u64 = 512 << 20;
 
 /// Episodes while their rows come, in the order of their first rows.

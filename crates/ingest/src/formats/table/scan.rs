@@ -22,8 +22,8 @@ use super::rows::{Begin, RowError, Rows, mix};
 const PART_ROWS: u64 = 20_000;
 /// Bytes of rows from which on a part ends with the next episode: an episode is kept until its part is stored.
 const PART_BYTES: u64 = 128 << 20;
-/// Rows of a share of the episodes.
-const SHARE_ROWS: u64 = 60_000;
+/// Rows of a share of the episodes, on average: several shares are in memory at once.
+const SHARE_ROWS: u64 = 20_000;
 /// Most episodes and scenarios that are told apart while parts are looked for. With more episodes parts are shares; of more
 /// scenarios it is not said that their turns differ.
 const EPISODES_CAP: usize = 7_000_000;
