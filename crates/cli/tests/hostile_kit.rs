@@ -666,7 +666,7 @@ fn large_sources_take_time_that_grows_with_their_size() {
 fn hostile_records_of_runs_do_no_harm() {
     let room = Room::new();
     let outside = Outside::new(&room);
-    room.run_until_budget(2, 1);
+    room.run_until_budget(1, 1);
     let good = room.path("good");
     fs::rename(room.path("results"), &good).expect("renamed");
     let names = [

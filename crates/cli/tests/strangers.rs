@@ -162,7 +162,7 @@ fn names_and_settings_that_would_reach_out_are_refused() {
 
 /// Plays a run into `results`. What is given back lays it there anew, as it was when a budget had ended it.
 fn played_once(room: &Room) -> impl Fn() + '_ {
-    room.run_until_budget(2, 1);
+    room.run_until_budget(1, 1);
     std::fs::rename(room.path("results"), room.path("played")).expect("renamed");
     || {
         drop(std::fs::remove_dir_all(room.path("results")));
