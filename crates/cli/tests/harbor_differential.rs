@@ -363,7 +363,7 @@ fn exceptions(folder: &Path) -> BTreeSet<String> {
         word.starts_with(|first: char| first.is_ascii_uppercase())
             && ["Error", "Exception", "Timeout", "Exceeded"].iter().any(|end| word.ends_with(end))
     };
-    for row in list(&ours) {
+    for row in list(&ours["rows"]) {
         let words = text(&row["exceptions"]).split(|c: char| !c.is_ascii_alphanumeric() && c != '*');
         all.extend(words.filter(is_type).filter(|word| !word.contains('*')).map(str::to_owned));
     }
