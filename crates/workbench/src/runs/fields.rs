@@ -190,6 +190,8 @@ fn field_of(key: &str, settings: &FormSettings) -> String {
         .filter(|field| field.0 != "key_place")
         .find(|field| key_of(field.1, settings) == plain)
         .or_else(|| FIELDS.iter().find(|field| key_of(field.1, settings).starts_with(&inside)))
+        // `attempt_limit` is short for that of the tasks.
+        .or_else(|| FIELDS.iter().find(|field| field.0 == plain))
         .map_or_else(String::new, |field| field.0.to_owned())
 }
 
