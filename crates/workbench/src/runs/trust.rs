@@ -425,7 +425,7 @@ mod tests {
         let gone =
             runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
         assert!(TasksShown::of(&gone.unwrap(), &[0]).unreadable.is_some());
-        assert_eq!(TasksShown::of(&settings(&[]), &[0]), TasksShown::default());
+        assert_eq!(TasksShown::of(&settings(&THEIRS), &[0]), TasksShown::default());
     }
 
     #[test]
