@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use scenario::ir::{Analytic, Computed, Condition, Effect, Entity, Kind, Measure, Operand};
+use scenario::ir::{Analytic, Computed, Condition, Effect, Entity, Field, Kind, Measure, Operand};
 
 /// Which key becomes which. What is not among them keeps its key.
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl Keys {
             let home = &entity.key;
             keys.entities.insert(home.clone(), entity.plural.clone());
             for field in &entity.fields {
-                keys.parts.insert((home.clone(), field.key.clone()), field.name.clone());
+                keys.parts.insert((home.clone(), field.key.clone()), key_of(field));
                 if let Some(target) = field.target() {
                     keys.targets.insert((home.clone(), field.key.clone()), target.to_owned());
                 }
@@ -63,6 +63,13 @@ impl Keys {
             self.part(entity, field);
         }
     }
+}
+
+/// The key of a new field: its name, of a reference without the ending that only says that it is one.
+pub(crate) fn key_of(field: &Field) -> String {
+    let name = field.name.as_str();
+    let key = if field.target().is_some() { name.strip_suffix("_id").unwrap_or(name) } else { name };
+    key.to_owned()
 }
 
 /// Gives entities (with their fields and actions) and analytics the keys that are their names, and follows every mention of
