@@ -214,7 +214,7 @@ impl TableReader {
             {
                 let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
                             Sort the table by run and scenario.";
-                notes.row(&self.tables[table].path, row, "table.too_large", Done::Skipped, what);
+                notes.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
             }
             let mut rows = shares.rows(number);
             while let Some(Ok(())) = rows.advance() {
@@ -257,7 +257,7 @@ impl TableReader {
         }
         if episodes.taken.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
             let what = "has an episode beside which too many others would be kept. It is left out.";
-            return notes.row(&table.path, row.number(), "table.too_large", Done::Skipped, what);
+            return notes.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
         }
         episodes.taken.add(rows);
         episodes.take(&row, &Self::place(tree, table), notes);
