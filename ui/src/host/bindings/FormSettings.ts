@@ -71,23 +71,23 @@ price_output: number | null,
 /**
  * What episodes are made of.
  */
-source: FormSource,
+source: FormSource, 
 /**
  * Folder or zip of the tasks.
  */
-tasks: string,
+tasks: string, 
 /**
  * The protocol by which tasks are played.
  */
-protocol: FormProtocol,
+protocol: FormProtocol, 
 /**
  * Whether each attempt at a step of a task begins from the same snapshot of its container.
  */
-restore_before_try: boolean,
+restore_before_try: boolean, 
 /**
  * What becomes of a step of a task whose agent ran out of time.
  */
-task_timeout: FormTaskTimeout,
+task_timeout: FormTaskTimeout, 
 /**
  * Many turns (`RESTFUL_SERVER_GEN_ITERATIVE`), or one (`RESTFUL_SERVER_GEN`).
  */
