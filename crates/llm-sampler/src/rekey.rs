@@ -190,7 +190,7 @@ mod tests {
             rekey(&mut schema.entities, &mut schema.analytics);
             assert_eq!(schema, drawn, "what is new has its name for a key");
 
-            let renamed = |name: &mut String| name.insert_str(0, "x_");
+            let renamed = |name: &mut String| name.insert(0, 'x');
             for entity in &mut schema.entities {
                 renamed(&mut entity.name);
                 renamed(&mut entity.plural);
@@ -202,8 +202,8 @@ mod tests {
             schema.used.clear();
             note_names(&mut schema);
             assert_eq!(check(&schema), []);
-            assert!(schema.entities.iter().all(|entity| entity.key.starts_with("x_")
-                && entity.fields.iter().all(|field| field.key.starts_with("x_"))));
+            assert!(schema.entities.iter().all(|entity| entity.key.starts_with('x')
+                && entity.fields.iter().all(|field| field.key.starts_with('x'))));
         }
     }
 }
