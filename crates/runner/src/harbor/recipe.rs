@@ -162,8 +162,9 @@ mod tests {
 
     #[test]
     fn of_a_long_recipe_it_is_said_how_much_is_not_shown() {
-        let text: String = (0..50).map(|n| format!("FROM image-{n}\nRUN {}\n", "x".repeat(1000))).collect();
-        let recipe = Recipe::from_text(&text);
+        let pairs: Vec<String> =
+            (0..50).map(|n| format!("FROM image-{n}\nRUN {}", "x".repeat(1000))).collect();
+        let recipe = Recipe::from_text(&pairs.join("\n"));
         assert_eq!((recipe.from.len(), recipe.executes.len(), recipe.more), (20, 20, 60));
         assert!(recipe.executes[0].ends_with("… (804 more characters)"), "{}", recipe.executes[0]);
         // A text below an instruction that never ends.
