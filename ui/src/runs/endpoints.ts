@@ -18,11 +18,12 @@ export function contextInWords(model: OfferedModel): string {
  * that was asked without a key is used without one.
  */
 export function choiceOf(endpoint: ListedEndpoint, model: OfferedModel, askedWithKey: boolean): Partial<FormSettings> {
+  const keyless: Partial<FormSettings> = askedWithKey ? {} : { key_place: "none", key_name: "" };
   return {
     endpoint_mode: "gateway",
     base_url: endpoint.base_url,
     model: model.id,
-    ...(askedWithKey ? {} : { key_place: "none", key_name: "" }),
+    ...keyless,
     ...(model.context === null || model.context < LEAST_CONTEXT ? {} : { context_window: model.context }),
   };
 }
