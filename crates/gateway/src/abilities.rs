@@ -184,10 +184,10 @@ impl Asked<'_> {
         if answer.is_cut {
             return None;
         }
-        let said = serde_json::from_str::<Value>(answer.text.trim()).ok();
-        Some(
-            said.is_some_and(|said| matches!(said.get("answer").and_then(Value::as_str), Some("yes" | "no"))),
-        )
+        let document = serde_json::from_str::<Value>(answer.text.trim()).ok();
+        Some(document.is_some_and(|document| {
+            matches!(document.get("answer").and_then(Value::as_str), Some("yes" | "no"))
+        }))
     }
 }
 

@@ -55,7 +55,7 @@ pub enum ServerKind {
 }
 
 impl ServerKind {
-    /// The port on which it listens unless it is told otherwise.
+    /// The port on which it listens by default.
     pub const fn port(self) -> u16 {
         match self {
             Self::Ollama => 11434,
@@ -88,7 +88,7 @@ pub struct ListedModel {
     pub id: String,
     /// Tokens of its context as the endpoint serves it; `None` = not told.
     pub context: Option<u64>,
-    /// Tokens of the context that the model was made for, where that is told apart.
+    /// Tokens of the context that the model was made for, where the server reports it apart.
     pub model_context: Option<u64>,
 }
 
