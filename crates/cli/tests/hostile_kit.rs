@@ -548,7 +548,7 @@ fn hostile_tables_do_no_harm() {
         .chain((0..4).flat_map(|n| (1..=10_000).rev().map(move |turn| format!("a,h,m,s{n},{turn},1,1\n"))))
         .collect();
     let apart: String = std::iter::once(HEADER.to_owned())
-        .chain((1..=40).flat_map(|turn| (0..5000).map(move |n| format!("a,h,m,s{n},{turn},1,1\n"))))
+        .chain((1..=12).flat_map(|turn| (0..5000).map(move |n| format!("a,h,m,s{n},{turn},1,1\n"))))
         .collect();
     let never_ends = format!("{HEADER}{row}a,h,\"m,s,2,1,1\n{}", "x".repeat(64 << 20));
     let many_cells = format!("{HEADER}{row}a,h,m,s,2,1,1{}\n", ",1".repeat(1 << 20));
