@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -21,7 +20,7 @@ use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_types::{Document, Number};
 use serde_json::Value;
 
-use crate::dialect::{Bound, Dialect, Form};
+use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
 use crate::model::{
     Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
 };
@@ -36,7 +35,7 @@ pub struct Bedrock {
     region: String,
     /// What the model takes, as far as was found out: [`Form::Schema`] is a tool that it must call, [`Form::Tool`] one that
     /// it may call.
-    dialect: Mutex<Dialect>,
+    learned: Learned,
 }
 
 impl Bedrock {
@@ -68,20 +67,7 @@ impl Bedrock {
             client: Client::from_conf(config),
             model: model.to_owned(),
             region: region.to_string(),
-            dialect: Mutex::new(Dialect::BEST),
-        }
-    }
-
-    fn dialect(&self) -> Dialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps what was found out, unless another call was quicker.
-    fn learn(&self, from: Dialect, to: Dialect) {
-        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        if *dialect == from {
-            tracing::info!(model = self.model, ?to, "The model is asked in another form from now on");
-            *dialect = to;
+            learned: Learned::new(),
         }
     }
 
@@ -218,11 +204,15 @@ impl Model for Bedrock {
 
     fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
         Box::pin(async move {
+            let mut asking = self.learned.question();
             loop {
-                let dialect = self.dialect();
+                let dialect = asking.dialect();
                 let next = match self.call(question, dialect).await {
                     Ok(reply) => match read(&reply, dialect)? {
-                        Ok(text) => return Ok(text),
+                        Ok(text) => {
+                            asking.answered(dialect, keeps_to_form(dialect, &text));
+                            return Ok(text);
+                        }
                         Err(next) => next,
                     },
                     Err(failure) => match &failure {
@@ -233,8 +223,7 @@ impl Model for Bedrock {
                         _ => return Err(failure),
                     },
                 };
-                // It ends: each of these takes something away from a request, once.
-                self.learn(dialect, next);
+                asking.proceed(dialect, next);
             }
         })
     }
@@ -261,20 +250,15 @@ fn read(reply: &ConverseOutput, dialect: Dialect) -> Result<Result<String, Diale
     let Some(Ok(said)) = reply.output.as_ref().map(|output| output.as_message()) else {
         return Err(Failure::Garbled("the reply has no message".to_owned()));
     };
+    // The input of a call that was cut is a part of an answer.
+    if dialect.form != Form::Prose && reply.stop_reason == StopReason::MaxTokens && !dialect.thinks {
+        return Ok(Err(Dialect { thinks: true, ..dialect }));
+    }
     if let Some(called) = said.content.iter().find_map(|block| block.as_tool_use().ok()) {
         return Ok(Ok(value(&called.input).to_string()));
     }
     // Other blocks (reasoning) are not part of the answer.
-    let text: String =
-        said.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect();
-    Ok(match dialect.form {
-        Form::Prose => Ok(text),
-        _ if reply.stop_reason == StopReason::MaxTokens && !dialect.thinks => {
-            Err(Dialect { thinks: true, ..dialect })
-        }
-        _ if !text.trim().is_empty() && !text.contains('{') => Err(dialect.after_neglect()),
-        _ => Ok(text),
-    })
+    Ok(Ok(said.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect()))
 }
 
 /// The next best request after one that was refused; `None` if the refusal names nothing that could be left out.

@@ -204,7 +204,7 @@ pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
 /// What an answer in the form says, held against `accept`; `None` if the answer is in no form.
 ///
 /// A name that is taken, or is no name, keeps the one that was drawn, as long as at least half of the texts can be used;
-/// else the answer is refused.
+/// else the answer is refused. So is one that repeats every text that was shown: the model has made nothing of it.
 pub(crate) fn filled<T: Open, R>(
     text: &str,
     choices: &[T],
@@ -242,6 +242,7 @@ fn taken<T: Open, R>(
     };
     let mut made = settled(&open)?;
     let mut unusable = Vec::new();
+    let mut has_own_text = places.is_empty();
     for (index, (label, _, was)) in places.iter().enumerate() {
         let put = match given.get(label) {
             Some(Value::String(text)) if text.trim() == was => continue,
@@ -256,14 +257,26 @@ fn taken<T: Open, R>(
             None => Err(format!("`{label}` is missing")),
         };
         match put {
-            Ok((tried, settled)) => (open, made) = (tried, settled),
+            Ok((tried, settled)) => {
+                (open, made) = (tried, settled);
+                has_own_text = true;
+            }
             Err(why) => unusable.push(why),
         }
     }
     if unusable.len() * 2 > places.len() {
         return Err(unusable.swap_remove(0));
     }
+    if !has_own_text {
+        let other = || "its texts are the placeholders; give each place a text of your own".to_owned();
+        return Err(unusable.into_iter().next().unwrap_or_else(other));
+    }
     Ok(made)
+}
+
+/// Whether a change repeats, name by name, one that was shown and has names to choose.
+pub(crate) fn repeats(change: &Change, shown: &Change) -> bool {
+    change == shown && !described(shown).is_empty()
 }
 
 #[cfg(test)]
@@ -357,6 +370,34 @@ mod tests {
         }
         let refused = filled(&said.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
         assert!(refused.is_err());
+    }
+
+    #[test]
+    fn an_answer_that_repeats_the_placeholders_is_no_work_of_the_model() {
+        let drawn = first();
+        let said = example(1, &drawn);
+        let refused = filled(&said, std::slice::from_ref(&drawn), valid).expect("a form");
+        assert!(refused.expect_err("a parrot").contains("placeholders"));
+        // One text of its own is work; a change without open places is a choice.
+        let mut own: Value = serde_json::from_str(&said).expect("JSON");
+        own["answer"]["title"] = json!("Of Its Own");
+        let taken = filled(&own.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
+        assert_eq!(taken.expect("taken").0.title, "Of Its Own");
+        let before = scenario::change::next_turn(&drawn);
+        let mut seen = [0, 0];
+        for kind in ChangeKind::ALL {
+            let mut draw = SEED.draw(2, &format!("{kind:?}"));
+            let Some((change, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else {
+                continue;
+            };
+            let is_open = !described(&change).is_empty();
+            let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
+            let taken = filled(&example(1, &change), std::slice::from_ref(&change), accept).expect("a form");
+            assert_eq!(taken.is_err(), is_open, "{kind:?}");
+            assert_eq!(repeats(&change, &change), is_open, "{kind:?}");
+            seen[usize::from(is_open)] += 1;
+        }
+        assert!(seen.iter().all(|seen| *seen > 3), "{seen:?}");
     }
 
     #[test]

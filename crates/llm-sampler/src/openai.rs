@@ -1,6 +1,5 @@
 //! Endpoints that speak the chat completions of `OpenAI`: `OpenAI` itself, gateways, and local servers.
 
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Unready;
-use crate::dialect::{Bound, Dialect, Form};
+use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
 use crate::model::{
     Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
 };
@@ -30,7 +29,7 @@ pub struct OpenAi {
     /// To take it out of whatever the endpoint says.
     key: String,
     /// What the endpoint takes, as far as was found out.
-    dialect: Mutex<Dialect>,
+    learned: Learned,
 }
 
 impl OpenAi {
@@ -91,28 +90,15 @@ impl OpenAi {
             // Taken from the environment by the library: nobody else's business.
             config = config.with_org_id("").with_project_id("");
         }
-        let client = Client::build(http.clone(), config).with_http_service(Bounded { http, answer });
+        let client = Client::build(http.clone(), config).with_http_service(Bounded { http, answer, key: key.clone() });
         Ok(Self {
             client,
             base_url: base_url.to_owned(),
             model: model.to_owned(),
             key_variable: key_variable.to_owned(),
             key,
-            dialect: Mutex::new(Dialect::BEST),
+            learned: Learned::new(),
         })
-    }
-
-    fn dialect(&self) -> Dialect {
-        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps what was found out, unless another call was quicker.
-    fn learn(&self, from: Dialect, to: Dialect) {
-        let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        if *dialect == from {
-            tracing::info!(model = self.model, ?to, "The endpoint is asked in another form from now on");
-            *dialect = to;
-        }
     }
 
     fn request(&self, question: &Question, dialect: Dialect) -> Value {
@@ -172,20 +158,16 @@ impl OpenAi {
         let called = tool_calls.unwrap_or_default().into_iter().next().map(|call| call.function.arguments);
         // An empty text is an answer too: refused as one without an object.
         let text = called.or(content).unwrap_or_default();
-        if dialect.form != Form::Prose {
-            if choice.finish_reason.as_deref() == Some("length") && !dialect.thinks {
-                return Err(Dialect { thinks: true, ..dialect });
-            }
-            if !text.trim().is_empty() && !text.contains('{') {
-                return Err(dialect.after_neglect());
-            }
+        let is_cut = choice.finish_reason.as_deref() == Some("length");
+        if dialect.form != Form::Prose && is_cut && !dialect.thinks {
+            return Err(Dialect { thinks: true, ..dialect });
         }
         Ok(self.without_key(text))
     }
 
     /// Whatever comes from outside, without the key.
     fn without_key(&self, text: String) -> String {
-        if self.key.len() < 8 { text } else { text.replace(&self.key, "[key]") }
+        without_key(text, &self.key)
     }
 
     fn failure(&self, error: OpenAIError) -> Failure {
@@ -206,7 +188,9 @@ impl OpenAi {
             },
             OpenAIError::Reqwest(error) => sent(&error),
             OpenAIError::JSONDeserialize(error, _) => {
-                Failure::Garbled(format!("the reply is no chat completion: {error}"))
+                // The error repeats what it met.
+                let what = self.without_key(format!("the reply is no chat completion: {error}"));
+                Failure::Garbled(what.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect())
             }
             other => Failure::Final(self.without_key(chain(&other))),
         }
@@ -261,12 +245,16 @@ impl Model for OpenAi {
 
     fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
         Box::pin(async move {
+            let mut asking = self.learned.question();
             loop {
-                let dialect = self.dialect();
+                let dialect = asking.dialect();
                 let request = self.request(question, dialect);
                 let next = match self.client.chat().create_byot::<Value, Completion>(request).await {
                     Ok(completion) => match self.read(dialect, completion) {
-                        Ok(text) => return Ok(text),
+                        Ok(text) => {
+                            asking.answered(dialect, keeps_to_form(dialect, &text));
+                            return Ok(text);
+                        }
                         Err(next) => next,
                     },
                     Err(error) => {
@@ -283,8 +271,7 @@ impl Model for OpenAi {
                         }
                     }
                 };
-                // It ends: each of these takes something away from a request, once.
-                self.learn(dialect, next);
+                asking.proceed(dialect, next);
             }
         })
     }
@@ -300,6 +287,8 @@ fn status_of(what: &str) -> u16 {
 struct Bounded {
     http: reqwest::Client,
     answer: usize,
+    /// To take it out of what is repeated of an answer.
+    key: String,
 }
 
 /// A failure on its way through the client library.
@@ -336,15 +325,20 @@ impl tower_service::Service<HttpRequestFactory> for Bounded {
     }
 
     fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
-        let Self { http, answer } = self.clone();
+        let Self { http, answer, key } = self.clone();
         Box::pin(async move {
             let request = request.build().await?;
-            Ok(send(&http, request, answer).await.map_err(Refused)?)
+            Ok(send(&http, request, answer, &key).await.map_err(Refused)?)
         })
     }
 }
 
-async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) -> Result<Response, Failure> {
+async fn send(
+    http: &reqwest::Client,
+    request: reqwest::Request,
+    answer: usize,
+    key: &str,
+) -> Result<Response, Failure> {
     let mut response = http.execute(request).await.map_err(|error| sent(&error))?;
     let status = response.status();
     let after = response
@@ -363,7 +357,7 @@ async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) 
     if status.is_success() {
         return Ok(Response::from(http::Response::new(body)));
     }
-    let what = format!("{status}: {}", error_text(&body));
+    let what = format!("{status}: {}", error_text(&body, key));
     Err(match status {
         StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_EARLY => {
             Failure::Busy { what, after }
@@ -385,8 +379,13 @@ fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// What the error body of an endpoint says, in one short line.
-fn error_text(body: &[u8]) -> String {
+/// A text from outside without the key. One of fewer than eight characters is a placeholder, and a part of other words.
+fn without_key(text: String, key: &str) -> String {
+    if key.len() < 8 { text } else { text.replace(key, "[key]") }
+}
+
+/// What the error body of an endpoint says, in one short line and without the key, which is taken out before the line is cut.
+fn error_text(body: &[u8], key: &str) -> String {
     let text = String::from_utf8_lossy(body);
     let said = serde_json::from_slice::<Value>(body).ok().and_then(|value| {
         let error = value.get("error").unwrap_or(&value);
@@ -394,7 +393,8 @@ fn error_text(body: &[u8]) -> String {
         let code = error.get("code").and_then(Value::as_str);
         Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
     });
-    let line: String = said.as_deref().unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = without_key(said.unwrap_or_else(|| text.into_owned()), key);
+    let line: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
@@ -405,6 +405,19 @@ fn sent(error: &reqwest::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_that_lies_across_the_cut_of_an_error_leaves_nothing_of_itself() {
+        let key = "sk-0123456789abcdef";
+        for before in ERROR_CHARS - 18..=ERROR_CHARS {
+            let message = format!("{}{key}", "x".repeat(before));
+            for body in [message.clone(), json!({"error": {"message": message}}).to_string()] {
+                let said = error_text(body.as_bytes(), key);
+                assert!(!said.contains('s') && said.chars().count() <= ERROR_CHARS, "{said}");
+            }
+        }
+        assert_eq!(error_text(b"no key", "no"), "no key", "a placeholder is no secret");
+    }
 
     #[test]
     fn what_an_endpoint_asks_to_wait_is_read_in_both_forms() {

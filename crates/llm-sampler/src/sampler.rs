@@ -26,6 +26,9 @@ const CHOICES: u32 = 3;
 /// Bytes of these changes as JSON, at most: a model on a laptop reads 600 of them a second.
 const CHOICE_BYTES: usize = 2400;
 
+/// Why an answer that repeats what was shown is refused: the model has made nothing of it.
+const AN_EXAMPLE: &str = "it repeats the example; make your own";
+
 /// Faults that the model is told at once.
 const FAULTS_TOLD: usize = 8;
 
@@ -144,6 +147,8 @@ impl Sampler for LlmSampler {
         let drawn = Programmatic.first(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
+        // Packs of earlier versions have examples in prose that were taken; they replay to what they are.
+        let is_live = matches!(source, Source::Live(..));
         let choices = std::slice::from_ref(&drawn);
         let texts = match source {
             Source::Live(..) => [prompt::first(&drawn), prompt::shaped_first(&drawn)],
@@ -160,7 +165,10 @@ impl Sampler for LlmSampler {
         let made = ask(&source, &asked, &mut answers, &self.tally, |text| {
             match offer::filled(text, choices, |named| noted(named.clone())) {
                 Some(filled) => filled.map(|(_, schema)| schema),
-                None => assembled(answer::design(text)?, &drawn),
+                None => match assembled(answer::design(text)?, &drawn)? {
+                    made if is_live && made == drawn => Err(AN_EXAMPLE.to_owned()),
+                    made => Ok(made),
+                },
             }
         })?;
         Ok(Sampled { made: made.unwrap_or(drawn), answers })
@@ -170,6 +178,7 @@ impl Sampler for LlmSampler {
         let turn = before.turn + 1;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, turn, &mut recorded)?;
+        let is_live = matches!(source, Source::Live(..));
         let mut answers = Vec::new();
         let mut after = change::next_turn(before);
         let mut touched = Touched::new();
@@ -211,6 +220,9 @@ impl Sampler for LlmSampler {
                     return filled.map(|(change, (changed, touched))| (change, changed, touched));
                 }
                 let change = answer::change(text, &kind, turn)?;
+                if is_live && offer::repeats(&change, &drawn) {
+                    return Err(AN_EXAMPLE.to_owned());
+                }
                 fits(&change, &drawn)?;
                 let (changed, touched) = fitting(&change)?;
                 Ok((change, changed, touched))

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 const SEED: Seed = Seed { base: 5, scenario: 2 };
 const SCHEMA: &[&str] = &["response_format"];
 const TOOLS: &[&str] = &["tools"];
+const PROSE: &[&str] = &[];
 
 fn sampler(endpoint: &Endpoint) -> LlmSampler {
     let limits = Limits { call: Duration::from_mins(1), tries: 2, ..Limits::default() };
@@ -96,11 +97,75 @@ fn an_endpoint_that_takes_a_form_and_neglects_it_is_asked_in_prose() {
     let endpoint = Endpoint::taking(&["response_format", "tools"], |asked| {
         Reply::Says(if asked.form().is_some() { "Gladly!".to_owned() } else { asked.good_change() })
     });
-    let sampled = turn(&sampler(&endpoint), 2);
-    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
-    assert_eq!(sampled.answers.len(), 2, "what is in no form is no answer");
+    let tally = Tally::default();
+    let sampled = turn(&sampler(&endpoint).counted_by(&tally), 3);
+    assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model, Origin::Model]);
+    assert_eq!(sampled.answers.len(), 6, "what is in no form is an answer that is refused");
+    let counts = tally.counts();
+    assert_eq!((counts.taken, counts.refused, counts.filled), (2, 4, 1));
     let forms: Vec<bool> = endpoint.asked().iter().map(|asked| asked.form().is_some()).collect();
-    assert_eq!(forms, [true, true, false, false], "it is found out once");
+    assert_eq!(forms, [true, true, true, true, false, false], "it is found out once");
+}
+
+#[test]
+fn one_answer_in_words_costs_no_later_question_its_form() {
+    // The model refuses the third question once, then the fifth three times.
+    let endpoint = Endpoint::taking(SCHEMA, |asked| match asked.number {
+        2 | 5..8 => Reply::Says("I'm sorry, I cannot do that.".to_owned()),
+        _ => keeps_to_it(asked),
+    });
+    let sampled = turn(&sampler(&endpoint), 7);
+    let [model, filled] = [Origin::Model, Origin::Replaced];
+    assert_eq!(sampled.made.origins, [model, model, model, model, filled, model, model]);
+    assert!(endpoint.asked().iter().all(|asked| asked.body.get("response_format").is_some()));
+    let refused: Vec<&str> =
+        sampled.answers.iter().filter(|answer| answer.refused.is_some()).map(|a| &*a.text).collect();
+    assert_eq!(refused, ["I'm sorry, I cannot do that."; 4], "each is recorded");
+    drop(endpoint);
+    let answers = sampled.answers.clone();
+    assert_eq!(turn(&LlmSampler::replay(Replay::new(move |_, _| Ok(answers.clone()))), 7), sampled);
+}
+
+#[test]
+fn a_bound_that_is_refused_for_one_answer_stays_for_the_others() {
+    let endpoint = Endpoint::taking(SCHEMA, |asked| {
+        let bounded = asked.body.get("max_tokens").is_some();
+        if asked.number == 1 && bounded {
+            let said = "max_tokens is too large: 900. The request has 3500 tokens of a context of 4096.";
+            return Reply::Http(400, Vec::new(), json!({"error": {"message": said}}).to_string());
+        }
+        keeps_to_it(asked)
+    });
+    let sampled = turn(&sampler(&endpoint), 3);
+    assert_eq!(sampled.made.origins, [Origin::Model; 3]);
+    let bounded: Vec<bool> =
+        endpoint.asked().iter().map(|asked| asked.body.get("max_tokens").is_some()).collect();
+    assert_eq!(bounded, [true, true, false, true]);
+}
+
+#[test]
+fn a_model_that_repeats_the_example_has_made_nothing() {
+    for forms in [SCHEMA, PROSE] {
+        // The example is the last line of a question, and whole.
+        let endpoint = Endpoint::taking(forms, |asked| {
+            let question = &asked.messages[0].1;
+            Reply::Says(question.lines().last().unwrap_or_default().to_owned())
+        });
+        let tally = Tally::default();
+        let sampler = sampler(&endpoint).counted_by(&tally);
+        let first = sampler.first(SEED).expect("a schema");
+        assert_eq!(first.made, Programmatic.first(SEED).expect("a schema").made);
+        let sampled = turn(&sampler, 8);
+        assert_eq!(tally.by_purpose()["first"].filled, 1);
+        assert!(tally.by_purpose()["change"].filled > 0, "{:?}", tally.by_purpose());
+        for (change, origin) in sampled.made.changes.iter().zip(&sampled.made.origins) {
+            let text = serde_json::to_value(change).expect("JSON");
+            let kind = text["change"].as_str().expect("a kind");
+            let brings_names = kind.starts_with("rename_")
+                || ["add_entity", "add_field", "add_enum_value", "add_action", "add_analytic"].contains(&kind);
+            assert!(!brings_names || *origin == Origin::Replaced, "{kind} {origin:?}");
+        }
+    }
 }
 
 #[test]

@@ -110,6 +110,14 @@ impl Asked {
         if let Some(Value::String(name)) = change.get_mut("plural") {
             name.push_str("_of_model");
         }
+        let value = match change["change"].as_str() {
+            Some("add_enum_value") => "value",
+            Some("rename_enum_value") => "to",
+            _ => "",
+        };
+        if let Some(Value::String(name)) = change.get_mut(value) {
+            name.push_str("_of_model");
+        }
         change.to_string()
     }
 }
