@@ -6,10 +6,11 @@ use std::sync::Arc;
 use gateway::{AttemptKey, StopReason, oracle};
 use model::{EndReason, Step, Tokens};
 use sandbox::{OpenTask, SandboxError, TaskCommand};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::pack;
 use super::step::{Broken, Played, blamed, said, whole};
+use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, Called, NotCalled, OwnedCall, Room};
 use crate::attempt::{Fault, judge, session_id};
@@ -47,7 +48,8 @@ impl Trial<'_> {
         let instruction = self.task.instruction(self.tree(), step);
         let instruction =
             instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
-        let simulated = self.simulated(step).await?;
+        // Held until the call is over, as the solution is.
+        let (simulated, _held) = self.simulated(step).await?;
         let allowed = self.play.settings.limits.seconds;
         let seconds = step.agent_seconds.map_or(allowed, whole);
         self.known.spent = self.play.spent_of(&self.status, &self.owner.episode).await;
@@ -189,33 +191,24 @@ impl Trial<'_> {
     }
 
     /// What the simulated model solves; nothing where another one is asked.
-    async fn simulated(&self, step: &StepFile) -> Result<Option<oracle::Task>, Broken> {
+    async fn simulated(
+        &self,
+        step: &StepFile,
+    ) -> Result<(Option<oracle::Task>, Option<OwnedSemaphorePermit>), Broken> {
         if self.play.settings.endpoint != EndpointSettings::Oracle {
-            return Ok(None);
+            return Ok((None, None));
         }
         let of_task = |why: String| Broken::Ended(EndReason::Environment, "TaskFiles", why);
-        let files = match self.task.solution(self.tree(), step) {
-            None => None,
+        let (solution, held) = match self.task.solution(self.tree(), step) {
+            None => (None, None),
             Some(folder) => {
-                let tasks = self.tasks.clone();
-                let read = tokio::task::spawn_blocking(move || pack::contents(&tasks.tree, &folder));
-                Some(
-                    read.await
-                        .map_err(|panicked| panicked.to_string())
-                        .and_then(|read| read)
-                        .map_err(of_task)?,
-                )
+                let HeldSolution { files, held } = self.tasks.solution(folder).await.map_err(of_task)?;
+                let env = self.variables(&self.file.solution_env)?;
+                let solution = oracle::Solution { files, env, workdir: self.workdir.clone() };
+                (Some(Arc::new(solution)), Some(held))
             }
         };
-        let solution = match files {
-            None => None,
-            Some(files) => Some(Arc::new(oracle::Solution {
-                files,
-                env: self.variables(&self.file.solution_env)?,
-                workdir: self.workdir.clone(),
-            })),
-        };
-        Ok(Some(oracle::Task {
+        let task = oracle::Task {
             scenario: self.planned.scenario,
             turn: self.number,
             attempt: self.attempt,
@@ -223,7 +216,8 @@ impl Trial<'_> {
             attempts_before: Vec::new(),
             feedback: oracle::Feedback::None,
             solution,
-        }))
+        };
+        Ok((Some(task), held))
     }
 
     /// Whether the harness starts in the container of its task; why it does not.
