@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::preflight::PreflightError;
 use crate::route::Route;
 use crate::settings::Upstream;
-use crate::small_request::{self, Question};
-use crate::text::error_message;
+use crate::small_request::{self, Answer, Question};
+use crate::text::error_message_without;
 use crate::upstream::Endpoint;
 use crate::usage::Meter;
 
@@ -22,6 +22,11 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const MOST_TOKENS: u32 = 128;
 /// The tool that is offered.
 const TOOL: &str = "report";
+/// Words of an error about a part of a request that the endpoint does not take.
+const STREAM_WORDS: [&str; 4] = ["stream", "streams", "streamed", "streaming"];
+const TOOL_WORDS: [&str; 7] = ["tool", "tools", "tool_choice", "tool_calls", "tool_use", "tooluse", "jinja"];
+const SCHEMA_WORDS: [&str; 6] =
+    ["response_format", "text.format", "schema", "json_schema", "grammar", "structured"];
 
 /// What an endpoint can do with a model. `None` = not found out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +43,9 @@ pub struct Abilities {
     pub cached: Option<bool>,
     /// Why tools are refused, in the words of the endpoint, on one line.
     pub tools_refused: Option<String>,
+    /// The model answered to the end and did not call the tool that it was offered: `tools` is unknown, and not because nobody
+    /// answered.
+    pub tools_uncalled: bool,
 }
 
 impl Abilities {
@@ -49,11 +57,18 @@ impl Abilities {
         usage_in_stream: Some(true),
         cached: Some(true),
         tools_refused: None,
+        tools_uncalled: false,
     };
 }
 
+/// What was known, if it is there or nothing new was found out.
+fn merged(known: Option<bool>, new: Option<bool>) -> Option<bool> {
+    known.filter(|is_there| *is_there).or(new).or(known)
+}
+
 /// Finds out what an endpoint can do. What is `Some(true)` in `known` is not asked again, so that a server that was started anew is
-/// asked for what it lacked. A request that fails for another reason (a busy endpoint, a limit) leaves its ability unknown.
+/// asked for what it lacked. A request that fails for another reason (a busy endpoint, a limit, an answer that breaks off) leaves its
+/// ability as it was known.
 ///
 /// # Errors
 /// The address or the key is invalid.
@@ -72,18 +87,48 @@ pub async fn abilities(
     let asked = Asked { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
     let mut found = known;
     if [found.streams, found.usage_in_stream, found.cached].iter().any(|known| *known != Some(true)) {
-        (found.streams, found.usage_in_stream, found.cached) = asked.stream().await;
+        let Stream { streams, usage, cached } = asked.stream().await;
+        found.streams = merged(found.streams, streams);
+        found.usage_in_stream = merged(found.usage_in_stream, usage);
+        found.cached = merged(found.cached, cached);
     }
     if found.tools != Some(true) {
-        (found.tools, found.tools_refused) = asked.tools().await;
-        if let (Some(why), Some(key)) = (&mut found.tools_refused, key) {
-            *why = key.scrub(why);
+        match asked.tools().await {
+            Tools::Unknown => {}
+            Tools::Called => {
+                (found.tools, found.tools_refused, found.tools_uncalled) = (Some(true), None, false);
+            }
+            Tools::Uncalled => {
+                (found.tools, found.tools_refused, found.tools_uncalled) = (None, None, true);
+            }
+            Tools::Refused(why) => {
+                (found.tools, found.tools_refused, found.tools_uncalled) = (Some(false), Some(why), false);
+            }
         }
     }
     if found.json_schema != Some(true) && route != Route::Messages {
-        found.json_schema = asked.schema().await;
+        found.json_schema = merged(found.json_schema, asked.schema().await);
     }
     Ok(found)
+}
+
+/// What a stream showed.
+#[derive(Default)]
+struct Stream {
+    streams: Option<bool>,
+    usage: Option<bool>,
+    cached: Option<bool>,
+}
+
+/// What came of a tool that was offered.
+enum Tools {
+    /// No answer, one that was cut, or an error for another reason.
+    Unknown,
+    Called,
+    /// A whole answer without a call. The model may call it at another time.
+    Uncalled,
+    /// The endpoint does not take tools, for this reason.
+    Refused(String),
 }
 
 struct Asked<'a> {
@@ -94,7 +139,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// `None` = no answer, which says nothing.
-    async fn ask(&self, prompt: &str, fields: Value) -> Option<(StatusCode, String)> {
+    async fn ask(&self, prompt: &str, fields: Value) -> Option<Answer> {
         let Value::Object(fields) = fields else { return None };
         let question = Question { prompt, most_tokens: MOST_TOKENS, fields };
         let sending = small_request::ask(&self.endpoint, self.route, self.model, &question);
@@ -102,16 +147,18 @@ impl Asked<'_> {
     }
 
     /// Whether it streams, tells usage in a stream, and tells what was cached.
-    async fn stream(&self) -> (Option<bool>, Option<bool>, Option<bool>) {
+    async fn stream(&self) -> Stream {
         let mut fields = json!({ "stream": true });
         if self.route == Route::ChatCompletions {
             fields["stream_options"] = json!({ "include_usage": true });
         }
-        let Some((status, text)) = self.ask("Answer with the word yes.", fields).await else {
-            return (None, None, None);
+        let Some(Answer { status, text, is_whole }) = self.ask("Answer with the word yes.", fields).await
+        else {
+            return Stream::default();
         };
         if !status.is_success() {
-            return (is_refusal(status, &text, "stream").then_some(false), None, None);
+            let streams = is_refusal(status, &text, &STREAM_WORDS).then_some(false);
+            return Stream { streams, ..Stream::default() };
         }
         // In JSON no line begins so.
         let is_event = |line: &str| {
@@ -122,15 +169,22 @@ impl Asked<'_> {
         let mut meter = Meter::new(Some(self.route), is_stream);
         meter.push(text.as_bytes(), None);
         meter.end();
+        if meter.error().is_some() {
+            return Stream::default();
+        }
+        // The usage comes last: of an answer that broke off it is not known whether it would have come.
+        let is_sound = is_whole && !meter.breaks_off() && meter.flaw().is_none();
         let tally = meter.tally();
         let tells = tally.is_complete();
-        let cached = tells.then_some(tally.tokens.cached.is_some());
         let answers = is_stream || answer(self.route, &text).is_some();
-        let streams = answers.then_some(is_stream);
-        (streams, is_stream.then_some(tells), cached)
+        Stream {
+            streams: answers.then_some(is_stream),
+            usage: (is_stream && (tells || is_sound)).then_some(tells),
+            cached: (tells && is_sound).then_some(tally.tokens.cached.is_some()),
+        }
     }
 
-    async fn tools(&self) -> (Option<bool>, Option<String>) {
+    async fn tools(&self) -> Tools {
         let schema = schema();
         let about = "Reports the answer.";
         let tool = match self.route {
@@ -144,19 +198,22 @@ impl Asked<'_> {
             Route::Messages => json!({ "name": TOOL, "description": about, "input_schema": schema }),
         };
         let prompt = "Call the tool report with the answer yes. Do not write any text.";
-        let Some((status, text)) = self.ask(prompt, json!({ "tools": [tool] })).await else {
-            return (None, None);
+        let Some(Answer { status, text, .. }) = self.ask(prompt, json!({ "tools": [tool] })).await else {
+            return Tools::Unknown;
         };
         if !status.is_success() {
-            return if is_refusal(status, &text, "tool") || is_refusal(status, &text, "jinja") {
-                (Some(false), Some(error_message(&text)))
+            return if is_refusal(status, &text, &TOOL_WORDS) {
+                Tools::Refused(error_message_without(self.endpoint.key.as_ref(), &text))
             } else {
-                (None, None)
+                Tools::Unknown
             };
         }
-        // A model that does not call the tool may do so at another time.
-        let calls = answer(self.route, &text).is_some_and(|answer| answer.calls);
-        (calls.then_some(true), None)
+        match answer(self.route, &text) {
+            Some(answer) if answer.calls => Tools::Called,
+            // A model that thinks first may have called it after its limit.
+            Some(answer) if !answer.is_cut => Tools::Uncalled,
+            _ => Tools::Unknown,
+        }
     }
 
     async fn schema(&self) -> Option<bool> {
@@ -173,12 +230,9 @@ impl Asked<'_> {
             Route::Messages => return None,
         };
         // The request does not name JSON: whoever answers in JSON was made to.
-        let (status, text) = self.ask("Answer with the word yes.", fields).await?;
+        let Answer { status, text, .. } = self.ask("Answer with the word yes.", fields).await?;
         if !status.is_success() {
-            return ["response_format", "schema", "format"]
-                .iter()
-                .any(|word| is_refusal(status, &text, word))
-                .then_some(false);
+            return is_refusal(status, &text, &SCHEMA_WORDS).then_some(false);
         }
         let answer = answer(self.route, &text)?;
         if answer.is_cut {
@@ -200,10 +254,19 @@ fn schema() -> Value {
     })
 }
 
-/// Whether an error says that the endpoint does not take what was asked for, `word`. llama.cpp says so with 500.
-fn is_refusal(status: StatusCode, text: &str, word: &str) -> bool {
-    let is_of_the_request = matches!(status.as_u16(), 400 | 404 | 405 | 415 | 422 | 500 | 501);
-    is_of_the_request && text.to_lowercase().contains(word)
+/// Whether an error says that the endpoint does not take what was asked for, by one of `words`. Whole words count: in `upstream`
+/// nobody speaks of streams. With 500 llama.cpp refuses what it was not started for; that of others is a failure.
+fn is_refusal(status: StatusCode, text: &str, words: &[&str]) -> bool {
+    let text = text.to_lowercase();
+    let is_of_the_request = match status.as_u16() {
+        400 | 404 | 405 | 415 | 422 | 501 => true,
+        500 => text.contains("--jinja") || text.contains("unsupported param"),
+        _ => false,
+    };
+    is_of_the_request
+        && text
+            .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+            .any(|word| words.contains(&word.trim_matches('.')))
 }
 
 /// An answer, in what the three APIs have in common.

@@ -11,6 +11,7 @@
 //!
 //! What a model was made for is another number: Ollama and LM Studio serve less unless they are told to serve it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -24,7 +25,7 @@ use crate::preflight::PreflightError;
 use crate::request::{OutgoingRequest, RequestKind};
 use crate::route::Route;
 use crate::secret::Secret;
-use crate::text::error_message;
+use crate::text::error_message_without;
 use crate::upstream::{BaseUrl, Endpoint, Reply, Source, json_headers};
 
 /// Most bytes of an answer.
@@ -35,6 +36,8 @@ const MOST_MODELS: usize = 1000;
 const MOST_DETAILS: usize = 32;
 /// Longest name of a model, in characters.
 const LONGEST_NAME: usize = 300;
+/// Fewest characters of a key that is removed from names. Shorter ones are placeholders, and parts of names (`ollama`).
+const LEAST_KEY: usize = 8;
 /// Longest context that is believed, in tokens.
 const LONGEST_CONTEXT: u64 = 100_000_000;
 
@@ -97,7 +100,7 @@ pub struct ListedModel {
 pub struct ModelList {
     /// The program, where its answers tell.
     pub server: Option<ServerKind>,
-    /// In its order, at most 1000.
+    /// In its order, at most 1000, each name once.
     pub models: Vec<ListedModel>,
     /// Requests that it works on at once, where it tells (llama.cpp).
     pub slots: Option<u64>,
@@ -119,7 +122,7 @@ pub async fn list_models(
         message: key.as_ref().map_or(error.message.clone(), |key| key.scrub(&error.message)),
         ..error
     })?;
-    let mut list = models_of(&body).ok_or_else(|| {
+    let mut list = models_of(&body, key.as_ref()).ok_or_else(|| {
         problem(EndpointProblem::Api, format!("{} answered, but not with a list of models", base.host))
     })?;
     if base.has_own_paths() {
@@ -158,7 +161,7 @@ impl Asked {
                 return Err(problem(EndpointProblem::Silent, message));
             }
         };
-        let detail = error_message(&text);
+        let detail = error_message_without(self.endpoint.key.as_ref(), &text);
         match status.as_u16() {
             200..300 => serde_json::from_str(&text).map_err(|_| {
                 let what = if text.trim_start().starts_with('<') { "a web page" } else { "no JSON" };
@@ -301,13 +304,19 @@ fn name_of(entry: &Value) -> Option<String> {
 }
 
 /// The models of an answer to `GET /v1/models`; `None` = it is no such answer. Some endpoints add the context, each under a name of
-/// its own.
-fn models_of(body: &Value) -> Option<ModelList> {
+/// its own. A name that comes twice counts once: models are chosen by name, and cleaning can make two equal.
+fn models_of(body: &Value, key: Option<&Secret>) -> Option<ModelList> {
     const CONTEXTS: [&str; 4] = ["max_model_len", "context_length", "context_window", "max_context_length"];
     body.get("data").filter(|data| data.is_array())?;
+    let key = key.filter(|key| key.reveal().chars().count() >= LEAST_KEY);
+    let mut names = BTreeSet::new();
     let models = entries(body)
         .filter_map(|entry| {
-            let id = name_of(entry)?;
+            let name = name_of(entry)?;
+            let id = key.map_or_else(|| name.clone(), |key| key.scrub(&name));
+            if !names.insert(id.clone()) {
+                return None;
+            }
             let context = CONTEXTS.iter().find_map(|name| context(entry.get(*name)));
             Some(ListedModel { id, context, model_context: None })
         })

@@ -24,6 +24,15 @@ pub(crate) struct Question<'a> {
     pub(crate) fields: Map<String, Value>,
 }
 
+/// What came back for a question.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// Its body, or what was read of it.
+    pub(crate) text: String,
+    /// The body came to its end, within 1 MiB.
+    pub(crate) is_whole: bool,
+}
+
 /// Asks for one word, in an answer of at most `most_tokens`. Returns status and body.
 pub(crate) async fn send(
     endpoint: &Endpoint,
@@ -31,25 +40,27 @@ pub(crate) async fn send(
     model: &str,
     most_tokens: u32,
 ) -> Result<(StatusCode, String), Unreachable> {
-    ask(endpoint, route, model, &Question { prompt: PROMPT, most_tokens, fields: Map::new() }).await
+    let question = Question { prompt: PROMPT, most_tokens, fields: Map::new() };
+    let Answer { status, text, .. } = ask(endpoint, route, model, &question).await?;
+    Ok((status, text))
 }
 
-/// Asks a question. Returns status and body, of which at most 1 MiB is read.
+/// Asks a question. At most 1 MiB of the body is read.
 pub(crate) async fn ask(
     endpoint: &Endpoint,
     route: Route,
     model: &str,
     question: &Question<'_>,
-) -> Result<(StatusCode, String), Unreachable> {
+) -> Result<Answer, Unreachable> {
     let mut limit = "max_tokens";
     loop {
         let request = request(route, &body(route, model, limit, question));
-        let (status, text) = read(endpoint.send(&request).await?).await;
-        let is_renamed = status == StatusCode::BAD_REQUEST
+        let answer = read(endpoint.send(&request).await?).await;
+        let is_renamed = answer.status == StatusCode::BAD_REQUEST
             && limit == "max_tokens"
-            && text.contains("max_completion_tokens");
+            && answer.text.contains("max_completion_tokens");
         if !is_renamed {
-            return Ok((status, text));
+            return Ok(answer);
         }
         // The reasoning models of OpenAI want the limit under this name.
         limit = "max_completion_tokens";
@@ -82,14 +93,18 @@ fn body(route: Route, model: &str, limit: &str, question: &Question<'_>) -> Valu
     body
 }
 
-async fn read(reply: Reply) -> (StatusCode, String) {
+async fn read(reply: Reply) -> Answer {
     let Reply { status, mut body, .. } = reply;
     let mut bytes = Vec::new();
-    while let Ok(Some(piece)) = body.next().await {
-        bytes.extend_from_slice(&piece);
-        if bytes.len() > LONGEST_ANSWER {
-            break;
+    let is_whole = loop {
+        match body.next().await {
+            Ok(Some(piece)) => bytes.extend_from_slice(&piece),
+            Ok(None) => break true,
+            Err(_) => break false,
         }
-    }
-    (status, String::from_utf8_lossy(&bytes).into_owned())
+        if bytes.len() > LONGEST_ANSWER {
+            break false;
+        }
+    };
+    Answer { status, text: String::from_utf8_lossy(&bytes).into_owned(), is_whole }
 }

@@ -97,7 +97,8 @@ impl BaseUrl {
     /// Whether a program of one's own may serve it, which has paths beside those of the API: the address has no version, and no
     /// provider on the internet is at `http://`.
     pub(crate) fn has_own_paths(&self) -> bool {
-        !self.versioned && (self.local || self.text.starts_with("http://"))
+        let is_plain = self.text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+        !self.versioned && is_plain
     }
 
     /// The address of `/v1/…`.
@@ -364,5 +365,20 @@ mod tests {
             assert!(BaseUrl::parse(base).is_err(), "{base}");
         }
         assert!(BaseUrl::parse("http://[::1]:80").unwrap().local);
+    }
+
+    #[test]
+    fn only_plain_addresses_without_a_version_are_asked_for_paths_of_their_own() {
+        for (base, has) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://localhost:8080/v1/", true),
+            ("HTTP://192.168.1.20:8080", true),
+            ("https://localhost", false),
+            ("https://127.0.0.1:8443", false),
+            ("https://api.openai.com", false),
+            ("http://127.0.0.1:8080/api/paas/v4", false),
+        ] {
+            assert_eq!(BaseUrl::parse(base).unwrap().has_own_paths(), has, "{base}");
+        }
     }
 }

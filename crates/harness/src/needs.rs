@@ -44,4 +44,41 @@ mod tests {
             assert_eq!(needs(harness.name()).is_none(), harness.name() == "mock", "{}", harness.name());
         }
     }
+
+    /// A name with the tokens of its first request and whether it reads streams, as the page prints them.
+    type Row = (String, String, String);
+
+    fn rows_of_the_page() -> Vec<Row> {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/local-models.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let head = "| harness | first request, tokens | reads streams |\n|---|---|---|\n";
+        let (_, table) = page.split_once(head).unwrap();
+        let mut rows = Vec::new();
+        for line in table.lines().take_while(|line| line.starts_with('|')) {
+            let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+            let [names, tokens, streams] = cells[..] else { panic!("{line}") };
+            let row = |name: &str| (name.to_owned(), tokens.to_owned(), streams.to_owned());
+            rows.extend(names.split(", ").map(row));
+        }
+        rows.sort();
+        rows
+    }
+
+    /// `12,750`.
+    fn with_comma(tokens: u64) -> String {
+        assert!((1000..1_000_000).contains(&tokens), "{tokens}");
+        format!("{},{:03}", tokens / 1000, tokens % 1000)
+    }
+
+    #[test]
+    fn the_page_about_local_models_says_what_is_needed() {
+        let known = crate::all().iter().filter_map(|harness| {
+            let needs = needs(harness.name())?;
+            let streams = if needs.streams { "yes" } else { "no" };
+            Some((harness.title().to_owned(), with_comma(needs.first_request_tokens()), streams.to_owned()))
+        });
+        let mut known: Vec<Row> = known.collect();
+        known.sort();
+        assert_eq!(rows_of_the_page(), known);
+    }
 }

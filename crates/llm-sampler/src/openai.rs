@@ -90,7 +90,8 @@ impl OpenAi {
             // Taken from the environment by the library: nobody else's business.
             config = config.with_org_id("").with_project_id("");
         }
-        let client = Client::build(http.clone(), config).with_http_service(Bounded { http, answer, key: key.clone() });
+        let client =
+            Client::build(http.clone(), config).with_http_service(Bounded { http, answer, key: key.clone() });
         Ok(Self {
             client,
             base_url: base_url.to_owned(),

@@ -97,7 +97,8 @@ fn a_call_that_was_cut_is_asked_for_again_with_room_to_think() {
         if tokens >= 8000 {
             return Reply::Calls(asked.in_form());
         }
-        let call = json!({"toolUse": {"toolUseId": "1", "name": "answer", "input": {"answer": {"choice": "1"}}}});
+        let call =
+            json!({"toolUse": {"toolUseId": "1", "name": "answer", "input": {"answer": {"choice": "1"}}}});
         let cut = json!({
             "output": {"message": {"role": "assistant", "content": [call]}},
             "stopReason": "max_tokens",

@@ -162,7 +162,8 @@ fn a_model_that_repeats_the_example_has_made_nothing() {
             let text = serde_json::to_value(change).expect("JSON");
             let kind = text["change"].as_str().expect("a kind");
             let brings_names = kind.starts_with("rename_")
-                || ["add_entity", "add_field", "add_enum_value", "add_action", "add_analytic"].contains(&kind);
+                || ["add_entity", "add_field", "add_enum_value", "add_action", "add_analytic"]
+                    .contains(&kind);
             assert!(!brings_names || *origin == Origin::Replaced, "{kind} {origin:?}");
         }
     }

@@ -6,12 +6,17 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::Response;
+use bytes::Bytes;
+use futures_util::stream;
 use gateway::{Abilities, Route, Secret, Upstream, abilities};
 use serde_json::{Value, json};
 
 use crate::endpoint::REAL_KEY;
 
 type Says = fn(&Value) -> (u16, String);
+
+/// Ends a body whose connection is reset there.
+const RESET: &str = "<reset>";
 
 /// Answers each request by its body, and keeps the bodies.
 async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
@@ -24,7 +29,14 @@ async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
             let body: Value = serde_json::from_slice(&bytes).unwrap();
             let (status, text) = says(&body);
             seen.lock().unwrap().push(body);
-            Response::builder().status(status).body(Body::from(text)).unwrap()
+            let body = match text.strip_suffix(RESET) {
+                Some(begin) => {
+                    let begin = Bytes::from(begin.to_owned());
+                    Body::from_stream(stream::iter([Ok(begin), Err(std::io::Error::other("reset"))]))
+                }
+                None => Body::from(text),
+            };
+            Response::builder().status(status).body(body).unwrap()
         }
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -94,6 +106,7 @@ async fn an_endpoint_that_can_do_everything() {
         usage_in_stream: Some(true),
         cached: Some(true),
         tools_refused: None,
+        tools_uncalled: false,
     };
     assert_eq!(can, all);
     let bodies = got.lock().unwrap().clone();
@@ -164,7 +177,12 @@ async fn what_is_not_shown_stays_unknown() {
     .await;
     assert_eq!(
         can,
-        Abilities { streams: Some(true), usage_in_stream: Some(false), ..Abilities::default() },
+        Abilities {
+            streams: Some(true),
+            usage_in_stream: Some(false),
+            tools_uncalled: true,
+            ..Abilities::default()
+        },
         "cached is unknown without usage"
     );
     // Cut at its limit: it may have kept to the schema.
@@ -174,6 +192,106 @@ async fn what_is_not_shown_stays_unknown() {
     })
     .await;
     assert_eq!(can.json_schema, None);
+}
+
+#[tokio::test]
+async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
+    // Busy, and cut at its limit while it thinks.
+    let cases: [Says; 3] = [
+        |body| match body.get("tools") {
+            Some(_) => (429, r#"{"error":{"message":"too many tools in use"}}"#.to_owned()),
+            None => whole(body),
+        },
+        |body| match body.get("tools") {
+            Some(_) => chat(&json!({ "role": "assistant", "content": "<think>The user" }), "length"),
+            None => whole(body),
+        },
+        |body| match body.get("tools") {
+            Some(_) => (200, format!("{{\"choices\":[{{\"message\":{RESET}")),
+            None => whole(body),
+        },
+    ];
+    for says in cases {
+        let can = found(Route::ChatCompletions, says).await;
+        assert_eq!((can.tools, can.tools_uncalled, can.streams), (None, false, Some(true)), "{can:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_for_another_reason_refuses_nothing() {
+    let can = found(Route::ChatCompletions, |body| {
+        if is_stream(body) {
+            (
+                500,
+                r#"{"error":{"message":"upstream connect error or disconnect/reset before headers"}}"#
+                    .to_owned(),
+            )
+        } else if body.get("tools").is_some() {
+            (500, r#"{"error":{"message":"the worker for tools is gone"}}"#.to_owned())
+        } else {
+            (400, r#"{"error":{"message":"Invalid request format"}}"#.to_owned())
+        }
+    })
+    .await;
+    assert_eq!(can, Abilities::default());
+    let can = found(Route::ChatCompletions, |body| {
+        let said = if is_stream(body) { "no healthy upstream" } else { "toolbox: schematic not found" };
+        (404, json!({ "error": { "message": said } }).to_string())
+    })
+    .await;
+    assert_eq!(can, Abilities::default());
+    // What names a part of the request refuses it.
+    let can = found(Route::ChatCompletions, |body| {
+        let said = if is_stream(body) {
+            "Streaming is not supported for this model."
+        } else if body.get("tools").is_some() {
+            "No endpoints found that support tool use."
+        } else {
+            "Unsupported parameter: 'response_format'."
+        };
+        (400, json!({ "error": { "message": said } }).to_string())
+    })
+    .await;
+    assert_eq!((can.streams, can.tools, can.json_schema), (Some(false), Some(false), Some(false)));
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_or_holds_an_error_tells_nothing_of_its_usage() {
+    const PIECE: &str =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes\"},\"finish_reason\":null}]}\n\n";
+    let cases: [(Says, Option<bool>); 3] = [
+        // The connection is reset, the stream ends too early, and an error takes the place of the rest.
+        (|body| if is_stream(body) { (200, format!("{PIECE}{RESET}")) } else { whole(body) }, Some(true)),
+        (|body| if is_stream(body) { (200, PIECE.to_owned()) } else { whole(body) }, Some(true)),
+        (
+            |body| {
+                let error = "data: {\"error\":{\"code\":500,\"message\":\"slot is gone\"}}\n\n";
+                if is_stream(body) { (200, format!("{PIECE}{error}")) } else { whole(body) }
+            },
+            None,
+        ),
+    ];
+    for (says, streams) in cases {
+        let can = found(Route::ChatCompletions, says).await;
+        assert_eq!((can.streams, can.usage_in_stream, can.cached), (streams, None, None));
+    }
+}
+
+#[tokio::test]
+async fn what_was_known_outlives_an_endpoint_that_is_busy() {
+    let busy: Says = |_| (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
+    let known = Abilities {
+        streams: Some(true),
+        tools: Some(false),
+        json_schema: Some(false),
+        usage_in_stream: Some(true),
+        cached: Some(false),
+        tools_refused: Some("tools param requires --jinja flag".to_owned()),
+        tools_uncalled: false,
+    };
+    let (upstream, got) = stand_in(busy).await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", known.clone()).await.unwrap();
+    assert_eq!((can, got.lock().unwrap().len()), (known, 3), "asked again, and nothing is forgotten");
 }
 
 #[tokio::test]

@@ -204,9 +204,46 @@ async fn names_that_steer_the_display_are_cleaned_and_numbers_checked() {
         listed(&[("/v1/models", json(&long))], not_found()).await.models,
         [model("short", None, None)]
     );
-    let entry = r#"{"id":"m"}"#;
-    let many = format!(r#"{{"data":[{}]}}"#, vec![entry; 5000].join(","));
+    let many: Vec<String> = (0..5000).map(|n| format!(r#"{{"id":"m{n}"}}"#)).collect();
+    let many = format!(r#"{{"data":[{}]}}"#, many.join(","));
     assert_eq!(listed(&[("/v1/models", json(&many))], not_found()).await.models.len(), 1000);
+}
+
+#[tokio::test]
+// docs/security.md: The list of a model endpoint
+async fn a_name_that_comes_twice_is_listed_once() {
+    let models = r#"{"data":[{"id":"a","max_model_len":4096},{"id":"b"},{"id":"a"},{"id":"b\u200e\u202e"},{"id":"a\u0000"}]}"#;
+    let list = listed(&[("/v1/models", json(models))], not_found()).await;
+    assert!(
+        list.models.contains(&model("a", Some(4096), None)) && list.models.contains(&model("b", None, None))
+    );
+    let mut names: Vec<&str> = list.models.iter().map(|model| model.id.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), list.models.len(), "{names:?}");
+    assert!(names.len() < 4, "{names:?}");
+}
+
+#[tokio::test]
+// docs/security.md: The list of a model endpoint
+async fn no_part_of_a_key_comes_back_in_a_name_or_an_error() {
+    let key = || Some(Secret::new(REAL_KEY.to_owned()));
+    let models = format!(r#"{{"data":[{{"id":"echo/{REAL_KEY}"}},{{"id":"other"}}]}}"#);
+    let stand_in = StandIn::start(&[("/v1/models", json(&models))], not_found()).await;
+    let list = list_models(&format!("http://{}", stand_in.address), key(), PATIENCE).await.unwrap();
+    assert_eq!(list.models, [model("echo/…", None, None), model("other", None, None)]);
+    // The line is cut within the key.
+    let message = format!("{}{REAL_KEY}", "x".repeat(300 - REAL_KEY.len() / 2));
+    let says = Says::Text(401, format!(r#"{{"error":{{"message":"{message}"}}}}"#));
+    let stand_in = StandIn::start(&[("/v1/models", says)], not_found()).await;
+    let error = list_models(&format!("http://{}", stand_in.address), key(), PATIENCE).await.unwrap_err();
+    assert!(!error.message.contains(&REAL_KEY[..8]), "{error}");
+    // A placeholder in place of a key is a part of names.
+    let stand_in =
+        StandIn::start(&[("/v1/models", json(r#"{"data":[{"id":"ollama/x"}]}"#))], not_found()).await;
+    let placeholder = Some(Secret::new("ollama".to_owned()));
+    let list = list_models(&format!("http://{}", stand_in.address), placeholder, PATIENCE).await.unwrap();
+    assert_eq!(list.models, [model("ollama/x", None, None)]);
 }
 
 #[tokio::test]

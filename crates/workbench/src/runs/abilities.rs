@@ -1,7 +1,7 @@
 //! What the endpoint of a run can do with its model, against what the harness needs.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gateway::{Abilities, ModelList, Route, Secret, ServerKind, Upstream};
@@ -18,12 +18,29 @@ const LEAST_ROOM: u64 = 8192;
 /// Names of models in a sentence.
 const NAMED: usize = 5;
 
-/// How long an ability counts as there. A server may be started anew without it.
+/// How long what was found out counts. A server may be started anew without it.
 const KEPT: Duration = Duration::from_hours(1);
 
-/// What was found out of endpoints and when, by address, model and API, as long as this process lives.
+/// What was found out of endpoints, by address, model and API, as long as this process lives; and when the oldest part of it was.
 #[derive(Debug, Default)]
 pub(super) struct Kept(Mutex<BTreeMap<Place, (Instant, Found)>>);
+
+impl Kept {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<Place, (Instant, Found)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was found out within the last hour.
+    fn recent(&self, place: &Place, now: Instant) -> Option<(Instant, Found)> {
+        let is_recent = |since: Instant| now.saturating_duration_since(since) < KEPT;
+        self.entries().get(place).filter(|(since, _)| is_recent(*since)).cloned()
+    }
+
+    /// Keeps what was found out; a part of it since `since`.
+    fn keep(&self, place: Place, since: Instant, found: Found) {
+        self.entries().insert(place, (since, found));
+    }
+}
 
 /// Address, model, and path of the API.
 type Place = (String, String, &'static str);
@@ -54,23 +71,24 @@ pub(super) async fn checks(
 ) -> (Vec<Check>, EndpointAbilities) {
     let model = settings.model.clone().unwrap_or_default();
     let place = (base_url.to_owned(), model.clone(), route.path());
-    let known = kept.0.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
+    let now = Instant::now();
+    let known = kept.recent(&place, now);
     let mut checks = Vec::new();
     let found = match asked {
         None => known.map(|(_, found)| found),
         Some(asked) => {
             let list = gateway::list_models(&asked.base_url, asked.key.clone(), PATIENCE).await.ok();
             checks.extend(list.as_ref().and_then(|list| listed(list, &model, asked.answers)));
-            let mut found = found_in(list.as_ref(), &model);
+            // What is carried over is as old as it was, so that it ends.
+            let (since, before) = known.unwrap_or_else(|| (now, Found::default()));
+            let mut found = found_in(list.as_ref(), &model, &before);
             if asked.answers {
-                let recent = known.filter(|(since, _)| since.elapsed() < KEPT);
-                let before = recent.map(|(_, found)| found.abilities).unwrap_or_default();
                 let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
                 // An address that is wrong has failed before.
-                found.abilities =
-                    gateway::abilities(&upstream, route, &model, before).await.unwrap_or_default();
-                let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.insert(place, (Instant::now(), found.clone()));
+                found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
+                    .await
+                    .unwrap_or(before.abilities);
+                kept.keep(place, since, found.clone());
             }
             Some(found)
         }
@@ -93,16 +111,19 @@ fn is_same(listed: &str, model: &str) -> bool {
     listed == model || listed.strip_suffix(":latest") == Some(model)
 }
 
-fn found_in(list: Option<&ModelList>, model: &str) -> Found {
-    let Some(list) = list else { return Found::default() };
+/// What a list tells of a model. What this one leaves open is as it was `before`, unless another program answers now.
+fn found_in(list: Option<&ModelList>, model: &str, before: &Found) -> Found {
+    let Some(list) = list else { return Found { abilities: Abilities::default(), ..before.clone() } };
     let entry = list.models.iter().find(|entry| is_same(&entry.id, model));
     // llama.cpp answers with its only model, whatever name is asked for.
     let only = (list.server == Some(ServerKind::LlamaCpp)).then(|| list.models.first()).flatten();
+    let is_same_program = list.server.is_none() || list.server == before.server;
+    let before = is_same_program.then_some(before);
     Found {
         abilities: Abilities::default(),
-        server: list.server,
-        context: entry.or(only).and_then(|entry| entry.context),
-        slots: list.slots,
+        server: list.server.or(before.and_then(|before| before.server)),
+        context: entry.or(only).and_then(|entry| entry.context).or(before.and_then(|before| before.context)),
+        slots: list.slots.or(before.and_then(|before| before.slots)),
     }
 }
 
@@ -227,10 +248,14 @@ impl Said {
             }
             None => {
                 self.is_unknown = true;
-                self.sentences.push(format!(
-                    "{title} works by tool calls, and the model did not call the one that it was offered. It may do so in a run; \
-                     where it does not, attempts end as given up."
-                ));
+                let what = if found.abilities.tools_uncalled {
+                    "the model did not call the one that it was offered. It may do so in a run; where it does not, attempts end as \
+                     given up."
+                } else {
+                    "whether this model calls them is unknown: the endpoint did not answer that question, or the answer was cut \
+                     short before a call. Check again, or look at the first attempts of the run."
+                };
+                self.sentences.push(format!("{title} works by tool calls, and {what}"));
             }
         }
     }

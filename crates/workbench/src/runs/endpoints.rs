@@ -1,5 +1,6 @@
 //! Which endpoints answer, and the models that they offer. Nothing is asked before somebody asks for the list.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use gateway::keys::{self, KeySource};
@@ -25,7 +26,8 @@ impl Workbench {
 
 /// The same without a library.
 pub fn list(request: &ListEndpoints) -> Result<EndpointList, ApiError> {
-    let urls: Vec<&str> = request.urls.iter().map(|url| url.trim()).filter(|url| !url.is_empty()).collect();
+    let mut urls: Vec<&str> =
+        request.urls.iter().map(|url| url.trim()).filter(|url| !url.is_empty()).collect();
     if urls.len() > MOST_URLS {
         return Err(ApiError::new(
             "endpoints.too_many",
@@ -33,6 +35,8 @@ pub fn list(request: &ListEndpoints) -> Result<EndpointList, ApiError> {
         )
         .hint("Name fewer addresses"));
     }
+    let mut seen = BTreeSet::new();
+    urls.retain(|url| seen.insert(*url));
     if urls.is_empty() {
         return runtime()?.block_on(async {
             Ok(EndpointList { endpoints: scan(&ServerKind::ALL.map(ServerKind::port)).await })
@@ -46,34 +50,49 @@ pub fn list(request: &ListEndpoints) -> Result<EndpointList, ApiError> {
     };
     let key = keys::find(&source).map_err(|error| ApiError::new("key.missing", error.to_string()))?;
     let asked = urls.into_iter().map(|url| (url.to_owned(), key.clone())).collect();
-    let endpoints = runtime()?.block_on(ask(asked, PATIENCE));
+    let list = |url: String, key| async move { gateway::list_models(&url, key, PATIENCE).await };
+    let endpoints = runtime()?.block_on(ask(asked, list));
     Ok(EndpointList { endpoints: endpoints.into_iter().map(|(url, answer)| listed(url, answer)).collect() })
 }
 
 type Answer = Result<gateway::ModelList, PreflightError>;
 
-/// Asks all addresses at once. The answers have the order of the addresses.
-async fn ask(addresses: Vec<(String, Option<Secret>)>, patience: Duration) -> Vec<(String, Answer)> {
+/// Asks all addresses at once, each by `list`. Every address has an answer, in their order.
+async fn ask<F>(
+    addresses: Vec<(String, Option<Secret>)>,
+    list: impl Fn(String, Option<Secret>) -> F,
+) -> Vec<(String, Answer)>
+where
+    F: Future<Output = Answer> + Send + 'static,
+{
     let asked: Vec<_> = addresses
         .into_iter()
         .map(|(url, key)| {
-            tokio::spawn(async move {
-                let answer = gateway::list_models(&url, key, patience).await;
-                (url, answer)
-            })
+            let answer = tokio::spawn(list(url.clone(), key));
+            (url, answer)
         })
         .collect();
     let mut answers = Vec::with_capacity(asked.len());
-    for task in asked {
-        answers.extend(task.await);
+    for (url, answer) in asked {
+        answers.push((url, answer.await.unwrap_or_else(|_| Err(unread()))));
     }
     answers
+}
+
+/// The program failed while it read the answer of an address.
+fn unread() -> PreflightError {
+    PreflightError {
+        problem: EndpointProblem::Api,
+        message: "The answer of this address cannot be read: Stamina Lab failed on it".to_owned(),
+        hint: "Report this defect with the address and the lines on standard error.".to_owned(),
+    }
 }
 
 /// What answers at ports of the loopback address as an endpoint does: with a list of models, or with a demand for a key.
 async fn scan(ports: &[u16]) -> Vec<ListedEndpoint> {
     let addresses = ports.iter().map(|port| (format!("http://127.0.0.1:{port}"), None)).collect();
-    ask(addresses, LOCAL_PATIENCE)
+    let list = |url: String, key| async move { gateway::list_models(&url, key, LOCAL_PATIENCE).await };
+    ask(addresses, list)
         .await
         .into_iter()
         .filter(|(_, answer)| answer.as_ref().err().is_none_or(|error| error.problem == EndpointProblem::Key))
@@ -163,6 +182,31 @@ mod tests {
         assert!(found[0].problem.as_deref().unwrap().contains("key") && found[0].models.is_empty());
         assert_eq!(found[1].server.as_deref(), Some("vllm"));
         assert_eq!((found[1].models[0].id.as_str(), found[1].models[0].context), ("m", Some(4096)));
+    }
+
+    #[test]
+    fn every_address_that_was_named_has_an_answer() {
+        let addresses: Vec<(String, Option<Secret>)> =
+            ["a", "b", "c"].into_iter().map(|url| (url.to_owned(), None)).collect();
+        let answers = runtime().unwrap().block_on(ask(addresses, |url, _| async move {
+            assert_ne!(url, "b", "a defect, on purpose");
+            Ok(gateway::ModelList { server: None, models: Vec::new(), slots: None })
+        }));
+        let found: Vec<ListedEndpoint> =
+            answers.into_iter().map(|(url, answer)| listed(url, answer)).collect();
+        let urls: Vec<&str> = found.iter().map(|endpoint| endpoint.base_url.as_str()).collect();
+        assert_eq!(urls, ["a", "b", "c"]);
+        assert!(found[0].problem.is_none() && found[2].problem.is_none());
+        assert!(found[1].problem.as_deref().unwrap().contains("cannot be read"));
+    }
+
+    #[test]
+    fn an_address_that_is_named_twice_is_asked_once() {
+        let url =
+            format!("http://127.0.0.1:{}", stand_in("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n"));
+        let urls = vec![url.clone(), format!(" {url} "), url.clone()];
+        let found = list(&ListEndpoints { urls, ..ListEndpoints::default() }).unwrap().endpoints;
+        assert_eq!(found.iter().map(|endpoint| &*endpoint.base_url).collect::<Vec<_>>(), [&*url]);
     }
 
     #[test]

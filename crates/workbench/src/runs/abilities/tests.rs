@@ -24,6 +24,7 @@ fn whole(server: Option<ServerKind>) -> Found {
             usage_in_stream: Some(true),
             cached: Some(true),
             tools_refused: None,
+            tools_uncalled: false,
         },
         server,
         context: Some(32000),
@@ -63,9 +64,51 @@ fn tools_that_are_missing_come_with_the_remedy_of_the_program() {
         assert!(sentence.contains(remedy) && sentence.contains("the reason"), "{sentence}");
         assert!(sentence.contains("mini-swe-agent"), "{sentence}");
     }
+    // Nobody answered that question: nothing is said of the model.
     let mut found = whole(None);
     found.abilities.tools = None;
-    assert_eq!(said(&[], &found).state, CheckState::Unknown);
+    let check = said(&[], &found);
+    let sentence = check.sentence.unwrap();
+    assert_eq!(check.state, CheckState::Unknown);
+    assert!(sentence.contains("did not answer") && !sentence.contains("did not call"), "{sentence}");
+    found.abilities.tools_uncalled = true;
+    let check = said(&[], &found);
+    assert!(check.state == CheckState::Unknown && check.sentence.unwrap().contains("did not call"));
+}
+
+#[test]
+fn what_was_found_out_counts_for_an_hour_from_when_it_was_however_often_it_is_looked_at() {
+    let kept = Kept::default();
+    let place = || ("http://127.0.0.1:8080".to_owned(), "m".to_owned(), "/v1/chat/completions");
+    let begin = Instant::now();
+    let after = |minutes: u64| begin + Duration::from_mins(minutes);
+    assert!(kept.recent(&place(), begin).is_none());
+    kept.keep(place(), begin, whole(None));
+    let (since, found) = kept.recent(&place(), after(50)).unwrap();
+    assert_eq!(since, begin);
+    kept.keep(place(), since, found);
+    assert!(kept.recent(&place(), after(59)).is_some());
+    assert!(kept.recent(&place(), after(61)).is_none(), "a look at 50 minutes made it no younger");
+}
+
+#[test]
+fn a_list_that_fails_once_or_tells_less_takes_nothing_away() {
+    let before = whole(Some(ServerKind::LlamaCpp));
+    let list = |server, context| ModelList {
+        server,
+        models: vec![ListedModel { id: "m".to_owned(), context, model_context: None }],
+        slots: None,
+    };
+    let failed = found_in(None, "m", &before);
+    assert_eq!((failed.context, failed.slots, failed.server), (before.context, before.slots, before.server));
+    assert_eq!(failed.abilities, Abilities::default(), "what it can do is asked for apart");
+    // `/props` did not answer this time.
+    let less = found_in(Some(&list(None, None)), "m", &before);
+    assert_eq!((less.context, less.server), (Some(32000), Some(ServerKind::LlamaCpp)));
+    let other = found_in(Some(&list(Some(ServerKind::LlamaCpp), Some(8192))), "m", &before);
+    assert_eq!(other.context, Some(8192), "what it tells now counts");
+    let changed = found_in(Some(&list(Some(ServerKind::Ollama), None)), "m", &before);
+    assert_eq!((changed.context, changed.slots), (None, None), "another program answers");
 }
 
 #[test]
@@ -133,8 +176,8 @@ fn a_model_that_is_not_listed_is_a_warning() {
     };
     let two = list(&["llama3.2:latest", "qwen3:8b"], Some(ServerKind::Ollama));
     assert!(listed(&two, "qwen3:8b", true).is_none() && listed(&two, "llama3.2", true).is_none());
-    assert_eq!(found_in(Some(&two), "llama3.2").context, Some(4096));
-    assert_eq!(found_in(Some(&two), "gone").context, None);
+    assert_eq!(found_in(Some(&two), "llama3.2", &Found::default()).context, Some(4096));
+    assert_eq!(found_in(Some(&two), "gone", &Found::default()).context, None);
     let check = listed(&two, "gone", false).unwrap();
     let sentence = check.sentence.unwrap();
     assert!(check.state == CheckState::Warn && check.fix.is_none());
@@ -150,7 +193,7 @@ fn a_model_that_is_not_listed_is_a_warning() {
     );
     // llama.cpp has one, and answers with it under any name.
     let one = list(&["smollm2"], Some(ServerKind::LlamaCpp));
-    assert_eq!(found_in(Some(&one), "any").context, Some(4096));
+    assert_eq!(found_in(Some(&one), "any", &Found::default()).context, Some(4096));
     let fix = listed(&one, "any", true).unwrap().fix.unwrap();
     assert_eq!(fix.action, FixAction::SetText { field: "model".to_owned(), value: "smollm2".to_owned() });
     assert!(listed(&list(&[], None), "m", true).is_none(), "no list, no warning");
