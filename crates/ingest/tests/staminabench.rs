@@ -771,6 +771,25 @@ fn the_name_of_an_exception_is_what_was_raised() {
         (r#""exit_status": "Submitted""#, EndReason::Unfinished, false, None),
         (r#""failure_reason": "Note: it ended""#, EndReason::Unfinished, false, None),
         (r#""finish_reason": "Stop""#, EndReason::Unfinished, false, None),
+        (r#""exit_status": "NoError""#, EndReason::Unfinished, false, None),
+        (r#""exit_status": "CompletedWithoutError""#, EndReason::Unfinished, false, None),
+        (r#""status": "NoError""#, EndReason::Unfinished, false, None),
+        (r#""status": "CompletedWithoutError""#, EndReason::Unfinished, false, None),
+        (r#""state": "FinishedWithoutAnyException""#, EndReason::Unfinished, false, None),
+        (
+            r#""exit_status": "NoSuchElementException""#,
+            EndReason::AgentError,
+            true,
+            raised("NoSuchElementException", ""),
+        ),
+        // A state is any word: what the table does not know is none.
+        (r#""status": "HandledTheError""#, EndReason::Unfinished, false, None),
+        (
+            r#""status": "ValueError: odd""#,
+            EndReason::AgentError,
+            true,
+            raised("ValueError", "ValueError: odd"),
+        ),
     ] {
         assert_eq!(ended(fields), (reason, unrecognised, exception), "{fields}");
     }

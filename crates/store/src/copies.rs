@@ -1,7 +1,7 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! one that has a result before one that was copied earlier, else the one with more attempts, else that of the source that was
-//! opened first.
+//! one that nobody continues before one that can be continued, else the one with more attempts, else one with a result that can
+//! be read, else that of the source that was opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -52,6 +52,11 @@ const IS_SNAPSHOT: &str =
     "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"',
     episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
 
+/// Whether an `episode` can be continued: it was copied before its end, or something outside ended it, and a resume plays on
+/// and takes the last attempt back. One that nobody continues is the better copy, however many attempts the other one has.
+const IS_OPEN: &str = "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled')
+    OR coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
+
 /// How far an `episode` was played: of two copies the shorter one was made earlier.
 const ATTEMPTS: &str =
     "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
@@ -64,8 +69,8 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     JOIN source ON source.id = run.source AND source.closed_at IS NULL
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_SNAPSHOT}, {ATTEMPTS} DESC, run.source, run.id, episode.key,
-    episode.id"
+  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_OPEN}, {ATTEMPTS} DESC, {IS_SNAPSHOT},
+    run.source, run.id, episode.key, episode.id"
     )
 });
 
@@ -73,14 +78,14 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
 static SHARED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH copy AS (
-    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_SNAPSHOT} AS is_snapshot,
-      {ATTEMPTS} AS attempts, {VALID} AS counts
+    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_OPEN} AS is_open,
+      {IS_SNAPSHOT} AS is_snapshot, {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_snapshot, its.attempts, -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_snapshot, mine.attempts, -mine.source, -mine.run), mine.identity, NULL))
+      (its.counts, its.preferred, -its.is_open, its.attempts, -its.is_snapshot, -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.source, -mine.run), mine.identity, NULL))
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
@@ -99,7 +104,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     WHERE run.source = ?1 AND episode.identity IN
       (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     WINDOW same AS (PARTITION BY episode.run, episode.identity
-      ORDER BY {IS_SNAPSHOT}, {ATTEMPTS} DESC, part.place, part.key))
+      ORDER BY {IS_OPEN}, {ATTEMPTS} DESC, {IS_SNAPSHOT}, part.place, part.key))
   WHERE number > 1"
     )
 });
@@ -223,7 +228,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use model::{Benchmark, Episode, Run};
+    use model::{Attempt, Benchmark, EndReason, Ending, Episode, Run, Turn, Verdict};
     use rusqlite::StatementStatus;
 
     use super::*;
@@ -281,5 +286,81 @@ mod tests {
         let paths: Vec<&str> = warnings.iter().map(|warning| warning.path.as_str()).collect();
         assert_eq!(paths, ["p0001", "p0002"]);
         assert!(warnings.iter().all(|warning| warning.message.contains("as p0000,")), "{warnings:?}");
+    }
+
+    /// A source with one trial, which ended for this reason after so many attempts at a turn.
+    fn source_of(store: &Store, name: &str, reason: EndReason, attempts: u32) -> SourceId {
+        let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
+        let run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
+        store.put_runs(source, "", "harbor", &[run]).unwrap();
+        let mut episode = Episode::new("e", "task");
+        episode.identity = Some("one and the same".to_owned());
+        let mut turn = Turn::new(1);
+        turn.attempts = (1..=attempts).map(|number| Attempt::new(number, Verdict::Failed)).collect();
+        if let Some(last) = turn.attempts.last_mut() {
+            last.end_reason = Some(reason);
+            if reason.default_ending() == Ending::Censored {
+                last.verdict = Verdict::Unfinished;
+            }
+        }
+        episode.turns.push(turn);
+        let episodes = [(name.to_owned(), episode)];
+        let part =
+            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+        source
+    }
+
+    #[test]
+    fn of_copies_one_that_a_resume_plays_on_does_not_count() {
+        use EndReason::{AgentTimeout, Budget, Cancelled, Endpoint, Environment, TestsFailed, Unfinished};
+        // What counts, and what does not, each with its attempts.
+        for (counts, other) in [
+            // The attempt was taken back, and played anew.
+            ((TestsFailed, 3), (Endpoint, 3)),
+            // Played anew from the first step on.
+            ((TestsFailed, 1), (Environment, 3)),
+            ((AgentTimeout, 1), (Budget, 3)),
+            ((TestsFailed, 1), (Cancelled, 3)),
+            ((TestsFailed, 1), (Unfinished, 3)),
+            // Of two of them the one that was played longer, and else the one that has ended.
+            ((Endpoint, 3), (Cancelled, 2)),
+            ((Unfinished, 3), (Endpoint, 2)),
+            ((Endpoint, 2), (Unfinished, 2)),
+            ((TestsFailed, 3), (TestsFailed, 2)),
+        ] {
+            for order in [["counts", "other"], ["other", "counts"]] {
+                let store = Store::in_memory().unwrap();
+                for name in order {
+                    let (reason, attempts) = if name == "counts" { counts } else { other };
+                    source_of(&store, name, reason, attempts);
+                }
+                let runs: Vec<(RunId, String)> = store
+                    .read(|conn| {
+                        let of_source =
+                            "SELECT run.id, source.name FROM run JOIN source ON source.id = run.source";
+                        let mut find = conn.prepare(of_source)?;
+                        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                        Ok(rows.collect::<rusqlite::Result<_>>()?)
+                    })
+                    .unwrap();
+                let ids: Vec<RunId> = runs.iter().map(|(run, _)| *run).collect();
+                let copies = store.copies_among(&ids).unwrap();
+                assert_eq!(copies.len(), 1);
+                let counted = runs.iter().find(|(run, _)| *run == copies[0].counted_run);
+                assert_eq!(
+                    counted.map(|(_, name)| name.as_str()),
+                    Some("counts"),
+                    "{counts:?} {other:?} {order:?}"
+                );
+                // What is shown beside a run says the same.
+                let of_other = runs.iter().find(|(_, name)| name == "other").map(|(run, _)| *run).unwrap();
+                assert_eq!(
+                    store.shared_episodes(of_other).unwrap()[0].counted_there,
+                    1,
+                    "{counts:?} {other:?}"
+                );
+            }
+        }
     }
 }

@@ -184,7 +184,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         let said = words::status(text);
         facts.success = facts.success.or(said);
         facts.end_reason = facts.end_reason.or_else(|| end_by_words(text));
-        if let Some(raised) = raised_by_name(text) {
+        if let Some(raised) = raised_by_state(text) {
             raise(facts, raised);
         }
         return said.is_some();
@@ -279,8 +279,17 @@ pub(super) fn raised_by_name(text: &str) -> Option<(String, String)> {
         && words::status(name).is_none()
         && words::label(name).is_none();
     let raised = (name.to_owned(), message.to_owned());
-    let is_error = ["Error", "Exception", "Interrupt"].iter().any(|end| last.ends_with(end));
+    // `NoError` and `CompletedWithoutError` say that there was none; `NoSuchElementException` is one.
+    let is_error = ["Error", "Exception", "Interrupt"]
+        .iter()
+        .find_map(|end| last.strip_suffix(end))
+        .is_some_and(|rest| !rest.ends_with("No") && !rest.contains("Without"));
     (is_name && (is_error || exception_end(&raised).is_some())).then_some(raised)
+}
+
+/// The same of a state, which is any word: a name alone is an exception only where the table knows it.
+pub(super) fn raised_by_state(text: &str) -> Option<(String, String)> {
+    raised_by_name(text).filter(|raised| !raised.1.is_empty() || exception_end(raised).is_some())
 }
 
 /// The type of an exception that a text begins with: `TimeoutError: …`.
