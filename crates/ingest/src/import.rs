@@ -82,6 +82,7 @@ pub fn import_among(
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
 ) -> Result<Imported, ImportError> {
+    tree.set_hash_key(store.hash_key()?);
     let found = discover_among(tree, formats)?;
     let mut imported = Imported { found: found.by_format(), ..Imported::default() };
     imported.formats = imported.found.iter().map(|format| format.id).collect();

@@ -114,14 +114,16 @@ impl Format for TidyTable {
 /// Reads parts of the tables of a folder.
 struct TableReader {
     tables: Vec<Table>,
-    /// The rows by share, once a share is read. `None` = there is no room for the file: each share goes over all tables.
+    /// The rows by share, once a share is read. `None` = there is no room for the file: each share goes over all tables, as one
+    /// does whose rows cannot be read back.
     shares: OnceLock<Option<Shares>>,
     cursors: Cursors,
 }
 
 /// So many shares go over all tables themselves: less work than a copy of the rows.
 const SHARES_WITHOUT_COPY: u64 = 2;
-/// Rows and bytes of a share that are kept at most. A share has far less, unless names were chosen so that all fall into one.
+/// Rows and bytes of a share that are kept at most. A share has far less, unless few episodes have nearly all rows: names that
+/// fall into one share cannot be chosen without the library's key.
 const SHARE_ROWS_CAP: u64 = 200_000;
 const SHARE_BYTES_CAP: u64 = 512 << 20;
 
@@ -204,25 +206,33 @@ impl TableReader {
         Ok(())
     }
 
-    fn share(&self, tree: &Tree, share: (u64, u64), episodes: &mut Episodes, notes: &mut Notes) {
+    /// The episodes of a share from the copy of the rows. `None` = there is none, or it cannot be read to its end.
+    fn share_of_copy(&self, tree: &Tree, share: (u64, u64)) -> Option<(Episodes, Notes)> {
         let (number, of) = share;
-        if of > SHARES_WITHOUT_COPY
-            && let Some(shares) = self.shares.get_or_init(|| Shares::sort(tree, &self.tables, of).ok())
-        {
-            if let Some((table, row)) = shares.left_out
-                && number == 0
-            {
-                let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
-                            Sort the table by run and scenario.";
-                notes.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
-            }
-            let mut rows = shares.rows(number);
-            while let Some(Ok(())) = rows.advance() {
-                let Some(table) = self.tables.get(rows.table()) else { return };
-                Self::take(tree, table, &rows, share, episodes, notes);
-            }
-            return;
+        if of <= SHARES_WITHOUT_COPY {
+            return None;
         }
+        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
+        let shares = self.shares.get_or_init(|| Shares::sort(tree, &self.tables, of).ok()).as_ref()?;
+        if let Some((table, row)) = shares.left_out
+            && number == 0
+        {
+            let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
+                        Sort the table by run and scenario.";
+            notes.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
+        }
+        let mut rows = shares.rows(number);
+        while let Some(next) = rows.advance() {
+            next.ok()?;
+            let table = self.tables.get(rows.table())?;
+            Self::take(tree, table, &rows, share, &mut episodes, &mut notes);
+        }
+        Some((episodes, notes))
+    }
+
+    /// The same from the tables themselves.
+    fn share_of_tables(&self, tree: &Tree, share: (u64, u64)) -> (Episodes, Notes) {
+        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
         for table in &self.tables {
             let Ok(mut rows) = table.rows(tree) else { continue };
             while let Some(next) = rows.advance() {
@@ -231,9 +241,10 @@ impl TableReader {
                     Err(RowError::Row(..)) => continue,
                     Err(RowError::Rest(_)) => break,
                 }
-                Self::take(tree, table, rows.as_ref(), share, episodes, notes);
+                Self::take(tree, table, rows.as_ref(), share, &mut episodes, &mut notes);
             }
         }
+        (episodes, notes)
     }
 
     /// Takes a row if it is of the share.
@@ -252,7 +263,7 @@ impl TableReader {
             }
             return;
         }
-        if episodes.key.share(of) != number {
+        if episodes.key.share(of, tree.hash_key()) != number {
             return;
         }
         if episodes.taken.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
@@ -303,7 +314,9 @@ impl PartReader for TableReader {
                 if let [only] = &self.tables[..] {
                     path = &only.path;
                 }
-                self.share(tree, (number, of), &mut episodes, &mut notes);
+                let share = (number, of);
+                (episodes, notes) =
+                    self.share_of_copy(tree, share).unwrap_or_else(|| self.share_of_tables(tree, share));
             }
             None => {}
         }
@@ -416,5 +429,35 @@ mod tests {
         // Whoever goes over the tables again finds them empty.
         let empty = || std::fs::write(&path, table.lines().next().unwrap()).unwrap();
         assert_eq!(all(OF, &empty), (expected, told));
+    }
+
+    #[test]
+    fn rows_that_cannot_be_read_back_are_read_from_the_tables() {
+        const OF: u64 = 5;
+        let room = tempfile::tempdir().unwrap();
+        let mut table = "run,harness,model,scenario,turn,attempt,passed\n".to_owned();
+        for turn in 1..=2 {
+            for number in 0..200 {
+                writeln!(table, "a,h,m,s{number},{turn},1,true").unwrap();
+            }
+        }
+        std::fs::write(room.path().join("apart.csv"), &table).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        let reader = TableReader::new(files::tables(&tree, ""));
+        let all = || -> Vec<Reading> {
+            let share = |number| {
+                let part = Part { key: Piece::Share { number, of: OF }.key(), stamp: 0 };
+                reader.read(&tree, &part, &mut Report::default())
+            };
+            (0..OF).flat_map(share).collect()
+        };
+        let expected = all();
+        assert_eq!(expected.len(), 200);
+        let copy = reader.shares.get().unwrap().as_ref().unwrap();
+        // In the middle of a share, and all of it.
+        for bytes in [1_000, 0] {
+            copy.lose_after(bytes);
+            assert_eq!(all(), expected);
+        }
     }
 }
