@@ -149,7 +149,8 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
                 average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
             let cost = cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost ${usd:.2}"));
             let episodes = counted(u64::from(*episodes), "episode");
-            let of_endpoint = endpoint_attempts(endpoint.retried, endpoint.lost)
+            let of_endpoint = endpoint
+                .and_then(|attempts| endpoint_attempts(attempts.retried, attempts.lost))
                 .map_or_else(String::new, |words| format!("; {words}"));
             Some(format!("{}: {episodes} over, average score {score}, {cost}{of_endpoint}", ended(how)))
         }

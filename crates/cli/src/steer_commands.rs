@@ -93,7 +93,8 @@ fn told(run: &LiveRunDetail) -> String {
             .collect();
         lines.push(format!("endpoint, last 10 min: {}", faults.join(", ")));
     }
-    lines.extend(endpoint_attempts(row.endpoint_retried, row.endpoint_lost));
+    let of_endpoint = row.endpoint_retried.zip(row.endpoint_lost);
+    lines.extend(of_endpoint.and_then(|(retried, lost)| endpoint_attempts(retried, lost)));
     // A sentence is too long for the table.
     lines.extend(run.episodes.iter().filter_map(|e| Some(format!("{}: {}", e.name, e.stuck.as_ref()?))));
     let rows: Vec<Vec<String>> =

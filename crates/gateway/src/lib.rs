@@ -48,6 +48,7 @@ mod serve;
 mod settings;
 mod small_request;
 mod socket;
+mod speed;
 mod sse;
 mod state;
 mod stream;
@@ -59,14 +60,17 @@ mod usage;
 pub use abilities::{Abilities, abilities};
 pub use attempt::Attempt;
 pub use error::{EndpointProblem, GatewayError};
-pub use fault_attribution::EndpointFault;
 pub use fault_attribution::table::EndedBy;
+pub use fault_attribution::{EndpointFault, Excuse};
 pub use listing::{ListedModel, ModelList, ServerKind, list_models};
 pub use log::{LogLine, LogTotals, RequestBegun, RequestFaulted, read_totals};
 pub use preflight::{PreflightAnswer, PreflightError, preflight};
 pub use price::PriceTable;
-pub use record::{AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, Termination, Waiting};
+pub use record::{
+    AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, StreamTimes, Termination, Waiting,
+};
 pub use route::{Answer, Route};
 pub use secret::Secret;
 pub use serve::Gateway;
 pub use settings::{Budget, Budgets, Price, Retry, Settings, Upstream};
+pub use speed::{Speed, Speeds};

@@ -108,29 +108,29 @@ impl Called {
         }
     }
 
-    /// What ended it, for the attribution of its end. `None`: its agent finished, or its end has a cause that the gateway has
-    /// nothing to do with.
-    fn ended_by(&self) -> Option<EndedBy> {
+    /// What ended it, for the attribution of its end. `None`: a cause that says nothing of the endpoint in any case: a budget of
+    /// the episode or the run, the gateway itself, the container, or a command that could not be started.
+    pub(crate) fn ended_by(&self) -> Option<EndedBy> {
         let exit = self.end.exit;
-        if self.ran_out_of_time() || self.spent_its_time() {
+        match &self.over {
+            Some(StopReason::Budget { .. }) if self.spent_its_time() => return Some(EndedBy::TimeLimit),
+            Some(StopReason::Budget { scope: Scope::Attempt, .. }) => return Some(EndedBy::Agent),
+            Some(StopReason::Budget { .. } | StopReason::Endpoint { .. }) => return None,
+            // It ends nothing by itself: what came of the last request is for the gateway to say.
+            Some(StopReason::ContextOverflow { .. }) | None => {}
+        }
+        if self.ran_out_of_time() {
             return Some(EndedBy::TimeLimit);
         }
         let is_lost = exit.code.is_none() && !exit.timed_out;
-        let is_limited = exit.disk_full || exit.out_of_memory;
-        match self.outcome.end? {
-            EndReason::Endpoint => Some(EndedBy::HarnessReport),
-            // Its command could not be started.
-            EndReason::Environment => None,
-            _ if is_lost || is_limited || exit.stopped => None,
-            _ => Some(EndedBy::HarnessExit),
+        match self.outcome.end {
+            Some(EndReason::Endpoint) => Some(EndedBy::HarnessReport),
+            Some(EndReason::Environment) => None,
+            _ if is_lost || exit.stopped => None,
+            _ if exit.disk_full || exit.out_of_memory => Some(EndedBy::Agent),
+            None => Some(EndedBy::Agent),
+            Some(_) => Some(EndedBy::HarnessExit),
         }
-    }
-
-    /// Whether something else decides its end: a budget, the gateway itself, or a context that is too long.
-    fn is_decided(&self) -> bool {
-        let is_budget = matches!(self.over, Some(StopReason::Budget { .. })) && !self.spent_its_time();
-        is_budget
-            || matches!(self.over, Some(StopReason::Endpoint { .. } | StopReason::ContextOverflow { .. }))
     }
 
     /// Whether the time that one attempt may take is spent.
@@ -309,9 +309,7 @@ pub(crate) async fn call(
     let mut called = Called { end, outcome, seen, over, blamed: None };
     let budget = play.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
-    if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by())
-        && !called.is_decided()
-    {
+    if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by()) {
         called.blamed = tokio::select! {
             blamed = attempt.endpoint_fault(limit, ended_by) => blamed,
             () = stop.cancelled() => {

@@ -68,6 +68,13 @@ pub(crate) enum Fault {
     Stopped,
     /// The endpoint.
     Endpoint(String),
+    /// No request of the run was ever answered completely, so nothing is known of its agent.
+    Unanswered {
+        /// What came of its last request, in one line.
+        why: String,
+        /// How its harness ended, where that sent no request to a model: then it may be what is broken.
+        unasked: Option<String>,
+    },
     /// The boxes; `gone` = the engine does not answer.
     Boxes {
         /// One line.

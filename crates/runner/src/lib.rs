@@ -153,9 +153,9 @@ pub enum Event {
         average_score: Option<f64>,
         /// Of the run.
         spent: gateway::Spent,
-        /// Attempts that the endpoint cost. Logs of older versions do not have it.
-        #[serde(default)]
-        endpoint: EndpointAttempts,
+        /// Attempts that the endpoint cost. `None` = unknown: an older version began the run, or wrote the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        endpoint: Option<EndpointAttempts>,
     },
 }
 

@@ -46,8 +46,8 @@ pub struct LiveRun {
     pub usual_gap: Option<f64>,
     /// Faults of the endpoint in the last ten minutes, by status (0 = no answer).
     pub faults: Vec<(u16, u32)>,
-    /// Attempts that the endpoint cost, in all parts of the run.
-    pub endpoint: crate::EndpointAttempts,
+    /// Attempts that the endpoint cost, in all parts of the run; `None` = unknown.
+    pub endpoint: Option<crate::EndpointAttempts>,
 }
 
 /// Whether a run is played.

@@ -150,10 +150,11 @@ impl Play {
         link.gateway.as_ref().and_then(Gateway::is_run_answered) == Some(false)
     }
 
-    /// An attempt was retried because of the endpoint, or is recorded as lost to it.
+    /// An attempt was retried because of the endpoint, or is recorded as lost to it. What an older version did not count stays
+    /// unknown.
     pub(crate) fn count_endpoint(&self, is_lost: bool) {
         let mut run = lock(&self.run);
-        let counts = &mut run.endpoint;
+        let Some(counts) = &mut run.endpoint else { return };
         *(if is_lost { &mut counts.lost } else { &mut counts.retried }) += 1;
         let written =
             disk::briefly(|| disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns));

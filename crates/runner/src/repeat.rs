@@ -25,12 +25,27 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// How often an engine may go away in one attempt before that counts as such a fault.
 const AWAY: u32 = 10;
 
-/// Why a run ends whose model has never said a word, and what to do.
-fn never_answered(why: &str) -> String {
+/// Why a run ends whose model has never said a word, and what to do. `is_unasked`: its harness ended before it asked a model.
+fn never_answered(why: &str, is_unasked: bool) -> String {
+    let check = if is_unasked {
+        "how the harness is called, its image and its settings"
+    } else {
+        "the endpoint's address, key, model and API, and the size of its context"
+    };
+    // Another sentence follows.
+    let why = why.trim_end().trim_end_matches('.');
     format!(
-        "no request of the run was ever answered completely, after {REPEATS} retries of an attempt: {why}. Check the endpoint's \
-         address, key, model and API, then resume"
+        "no request of the run was ever answered completely, after {REPEATS} retries of an attempt: {why}. Check {check}, then \
+         resume"
     )
+}
+
+/// What came of an attempt, with the last words of a harness that asked no model.
+pub(crate) fn with_words(why: String, unasked: Option<String>, title: &str) -> String {
+    match unasked {
+        None => why,
+        Some(said) => format!("{why}, and {title} ended with: {said}"),
+    }
 }
 
 impl Episode<'_> {
@@ -69,6 +84,8 @@ impl Episode<'_> {
             if self.play.stop.is_cancelled() {
                 return Ok(None);
             }
+            // Whether the run had no answer, and whether this attempt asked for none.
+            let (mut is_unanswered, mut is_unasked) = (false, false);
             let (reason, why, is_final) = match fault {
                 // Somebody wishes that it is played again.
                 Fault::Stopped => continue,
@@ -87,6 +104,11 @@ impl Episode<'_> {
                 }
                 Fault::Boxes { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
+                Fault::Unanswered { why, unasked } => {
+                    (is_unanswered, is_unasked) = (true, unasked.is_some());
+                    let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
+                    (reason, with_words(why, unasked, self.play.harness.title()), repeats >= REPEATS)
+                }
                 // It would be the same again.
                 Fault::Refused(why) => (EndReason::Environment, why, true),
             };
@@ -94,13 +116,15 @@ impl Episode<'_> {
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
             // Nobody refuses a repetition for which nothing is left.
             let over = self.play.over(&self.status, &self.planned.name).await;
-            if is_final && reason == EndReason::Endpoint && self.play.is_never_answered().await {
+            let is_endpoint = reason == EndReason::Endpoint;
+            if is_final && (is_endpoint || is_unanswered) && self.play.is_never_answered().await {
                 // The next episode would fare no better, and none of them says anything of its agent.
-                self.play.end(Ending::Broken(never_answered(&why)));
+                self.play.end(Ending::Broken(never_answered(&why, is_unasked)));
                 return Ok(None);
             }
-            if is_final || over.is_some() {
-                if reason == EndReason::Endpoint {
+            // Where another episode was answered meanwhile, the next play tells whose the end is.
+            if is_final && !is_unanswered || over.is_some() {
+                if is_endpoint {
                     self.play.count_endpoint(true);
                 }
                 let end = verdict::given_up(reason, &why);
@@ -113,7 +137,7 @@ impl Episode<'_> {
                 return self.commit(data, played).await.map(Some);
             }
             repeats += 1;
-            if reason == EndReason::Endpoint {
+            if is_endpoint {
                 self.play.count_endpoint(false);
             }
             self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));

@@ -1,6 +1,6 @@
 //! Why the agent's side of an attempt ended: the first of a budget, the box's limits, what the harness says.
 
-use gateway::{Scope, StopReason};
+use gateway::{EndpointFault, Excuse, Scope, StopReason};
 use model::EndReason;
 
 use crate::agent::Called;
@@ -31,8 +31,8 @@ pub(crate) fn agent_end(
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
-    if let Some(fault) = called.blamed.as_ref().filter(|fault| may_retry || !fault.is_retried_only) {
-        return Err(Fault::Endpoint(fault.reason.clone()));
+    if let Some(fault) = called.blamed.as_ref().and_then(|fault| excused(called, fault, may_retry)) {
+        return Err(fault);
     }
     if let Some(over @ StopReason::Budget { .. }) = budget {
         return Ok(budget_spent(over));
@@ -74,6 +74,29 @@ pub(crate) fn agent_end(
         Some(reason) => {
             Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
         }
+    }
+}
+
+/// The fault that excuses a call, as far as it does.
+fn excused(called: &Called, fault: &EndpointFault, may_retry: bool) -> Option<Fault> {
+    let why = fault.reason.clone();
+    match fault.excuse {
+        Excuse::ForGood => Some(Fault::Endpoint(why)),
+        Excuse::Retried => may_retry.then_some(Fault::Endpoint(why)),
+        Excuse::RunUnanswered { was_asked } => {
+            let unasked = (!was_asked).then(|| last_words(called));
+            Some(Fault::Unanswered { why, unasked })
+        }
+    }
+}
+
+/// How a harness ended that asked no model, in its own words if it has any.
+fn last_words(called: &Called) -> String {
+    let said = called.outcome.message.as_deref().map(str::trim).filter(|said| !said.is_empty());
+    match (said, called.end.exit.code) {
+        (Some(said), _) => record::one_line(said, MESSAGE),
+        (None, Some(code)) => format!("exit code {code}, without a message"),
+        (None, None) => "no exit code and no message".to_owned(),
     }
 }
 
@@ -175,21 +198,65 @@ mod tests {
         }
     }
 
-    fn fault(reason: &str, is_retried_only: bool) -> gateway::EndpointFault {
-        gateway::EndpointFault { reason: reason.to_owned(), is_retried_only }
+    fn fault(reason: &str, excuse: Excuse) -> EndpointFault {
+        EndpointFault { reason: reason.to_owned(), excuse }
     }
 
     /// An agent can end its harness while it waits for the endpoint.
     #[test]
     fn what_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
         let mut ended = called(EndReason::KilledItself, false, None, false);
-        ended.blamed = Some(fault("429; no answer had come", true));
+        ended.blamed = Some(fault("429; no answer had come", Excuse::Retried));
         assert!(
             matches!(agent_end(&ended, None, 60, true), Err(Fault::Endpoint(why)) if why.starts_with("429"))
         );
         assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
-        ended.blamed = Some(fault("broke off", false));
+        ended.blamed = Some(fault("broke off", Excuse::ForGood));
         assert!(matches!(agent_end(&ended, None, 60, false), Err(Fault::Endpoint(_))));
+    }
+
+    /// A harness that breaks before its first request is not the endpoint's failure, and has words of its own.
+    #[test]
+    fn what_a_run_without_an_answer_came_to_is_told_in_the_words_of_whoever_was_asked() {
+        let mut ended = called(EndReason::AgentError, false, None, false);
+        ended.outcome.message = Some(" unknown option\n--modle ".to_owned());
+        for (was_asked, expected) in [(true, None), (false, Some("unknown option --modle"))] {
+            ended.blamed = Some(fault("it came to nothing", Excuse::RunUnanswered { was_asked }));
+            let Err(Fault::Unanswered { why, unasked }) = agent_end(&ended, None, 60, false) else {
+                panic!("nothing is the agent's")
+            };
+            assert_eq!((why.as_str(), unasked.as_deref()), ("it came to nothing", expected));
+        }
+        ended.outcome.message = None;
+        assert_eq!(last_words(&ended), "exit code 1, without a message");
+    }
+
+    /// What is asked of the gateway about an end, and about which ends it is asked.
+    #[test]
+    fn the_gateway_is_asked_about_every_end_that_may_be_the_endpoints() {
+        use gateway::EndedBy;
+        let of = |end: Option<EndReason>, over: Option<StopReason>| {
+            let mut ended = called(EndReason::AgentError, false, None, false);
+            (ended.outcome.end, ended.over) = (end, over);
+            ended.ended_by()
+        };
+        let failed = Some(EndReason::AgentError);
+        let overflow = Some(StopReason::ContextOverflow { message: "too long".to_owned() });
+        assert_eq!(of(failed, overflow), Some(EndedBy::HarnessExit), "a later request may have failed");
+        assert_eq!(of(failed, None), Some(EndedBy::HarnessExit));
+        assert_eq!(of(Some(EndReason::Endpoint), None), Some(EndedBy::HarnessReport));
+        assert_eq!(of(None, None), Some(EndedBy::Agent), "it finished");
+        assert_eq!(of(Some(EndReason::Environment), None), None);
+        let attempt = |limit| Some(budget(Scope::Attempt, limit));
+        assert_eq!(of(failed, attempt("seconds")), Some(EndedBy::TimeLimit));
+        assert_eq!(of(failed, attempt("tokens")), Some(EndedBy::Agent));
+        assert_eq!(of(failed, Some(budget(Scope::Episode, "tokens"))), None);
+        assert_eq!(of(failed, Some(StopReason::Endpoint { message: String::new() })), None);
+        let mut limited = called(EndReason::AgentError, false, None, false);
+        limited.end.exit.out_of_memory = true;
+        assert_eq!(limited.ended_by(), Some(EndedBy::Agent));
+        limited.end.exit = sandbox::BoxEnd::default().exit;
+        assert_eq!(limited.ended_by(), None, "its container is lost");
     }
 
     fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> Called {
@@ -206,7 +273,7 @@ mod tests {
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
             over: None,
-            blamed: blamed.map(|why| fault(why, false)),
+            blamed: blamed.map(|why| fault(why, Excuse::ForGood)),
         };
         called.end.exit.code = Some(if timed_out { 124 } else { 1 });
         called.end.exit.timed_out = timed_out;

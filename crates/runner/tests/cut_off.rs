@@ -38,7 +38,7 @@ async fn cut_off_by(limit: &str) -> Option<Cut> {
         Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });
     let finish = common::run_without_waits(settings, Arc::new(|_| {})).await;
     // A stall that takes most of the limit is retried. Each time the model has to be asked once more.
-    let plays = runner::live::read(&folder).unwrap().endpoint.retried + 1;
+    let plays = runner::live::read(&folder).unwrap().endpoint.unwrap().retried + 1;
     if limit.contains("minutes") && silent.load(Ordering::Relaxed) < plays {
         return None;
     }

@@ -60,7 +60,8 @@ const TABLE: [(Misbehavior, Judged); 8] = [
     (Empty, Judged::Endpoint),
     (Silence, Judged::Endpoint),
     (BadRequest, Judged::Endpoint),
-    (TooLarge, Judged::Recorded(Some(EndReason::ContextOverflow))),
+    // After an answer of the run it is the agent's (`docker_ends.rs`); before one it says nothing of an agent.
+    (TooLarge, Judged::Endpoint),
 ];
 
 /// The first word of a streamed answer, and an error after it.
@@ -179,7 +180,7 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
             }
             () = tokio::time::sleep(Duration::from_millis(200)) => {}
         }
-        let retried = runner::live::read(folder).map_or(0, |run| run.endpoint.retried);
+        let retried = runner::live::read(folder).map_or(0, |run| run.endpoint.map_or(0, |counts| counts.retried));
         if retried > 0 {
             // The other retries would be no different.
             runner::control::change(folder, |wish| wish.stop = true).unwrap();

@@ -116,6 +116,9 @@ test("the strip says unknown where nothing is known", () => {
   expect(of(detail({}, { endpoint_retried: 3, endpoint_lost: 1 }))).toMatchObject({ Endpoint: "4 × 429 last 10 min; 3 attempts retried, 1 lost" });
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 1, endpoint_lost: 0 })).toBe("All episodes are over. For the endpoint: 1 attempt retried.");
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 0, endpoint_lost: 2 })).toBe("All episodes are over. For the endpoint: 2 attempts lost.");
+  // An older version began it and counted nothing.
+  expect(of(detail({}, { endpoint_retried: null, endpoint_lost: null }))).toMatchObject({ Endpoint: "4 × 429 last 10 min" });
+  expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: null, endpoint_lost: null })).toBe("All episodes are over.");
   const dark = of(detail({ forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] }, { cost_usd: null, tokens: { input: null, cached: null, output: null } }));
   expect(dark).toMatchObject({ Spend: "unknown no price for this model", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
   // The scripted model takes no money: that is known, and nothing of it is forecast.

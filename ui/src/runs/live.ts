@@ -136,7 +136,7 @@ export function verdictInWords(verdict: ShakedownVerdict): string {
 
 /** What can be said about a run that is not played any more, in one sentence. */
 export function endInWords(row: Pick<LiveRunRow, "state" | "message" | "verdict"> & Partial<Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">>): string {
-  const attempts = endpointAttempts({ endpoint_retried: row.endpoint_retried ?? 0, endpoint_lost: row.endpoint_lost ?? 0 });
+  const attempts = endpointAttempts({ endpoint_retried: row.endpoint_retried ?? null, endpoint_lost: row.endpoint_lost ?? null });
   return attempts === null ? endOf(row) : `${endOf(row)} For the endpoint: ${attempts}.`;
 }
 
@@ -222,9 +222,10 @@ export function faultsInWords(faults: readonly (readonly [number, number])[]): s
   return faults.map(([status, n]) => `${count(n)} × ${status === 0 ? "no answer" : String(status)}`).join(", ");
 }
 
-/** Attempts that the endpoint cost: `3 attempts retried, 1 lost`; nothing where it cost none. */
+/** Attempts that the endpoint cost: `3 attempts retried, 1 lost`; nothing where it cost none, or where nobody counted them. */
 export function endpointAttempts(row: Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">): string | null {
   const { endpoint_retried: retried, endpoint_lost: lost } = row;
+  if (retried === null || lost === null) return null;
   if (retried === 0) return lost === 0 ? null : `${counted(lost, "attempt")} lost`;
   return `${counted(retried, "attempt")} retried${lost === 0 ? "" : `, ${count(lost)} lost`}`;
 }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use self::probe::Probe;
 use self::stall_tracker::EndFacts;
-use self::table::{Api, Decision, ProbeAnswer};
+use self::table::{Answers, Api, Decision, ProbeAnswer};
 use crate::record::AttemptKey;
 use crate::recorder::Recorder;
 use crate::request::RequestKind;
@@ -39,7 +39,7 @@ pub(crate) struct FaultAttribution {
     routes: Vec<Route>,
     /// When the endpoint last answered a probe.
     answered: Arc<Mutex<Option<Instant>>>,
-    /// Whether a request of an agent was answered completely, in any part of the run.
+    /// Whether a request of an agent was answered completely, in whatever API and any part of the run.
     run_is_answered: AtomicBool,
 }
 
@@ -48,8 +48,22 @@ pub(crate) struct FaultAttribution {
 pub struct EndpointFault {
     /// One line.
     pub reason: String,
+    /// How far it excuses the agent.
+    pub excuse: Excuse,
+}
+
+/// How far a fault of the endpoint excuses an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excuse {
+    /// For good: the endpoint caused it, and no agent can.
+    ForGood,
     /// An agent could cause it at will. So the attempt is retried a limited number of times, and then its end is the agent's.
-    pub is_retried_only: bool,
+    Retried,
+    /// No request of the run was ever answered completely, so no agent has acted yet, and nothing is known of one.
+    RunUnanswered {
+        /// Whether the attempt sent a request to a model. If not, its harness may be what is broken.
+        was_asked: bool,
+    },
 }
 
 impl FaultAttribution {
@@ -135,10 +149,14 @@ impl FaultAttribution {
                     }
                 }
                 Decision::EndAsEndpoint => {
-                    return Some(EndpointFault { reason: facts.reason, is_retried_only: false });
+                    let excuse = match facts.answers {
+                        Answers::NoneInRun => Excuse::RunUnanswered { was_asked: facts.was_asked },
+                        Answers::NoneInAttempt | Answers::Some => Excuse::ForGood,
+                    };
+                    return Some(EndpointFault { reason: facts.reason, excuse });
                 }
                 Decision::RetryAttempt => {
-                    return Some(EndpointFault { reason: facts.reason, is_retried_only: true });
+                    return Some(EndpointFault { reason: facts.reason, excuse: Excuse::Retried });
                 }
                 Decision::EndAsAgent | Decision::PassOn(_) | Decision::Retry(_) => return None,
             }

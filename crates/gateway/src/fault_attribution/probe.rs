@@ -54,6 +54,8 @@ impl<'a> Probe<'a> {
             retries: 0,
             faults: Vec::new(),
             termination: None,
+            reports_error: false,
+            stream: None,
             unmetered: false,
             probe: true,
             number: 0,

@@ -49,12 +49,24 @@ pub(crate) struct StallTracker {
     /// Whether an answer was complete.
     has_answer: bool,
     /// The error that the last finished request was answered with.
-    last_error: Option<String>,
+    last_error: Option<RequestError>,
+    /// The last request of an API that the harness is not said to speak, and what came of it.
+    elsewhere: Option<String>,
+}
+
+/// An error in place of an answer.
+#[derive(Debug)]
+struct RequestError {
+    /// When its request began.
+    began: Instant,
+    message: String,
 }
 
 /// What a finished request of the harness's API says of the endpoint.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Finished {
+    /// When it began.
+    pub(crate) began: Instant,
     /// The endpoint sent something, an error included.
     pub(crate) was_heard: bool,
     /// Its answer is complete.
@@ -88,6 +100,8 @@ pub(crate) struct EndFacts {
     pub(crate) probe: Option<PlannedProbe>,
     /// Why it is the endpoint's, if it is.
     pub(crate) reason: String,
+    /// Whether a model was asked at all.
+    pub(crate) was_asked: bool,
 }
 
 /// A probe that is not sent yet.
@@ -115,9 +129,17 @@ impl StallTracker {
         self.was_sent = true;
         self.was_heard |= finished.was_heard;
         self.has_answer |= finished.is_complete;
-        if finished.is_complete || finished.error.is_some() {
-            self.last_error = finished.error;
+        let Finished { began, is_complete, error, .. } = finished;
+        if is_complete || error.is_some() {
+            self.last_error = error.map(|message| RequestError { began, message });
         }
+    }
+
+    /// A request of an API that the harness is not said to speak has finished, possibly with an error.
+    pub(crate) fn add_elsewhere(&mut self, route: Route, is_complete: bool, error: Option<String>) {
+        self.has_answer |= is_complete;
+        let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
+        self.elsewhere = Some(format!("{}{error}", route.path()));
     }
 
     /// A request ended without an answer.
@@ -158,7 +180,8 @@ impl StallTracker {
             lost: if lost >= share && !lost.is_zero() { LostTime::TenthOrMore } else { LostTime::Less },
             last: LastRequest::Answered,
             probe: None,
-            reason: String::new(),
+            reason: "none of its requests was answered completely".to_owned(),
+            was_asked: self.was_sent || self.elsewhere.is_some(),
         };
         if let Some(last) = last {
             let silence = last.until.saturating_duration_since(last.silent_since);
@@ -180,11 +203,15 @@ impl StallTracker {
             };
         } else if let Some(error) = &self.last_error {
             facts.last = LastRequest::Refused;
-            facts.reason = format!("no request of the run was ever answered; the last error: {error}");
+            facts.reason = format!("its last request was answered with an error: {}", error.message);
         } else if !self.was_sent {
             facts.last = LastRequest::NotSent;
-            "no request of the run was ever answered, and this attempt sent none"
-                .clone_into(&mut facts.reason);
+            facts.reason = match &self.elsewhere {
+                None => "it sent no request to a model".to_owned(),
+                Some(elsewhere) => {
+                    format!("it sent no request in an API that its harness is said to speak, but to {elsewhere}")
+                }
+            };
         }
         if facts.lost == LostTime::TenthOrMore && ended_by == EndedBy::TimeLimit {
             let fault = self.last_fault.as_deref().unwrap_or("it did not answer");
@@ -206,6 +233,8 @@ impl StallTracker {
             })
             // Another request was answered while it waited, or after it.
             .filter(|request| answered.is_none_or(|answered| answered <= request.silent_since))
+            // A request that began after it was answered, with an error.
+            .filter(|request| self.last_error.as_ref().is_none_or(|error| error.began < request.until))
             .max_by_key(|request| (request.fault.is_some(), request.until - request.silent_since))
     }
 }
@@ -350,24 +379,55 @@ mod tests {
         assert_eq!(facts(false, 1150), LastRequest::BrieflySilent);
     }
 
+    fn finished(began: Instant, is_complete: bool, error: Option<&str>) -> Finished {
+        Finished { began, was_heard: true, is_complete, error: error.map(str::to_owned) }
+    }
+
     #[test]
     fn the_last_error_counts_until_an_answer_follows() {
+        let t = Instant::now();
         let mut tracker = StallTracker::default();
         let last = |tracker: &StallTracker| tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
-        assert_eq!(last(&tracker).last, LastRequest::NotSent);
-        tracker.add_finished(Finished {
-            was_heard: true,
-            error: Some("400: no".to_owned()),
-            ..Finished::default()
-        });
+        let facts = last(&tracker);
+        assert_eq!((facts.last, facts.was_asked), (LastRequest::NotSent, false));
+        tracker.add_finished(finished(t, false, Some("400: no")));
         // A request that is hung up on is no answer.
-        tracker.add_finished(Finished { was_heard: true, ..Finished::default() });
+        tracker.add_finished(finished(t, false, None));
         let facts = last(&tracker);
         assert_eq!((facts.last, facts.answers), (LastRequest::Refused, Answers::NoneInRun));
-        assert!(facts.reason.ends_with("the last error: 400: no"), "{}", facts.reason);
-        tracker.add_finished(Finished { was_heard: true, is_complete: true, ..Finished::default() });
+        assert!(facts.was_asked && facts.reason.ends_with("an error: 400: no"), "{}", facts.reason);
+        tracker.add_finished(finished(t, true, None));
         let facts = last(&tracker);
         assert_eq!((facts.last, facts.answers), (LastRequest::Answered, Answers::Some));
+    }
+
+    /// A harness that asks again after a broken answer, and then with a malformed request, ends on its own mistake.
+    #[test]
+    fn of_a_broken_answer_and_an_error_the_later_one_decides() {
+        let t = Instant::now();
+        let broken = || Unanswered { is_broken: true, ..unanswered(t, 10, 20, Some("broke off")) };
+        for (began, last) in [(15, LastRequest::Broken), (21, LastRequest::Refused)] {
+            let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
+            tracker.add_unanswered(broken());
+            // One that began before it is a request beside it.
+            tracker.add_finished(finished(at(t, began), false, Some("400: bad request")));
+            tracker.closed = Some(at(t, 25));
+            let facts = tracker.end_facts(LIMIT, EndedBy::HarnessExit, true);
+            assert_eq!(facts.last, last, "the erroneous request began after {began} s");
+        }
+        let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
+        tracker.add_finished(finished(t, false, Some("400: bad request")));
+        tracker.add_unanswered(broken());
+        assert_eq!(tracker.end_facts(LIMIT, EndedBy::HarnessExit, true).last, LastRequest::Broken);
+    }
+
+    #[test]
+    fn a_request_in_another_api_is_named() {
+        let mut tracker = StallTracker::default();
+        tracker.add_elsewhere(Route::Responses, false, Some("404 Not Found".to_owned()));
+        let facts = tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
+        assert_eq!((facts.last, facts.was_asked), (LastRequest::NotSent, true));
+        assert!(facts.reason.ends_with("but to /v1/responses (404 Not Found)"), "{}", facts.reason);
     }
 
     #[test]

@@ -206,6 +206,8 @@ pub enum EndedBy {
     HarnessReport,
     /// Its harness, which reports another failure. Each harness has words of its own for the same fault.
     HarnessExit,
+    /// Its agent: it finished, spent a budget of the attempt, or exceeded a limit of its container other than time.
+    Agent,
 }
 
 /// Which answers of a model were complete when an attempt ended.
@@ -241,7 +243,7 @@ pub(crate) enum LastRequest {
     Broken,
     /// Unanswered: it was retried after a fault, or its client gave up after one.
     Faulted,
-    /// Unanswered, and silent for a tenth of the limit or a minute. The endpoint sent nothing at all in this attempt.
+    /// Unanswered, and silent for a tenth of the limit or a minute. The endpoint sent nothing to the harness in this attempt.
     SilentThroughout,
     /// Unanswered, and silent for more than half of the limit.
     SilentForMost,
@@ -261,26 +263,29 @@ pub(crate) fn after_end(
     probe: ProbeAnswer,
 ) -> Decision {
     use Decision::{EndAsAgent, EndAsEndpoint, Probe, RetryAttempt};
-    use EndedBy::{HarnessExit, TimeLimit};
+    use EndedBy::{Agent, HarnessExit, TimeLimit};
     use LastRequest::{
         Answered, BrieflySilent, Broken, Faulted, NotSent, Refused, Silent, SilentForMost, SilentThroughout,
     };
 
     match (ended_by, answers, lost, last, probe) {
+        // No model has ever said a word, so nothing is its agent's.
+        (_, Answers::NoneInRun, ..) => EndAsEndpoint,
+        (Agent, ..) => EndAsAgent,
         (TimeLimit, _, LostTime::TenthOrMore, _, _) => EndAsEndpoint,
         // Whatever the harness calls it, and however often it tried.
         (_, _, _, Broken, _) => EndAsEndpoint,
         // The harness may have been ended while it waited.
         (HarnessExit, Answers::Some, _, Faulted, _) => RetryAttempt,
         (_, _, _, Faulted, _) => EndAsEndpoint,
-        // No model has ever said a word, so nothing is its agent's.
-        (_, Answers::NoneInRun, _, Refused | NotSent, _) => EndAsEndpoint,
-        // Nothing came, so the agent cannot have asked for a long answer.
-        (_, _, _, SilentThroughout, _) => EndAsEndpoint,
         (HarnessExit, _, _, Silent | SilentForMost, _) => EndAsAgent,
-        // The agent may keep a request open, or ask for a very long answer.
-        (_, _, _, Silent | SilentForMost, ProbeAnswer::NotSent) => Probe,
-        (_, _, _, Silent | SilentForMost, ProbeAnswer::Refused | ProbeAnswer::Failed) => EndAsEndpoint,
+        // The agent may keep a request open, or ask for a very long answer: also with the first request of an attempt, by what
+        // it left in its workspace before.
+        (_, _, _, Silent | SilentForMost | SilentThroughout, ProbeAnswer::NotSent) => Probe,
+        (_, _, _, Silent | SilentForMost | SilentThroughout, ProbeAnswer::Refused | ProbeAnswer::Failed) => {
+            EndAsEndpoint
+        }
+        (_, _, _, SilentThroughout, ProbeAnswer::Answered) => RetryAttempt,
         (TimeLimit, _, _, SilentForMost, ProbeAnswer::Answered) => RetryAttempt,
         (_, _, _, Silent | SilentForMost, ProbeAnswer::Answered) => EndAsAgent,
         (_, _, _, Answered | Refused | NotSent | BrieflySilent, _) => EndAsAgent,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use gateway::{Attempt, EndedBy, Termination};
+use gateway::{Attempt, EndedBy, EndpointFault, Excuse, Gateway, Termination};
 
 use crate::endpoint::{Act, End, Endpoint, SILENCE, attempt, client, post, start_gateway};
 use crate::passing::{CHAT, CHAT_EVENTS};
@@ -26,7 +26,7 @@ async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
 }
 
 /// Sends a request and hangs up once a condition holds.
-async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Output = ()>) {
+pub(crate) async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Output = ()>) {
     tokio::select! {
         () = hang_up(attempt, body, Duration::from_mins(1)) => panic!("it was answered"),
         () = so => {}
@@ -40,14 +40,29 @@ async fn got(endpoint: &Endpoint, requests: usize) {
     }
 }
 
-fn busy(seconds: &str) -> Act {
+/// Has a request of the run answered, so that an agent may have acted. It takes one act of the endpoint.
+async fn answer_one(gateway: &Gateway) {
+    let other = gateway.open(attempt(9), None);
+    assert_eq!(post(&other, PATH, "{}").await.status(), 200);
+    other.close();
+}
+
+pub(crate) fn excuse(fault: Option<EndpointFault>) -> Option<Excuse> {
+    fault.map(|fault| fault.excuse)
+}
+
+pub(crate) const UNANSWERED: Option<Excuse> = Some(Excuse::RunUnanswered { was_asked: true });
+const ENDS: [EndedBy; 3] = [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit];
+
+pub(crate) fn busy(seconds: &str) -> Act {
     Act::Answer { status: 429, headers: vec![("retry-after", seconds.to_owned())], body: "{}".into() }
 }
 
 #[tokio::test]
 async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
-    let endpoint = Endpoint::start(vec![busy("60")]).await;
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), busy("60")]).await;
     let gateway = start_gateway(endpoint.settings()).await;
+    answer_one(&gateway).await;
     let attempt = gateway.open(attempt(1), None);
     let mut waiting = attempt.waiting();
     hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
@@ -58,13 +73,13 @@ async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
     // It is little of an hour, but it was the end.
     for limit in [LIMIT, Duration::from_hours(1)] {
         let why = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await.expect("it is the endpoint's");
-        assert!(why.reason.contains("429") && !why.is_retried_only, "{why:?}");
+        assert!(why.reason.contains("429") && why.excuse == Excuse::ForGood, "{why:?}");
     }
     assert!(
         attempt.endpoint_fault(LIMIT, EndedBy::HarnessReport).await.is_some(),
         "also where its client gives up"
     );
-    assert_eq!(endpoint.got().len(), 1, "no probe was needed");
+    assert_eq!(endpoint.got().len(), 2, "no probe was needed");
 }
 
 #[tokio::test]
@@ -116,8 +131,9 @@ async fn a_last_answer_that_breaks_off_is_attributed_to_the_endpoint() {
     };
     pieces.truncate(2);
     let act = Act::Pieces { kind, pieces, gap: Duration::from_millis(20), end: End::Broken };
-    let endpoint = Endpoint::start(vec![act]).await;
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), act]).await;
     let gateway = start_gateway(endpoint.settings()).await;
+    answer_one(&gateway).await;
     let attempt = gateway.open(attempt(1), None);
     let _ = post(&attempt, PATH, "{}").await.text().await;
     assert_eq!(attempt.close().stop_reason, None, "one broken answer ends nothing");
@@ -126,7 +142,7 @@ async fn a_last_answer_that_breaks_off_is_attributed_to_the_endpoint() {
         attempt
             .endpoint_fault(Duration::from_hours(1), EndedBy::HarnessReport)
             .await
-            .is_some_and(|why| why.reason.contains("broke off") && !why.is_retried_only)
+            .is_some_and(|why| why.reason.contains("broke off") && why.excuse == Excuse::ForGood)
     );
 }
 
@@ -136,8 +152,10 @@ async fn hanging_up_on_an_answer_is_no_excuse() {
         unreachable!()
     };
     let gap = Duration::from_millis(20);
-    let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
+    let endpoint =
+        Endpoint::start(vec![Act::json(200, CHAT), Act::Pieces { kind, pieces, gap, end }]).await;
     let gateway = start_gateway(endpoint.settings()).await;
+    answer_one(&gateway).await;
     let attempt = gateway.open(attempt(1), None);
     hang_up_when(&attempt, r#"{"stream":true}"#, async {
         // The answer has started.
@@ -148,7 +166,7 @@ async fn hanging_up_on_an_answer_is_no_excuse() {
     .await;
     attempt.close();
     assert_eq!(attempt.endpoint_fault(Duration::from_mins(5), EndedBy::TimeLimit).await, None);
-    assert_eq!(endpoint.got().len(), 1);
+    assert_eq!(endpoint.got().len(), 2);
 }
 
 /// An agent can cause a refusal. Hanging up before the probe is answered excuses nothing.
@@ -156,19 +174,22 @@ async fn hanging_up_on_an_answer_is_no_excuse() {
 async fn hanging_up_on_a_refusal_is_no_excuse() {
     let hour = Duration::from_hours(1);
     for (ours, limits) in [(Act::json(200, CHAT), vec![LIMIT, hour]), (Act::Silence, vec![hour])] {
-        let endpoint = Endpoint::start(vec![Act::json(404, "{}"), ours]).await;
+        let acts = vec![Act::json(200, CHAT), Act::json(404, "{}"), ours];
+        let endpoint = Endpoint::start(acts).await;
         let mut settings = endpoint.settings();
         // It hangs up before the next try.
         settings.retry.first_wait = Duration::from_mins(1);
         settings.retry.longest_wait = Duration::from_mins(1);
         let gateway = start_gateway(settings).await;
+        answer_one(&gateway).await;
         let attempt = gateway.open(attempt(1), None);
-        hang_up_when(&attempt, "{}", got(&endpoint, 2)).await;
+        hang_up_when(&attempt, "{}", got(&endpoint, 3)).await;
         assert_eq!(attempt.close().stop_reason, None);
         for limit in limits {
             let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
             // On a slow machine the pause after the refusal is most of the short limit.
-            assert!(fault.is_none_or(|fault| fault.is_retried_only && limit == LIMIT), "{limit:?}");
+            let may_be = |fault: EndpointFault| fault.excuse == Excuse::Retried && limit == LIMIT;
+            assert!(fault.is_none_or(may_be), "{limit:?}");
         }
     }
 }
@@ -191,20 +212,25 @@ async fn a_waiting_request_beside_answered_ones_is_no_excuse() {
 /// A longer silence than the gateway waits ends the attempt at once only if the probe fails, too.
 #[tokio::test]
 async fn a_long_silence_is_probed() {
+    let silence = Act::Silence;
+    // An answered probe counts for a minute, so it is sent once; a failed one is sent again after each try.
+    let answered = vec![silence.clone(), Act::json(200, CHAT), silence.clone(), silence.clone()];
+    let failed: Vec<Act> = [silence, busy("0")].into_iter().cycle().take(6).collect();
     // In parallel, because both wait.
-    let looked_into = [(Act::json(200, CHAT), false), (busy("0"), true)].map(|(ours, over)| async move {
-        // The agent's request, the probe, and so on.
-        let acts = [Act::Silence, ours].into_iter().cycle().take(6).collect();
+    let looked_into = [(answered, 504, false), (failed, 403, true)].map(|(acts, status, over)| async move {
+        let requests = acts.len();
         let endpoint = Endpoint::start(acts).await;
         let mut settings = endpoint.settings();
         settings.retry.silence = SILENCE;
         let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
-        let status = post(&attempt, PATH, "{}").await.status();
+        assert_eq!(post(&attempt, PATH, "{}").await.status().as_u16(), status);
         let summary = attempt.close();
-        assert_eq!(summary.stop_reason.is_some(), over, "{status}: {:?}", summary.stop_reason);
-        // Nothing came in the whole attempt, so its agent cannot have asked for a long answer.
-        assert!(attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await.is_some());
+        assert_eq!(summary.stop_reason.is_some(), over, "{:?}", summary.stop_reason);
+        assert_eq!(endpoint.got().len(), requests, "three tries, and the probes");
+        // No model of the run has said a word, so no agent has acted.
+        assert_eq!(excuse(attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await), UNANSWERED);
+        assert_eq!(endpoint.got().len(), requests, "which needs no probe");
     });
     join_all(looked_into).await;
 }
@@ -216,7 +242,9 @@ async fn a_request_error_within_an_answer_ends_nothing() {
     let late = format!("{}{own}", CHAT_EVENTS.split_inclusive("\n\n").next().unwrap());
     for text in [own.to_owned(), late] {
         let endpoint = Endpoint::start(vec![Act::events(&text)]).await;
-        let gateway = start_gateway(endpoint.settings()).await;
+        let mut settings = endpoint.settings();
+        settings.is_run_answered = true;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         for _ in 0..4 {
             let answer =
@@ -280,9 +308,9 @@ async fn whatever_a_harness_calls_it_a_last_answer_that_broke_is_the_endpoints()
         let attempt = gateway.open(attempt(1), None);
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
         let _ = post(&attempt, PATH, r#"{"stream":true}"#).await.text().await;
-        for ended_by in [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit] {
+        for ended_by in ENDS {
             let why = attempt.endpoint_fault(hour, ended_by).await;
-            assert!(why.is_some_and(|why| !why.is_retried_only), "{ended_by:?}: {shown}");
+            assert_eq!(excuse(why), Some(Excuse::ForGood), "{ended_by:?}: {shown}");
         }
         // Something complete came after it: what ended the harness was another thing.
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
@@ -298,7 +326,9 @@ async fn a_harness_that_gives_up_a_request_in_retry_is_retried_only_where_its_ag
         let acts = if has_acted { vec![Act::json(200, CHAT), busy("60")] } else { vec![busy("60")] };
         let before = acts.len();
         let endpoint = Endpoint::start(acts).await;
-        let gateway = start_gateway(endpoint.settings()).await;
+        let mut settings = endpoint.settings();
+        settings.is_run_answered = true;
+        let gateway = start_gateway(settings).await;
         let attempt = gateway.open(attempt(1), None);
         if has_acted {
             assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
@@ -307,25 +337,38 @@ async fn a_harness_that_gives_up_a_request_in_retry_is_retried_only_where_its_ag
         hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
         attempt.close();
         let fault = attempt.endpoint_fault(Duration::from_hours(1), EndedBy::HarnessExit).await;
-        assert_eq!(fault.map(|fault| fault.is_retried_only), Some(has_acted));
+        let expected = if has_acted { Excuse::Retried } else { Excuse::ForGood };
+        assert_eq!(excuse(fault), Some(expected));
         assert_eq!(endpoint.got().len(), before, "no probe was needed");
     }
 }
 
-/// A small probe may be answered where no real request is.
+/// A small probe may be answered where no real request is. But what an agent left in its workspace can make the first request of
+/// its next turn ask for a very long answer, so that excuses a few times only.
 #[tokio::test]
-async fn silence_to_every_request_of_an_attempt_is_the_endpoints_although_probes_are_answered() {
-    let endpoint = Endpoint::start(vec![Act::Silence, Act::json(200, CHAT)]).await;
-    let gateway = start_gateway(endpoint.settings()).await;
-    let attempt = gateway.open(attempt(1), None);
-    hang_up_when(&attempt, "{}", async {
-        got(&endpoint, 1).await;
-        tokio::time::sleep(LIMIT / 2).await;
-    })
-    .await;
-    attempt.close();
-    for ended_by in [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit] {
-        assert!(attempt.endpoint_fault(LIMIT, ended_by).await.is_some_and(|why| !why.is_retried_only));
+async fn silence_to_every_request_of_an_attempt_is_probed_once_the_run_was_answered() {
+    let answer = || Act::json(200, CHAT);
+    for (is_answered, ours, expected, requests) in [
+        (false, answer(), UNANSWERED, 1),
+        (true, answer(), Some(Excuse::Retried), 2),
+        (true, busy("0"), Some(Excuse::ForGood), 2),
+    ] {
+        for ended_by in ENDS {
+            let endpoint = Endpoint::start(vec![Act::Silence, ours.clone()]).await;
+            let mut settings = endpoint.settings();
+            settings.is_run_answered = is_answered;
+            let gateway = start_gateway(settings).await;
+            let attempt = gateway.open(attempt(1), None);
+            hang_up_when(&attempt, "{}", async {
+                got(&endpoint, 1).await;
+                tokio::time::sleep(LIMIT / 2).await;
+            })
+            .await;
+            attempt.close();
+            let fault = attempt.endpoint_fault(LIMIT, ended_by).await;
+            assert_eq!(excuse(fault), expected, "{is_answered} {ended_by:?}");
+            assert_eq!(endpoint.got().len(), requests, "{is_answered} {ended_by:?}");
+        }
     }
 }
 
@@ -349,7 +392,7 @@ async fn a_stall_that_took_most_of_the_limit_is_retried() {
     .await;
     attempt.close();
     let fault = attempt.endpoint_fault(LIMIT, EndedBy::TimeLimit).await;
-    assert!(fault.is_some_and(|fault| fault.is_retried_only));
+    assert_eq!(excuse(fault), Some(Excuse::Retried));
     assert_eq!(endpoint.got().len(), 3, "the probe was answered");
 }
 
@@ -359,9 +402,11 @@ async fn an_error_to_every_real_request_of_a_run_is_the_endpoints() {
     let hour = Duration::from_hours(1);
     for status in [400, 401, 422] {
         let refused = Act::json(status, r#"{"error":{"message":"unknown field"}}"#);
-        // After a 401 a probe is sent, which is answered; then the request is sent once more.
+        // After a 401 a probe is sent, which is answered; then the request is sent once more. Of the last request a second refusal
+        // needs a probe that is newer than the first one.
         let acts = if status == 401 {
-            vec![refused.clone(), Act::json(200, CHAT), refused.clone(), Act::json(200, CHAT), refused]
+            let [first, again, answer] = [refused.clone(), refused.clone(), Act::json(200, CHAT)];
+            vec![first, answer.clone(), again, answer.clone(), refused.clone(), refused.clone(), answer]
         } else {
             vec![refused.clone(), Act::json(200, CHAT), refused]
         };
@@ -371,9 +416,10 @@ async fn an_error_to_every_real_request_of_a_run_is_the_endpoints() {
         assert_eq!(post(&first, PATH, "{}").await.status().as_u16(), status);
         first.close();
         assert_eq!(gateway.is_run_answered(), Some(false));
-        for ended_by in [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit] {
+        for ended_by in ENDS {
             let why = first.endpoint_fault(hour, ended_by).await.expect("no model has said a word");
-            assert!(why.reason.contains("unknown field") && !why.is_retried_only, "{why:?}");
+            assert!(why.reason.contains("unknown field"), "{why:?}");
+            assert_eq!(excuse(Some(why)), UNANSWERED);
         }
         // One answer, and such an error is the agent's again.
         let second = gateway.open(attempt(2), None);

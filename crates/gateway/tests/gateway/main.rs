@@ -6,6 +6,7 @@ mod attribution;
 mod budgets;
 mod endpoint;
 mod faults;
+mod last_answer;
 mod listing;
 mod lives;
 mod passing;

@@ -67,7 +67,7 @@ async fn every_api_passes_byte_for_byte_and_is_metered() {
 #[tokio::test]
 // docs/security.md: Agents
 async fn the_real_key_is_put_in_and_the_agents_is_not_passed_on() {
-    let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), Act::json(200, MESSAGE)]).await;
     let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
     for route in [Route::ChatCompletions, Route::Messages] {

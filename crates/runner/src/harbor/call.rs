@@ -18,6 +18,7 @@ use crate::bill::{Bill, bill};
 use crate::live::Phase;
 use crate::play::Ending;
 use crate::record::Exception;
+use crate::repeat::with_words;
 use crate::settings::EndpointSettings;
 use crate::verdict::exception;
 
@@ -82,7 +83,8 @@ impl Trial<'_> {
             over: None,
         });
         played.agent = called.end;
-        if exit.disk_full {
+        let is_unanswered = matches!(judged, Err(Fault::Unanswered { .. }));
+        if exit.disk_full && !is_unanswered {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
         }
@@ -171,7 +173,15 @@ impl Trial<'_> {
     /// a resume plays it again from its first step.
     fn fault(&self, fault: Fault, is_first: bool) -> Broken {
         match fault {
-            Fault::Endpoint(why) => Broken::Ended(EndReason::Endpoint, "EndpointError", why),
+            Fault::Endpoint(why) | Fault::Unanswered { why, unasked: None } => {
+                self.play.count_endpoint(true);
+                Broken::Ended(EndReason::Endpoint, "EndpointError", why)
+            }
+            // Its harness ended before it asked a model, and nobody has worked in this container.
+            Fault::Unanswered { why, unasked: Some(said) } => {
+                let why = with_words(why, Some(said), self.play.harness.title());
+                Broken::Ended(EndReason::Environment, "HarnessError", why)
+            }
             Fault::Boxes { why, gone } => {
                 Broken::Engine(SandboxError::Engine { doing: "call the agent", why, gone })
             }

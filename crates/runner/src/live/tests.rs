@@ -34,6 +34,8 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         retries: 0,
         faults,
         termination: None,
+        reports_error: false,
+        stream: None,
         unmetered: false,
         probe: false,
         number: 1,

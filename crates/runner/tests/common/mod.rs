@@ -48,18 +48,21 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
     episodes
 }
 
-/// Plays a run. An attempt that is retried because of the endpoint is so at once: a person wishes it.
+/// Plays a run. An attempt of its first episode that waits for its retry is retried at once: a person wishes it.
 pub(crate) async fn run_without_waits(settings: RunSettings, on_event: OnEvent) -> runner::Finish {
     let folder = settings.output_dir.clone();
     let hurrying = tokio::spawn(async move {
-        let mut wished = 0;
+        let mut wished = 0_u32;
         loop {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-            let retried = runner::live::read(&folder).map_or(0, |run| run.endpoint.retried);
-            if retried > wished {
-                wished = retried;
+            let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json"));
+            let shown = text.ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+            let Some(shown) = shown else { continue };
+            // The last wish was fulfilled, and it waits again.
+            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(wished) {
+                wished += 1;
                 let retry = |wish: &mut runner::control::Wish| {
-                    wish.retry.insert("scenario_0".to_owned(), retried);
+                    wish.retry.insert("scenario_0".to_owned(), wished);
                 };
                 runner::control::change(&folder, retry).unwrap();
             }

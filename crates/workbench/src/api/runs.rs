@@ -149,10 +149,10 @@ pub struct LiveRunRow {
     pub model: Option<String>,
     /// Whether the scripted model stands in.
     pub simulated: bool,
-    /// How often an attempt was dropped because of the endpoint and retried.
-    pub endpoint_retried: u32,
-    /// Attempts that were given up because of the endpoint.
-    pub endpoint_lost: u32,
+    /// How often an attempt was dropped because of the endpoint and retried; `None` = unknown, an older version began the run.
+    pub endpoint_retried: Option<u32>,
+    /// Attempts that were given up because of the endpoint; `None` = unknown.
+    pub endpoint_lost: Option<u32>,
     /// Whether it is a shakedown.
     pub shakedown: bool,
     /// What the shakedown came to; `None` = it is none, or not over.

@@ -32,13 +32,13 @@ model: string | null,
  */
 simulated: boolean, 
 /**
- * How often an attempt was dropped because of the endpoint and retried.
+ * How often an attempt was dropped because of the endpoint and retried; `None` = unknown, an older version began the run.
  */
-endpoint_retried: number, 
+endpoint_retried: number | null, 
 /**
- * Attempts that were given up because of the endpoint.
+ * Attempts that were given up because of the endpoint; `None` = unknown.
  */
-endpoint_lost: number, 
+endpoint_lost: number | null, 
 /**
  * Whether it is a shakedown.
  */
