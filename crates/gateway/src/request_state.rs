@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::clock;
 use crate::lock::lock;
-use crate::record::Guess;
+use crate::record::{Guess, StreamTimes};
 use crate::request::RequestKind;
 use crate::usage::Meter;
 
@@ -75,6 +75,8 @@ pub(crate) struct Progress {
     pub(crate) overflow: Option<String>,
     /// When the current try started.
     pub(crate) try_started: Instant,
+    /// When the first content of a stream came, in this try.
+    pub(crate) first_content: Option<Instant>,
     /// The last sign of the endpoint: the start of the try, or a piece of its answer.
     pub(crate) last_sign: Instant,
     /// When the endpoint last sent something, or the first try started.
@@ -106,6 +108,7 @@ impl Progress {
             simulated_tokens: None,
             overflow: None,
             try_started: now,
+            first_content: None,
             last_sign: now,
             heard_at: now,
             was_heard: false,
@@ -128,6 +131,16 @@ impl Progress {
         self.tries = tries;
         self.accepted = true;
         self.meter = None;
+        self.first_content = None;
+    }
+
+    /// How long the endpoint has taken for a stream that is whole now. `None` = it is no stream, or nobody's.
+    pub(crate) fn stream_times(&self) -> Option<StreamTimes> {
+        let first = self.first_content.filter(|_| self.simulated_tokens.is_none())?;
+        Some(StreamTimes {
+            first_seconds: first.saturating_duration_since(self.try_started).as_secs_f64(),
+            rest_seconds: self.last_sign.saturating_duration_since(first).as_secs_f64(),
+        })
     }
 
     /// A try failed. Whose fault it is may be unknown yet.

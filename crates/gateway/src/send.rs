@@ -239,6 +239,9 @@ async fn read_answer(
                     bytes.extend_from_slice(&piece);
                 }
                 let is_ready = events && meter.is_past_its_beginning();
+                if is_ready {
+                    request.progress().first_content = Some(Instant::now());
+                }
                 if is_ready || bytes.len().max(visible.len()) > BUFFERED_ANSWER {
                     rest = Some(reply.body);
                     break;
