@@ -110,6 +110,21 @@ pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
+/// The answer of a model that begins with a call of a tool.
+pub(crate) fn first_call() -> String {
+    let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
+    serde_json::json!({
+        "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
+            "role": "assistant", "content": "I begin.",
+            "tool_calls": [{ "id": "c1", "type": "function", "function": {
+                "name": "write_file", "arguments": arguments } }],
+        } }],
+        "usage": { "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230 },
+    })
+    .to_string()
+}
+
 /// An endpoint that answers an agent's first request, with a call, and is silent to the one with the call's result for good; a
 /// probe of the gateway is answered. With it how many requests it is silent to.
 pub(crate) fn falls_silent() -> (String, Arc<AtomicU32>) {
@@ -127,17 +142,7 @@ pub(crate) fn falls_silent() -> (String, Arc<AtomicU32>) {
                 tell.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
-            let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
-            let body = serde_json::json!({
-                "id": "1", "object": "chat.completion", "created": 1, "model": "m",
-                "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
-                    "role": "assistant", "content": "I begin.",
-                    "tool_calls": [{ "id": "c1", "type": "function", "function": {
-                        "name": "write_file", "arguments": arguments } }],
-                } }],
-                "usage": { "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230 },
-            })
-            .to_string();
+            let body = first_call();
             let head = format!(
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
                 body.len()
