@@ -279,9 +279,9 @@ fn the_speed_of_the_endpoint_is_reported_when_a_run_is_over() {
     assert!(reported(&run).is_null(), "the log still grows");
     run.finish = Some(crate::Finish::Finished);
     let speed = reported(&run);
-    let of = |part: &str, of: &str| (speed[part][of].as_f64().unwrap() * 1000.0).round();
-    assert_eq!([of("prompt", "median"), of("prompt", "p10")], [200_000.0, 160_000.0]);
-    assert_eq!([of("answer", "median"), of("answer", "p10")], [140_000.0, 100_000.0]);
+    let of = |part: &str, of: &str| (speed[part][of].as_f64().unwrap() * 1000.0).round() as u64;
+    assert_eq!([of("prompt", "median"), of("prompt", "p10")], [200_000, 160_000]);
+    assert_eq!([of("answer", "median"), of("answer", "p10")], [140_000, 100_000]);
     let (read_run, ..) = ingested(room.path());
     let figures: Vec<&str> = read_run.reported.figures.iter().map(|(name, _)| name.as_str()).collect();
     for name in ["prompt.median", "prompt.p10", "answer.median", "answer.p10"] {
