@@ -72,8 +72,10 @@ pub(crate) enum Fault {
     Unanswered {
         /// What came of its last request, in one line.
         why: String,
-        /// How its harness ended, where that sent no request to a model: then it may be what is broken.
-        unasked: Option<String>,
+        /// How its harness ended, in its own words.
+        said: Option<String>,
+        /// It sent no request to a model, so its harness may be what is broken.
+        is_unasked: bool,
     },
     /// The boxes; `gone` = the engine does not answer.
     Boxes {

@@ -40,9 +40,9 @@ fn never_answered(why: &str, is_unasked: bool) -> String {
     )
 }
 
-/// What came of an attempt, with the last words of a harness that asked no model.
-pub(crate) fn with_words(why: String, unasked: Option<String>, title: &str) -> String {
-    match unasked {
+/// What came of an attempt, with the last words of its harness.
+pub(crate) fn with_words(why: String, said: Option<String>, title: &str) -> String {
+    match said {
         None => why,
         Some(said) => format!("{why}, and {title} ended with: {said}"),
     }
@@ -104,10 +104,10 @@ impl Episode<'_> {
                 }
                 Fault::Boxes { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
-                Fault::Unanswered { why, unasked } => {
-                    (is_unanswered, is_unasked) = (true, unasked.is_some());
+                Fault::Unanswered { why, said, is_unasked: sent_none } => {
+                    (is_unanswered, is_unasked) = (true, sent_none);
                     let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
-                    (reason, with_words(why, unasked, self.play.harness.title()), repeats >= REPEATS)
+                    (reason, with_words(why, said, self.play.harness.title()), repeats >= REPEATS)
                 }
                 // It would be the same again.
                 Fault::Refused(why) => (EndReason::Environment, why, true),

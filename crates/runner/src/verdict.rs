@@ -84,19 +84,19 @@ fn excused(called: &Called, fault: &EndpointFault, may_retry: bool) -> Option<Fa
         Excuse::ForGood => Some(Fault::Endpoint(why)),
         Excuse::Retried => may_retry.then_some(Fault::Endpoint(why)),
         Excuse::RunUnanswered { was_asked } => {
-            let unasked = (!was_asked).then(|| last_words(called));
-            Some(Fault::Unanswered { why, unasked })
+            let said = called.outcome.message.as_deref().map(|said| record::one_line(said, MESSAGE));
+            let said =
+                said.filter(|said| !said.is_empty()).or_else(|| (!was_asked).then(|| silent_end(called)));
+            Some(Fault::Unanswered { why, said, is_unasked: !was_asked })
         }
     }
 }
 
-/// How a harness ended that asked no model, in its own words if it has any.
-fn last_words(called: &Called) -> String {
-    let said = called.outcome.message.as_deref().map(str::trim).filter(|said| !said.is_empty());
-    match (said, called.end.exit.code) {
-        (Some(said), _) => record::one_line(said, MESSAGE),
-        (None, Some(code)) => format!("exit code {code}, without a message"),
-        (None, None) => "no exit code and no message".to_owned(),
+/// How a harness ended that said nothing.
+fn silent_end(called: &Called) -> String {
+    match called.end.exit.code {
+        Some(code) => format!("exit code {code}, without a message"),
+        None => "no exit code and no message".to_owned(),
     }
 }
 
@@ -219,16 +219,21 @@ mod tests {
     #[test]
     fn what_a_run_without_an_answer_came_to_is_told_in_the_words_of_whoever_was_asked() {
         let mut ended = called(EndReason::AgentError, false, None, false);
-        ended.outcome.message = Some(" unknown option\n--modle ".to_owned());
-        for (was_asked, expected) in [(true, None), (false, Some("unknown option --modle"))] {
+        let mut told = |message: Option<&str>, was_asked| {
+            ended.outcome.message = message.map(str::to_owned);
             ended.blamed = Some(fault("it came to nothing", Excuse::RunUnanswered { was_asked }));
-            let Err(Fault::Unanswered { why, unasked }) = agent_end(&ended, None, 60, false) else {
+            let Err(Fault::Unanswered { why, said, is_unasked }) = agent_end(&ended, None, 60, false) else {
                 panic!("nothing is the agent's")
             };
-            assert_eq!((why.as_str(), unasked.as_deref()), ("it came to nothing", expected));
+            assert_eq!((why.as_str(), is_unasked), ("it came to nothing", !was_asked));
+            said
+        };
+        let message = Some(" unknown option\n--modle ");
+        for was_asked in [true, false] {
+            assert_eq!(told(message, was_asked).as_deref(), Some("unknown option --modle"));
         }
-        ended.outcome.message = None;
-        assert_eq!(last_words(&ended), "exit code 1, without a message");
+        assert_eq!(told(None, true), None);
+        assert_eq!(told(None, false).as_deref(), Some("exit code 1, without a message"));
     }
 
     /// What is asked of the gateway about an end, and about which ends it is asked.

@@ -180,7 +180,8 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
             }
             () = tokio::time::sleep(Duration::from_millis(200)) => {}
         }
-        let retried = runner::live::read(folder).map_or(0, |run| run.endpoint.map_or(0, |counts| counts.retried));
+        let retried =
+            runner::live::read(folder).map_or(0, |run| run.endpoint.map_or(0, |counts| counts.retried));
         if retried > 0 {
             // The other retries would be no different.
             runner::control::change(folder, |wish| wish.stop = true).unwrap();

@@ -46,8 +46,7 @@ async fn failed(settings: RunSettings) -> Ended {
 async fn a_run_whose_requests_are_all_refused_fails_and_says_what_to_check() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("run");
-    let base_url =
-        common::refuses("400 Bad Request", r#"{"error":{"message":"unknown field `tools`"}}"#);
+    let base_url = common::refuses("400 Bad Request", r#"{"error":{"message":"unknown field `tools`"}}"#);
     let Ended { message, counts, report, .. } = failed(settings(&folder, base_url)).await;
     assert!(
         message.contains("unknown field `tools`") && message.contains("address, key, model and API"),

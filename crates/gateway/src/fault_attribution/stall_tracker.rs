@@ -209,7 +209,9 @@ impl StallTracker {
             facts.reason = match &self.elsewhere {
                 None => "it sent no request to a model".to_owned(),
                 Some(elsewhere) => {
-                    format!("it sent no request in an API that its harness is said to speak, but to {elsewhere}")
+                    format!(
+                        "it sent no request in an API that its harness is said to speak, but to {elsewhere}"
+                    )
                 }
             };
         }

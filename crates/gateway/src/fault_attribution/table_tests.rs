@@ -452,9 +452,8 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
 /// A comparison of harnesses must not be one of how often they try, nor of their words for a fault.
 #[test]
 fn where_the_last_answer_broke_every_harness_is_judged_alike() {
-    let decisions = |answers, lost, last, probe| {
-        ENDS.map(|ended_by| after_end(ended_by, answers, lost, last, probe))
-    };
+    let decisions =
+        |answers, lost, last, probe| ENDS.map(|ended_by| after_end(ended_by, answers, lost, last, probe));
     for answers in ANSWERS {
         for lost in LOST {
             let broken = decisions(answers, lost, LastRequest::Broken, ProbeAnswer::NotSent);

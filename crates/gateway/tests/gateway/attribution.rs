@@ -152,8 +152,7 @@ async fn hanging_up_on_an_answer_is_no_excuse() {
         unreachable!()
     };
     let gap = Duration::from_millis(20);
-    let endpoint =
-        Endpoint::start(vec![Act::json(200, CHAT), Act::Pieces { kind, pieces, gap, end }]).await;
+    let endpoint = Endpoint::start(vec![Act::json(200, CHAT), Act::Pieces { kind, pieces, gap, end }]).await;
     let gateway = start_gateway(endpoint.settings()).await;
     answer_one(&gateway).await;
     let attempt = gateway.open(attempt(1), None);

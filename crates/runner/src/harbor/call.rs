@@ -173,14 +173,18 @@ impl Trial<'_> {
     /// a resume plays it again from its first step.
     fn fault(&self, fault: Fault, is_first: bool) -> Broken {
         match fault {
-            Fault::Endpoint(why) | Fault::Unanswered { why, unasked: None } => {
+            Fault::Endpoint(why) => {
                 self.play.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
-            // Its harness ended before it asked a model, and nobody has worked in this container.
-            Fault::Unanswered { why, unasked: Some(said) } => {
-                let why = with_words(why, Some(said), self.play.harness.title());
-                Broken::Ended(EndReason::Environment, "HarnessError", why)
+            Fault::Unanswered { why, said, is_unasked } => {
+                let why = with_words(why, said, self.play.harness.title());
+                if is_unasked {
+                    // Its harness ended before it asked a model, and nobody has worked in this container.
+                    return Broken::Ended(EndReason::Environment, "HarnessError", why);
+                }
+                self.play.count_endpoint(true);
+                Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
             Fault::Boxes { why, gone } => {
                 Broken::Engine(SandboxError::Engine { doing: "call the agent", why, gone })
