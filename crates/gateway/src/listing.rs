@@ -4,7 +4,7 @@
 //!
 //! | program | told by | context as served |
 //! |---|---|---|
-//! | llama.cpp | `owned_by: llamacpp`, else `GET /props` | `default_generation_settings.n_ctx` of `/props` (of one slot) |
+//! | llama.cpp | `owned_by: llamacpp`, else `GET /props` | `default_generation_settings.n_ctx` of `/props` (of one slot), else `meta.n_ctx` of the list |
 //! | vLLM, `SGLang` | `owned_by: vllm`, `sglang` | `max_model_len` |
 //! | Ollama | `GET /api/ps` has `models` | `context_length` of `/api/ps` once a model is loaded, else `num_ctx` of `/api/show` |
 //! | LM Studio | `GET /api/v0/models` has `data` with a `state` | `loaded_context_length` |
@@ -234,7 +234,7 @@ impl Asked {
         {
             list.server = Some(ServerKind::LlamaCpp);
             list.slots = props.get("total_slots").and_then(Value::as_u64).filter(|slots| *slots > 0);
-            // A server of several models tells the context of each when it is loaded, not here.
+            // A server of several models tells the context of each that is loaded in the list, not here.
             if let [only] = &mut list.models[..] {
                 only.context = context(settings.get("n_ctx"));
             }
@@ -242,7 +242,9 @@ impl Asked {
         if list.server == Some(ServerKind::LlamaCpp) {
             for model in &mut list.models {
                 let entry = entries(body).find(|entry| name_of(entry).as_deref() == Some(&model.id));
-                model.model_context = entry.and_then(|entry| context(entry.pointer("/meta/n_ctx_train")));
+                let told = |at: &str| entry.and_then(|entry| context(entry.pointer(at)));
+                model.context = model.context.or_else(|| told("/meta/n_ctx"));
+                model.model_context = told("/meta/n_ctx_train");
             }
         }
     }

@@ -115,6 +115,11 @@ async fn llama_cpp_tells_the_context_of_a_slot() {
         r#"{"object":"list","data":[{"id":"a","owned_by":"llamacpp"},{"id":"b","owned_by":"llamacpp"}]}"#;
     let list = listed(&[("/v1/models", json(two)), ("/props", json(props))], not_found()).await;
     assert_eq!(list.models, [model("a", None, None), model("b", None, None)]);
+    // A newer one tells the context of each that is loaded.
+    let loaded = r#"{"object":"list","data":[{"id":"a","owned_by":"llamacpp","meta":{"n_ctx":2048,"n_ctx_train":8192}},
+        {"id":"b","owned_by":"llamacpp","meta":null}]}"#;
+    let list = listed(&[("/v1/models", json(loaded)), ("/props", json(props))], not_found()).await;
+    assert_eq!(list.models, [model("a", Some(2048), Some(8192)), model("b", None, None)]);
 }
 
 #[tokio::test]
