@@ -101,6 +101,7 @@ pub fn import_among(
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
+    store.settle_identities()?;
     store.leave_out_copies(source)?;
     store.settle_cached_input()?;
     store.sum_runs(source)?;

@@ -1,7 +1,7 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
 //! one that nobody continues before one that can be continued, else the one with more attempts, else one with a result that can
-//! be read, else that of the source that was opened first.
+//! be read, else one of which the harness is known, else that of the source that was opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -47,6 +47,13 @@ pub struct SharedEpisodes {
     pub counted_there: u32,
 }
 
+/// A field of an episode of a format that knows its episodes by their run, too: the identity that the same result has where it
+/// lies alone. Only readers of ours write it, and only for [`Store::settle_identities`].
+pub const RESULT_IDENTITY: &str = "result_identity";
+
+/// Formats whose readers write [`RESULT_IDENTITY`]; of others it is a field of somebody's.
+const WITH_RESULT_IDENTITY: &str = "'terminal-bench'";
+
 /// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
 const IS_SNAPSHOT: &str =
     "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"',
@@ -70,7 +77,7 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
   ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_OPEN}, {ATTEMPTS} DESC, {IS_SNAPSHOT},
-    run.source, run.id, episode.key, episode.id"
+    run.harness IS NULL, run.source, run.id, episode.key, episode.id"
     )
 });
 
@@ -79,13 +86,14 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH copy AS (
     SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_OPEN} AS is_open,
-      {IS_SNAPSHOT} AS is_snapshot, {ATTEMPTS} AS attempts, {VALID} AS counts
+      {IS_SNAPSHOT} AS is_snapshot, run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_open, its.attempts, -its.is_snapshot, -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.source, -mine.run), mine.identity, NULL))
+      (its.counts, its.preferred, -its.is_open, its.attempts, -its.is_snapshot, -its.is_nameless, -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.is_nameless, -mine.source, -mine.run),
+      mine.identity, NULL))
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
@@ -142,6 +150,30 @@ impl Store {
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
         self.read(|conn| among(conn, |run| wanted.contains(&run)))
+    }
+
+    /// Gives episodes that are known by their result alone the identity of those that are known to have that result and to be of
+    /// a run. Call it after parts were put.
+    pub fn settle_identities(&self) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let found: Vec<(EpisodeId, RunId, String)> = {
+                let mut find = conn.prepare_cached(&format!(
+                    "SELECT alone.id, alone.run, known.identity FROM run JOIN episode AS known ON known.run = run.id
+                       JOIN episode AS alone ON alone.identity = known.extra ->> '$.{RESULT_IDENTITY}'
+                     WHERE run.format IN ({WITH_RESULT_IDENTITY}) AND known.identity IS NOT NULL"
+                ))?;
+                find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                    .collect::<rusqlite::Result<_>>()?
+            };
+            let mut changed = BTreeSet::new();
+            for (episode, run, identity) in found {
+                conn.prepare_cached("UPDATE episode SET identity = ?2 WHERE id = ?1")?
+                    .execute((episode, identity))?;
+                changed.insert(run);
+            }
+            changed.into_iter().try_for_each(|run| runs::touch(conn, run))
+        })
     }
 
     /// Leaves out of the runs of a source what another of its parts has already given to the same run, with a warning: a task

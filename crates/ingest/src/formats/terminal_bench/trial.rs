@@ -64,7 +64,8 @@ pub(super) fn episode(
     report: &mut Report,
 ) -> Episode {
     let mut episode = Episode::new(&trial.name, &trial.task);
-    episode.identity = identity(trial, result, run);
+    let of_result = identity_of_result(result);
+    episode.identity = identity_in_run(trial, result, run).or_else(|| of_result.clone());
     episode.planned_turns = Some(1);
     episode.extra.insert("trial".to_owned(), trial.name.as_str().into());
     if let Some(log) = &run.log {
@@ -125,6 +126,11 @@ pub(super) fn episode(
             episode.extra.insert(key.clone(), plain(key, value));
         }
     }
+    episode.extra.remove(store::RESULT_IDENTITY);
+    // By this a file of results alone, which does not say of which run it is, is known to be the same.
+    if let Some(of_result) = of_result.filter(|own| episode.identity.as_ref() != Some(own)) {
+        episode.extra.insert(store::RESULT_IDENTITY.to_owned(), of_result.into());
+    }
     turn.attempts.push(attempt);
     episode.turns.push(turn);
     episode
@@ -136,14 +142,17 @@ pub(super) fn is_snapshot(episode: &Episode) -> bool {
         || episode.turns.iter().flat_map(|turn| &turn.attempts).any(|a| a.verdict == Verdict::Unfinished)
 }
 
-/// The run and the name of the trial in it, which are there before it ends; else its own id, with when it began.
-fn identity(trial: &Trial, result: Option<&Node>, run: &OfRun) -> Option<String> {
+/// The run and the name of the trial in it, which are there before it ends.
+fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &OfRun) -> Option<String> {
+    let uuid = run.uuid.as_ref()?;
+    // A copied folder has another name than the trial.
+    let name = result.and_then(|result| result.get("trial_name")).and_then(Node::word);
+    Some(identity::of_id(&["tb-run", uuid, &trial.task, name.unwrap_or(&trial.name)]))
+}
+
+/// The id of a result, with when its trial began.
+fn identity_of_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
-    if let Some(uuid) = &run.uuid {
-        // A copied folder has another name than the trial.
-        let name = text("trial_name").unwrap_or(&trial.name);
-        return Some(identity::of_id(&["tb-run", uuid, &trial.task, name]));
-    }
     text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]))
 }
 
