@@ -73,4 +73,4 @@ pub use route::{Answer, Route};
 pub use secret::Secret;
 pub use serve::Gateway;
 pub use settings::{Budget, Budgets, Price, Retry, Settings, Upstream};
-pub use speed::{Speed, Speeds};
+pub use speed::{Speed, Speeds, TokensPerSecond};

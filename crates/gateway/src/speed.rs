@@ -3,6 +3,8 @@
 //! Only an answer that was streamed to its end tells the two apart: until its first content the endpoint reads (and may let the
 //! request wait), from then on it writes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::record::{Record, StreamTimes};
 
 /// Fewest tokens that an endpoint had to read. Of fewer, most of the time is no reading.
@@ -21,13 +23,22 @@ pub struct Speeds {
     answer: Vec<f64>,
 }
 
-/// The speed of a run, in tokens a second.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// A speed over several requests, in tokens a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// Half of the requests were slower.
     pub median: f64,
     /// A tenth of the requests was slower.
     pub p10: f64,
+}
+
+/// How fast an endpoint is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct TokensPerSecond {
+    /// It reads prompts, cached tokens left out. `None` = unknown.
+    pub prompt: Option<Speed>,
+    /// It writes answers. `None` = unknown.
+    pub answer: Option<Speed>,
 }
 
 impl Speeds {
@@ -41,14 +52,9 @@ impl Speeds {
         keep(&mut self.answer, answer_speed(record, times));
     }
 
-    /// Tokens of the prompt that were read in a second, cached ones left out. `None` = unknown.
-    pub fn prompt(&self) -> Option<Speed> {
-        of_requests(&self.prompt)
-    }
-
-    /// Tokens of the answer that were written in a second. `None` = unknown.
-    pub fn answer(&self) -> Option<Speed> {
-        of_requests(&self.answer)
+    /// Median and 10th percentile.
+    pub fn tokens_per_second(&self) -> TokensPerSecond {
+        TokensPerSecond { prompt: of_requests(&self.prompt), answer: of_requests(&self.answer) }
     }
 }
 
@@ -123,15 +129,15 @@ mod tests {
     #[test]
     fn a_prompt_is_read_until_the_first_content_and_an_answer_is_written_after_it() {
         // As llama.cpp with SmolLM2 on one core: 150 tokens a second are read, 90 are written.
-        let one = speeds(&[record(3100, Some(100), 180, 20.0, 2.0)]);
-        assert_eq!(one.prompt(), Some(Speed { median: 150.0, p10: 150.0 }));
-        assert_eq!(one.answer(), Some(Speed { median: 90.0, p10: 90.0 }));
+        let one = speeds(&[record(3100, Some(100), 180, 20.0, 2.0)]).tokens_per_second();
+        assert_eq!(one.prompt, Some(Speed { median: 150.0, p10: 150.0 }));
+        assert_eq!(one.answer, Some(Speed { median: 90.0, p10: 90.0 }));
         // Eleven requests: the median is the sixth, the tenth percentile the second.
         let many: Vec<Record> = (1..=11).map(|n| record(1000, Some(0), 100, 10.0, f64::from(n))).collect();
-        let answer = speeds(&many).answer().unwrap();
+        let answer = speeds(&many).tokens_per_second().answer.unwrap();
         assert_eq!((answer.median, answer.p10), (100.0 / 6.0, 10.0));
         let two = speeds(&[record(1000, Some(0), 100, 1.0, 1.0), record(1000, Some(0), 200, 1.0, 1.0)]);
-        assert_eq!(two.answer(), Some(Speed { median: 150.0, p10: 110.0 }));
+        assert_eq!(two.tokens_per_second().answer, Some(Speed { median: 150.0, p10: 110.0 }));
     }
 
     #[test]
@@ -154,8 +160,8 @@ mod tests {
             assert_eq!(speeds(std::slice::from_ref(&odd)), Speeds::default(), "{odd:?}");
         }
         // How much of the prompt was cached is not told.
-        let untold = speeds(&[record(1000, None, 100, 1.0, 1.0)]);
-        assert_eq!((untold.prompt(), untold.answer().is_some()), (None, true));
-        assert_eq!((Speeds::default().prompt(), Speeds::default().answer()), (None, None));
+        let untold = speeds(&[record(1000, None, 100, 1.0, 1.0)]).tokens_per_second();
+        assert_eq!((untold.prompt, untold.answer.is_some()), (None, true));
+        assert_eq!(Speeds::default().tokens_per_second(), TokensPerSecond { prompt: None, answer: None });
     }
 }

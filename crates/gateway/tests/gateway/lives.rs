@@ -300,7 +300,7 @@ async fn the_log_tells_how_long_a_stream_took_to_begin_and_to_end() {
     assert!(records[1..].iter().all(|record| record.stream.is_none()), "{records:?}");
     drop(opened);
     drop(gateway);
-    let speed = gateway::read_totals(&log).unwrap().speeds.prompt().unwrap();
+    let speed = gateway::read_totals(&log).unwrap().speeds.tokens_per_second().prompt.unwrap();
     assert!(
         (speed.median * times.first_seconds - 800.0).abs() < 1e-6 && (speed.p10 - speed.median).abs() < 1e-6,
         "{speed:?}"

@@ -109,9 +109,8 @@ fn tokens_per_second(results: &Path) -> Option<Value> {
             return None;
         }
     };
-    let part = |speed: gateway::Speed| json!({ "median": speed.median, "p10": speed.p10 });
-    let (prompt, answer) = (speeds.prompt().map(part), speeds.answer().map(part));
-    (prompt.is_some() || answer.is_some()).then(|| json!({ "prompt": prompt, "answer": answer }))
+    let speed = speeds.tokens_per_second();
+    (speed != gateway::TokensPerSecond::default()).then(|| json!(speed))
 }
 
 fn run_part(run: &RunFile) -> Value {
