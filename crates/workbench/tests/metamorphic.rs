@@ -336,6 +336,27 @@ proptest! {
     }
 }
 
+/// Each format by itself, whatever the random test draws.
+#[test]
+fn strange_fields_copies_and_orders_of_files_change_no_number_of_any_format() {
+    let of_others = INPUTS.iter().filter(|(_, harbor)| !harbor);
+    for (name, harbor) in of_others.chain([&("harbor/jobs/failures-k1", true)]) {
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let [plain, on_its_way] = ["results", "sent to me"].map(|part| room.path().join(part));
+        copy(&given, &plain);
+        copy(&given, &on_its_way);
+        let right = numbers(&[plain]);
+        let mut place = on_its_way;
+        for change in
+            [Change::NotANumber, Change::CopiedTrial, Change::MadeInOtherOrder, Change::ZippedBackwards]
+        {
+            place = changed(place, *harbor, change);
+            assert_eq!(numbers(std::slice::from_ref(&place)), right, "{name} after {change:?}");
+        }
+    }
+}
+
 /// Half of the trials of a job in another source are still the trials of that agent and model: what is pooled stays.
 #[test]
 fn a_job_in_two_sources_pools_to_the_same() {
