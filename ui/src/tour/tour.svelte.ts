@@ -16,6 +16,11 @@ export const tour = {
   get seen(): boolean {
     return seen.value;
   },
+  /** Begins on the page that is there. */
+  begin(): void {
+    seen.value = true;
+    step = 0;
+  },
   move(by: 1 | -1): void {
     if (step !== undefined) step = stepFrom(step, by);
   },
@@ -29,8 +34,7 @@ export async function beginTour(source: number): Promise<boolean> {
   const page = await call("list_runs", { text: "", sources: [source], benchmarks: [], harnesses: [], models: [], tags: [], real_only: false, with_warnings: false, min_episodes: 2, sort: "date", ascending: false, group: "none", offset: 0, limit: 1 });
   const first = page.rows[0];
   if (!first) return false;
-  seen.value = true;
   router.go({ page: "run", run: first.id, query: {} });
-  step = 0;
+  tour.begin();
   return true;
 }
