@@ -48,19 +48,19 @@ impl Recipe {
     /// Reads the text of a recipe.
     pub(super) fn from_text(text: &str) -> Self {
         match instructions(text) {
-            Some(instructions) => Self::from_instructions(instructions),
+            Some(mut instructions) => Self::from_instructions(&mut instructions),
             None => Self::as_it_stands(text),
         }
     }
 
-    fn from_instructions(mut instructions: Vec<Instruction>) -> Self {
+    fn from_instructions(instructions: &mut [Instruction]) -> Self {
         let mut recipe = Self::default();
         // In lower case.
         let mut stages: HashSet<String> = HashSet::new();
         let mut images = 0_u32;
         // What the texts that matter name.
         let mut named: Vec<String> = Vec::new();
-        for instruction in &mut instructions {
+        for instruction in instructions.iter_mut() {
             let words: Vec<&str> = instruction.text.split_ascii_whitespace().skip(1).collect();
             let (flags, names): (Vec<&str>, Vec<&str>) =
                 words.iter().partition(|word| word.starts_with("--"));
@@ -97,7 +97,7 @@ impl Recipe {
                 named.push(instruction.text.clone());
             }
         }
-        show_values(&mut instructions, named);
+        show_values(instructions, named);
         for instruction in instructions.iter().filter(|instruction| instruction.is_shown) {
             recipe.add_command(&instruction.text, SHOWN);
         }
@@ -249,7 +249,7 @@ fn ends_of_texts(instruction: &str) -> Option<Vec<(String, bool)>> {
 }
 
 /// Shows the instructions that give a value to what is named, and to what these name.
-fn show_values(instructions: &mut [Instruction], mut named: Vec<String>) {
+fn show_values(instructions: &mut [Instruction], named: Vec<String>) {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut values: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, instruction) in instructions.iter().enumerate() {
@@ -266,7 +266,8 @@ fn show_values(instructions: &mut [Instruction], mut named: Vec<String>) {
             values.entry(name.to_owned()).or_default().push(at);
         }
     }
-    while let Some(text) = named.pop() {
+    let mut left = named;
+    while let Some(text) = left.pop() {
         for name in text.split(|c: char| !is_of_name(c)) {
             // Each name once, so that the work does not grow with their square.
             for at in values.remove(name).unwrap_or_default() {
@@ -274,7 +275,7 @@ fn show_values(instructions: &mut [Instruction], mut named: Vec<String>) {
                     && !instruction.is_shown
                 {
                     instruction.is_shown = true;
-                    named.push(instruction.text.clone());
+                    left.push(instruction.text.clone());
                 }
             }
         }
