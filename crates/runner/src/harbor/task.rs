@@ -282,7 +282,7 @@ impl Task {
     /// Whether its tests print CASE lines. At most 20 files of two folders are looked at, once. Blocks.
     pub(super) fn uses_cases(&self, tree: &Tree) -> bool {
         *self.uses_cases.get_or_init(|| {
-            let steps = self.read.iter().flat_map(|read| read.file.steps.first());
+            let steps = self.read.iter().filter_map(|read| read.file.steps.first());
             let of_step = steps.map(|step| format!("steps/{}/tests", step.name));
             of_step.chain(["tests".to_owned()]).any(|folder| {
                 let folder = join(&self.folder, &folder);
