@@ -122,7 +122,9 @@ mod tests {
 
     fn speeds(records: &[Record]) -> Speeds {
         let mut speeds = Speeds::default();
-        records.iter().for_each(|record| speeds.add(record));
+        for record in records {
+            speeds.add(record);
+        }
         speeds
     }
 
