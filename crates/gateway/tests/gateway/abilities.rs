@@ -7,7 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::Response;
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use gateway::{Abilities, Route, Secret, Upstream, abilities};
 use serde_json::{Value, json};
 
@@ -32,7 +32,12 @@ async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
             let body = match text.strip_suffix(RESET) {
                 Some(begin) => {
                     let begin = Bytes::from(begin.to_owned());
-                    Body::from_stream(stream::iter([Ok(begin), Err(std::io::Error::other("reset"))]))
+                    let pieces = stream::iter([Ok(begin), Err(std::io::Error::other("reset"))]);
+                    // Hyper puts what is ready at once into one write, and an error in it swallows the rest.
+                    Body::from_stream(pieces.then(|piece| async {
+                        tokio::task::yield_now().await;
+                        piece
+                    }))
                 }
                 None => Body::from(text),
             };
