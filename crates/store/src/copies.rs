@@ -1,7 +1,8 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! one that nobody continues before one that can be continued, else the one with more attempts, else one with a result that can
-//! be read, else one of which the harness is known, else that of the source that was opened first.
+//! one of which the harness is known (of the others nobody's numbers are made), else one that nobody continues before one
+//! that can be continued, else the one with more attempts, else one with a result that can be read, else that of the source
+//! that was opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -76,8 +77,8 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     JOIN source ON source.id = run.source AND source.closed_at IS NULL
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_OPEN}, {ATTEMPTS} DESC, {IS_SNAPSHOT},
-    run.harness IS NULL, run.source, run.id, episode.key, episode.id"
+  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, run.harness IS NULL, {IS_OPEN},
+    {ATTEMPTS} DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key, episode.id"
     )
 });
 
@@ -91,8 +92,8 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_open, its.attempts, -its.is_snapshot, -its.is_nameless, -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.is_nameless, -mine.source, -mine.run),
+      (its.counts, its.preferred, -its.is_nameless, -its.is_open, its.attempts, -its.is_snapshot, -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_nameless, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.source, -mine.run),
       mine.identity, NULL))
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
