@@ -1,7 +1,6 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! one of which the harness is known (of the others nobody's numbers are made), else one that nobody continues before one
-//! that can be continued, else the one with more attempts, else one with a result that can be read, else that of the source
+//! one of which the harness is known, else one that nobody continues before one that can be continued, else the one with more attempts, else one with a result that can be read, else that of the source
 //! that was opened first.
 
 use std::collections::BTreeSet;
