@@ -3,72 +3,20 @@
 
     harbor_reader.py DIR        a trial, a job, a folder of jobs, or tasks with harbor_jobs/<model>/<job>
 
-Written from Harbor's own files and docs/metrics.md, not from crates/ingest, with nothing but the standard library of Python 3.11.
+Written from Harbor's own files, its documented model and docs/metrics.md, not from crates/ingest, with nothing but the standard
+library of Python 3.11. Whose failure an exception was stands in `harbor_exceptions.txt`, which was written off the packages.
 `crates/cli/tests/harbor_differential.rs` compares the two on every fixture.
 """
 import json, math, os, re, sys, tomllib
 from datetime import datetime, timedelta
+from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 
-# Why an exception ended an episode. A row has a letter each for set-up, the agent's work and the tests; patterns of types, with
-# their module where the traceback has it (* is any name); and behind ^ how the message begins. The first row that fits counts.
+# Why an exception ended an episode: `harbor_exceptions.txt` explains the letters.
 CAUSES = {"f": "failed", "p": "provider", "e": "environment", "c": "cancelled", "b": "budget", "n": "unfinished"}
-# Looked at further: s HTTP status, else provider; i who was called, then status, else provider; j who was called; r refused
-# requests; w what is wrapped; h only before the first step the environment; ? status, then who was called.
-TABLE = r"""
-ccc CancelledError KeyboardInterrupt UserCancelledError OperationCancelled UserInterruption
-fff (Agent|Verifier)TimeoutError RewardFile(NotFound|Empty)Error VerifierOutputParseError Output(Token|Length)ExceededError AgentSafetyRefusalError
-    (Context(Window|Length)Exceeded|Parse|FunctionCall*|(Length|ContentFilter)FinishReason|ContentPolicyViolation|JSONSchemaValidation)Error
-    (LLM(ContextWindowExceed|MalformedAction|NoAction|Response|ContentPolicyViolation)|Format)Error NoCondensationAvailableException
-hee HealthcheckError
-efe SandboxLikelyOutOfMemoryError MemoryLimitExceededError ContentTooLargeError
-eee harbor.environments.*
-epe ApiError ^Command failed \(exit\b
-ese ApiError NotImplementedError ClientError EventStreamError Timeout ^headers: \{|An error occurred \(|litellm\.Timeout:
-eee * ^\d{3} (Client|Server) Error for http\+docker://|UnixHTTPConnectionPool\(|Error while fetching server API version:
-eee (AgentSetup|EnvironmentStart|EnvironmentBuild)TimeoutError (AddTests|DownloadVerifier)DirError SandboxBuildFailedError
-    GKE(ExecStreamClosed|PodNotFound)Error SSHAccessError InfrastructureTimeout CreateOutcomeUnknown RequestThrottled EndpointCredentialExpired
-    SbxCommandError ImageMirrorError ImageRegistryUnavailableError TransferError UnsupportedDockerfileError RuntimeRequestError
-    ServiceOperationsUnsupportedError VercelScopeError
-    (MissingExtra|DspyImport|Regrade|NotAuthenticated|ApiKeyRejected|RefreshTokenExpired|LeaderboardAPI|HostedQuotaExceeded)Error ApiError MemoryError
-    ImageNotFound (Build|ImageLoad|Container|TLSParameter|Store)Error DockerException CredentialsNotFound ApiException Daytona*Error Sandbox*Error
-    RateLimitException CommandExitException SmolError PollingTimeout WebSocketConnectionError harbor.(auth|hosted|hub|upload|viewer|server).*
-    (docker|daytona|daytona_sdk|e2b|modal|runloop_api_client|kubernetes).*
-epe Api(RateLimit|UsageLimit|InternalServer|Overloaded|ConnectionClosed|ResponseStalled|Connection)Error UnknownApiError AgentAuthenticationError
-    NetworkConnectionError LLM(RateLimit|Timeout|ServiceUnavailable|Authentication|NoResponse)Error
-ppp (ApiProviderResource|Model)NotFoundError UnsupportedModelParametersError MissingModelCredentialError RejectedRequestError GuardrailRaisedException
-    UnsupportedParamsError LiteLLMUnknownProvider ModelNotMappedError UnsupportedEndpointError LLMContextWindowTooSmallError ProfileNotFound
-bbb BudgetExceededError LimitsExceeded TimeExceeded
-ere (LLM)?BadRequestError UnprocessableEntityError HTTPValidationError LLMMalformedConversationHistoryError
-ewf ConversationRunError (Base)?ExceptionGroup tenacity.*
-ewf RetryError ^RetryError\[<Future
-eff InvalidURL UnsupportedProtocol LocalProtocolError StreamError ResponseNotRead LocationParseError NonZeroAgentExitCodeError TimeoutError
-ese (openai|anthropic|litellm|mistralai|cohere|google.genai|minisweagent.models).* (RateLimit|InternalServer|APIConnection|APITimeout|APIStatus|API)Error
-    (Conflict|Overloaded|ServiceUnavailable|GatewayTimeout|RequestTimeout|PaymentRequired|Authentication|PermissionDenied|NotFound|OAuth)Error
-    (Credentials|WorkloadIdentity|BadGateway|APIResponseValidation|MidStreamFallback|RouterRateLimit|UnknownApiResponse|Server|SDK)Error
-    (ResponseValidation|NoResponse|TooManyRequests|Unauthorized|Forbidden|InvalidToken)Error OpenRouter*Error Requesty*Error
-eie ClientError RetryError Timeout (httpx|httpx2|httpcore|aiohttp|requests|urllib3|urllib|botocore).* (Connect|Read|Write|Close|Network|Transport)Error
-    (RemoteProtocol|Proxy|HTTP|ClientConnector|ServerDisconnected|ClientPayload|ClientOS|ClientResponse|ChunkedEncoding|MaxRetry|Protocol)Error
-    (Connect|Read|Write|Pool)Timeout (Server|Socket|Connection)TimeoutError (Connect|Read)TimeoutError HTTPStatusError IncompleteRead
-    (NewConnection|NameResolution|EndpointConnection|ConnectionClosed|HTTPClient|NoCredentials|SSL|SSLCertVerification|BrokenPipe)Error
-    Connection(Reset|Refused|Aborted)?Error gaierror
-eef FileNotFoundError CalledProcessError ^\[Errno 2\] No such file or directory: 'docker'|Command '\['(docker|podman|kubectl)'
-eef ImportError ModuleNotFoundError
-ejf JSONDecodeError
-hee RuntimeError ^Step '[^']*' setup\.sh exited with code
-eee RuntimeError OSError ^\[Errno (5|12|23|24|28|30)\]|Docker compose command failed for environment|Container did not become ready for exec
-    |Egress control sidecar did not become|Docker SSH access has not been started|Task declares \[environment\]\.os =|Failed to build the Podman egress
-    |docker compose (build|up|cp) failed:|download_dir: docker compose cp|docker compose stop|Docker daemon not ready after|Main container not running
-    |Sandbox not found\. Please|Sandbox is not running|Client manager not initialized\.|Failed to remove verifier reward files \(
-    |Failed to start tmux session\. Error:|Agent (install failed:|setup failed with exit code)
-    |[^:]+: failed to send [^']*stderr='(Error response from daemon|service "main" is not)
-eff (Runtime|OS|FileNotFound|Permission|CalledProcess|UnicodeDecode|UnicodeEncode|Value|Key|Type|Index|Attribute|Assertion|NotImplemented)Error Exception
-e?f *"""
-ROWS = []
-for row in re.split(r"\n(?=\S)", TABLE.strip()):
-    types, _, begin = row[4:].partition("^")
-    names = "|".join(types.split()).replace(".", r"\.").replace("*", r"[\w.]*")
-    ROWS.append((row[:3], re.compile(names), re.compile(re.sub(r"\n *", "", begin))))
+LINES = re.sub(r"\n +", " ", re.sub(r"(?m)^#.*\n|^\n", "", Path(__file__).with_name("harbor_exceptions.txt").read_text("utf-8"))).splitlines()
+SAYS = [(line[:3], line[4:].split(": ^")[0].split(), re.compile(line.split(": ^")[1])) for line in LINES if ": ^" in line]
+RAISED = [(line[:3], owner, kind) for line in LINES if ": ^" not in line for owner in line[4:].split(": ")[0].split() for kind in line.split(": ")[1].split()]
 STATUS = re.compile(r"Error code: (\d{3}) - |(\d{3}) [A-Z_]+\. \{|API error occurred: Status (\d{3})|headers: \{.*\}, status_code: (\d{3}), "
                     r"|An error occurred \((\w+)\) when calling|(?:Client|Server) error '(\d{3}) |(\d{3}) (?:Client|Server) Error: |(\d{3}), message=", re.S)
 CALLED = re.compile(r"(/harbor/environments/|/asyncio/subprocess\.py|-packages/(?:docker|kubernetes|daytona\w*|e2b|modal|runloop_api_client)/)"
@@ -76,11 +24,26 @@ CALLED = re.compile(r"(/harbor/environments/|/asyncio/subprocess\.py|-packages/(
 SETUP, AGENT, TESTS, AFTER, SECOND = 0, 1, 2, 3, timedelta(seconds=1)
 
 
+def letters_of(kind, module, message):
+    """What an exception says at each stage: by how its message begins, by the package that raises it, else by its name alone."""
+    for letters, types, begin in SAYS:
+        if any(fnmatch(kind, pattern) for pattern in types) and begin.match(message):
+            return letters
+    named = [(letters, owner, pattern) for letters, owner, pattern in RAISED if fnmatch(kind, pattern)]
+    if module:
+        named = [row for row in named if f"{module}.".startswith(f"{row[1]}.")]
+        named.sort(key=lambda row: (row[2] == "*", -len(row[1])))  # the type itself before its package, and the nearest package
+    else:
+        named = sorted((row for row in named if row[2] != "*"), key=lambda row: row[1] != "?")
+    return named[0][0] if named else "e?f"
+
+
 def cause_of(raised, stage, later=False, took=math.inf):
     """The letter of an exception; `later`: not in the first step; `took`: seconds of its phase."""
     kind, message, trace = (str(raised.get(f"exception_{key}") or "") for key in ("type", "message", "traceback"))
     full = re.findall(rf"^((?:[A-Za-z_]\w*\.)*{re.escape(kind)})(?::|$)", trace, re.M)
-    letter = next(row[0][stage] for row in ROWS if any(row[1].fullmatch(n) for n in (*full[-1:], kind)) and row[2].match(message))
+    module = full[-1].rpartition(".")[0] or "builtins" if full else None
+    letter = letters_of(kind, module, message)[stage]
     block = re.split(r"\n\n(?:The above exception was|During handling of the above)", trace)[0]
     first = ([("", "")] + re.findall(r"^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?$", block, re.M))[-1]
     if stage and kind in ("AgentTimeoutError", "VerifierTimeoutError"):  # made of any time-out within the phase

@@ -8,6 +8,8 @@
 //   --wrong        also plays each way to go wrong (a full context, calls that can not be read, a killed harness, giving up,
 //                  no answer, no change) with each of them, and looks whether its end is told right, by the harness and in a
 //                  run's record
+//   --faults       also plays each of them with an endpoint that misbehaves in the ways of docs/harnesses.md, and looks whether all
+//                  are judged alike; a sample of it runs with `npm test`
 //   --defects N    share of turns whose first attempt has defects, all mended after feedback (default: 0.4)
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
@@ -42,6 +44,7 @@ const bin = option("--bin", null);
 const defects = option("--defects", "0.4");
 const built = args.includes("--built") && args.splice(args.indexOf("--built"), 1).length > 0;
 const wrong = args.includes("--wrong") && args.splice(args.indexOf("--wrong"), 1).length > 0;
+const faults = args.includes("--faults") && args.splice(args.indexOf("--faults"), 1).length > 0;
 const folder = path.resolve(option("--keep", inRoot(".cache/harnesses")));
 const chosen = args.length === 0 ? Object.keys(HARNESSES) : args.map((name) => name.toUpperCase().replaceAll("-", "_"));
 const unknown = chosen.filter((name) => !(name in HARNESSES));
@@ -88,17 +91,21 @@ for (const name of chosen) {
   ];
   process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.status === 0 ? "" : run.stderr}`);
 }
-if (wrong) {
-  const env = { STAMINA_HARNESSES: chosen.map((name) => name.toLowerCase()).join(",") };
-  const tests = ["each_way_to_go_wrong", "each_way_in_which_a_real_harness_ends_is_recorded"];
-  const told = "cargo test of the ways to go wrong";
-  const ends = spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", "--test", "docker_clis", "--test", "docker_ends", "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: "inherit", env: { ...process.env, ...env } });
-  endsWrong = ends.status !== 0;
-  if (endsWrong) process.stderr.write(`${told} ended with ${String(ends.status ?? ends.signal)}.\n`);
-}
+if (wrong) endsWrong = !passes("of the ways to go wrong", ["docker_clis", "docker_ends"], ["each_way_to_go_wrong", "each_way_in_which_a_real_harness_ends_is_recorded"]);
+const faultsWrong = faults && !passes("of endpoints that misbehave", ["docker_faults"], ["each_fault_of_an_endpoint_is_judged_alike"]);
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
 process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} harnesses passed all ${String(turns)} turns.\n`);
 if (endsWrong) stop("Some of the ways to go wrong were not told right.");
+if (faultsWrong) stop("Some faults of the endpoint were not judged alike.");
+
+/** Whether the tests of these binaries pass with the chosen harnesses. Their output is shown. */
+function passes(what, binaries, tests) {
+  const env = { ...process.env, STAMINA_HARNESSES: chosen.map((name) => name.toLowerCase()).join(",") };
+  const targets = binaries.flatMap((name) => ["--test", name]);
+  const { status, signal } = spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", ...targets, "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: "inherit", env });
+  if (status !== 0) process.stderr.write(`cargo test ${what} ended with ${String(status ?? signal)}.\n`);
+  return status === 0;
+}
 
 /** The version that the run's own report names. */
 function version(results) {

@@ -407,9 +407,22 @@ pub(crate) enum Command {
     Preflight {
         #[command(flatten)]
         what: RunArgs,
-        /// Do not ask the model endpoint anything (otherwise one call of a few tokens)
+        /// Do not ask the model endpoint anything (otherwise a few small requests)
         #[arg(long)]
         no_call: bool,
+    },
+    /// List the model endpoints that answer, and their models
+    ///
+    /// Asks the usual ports of this machine (Ollama 11434, llama.cpp 8080, vLLM 8000, LM Studio 1234, and 30000), or
+    /// the addresses that are named. Exit code 1 when an address that is named lists no models.
+    #[command(after_help = "Example: stamina endpoints http://127.0.0.1:18080")]
+    Endpoints {
+        /// Addresses to ask instead of the usual ports
+        #[arg(value_name = "URL")]
+        urls: Vec<String>,
+        /// The environment variable that holds the key of these addresses
+        #[arg(long, value_name = "NAME", requires = "urls")]
+        key_env: Option<String>,
     },
     /// List, build or test the images that agents run in
     Images {

@@ -9,9 +9,9 @@ use workbench::{Options, Workbench};
 use crate::args::{Args, Command};
 use crate::print::{print, print_json};
 use crate::{
-    compare_command, exports, failures_command, library_commands, locobench_command, machine_commands,
-    matrix_command, play_commands, preflight_command, reference_commands, scenario_commands, search_command,
-    serve, source_commands, steer_commands, table, withdraw_command,
+    compare_command, endpoints_command, exports, failures_command, library_commands, locobench_command,
+    machine_commands, matrix_command, play_commands, preflight_command, reference_commands,
+    scenario_commands, search_command, serve, source_commands, steer_commands, table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.
@@ -113,6 +113,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Preflight { what, no_call } => {
             preflight_command::preflight(&what, args.db.as_deref(), no_call, json)
         }
+        Command::Endpoints { urls, key_env } => endpoints_command::endpoints(urls, key_env, json),
         Command::Images { command } => machine_commands::images(&command, json),
         Command::Harnesses => {
             machine_commands::harnesses(json);

@@ -125,6 +125,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    // docs/security.md: Pages, terminals and files that others open
     async fn a_client_that_takes_nothing_of_its_answer_is_let_go() {
         let (ours, theirs) = tokio::io::duplex(16);
         let mut connection = Written::new(ours, Duration::from_millis(50));

@@ -169,9 +169,19 @@ pub(crate) fn run(row: &RunRow) -> Value {
     value["round_by_round"] = of_rounds["round_by_round"].clone();
     value["rounds_missing"] = of_rounds["missing"].clone();
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
+    value["tokens_per_second"] = tokens_per_second(row);
     value["pass_at_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci));
     value["pass_hat_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k_ci));
     value
+}
+
+/// How fast the endpoint was; `null` where that is unknown.
+fn tokens_per_second(row: &RunRow) -> Value {
+    let speed = |part: &str| {
+        let median = row.tokens_per_second(part, "median")?;
+        Some(json!({ "median": median, "p10": row.tokens_per_second(part, "p10") }))
+    };
+    json!({ "prompt": speed("prompt"), "answer": speed("answer") })
 }
 
 /// MT@k by k, SR, Gap and Comp, with why what is missing is missing; all `null` where they do not apply.

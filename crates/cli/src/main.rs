@@ -8,11 +8,13 @@ mod args;
 mod commands;
 mod compare_command;
 mod connections;
+mod endpoints_command;
 mod exports;
 mod failures_command;
 mod json;
 mod library_commands;
 mod locobench_command;
+mod log_lines;
 mod machine_commands;
 mod matrix_command;
 mod members;
@@ -55,8 +57,7 @@ fn main() -> ExitCode {
         )
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
-        .without_time()
-        .with_target(false)
+        .event_format(log_lines::LogLines)
         .init();
     match commands::run(args) {
         Ok(code) => code,
@@ -90,6 +91,7 @@ fn is_of_the_command_line(code: &str) -> bool {
                 | "settings.value"
                 | "serve.what"
                 | "server.url"
+                | "endpoints.too_many"
         )
 }
 

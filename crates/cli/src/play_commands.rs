@@ -189,8 +189,40 @@ fn trust_in_words(run: &RunTrust) -> String {
         if run.host_processes { "yes: our own server and the mock agent, without containers" } else { "no" };
     lines.push(format!("  on this machine itself   {processes}"));
     lines.push(format!("  scenarios   {}", run.scenarios.as_deref().unwrap_or("generated")));
+    lines.extend(task_images_in_words(run));
     lines.push(format!("  writes in   {}", list(&run.writes)));
     lines.join("\n")
+}
+
+/// What the images of tasks are built of, a line each.
+fn task_images_in_words(run: &RunTrust) -> Vec<String> {
+    let mut lines: Vec<String> = run
+        .task_images
+        .iter()
+        .map(|images| {
+            let tasks = images.tasks.join(", ");
+            if let Some(image) = &images.image {
+                return format!("  tasks       {tasks}: the image {image}");
+            }
+            let from = if images.from.is_empty() { "unknown".to_owned() } else { images.from.join(", ") };
+            let mut executes = images.executes.clone();
+            if images.more > 0 {
+                executes.push(format!("{} more that are not shown", images.more));
+            }
+            let executes = if executes.is_empty() { "nothing".to_owned() } else { executes.join(" | ") };
+            format!("  tasks       {tasks}: built from {from}; executes {executes}")
+        })
+        .collect();
+    if run.task_images_more > 0 {
+        lines.push(format!("  tasks       {} more are not shown", run.task_images_more));
+    }
+    if let Some(why) = &run.tasks_unreadable {
+        lines.push(format!("  tasks       cannot be looked at: {why}"));
+    }
+    if !run.task_images.is_empty() {
+        lines.push("  executes    the tests of each task in its container, as the user that its image names, often root".to_owned());
+    }
+    lines
 }
 
 fn trust_as_json(run: &RunTrust) -> serde_json::Value {
@@ -198,7 +230,8 @@ fn trust_as_json(run: &RunTrust) -> serde_json::Value {
         "trusted": run.trusted, "mode": run.mode, "endpoint": run.endpoint, "key": run.key, "harness": run.harness,
         "harness_file": run.harness_file, "image": run.image, "binds": run.binds, "arguments": run.arguments,
         "variables": run.variables, "variables_set": run.variables_set, "network": run.network, "host_processes": run.host_processes,
-        "scenarios": run.scenarios, "writes": run.writes,
+        "scenarios": run.scenarios, "task_images": run.task_images, "task_images_more": run.task_images_more,
+        "tasks_unreadable": run.tasks_unreadable, "writes": run.writes,
     })
 }
 

@@ -66,6 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: Pages, terminals and files that others open
     fn nothing_that_a_terminal_would_obey_is_shown() {
         let hostile = "a\u{1b}]0;title\u{7}b\u{9b}2Jc\0d\u{202e}e\u{2067}f\rg";
         assert_eq!(

@@ -144,14 +144,29 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             gateway::StopReason::Endpoint { message } => format!("endpoint: {message}"),
             gateway::StopReason::ContextOverflow { message } => format!("context: {message}"),
         }),
-        Event::Finished { how, episodes, average_score, spent, .. } => {
+        Event::Finished { how, episodes, average_score, spent, endpoint, .. } => {
             let score =
                 average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
             let cost = cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost ${usd:.2}"));
             let episodes = counted(u64::from(*episodes), "episode");
-            Some(format!("{}: {episodes} over, average score {score}, {cost}", ended(how)))
+            let of_endpoint = endpoint
+                .and_then(|attempts| endpoint_attempts(attempts.retried, attempts.lost))
+                .map_or_else(String::new, |words| format!("; {words}"));
+            Some(format!("{}: {episodes} over, average score {score}, {cost}{of_endpoint}", ended(how)))
         }
     }
+}
+
+/// What the endpoint cost, in words. `None` = nothing.
+pub(crate) fn endpoint_attempts(retried: u32, lost: u32) -> Option<String> {
+    let attempts =
+        |n: u32, what: &str| (n > 0).then(|| format!("{} {what}", counted(u64::from(n), "attempt")));
+    let parts = [attempts(retried, "retried for the endpoint"), attempts(lost, "lost to it")];
+    let parts: Vec<String> = match parts {
+        [None, Some(_)] => vec![attempts(lost, "lost to the endpoint")?],
+        parts => parts.into_iter().flatten().collect(),
+    };
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// A cost in words, where it is no number: the scripted model has none, another's may be unknown.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use llm_sampler::{Counts, Tally};
 use scenario::config::{Config, Generation, resolve};
 use scenario::pack::{self, Manifest, Target};
 use scenario::validate::{self, Report};
@@ -37,7 +38,7 @@ pub(crate) fn generate(
     let out = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from));
     let out = target_of(out, "Name a folder or a .zip with --out, or with the key output_dir")?;
     let cancel = cancel_on_signal();
-    let sampler = Chosen::by_settings(&config.generation, given(&config), &out, &cancel, &note)?;
+    let sampler = Chosen::by_settings(&config.generation, given(&config), &out, &cancel, &heard(), &note)?;
     write(&config.generation, &sampler, &out, force, &cancel, None, as_json)
 }
 
@@ -85,6 +86,20 @@ fn write(
             "seconds": rounded(seconds),
             "sha256": manifest.sha256,
         });
+        if let (Some(tally), Some(said)) = (&sampler.tally, said.as_object_mut()) {
+            let counted = |counts: Counts| {
+                json!({
+                    "taken": counts.taken,
+                    "taken_first": counts.taken_first,
+                    "refused": counts.refused,
+                    "filled": counts.filled,
+                })
+            };
+            let mut answers = counted(tally.counts());
+            answers["by_purpose"] =
+                tally.by_purpose().into_iter().map(|(purpose, counts)| (purpose, counted(counts))).collect();
+            said.insert("answers".to_owned(), answers);
+        }
         if let (Some(expected), Some(said)) = (expected, said.as_object_mut()) {
             said.insert("same".to_owned(), json!(same));
             said.insert("expected".to_owned(), json!(expected.sha256));
@@ -100,6 +115,9 @@ fn write(
             manifest.bytes as f64 / 1e6,
             manifest.sha256
         ));
+        if let Some(tally) = &sampler.tally {
+            print(&format!("{}\n", tally.counts().told()));
+        }
         if let Some(expected) = expected.filter(|_| !same) {
             let mut text = format!("Different: the pack that was replayed says {}\n", expected.sha256);
             for difference in &differences {
@@ -169,7 +187,13 @@ pub(crate) fn sampled(
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
     let told = Told::new();
     let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
-    workbench::sampler::sample(&config.generation, given(&config), out, &progress, cancel, &note)
+    workbench::sampler::sample(&config.generation, given(&config), out, &progress, cancel, &heard(), &note)
+}
+
+/// Says now and then what became of a model's answers.
+fn heard() -> Tally {
+    let told = Told::new();
+    Tally::heard_by(move |counts| told.tell(|| counts.told()))
 }
 
 /// The settings that were given, by their keys: they say where a model is.
@@ -186,7 +210,12 @@ fn run(
 ) -> Result<Manifest, ApiError> {
     let options = pack::Options { threads: sampler.threads, ..*options };
     let told = Told::new();
-    let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
+    let progress = |at: pack::Progress| {
+        told.tell(|| {
+            let answers = sampler.tally.as_ref().map(|tally| format!("; {}", tally.counts().told()));
+            format!("generated {} of {} turns{}", at.done, at.total, answers.unwrap_or_default())
+        });
+    };
     let path = match target {
         Target::Folder(path) | Target::Zip(path) => path.as_path(),
         Target::Nowhere => Path::new(""),

@@ -248,6 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: Pages, terminals and files that others open
     fn only_our_own_pages_have_access() {
         let refused = |host: &str, origin: Option<&str>| {
             let mut headers = HeaderMap::new();

@@ -11,7 +11,7 @@ use workbench::runs::{self, duration, short};
 
 use crate::preflight_command::absolute;
 use crate::print::{note, print, print_json};
-use crate::progress::{cells, cost_of, phase, tokens_of};
+use crate::progress::{cells, cost_of, endpoint_attempts, phase, tokens_of};
 use crate::table;
 
 /// `stamina pause`, `stamina stop`, `stamina retry`: of a run of another process.
@@ -93,6 +93,8 @@ fn told(run: &LiveRunDetail) -> String {
             .collect();
         lines.push(format!("endpoint, last 10 min: {}", faults.join(", ")));
     }
+    let of_endpoint = row.endpoint_retried.zip(row.endpoint_lost);
+    lines.extend(of_endpoint.and_then(|(retried, lost)| endpoint_attempts(retried, lost)));
     // A sentence is too long for the table.
     lines.extend(run.episodes.iter().filter_map(|e| Some(format!("{}: {}", e.name, e.stuck.as_ref()?))));
     let rows: Vec<Vec<String>> =
@@ -205,6 +207,7 @@ mod tests {
         let mut run: LiveRunDetail = serde_json::from_value(json!({
             "row": {
                 "folder": "/r", "name": "r", "run": null, "agent": "opencode", "model": "glm-5", "simulated": simulated,
+                "endpoint_retried": 3, "endpoint_lost": 1,
                 "shakedown": false, "verdict": null, "state": "running", "message": null,
                 "started_at": "2026-11-18T10:00:00Z", "seconds": 4000.0, "episodes": [0, 2], "turns": [12, 80],
                 "tokens": { "input": 2_310_000, "cached": 1_000_000, "output": 19_800 }, "cost_usd": 12.34,
@@ -250,6 +253,7 @@ mod tests {
             "12 of 80 turns decided, 0 of 2 episodes over",
             "900 requests, 2.31 M in, 19.8 k out (1.00 M cached), cost $12.34 of $60.00, $43.00 to $58.00 at this pace",
             "endpoint, last 10 min: 4 × 429, 1 × no answer",
+            "3 attempts retried for the endpoint, 1 attempt lost to it",
             "scenario_1: No sign of life for 15 min; one usually comes every 14 s.",
         ] {
             assert!(text.lines().any(|line| line == said), "{said}\n{text}");

@@ -1,5 +1,5 @@
 //! What the documents say of the house: ARCHITECTURE.md which crate depends on which, docs/security.md which tests hold its
-//! promises.
+//! promises; and that no comment holds a test, which no stage of the check would run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -71,22 +71,86 @@ fn sources(folder: &Path, all: &mut String) {
     }
 }
 
-#[test]
-fn every_test_that_a_promise_of_security_names_exists() {
+/// The tests that docs/security.md names, each with its section.
+fn promised() -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(root().join("docs/security.md")).expect("docs/security.md");
-    let mut all = String::new();
-    sources(&root().join("crates"), &mut all);
-    let mut named = 0;
-    for paragraph in text.split("\n\n").filter(|paragraph| paragraph.starts_with("Tests: ")) {
-        for name in paragraph.split('`').skip(1).step_by(2) {
-            named += 1;
-            let exists = if name.contains('/') {
-                root().join(name).is_file()
-            } else {
-                all.contains(&format!("fn {name}("))
-            };
-            assert!(exists, "docs/security.md names {name}, which does not exist");
+    let (mut section, mut named) = (String::new(), BTreeSet::new());
+    for paragraph in text.split("\n\n") {
+        if let Some(heading) = paragraph.lines().rfind(|line| line.starts_with('#')) {
+            heading.trim_start_matches('#').trim().clone_into(&mut section);
+        }
+        if paragraph.starts_with("Tests: ") {
+            let names = paragraph.split('`').skip(1).step_by(2);
+            named.extend(names.map(|name| (name.to_owned(), section.clone())));
         }
     }
-    assert!(named > 20, "only {named} tests are named");
+    named
+}
+
+/// The tests that name a section of docs/security.md in the line above them, each with that section.
+fn promising(sources: &str) -> BTreeSet<(String, String)> {
+    let lines: Vec<&str> = sources.lines().map(str::trim).collect();
+    let name = |line: &str| {
+        let (_, rest) = line.split_once("fn ")?;
+        Some(rest.split_once('(')?.0.to_owned())
+    };
+    let pairs = lines.windows(2).filter_map(|pair| {
+        let section = pair[0].strip_prefix("// docs/security.md: ")?;
+        Some((name(pair[1]).unwrap_or_else(|| pair[1].to_owned()), section.to_owned()))
+    });
+    pairs.collect()
+}
+
+#[test]
+fn promises_of_security_and_their_tests_name_each_other() {
+    let mut all = String::new();
+    for folder in ["crates", "src-tauri/src"] {
+        sources(&root().join(folder), &mut all);
+    }
+    let (end_to_end, promised): (BTreeSet<_>, BTreeSet<_>) =
+        promised().into_iter().partition(|(name, _)| name.contains('/'));
+    for (name, section) in end_to_end {
+        let text = std::fs::read_to_string(root().join(&name)).unwrap_or_default();
+        assert!(text.contains(&format!("docs/security.md: {section}")), "{name} does not name its section");
+    }
+    let promising = promising(&all);
+    let (unnamed, forgotten): (Vec<_>, Vec<_>) =
+        (promised.difference(&promising).collect(), promising.difference(&promised).collect());
+    assert!(
+        unnamed.is_empty(),
+        "docs/security.md names tests that do not exist, or whose line above is not `// docs/security.md: SECTION`: {unnamed:?}"
+    );
+    assert!(
+        forgotten.is_empty(),
+        "tests name a section of docs/security.md that does not name them: {forgotten:?}"
+    );
+    assert!(promised.len() > 60, "only {} tests are named", promised.len());
+}
+
+/// Blocks of code in comments of documentation that rustdoc would take for tests: those that name no other language.
+fn tests_in_comments(source: &str) -> Vec<&str> {
+    let (mut found, mut is_open) = (Vec::new(), false);
+    for line in source.lines().map(str::trim_start) {
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        let Some(language) = comment.and_then(|text| text.trim().strip_prefix("```")) else { continue };
+        is_open = !is_open;
+        if is_open && !["text", "toml", "json", "yaml", "sh"].contains(&language) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+#[test]
+fn no_comment_holds_a_test() {
+    let mut all = String::new();
+    for folder in ["crates", "src-tauri/src"] {
+        sources(&root().join(folder), &mut all);
+    }
+    assert_eq!(
+        tests_in_comments(&all),
+        [""; 0],
+        "cargo-nextest runs no tests of comments: write it as a test, or name the language, as in ```text"
+    );
+    assert_eq!(tests_in_comments("/// ```text\n/// a\n/// ```\n    //! ```\n//! ```\n").len(), 1);
 }

@@ -199,6 +199,143 @@ fn of_a_snapshot_and_a_result_in_one_source_the_result_counts() {
     assert_eq!(matrix["cells"][0]["mean_stamina"]["value"], 1.0, "{matrix}");
 }
 
+/// The mean stamina and the number of episodes of the one cell of a matrix, and what a run shares with another.
+fn pooled(library: &Room) -> (Value, Value, Value) {
+    let matrix = library.json(&["matrix"]);
+    let run = &sorted_runs(library)[0];
+    let copies = library.json(&["copies", run]);
+    let cell = &matrix["cells"][0];
+    (cell["n"].clone(), cell["mean_stamina"]["value"].clone(), copies["copies"][0]["trials"].clone())
+}
+
+/// A run of `tb` of one task with two trials, of which the second has a result or none yet.
+fn run_of_tb(at: &Path, second: Option<bool>) {
+    std::fs::create_dir_all(at).expect("a folder");
+    let metadata = json!({
+        "run_id": "run-a", "uuid": "7d0e4c1e-5f57-4a3c-9a57-0c9f3f1b2a10", "agent_name": "agent-a",
+        "model_name": "vendor/model-a", "dataset_name": "set-a", "dataset_size": 1, "n_attempts": 2,
+    });
+    std::fs::write(at.join("run_metadata.json"), metadata.to_string()).expect("to write");
+    for (attempt, resolved) in [(1, Some(false)), (2, second)] {
+        let name = format!("task-a.{attempt}-of-2.run-a");
+        let folder = at.join("task-a").join(&name);
+        std::fs::create_dir_all(folder.join("panes")).expect("a folder");
+        std::fs::write(folder.join("panes/pre-agent.txt"), "$").expect("to write");
+        let Some(resolved) = resolved else { continue };
+        let result = json!({
+            "id": format!("id-{attempt}"), "trial_name": name, "task_id": "task-a", "is_resolved": resolved,
+            "failure_mode": "unset", "parser_results": { "test_one": if resolved { "passed" } else { "failed" } },
+            "trial_started_at": "2026-01-02T10:00:00.5+00:00", "agent_started_at": "2026-01-02T10:00:01.5+00:00",
+        });
+        std::fs::write(folder.join("results.json"), result.to_string()).expect("to write");
+    }
+}
+
+#[test]
+fn a_run_of_tb_that_was_copied_while_it_ran_is_its_result() {
+    for snapshot_first in [true, false] {
+        let library = Room::new();
+        let (early, late) = (library.path("early/run-a"), library.path("late/run-a"));
+        run_of_tb(&early, None);
+        run_of_tb(&late, Some(true));
+        for run in if snapshot_first { [&early, &late] } else { [&late, &early] } {
+            library.ingest(run);
+        }
+        assert_eq!(
+            pooled(&library),
+            (json!(2), json!(0.5), json!(2)),
+            "the snapshot first: {snapshot_first}"
+        );
+    }
+}
+
+/// The first `turns` turns of a trajectory of others: the second is solved at its second attempt.
+fn scenario_of_others(run: &Path, turns: usize) {
+    let attempt = |turn: u32, attempt: u32, success: bool| {
+        json!({
+            "attempt": attempt, "success": success, "passed": u32::from(success), "total": 1,
+            "started_at": format!("2026-01-02T1{turn}:0{attempt}:00.125Z"),
+            "usage": { "input_tokens": 900 + turn, "output_tokens": 40 },
+        })
+    };
+    let all = [
+        json!({ "turn": 1, "attempts": [attempt(1, 1, true)] }),
+        json!({ "turn": 2, "attempts": [attempt(2, 1, false), attempt(2, 2, true)] }),
+        json!({ "turn": 3, "attempts": [attempt(3, 1, true)] }),
+    ];
+    let mut said: Vec<Value> = all[..turns].to_vec();
+    if turns == 2 {
+        said[1]["attempts"].as_array_mut().expect("attempts").truncate(1);
+    }
+    let folder = run.join("scenario_0");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let config = "agent: MINI_SWE\nmodel: vendor/model-a\nrestful_server_gen_iterative:\n  n_turns: 3\n";
+    std::fs::write(run.join("config.yaml"), config).expect("to write");
+    let trajectory = json!({ "n_turns": 3, "turns": said });
+    std::fs::write(folder.join("trajectory.json"), trajectory.to_string()).expect("to write");
+}
+
+/// A copy that was made between two attempts of a turn says that the turn failed; the longer one knows better.
+#[test]
+fn a_scenario_that_was_copied_while_it_was_played_is_the_finished_one() {
+    for turns in [1, 2] {
+        for snapshot_first in [true, false] {
+            let library = Room::new();
+            let (early, late) = (library.path("early/run-a"), library.path("late/run-a"));
+            scenario_of_others(&early, turns);
+            scenario_of_others(&late, 3);
+            for run in if snapshot_first { [&early, &late] } else { [&late, &early] } {
+                library.ingest(run);
+            }
+            assert_eq!(
+                pooled(&library),
+                (json!(1), json!(3.0), json!(1)),
+                "{turns}, first: {snapshot_first}"
+            );
+        }
+    }
+}
+
+/// Of our own runs it is known from the first turn on: by the id of the run.
+#[test]
+fn a_run_of_our_own_that_was_copied_while_it_was_played_is_the_finished_one() {
+    let fixture = folders::fixtures().join("staminabench/own");
+    for snapshot_first in [true, false] {
+        let library = Room::new();
+        let (early, late) = (library.path("early/run-a"), library.path("late/run-a"));
+        for (run, is_snapshot) in [(&early, true), (&late, false)] {
+            folders::copy(&fixture, run);
+            let path = run.join("report.json");
+            let mut report: Value =
+                serde_json::from_str(&std::fs::read_to_string(&path).expect("a report")).expect("JSON");
+            report["run"]["run_id"] = json!("9c2b1f4e-0000-4000-8000-6d1f6a0f2c11");
+            std::fs::write(&path, report.to_string()).expect("to write");
+            if is_snapshot {
+                let path = run.join("scenario_0/trajectory.json");
+                let mut said: Value =
+                    serde_json::from_str(&std::fs::read_to_string(&path).expect("a trajectory"))
+                        .expect("JSON");
+                for key in ["finished_at", "end_reason"] {
+                    said[key] = Value::Null;
+                }
+                said["turns"] = json!([]);
+                std::fs::write(&path, said.to_string()).expect("to write");
+            }
+        }
+        let whole = Room::new();
+        whole.ingest(&late);
+        for run in if snapshot_first { [&early, &late] } else { [&late, &early] } {
+            library.ingest(run);
+        }
+        let (right, both) = (whole.json(&["matrix"]), library.json(&["matrix"]));
+        for field in ["n", "mean_stamina"] {
+            assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, first: {snapshot_first}");
+        }
+        let copies = library.json(&["copies", &sorted_runs(&library)[0]]);
+        assert_eq!(copies["copies"][0]["trials"], right["cells"][0]["n"], "{copies}");
+    }
+}
+
 #[test]
 fn a_withdrawn_run_is_not_the_one_that_counts() {
     let library = with_a_copy();

@@ -313,6 +313,7 @@ fn a_budget_of_minutes_holds_in_direct_mode() {
 /// Values that are handed on stand in no file, whatever the agent does with them; its key and its HOME stay ours.
 #[test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 fn what_is_handed_on_is_written_nowhere() {
     const VALUE: &str = "s3cret/val+ue\"of-the-test";
     let script = r#"
@@ -415,14 +416,13 @@ fn a_run_without_an_endpoint_fails_and_can_be_gone_on_with() {
     let url = format!("endpoint.base_url={}", refusing());
     let ran = room.play("ask()\ndone()\n", &["endpoint.mode=gateway", &url, "custom.model_id=m"], &[]);
     assert_eq!(ran.output.status.code(), Some(1), "{}", ran.errors());
-    assert_eq!(ran.reason(), "endpoint");
-    assert_eq!(ran.event("episode")["end_reason"], "endpoint");
+    // What no model answered is no attempt of its agent.
+    assert!(!ran.events.iter().any(|event| event["event"] == "attempt"), "{:?}", ran.events);
     let finished = ran.event("finished");
     assert_eq!(finished["how"]["how"], "failed");
-    assert!(
-        finished["how"]["message"].as_str().unwrap().contains("the model's endpoint failed in all 1"),
-        "{finished}"
-    );
+    let message = finished["how"]["message"].as_str().unwrap();
+    assert!(message.contains("no request of the run was ever answered"), "{finished}");
+    assert!(message.contains("401 Unauthorized: revoked"), "{finished}");
     assert!(ran.errors().contains("stamina resume"), "{}", ran.errors());
     ran.assert_clean();
 }

@@ -175,6 +175,15 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
 
     app.get("set_prices", &json!({ "put": [], "remove": ["acme/new"] }));
     assert_eq!(look("acme/new", &[]).1["cost_usd"], Value::Null);
+
+    // Turns of servers say nothing of steps of tasks: what those take is unknown.
+    let tasks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/tasks");
+    let tasks = [("source", json!("tasks")), ("tasks", json!(tasks.canonicalize().unwrap()))];
+    let of_tasks = look("acme/new", &tasks).1;
+    assert_eq!((&of_tasks["episodes"], &of_tasks["turns"]), (&json!(10), &json!(39)), "{of_tasks}");
+    for part in ["seconds", "tokens_in", "tokens_out", "cost_usd"] {
+        assert_eq!(of_tasks[part], Value::Null, "{part}: {of_tasks}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Each number that `docs/metrics.md` explains with lines of Python is what these lines give.
+//! Each number that `docs/metrics.md` explains with lines of Python or R is what these lines give.
 
 mod app;
 
@@ -111,15 +111,40 @@ impl Library {
             args.push(out);
             self.room.text(&args);
         }
-        let ran = Command::new("python3")
-            .arg("-c")
-            .arg(filled(&entry.code))
-            .current_dir(self.room.path(""))
-            .output()
-            .expect("Python runs");
+        let code = filled(&entry.code);
+        let mut program = match entry.language.as_str() {
+            "r" => {
+                let mut program = Command::new("Rscript");
+                program.arg("-e").arg(r_script(&code));
+                program
+            }
+            _ => {
+                let mut program = Command::new("python3");
+                program.arg("-c").arg(code);
+                program
+            }
+        };
+        let ran = program.current_dir(self.room.path("")).output().expect("the program runs");
         assert!(ran.status.success(), "{}: {}", entry.key, String::from_utf8_lossy(&ran.stderr));
         numbers(&String::from_utf8_lossy(&ran.stdout))
     }
+}
+
+/// The lines of an entry, and what they come to in all digits: numbers, or χ² and p of a test.
+fn r_script(code: &str) -> String {
+    format!(
+        "set.seed(1); v <- local({{\n{code}\n}})\noptions(digits = 15)\n\
+         cat(if (isS4(v)) coin::pvalue(v) else if (is.list(v)) c(v$chisq, v$pvalue, v$p.value) else as.numeric(v))"
+    )
+}
+
+/// Whether R is there, with a package.
+fn has_r(package: &str) -> bool {
+    let asked = Command::new("Rscript")
+        .arg("-e")
+        .arg(format!("quit(status = if (requireNamespace('{package}', quietly = TRUE)) 0 else 1)"))
+        .output();
+    asked.is_ok_and(|asked| asked.status.success())
 }
 
 fn number(value: &Value) -> f64 {
@@ -208,6 +233,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
 
     let jobs = repository().join("tests/fixtures/harbor/jobs");
     let harbor = Library::new(&jobs, "interrupted-oracle", "interrupted-oracle");
+    let twice = Library::new(&jobs, "oracle-k2-oracle", "interrupted-oracle");
     // The cost of each of its episodes is known.
     let cheap = Library::new(&repository().join("data/sample-table.csv"), "planner-m-small", "m-large");
     let paid = cheap.rows(&["spent", &cheap.run]).remove(0);
@@ -233,6 +259,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("steps_survived", (&steps, vec![survived])),
         ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
         ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
+        ("mt_at_k", (&twice, vec![number(&twice.of_run("mt_at_k")["2"])])),
+        ("comp", (&twice, one(&twice.of_run("comp")))),
         ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
         ("cost", (&cheap, one(&paid["cost_usd"]))),
         ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),
@@ -270,6 +298,51 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         }
         let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 * b.abs().max(1.0);
         if computed.len() != expected.len() || !computed.iter().zip(&expected).all(near) {
+            wrong.push(format!("{key}: {computed:?}, and the app says {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(expected.is_empty(), "no longer explained: {:?}", expected.keys());
+}
+
+#[test]
+fn numbers_of_runs_are_what_the_lines_of_their_explanations_give_in_r() {
+    if !has_r("survival") {
+        println!("left out: R with its package survival is not there");
+        return;
+    }
+    let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
+    let pair = sample.rows(&["pairs", &sample.reference, &sample.run]).remove(0);
+    let stamina = sample.of_run("stamina");
+    let compared = sample.room.json(&["compare", &sample.run, &sample.reference]);
+    let bootstrap = &compared["runs"][0]["mean_stamina_bootstrap"];
+    // What is expected, and how near: the draws of a bootstrap differ.
+    let mut expected: BTreeMap<&str, (Vec<f64>, f64)> = BTreeMap::from([
+        ("mean_stamina_ci", (vec![number(&stamina["ci_low"]), number(&stamina["ci_high"])], 1e-3)),
+        ("bootstrap_ci", (vec![number(&bootstrap["ci_low"]), number(&bootstrap["ci_high"])], 0.4)),
+        ("logrank", (vec![number(&pair["logrank_chi2"]), number(&pair["logrank_p"])], 1e-9)),
+        ("p_stratified", (vec![number(&pair["logrank_p_stratified"])], 1e-9)),
+        ("p_permutation", (vec![number(&pair["logrank_p_permutation"])], 0.03)),
+        ("paired_p", (vec![number(&pair["paired_p"])], 1e-9)),
+    ]);
+    // A comparison ends where its shortest member does.
+    let (tau, compared_tau) = (sample.tau.to_string(), compared["tau"].to_string());
+    let mut wrong = Vec::new();
+    for entry in entries().into_iter().filter(|entry| entry.language == "r") {
+        let key = entry.key.as_str();
+        let (expected, tolerance) = expected
+            .remove(key)
+            .unwrap_or_else(|| panic!("{key} is explained in R, and nothing here runs it"));
+        if entry.code.contains("library(coin)") && !has_r("coin") {
+            println!("left out: {key}: R has no package coin");
+            continue;
+        }
+        let tau = if key == "bootstrap_ci" { &compared_tau } else { &tau };
+        let computed = sample.computed(&entry, &[("TAU", tau)]);
+        // Of a test both χ² and p are printed; p stands last.
+        let skipped = computed.len().saturating_sub(expected.len());
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance;
+        if computed.len() < expected.len() || !computed[skipped..].iter().zip(&expected).all(near) {
             wrong.push(format!("{key}: {computed:?}, and the app says {expected:?}"));
         }
     }

@@ -5,7 +5,7 @@ mod kinds;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 struct Library {
     folder: tempfile::TempDir,
@@ -439,4 +439,34 @@ fn a_report_stands_alone_and_a_bundle_is_the_same_twice() {
         library.ok(&[&["report"][..], &args, &["--out", name, "--zip"]].concat());
     }
     assert!(library.bytes("a.zip").starts_with(b"PK") && library.bytes("a.zip") == library.bytes("b.zip"));
+}
+
+#[test]
+fn the_measured_speed_of_an_endpoint_is_in_the_list_of_runs_and_in_their_table() {
+    let library = Library::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository");
+    let own = library.sources.join("own");
+    copy(&fixtures.join("tests/fixtures/staminabench/own"), &own);
+    let path = own.join("report.json");
+    let mut report: Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    let speed = json!({ "median": 148.25, "p10": 96.5 });
+    report["run"]["tokens_per_second"] = json!({ "prompt": speed, "answer": null });
+    std::fs::write(&path, report.to_string()).expect("it is written");
+    library.ok(&["ingest", own.to_str().expect("UTF-8")]);
+
+    let runs: Value = serde_json::from_str(&library.ok(&["runs", "--json"])).expect("JSON");
+    let speeds = runs.as_array().expect("runs").iter().map(|run| &run["tokens_per_second"]);
+    let (known, unknown): (Vec<&Value>, Vec<&Value>) = speeds.partition(|of| !of["prompt"].is_null());
+    assert_eq!(known, [&json!({ "prompt": speed, "answer": null })]);
+    assert!(
+        !unknown.is_empty() && unknown.iter().all(|of| **of == json!({ "prompt": null, "answer": null }))
+    );
+
+    let table: Value = serde_json::from_str(&library.ok(&["table", "library", "--json"])).expect("JSON");
+    let rows = table["rows"].as_array().expect("rows");
+    let values = |name: &str| -> Vec<f64> { rows.iter().filter_map(|row| row[name].as_f64()).collect() };
+    assert!(rows.iter().all(|row| row.get("answer_tokens_per_second").is_some()), "unknown, not left out");
+    assert_eq!(values("prompt_tokens_per_second").len(), 1);
+    assert!((values("prompt_tokens_per_second")[0] - 148.25).abs() < 0.1);
+    assert!(values("answer_tokens_per_second").is_empty());
 }

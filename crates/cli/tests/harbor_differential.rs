@@ -1,6 +1,6 @@
 //! Harbor's jobs as Stamina Lab reads them against `bench/harbor_reader.py`, which was written from Harbor's files and
-//! `docs/metrics.md` and shares nothing with the reader here. Every number of every fixture is the same in both, or the
-//! difference is explained below.
+//! `docs/metrics.md` and shares nothing with the reader here. Every number of every fixture, and whose failure every exception
+//! of either table was at every stage, is the same in both, or the difference is explained below.
 
 mod app;
 mod folders;
@@ -38,6 +38,83 @@ const EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
     ("sample-harbor", "nop-k1/*/verdict", r#""none""#, r#""failed""#, "as above"),
 ];
 
+const NOT_OF_HARBOR: &str = "a service of Harbor's own, of which the other reader only has the modules";
+const REFUSED: &str = "a request that was refused while the tests ran: a service that tests call is outside what they test; the other reader knows it of the agent's work only, and takes every other exception of the tests for the verifier's";
+
+/// Likewise, of exceptions by job (the stage) and task (the exception). All that is compared there is the cause.
+const CAUSES_EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
+    ("causes", "agent/HostedQuotaExceededError 1/cause", ENVIRONMENT, FAILED, NOT_OF_HARBOR),
+    ("causes", "tests/HostedQuotaExceededError 1/cause", ENVIRONMENT, FAILED, NOT_OF_HARBOR),
+    (
+        "causes",
+        "agent/NotFound 1/cause",
+        FAILED,
+        ENVIRONMENT,
+        "docker and google.api_core have one; without a module nothing says whose it is",
+    ),
+    ("causes", "tests/NotFound 1/cause", FAILED, ENVIRONMENT, "as above"),
+    (
+        "causes",
+        "agent/EventStreamError 1/cause",
+        FAILED,
+        PROVIDER,
+        "its message always begins with the answer's code, which says it; this one has neither that nor a module",
+    ),
+    ("causes", "tests/EventStreamError 1/cause", FAILED, ENVIRONMENT, "as above"),
+    (
+        "causes",
+        "agent/SSLCertVerificationError 1/cause",
+        PROVIDER,
+        FAILED,
+        "a kind of SSLError, which the other reader only knows by that name",
+    ),
+    ("causes", "tests/SSLCertVerificationError 1/cause", ENVIRONMENT, FAILED, "as above"),
+    ("causes", "tests/*BadRequestError 1/cause", ENVIRONMENT, FAILED, REFUSED),
+    ("causes", "tests/*UnprocessableEntityError 1/cause", ENVIRONMENT, FAILED, REFUSED),
+    ("causes", "tests/*HTTPValidationError 1/cause", ENVIRONMENT, FAILED, REFUSED),
+    ("causes", "tests/*LLMMalformedConversationHistoryError 1/cause", ENVIRONMENT, FAILED, REFUSED),
+    ("causes", "tests/*ContentTooLargeError 1/cause", ENVIRONMENT, FAILED, REFUSED),
+];
+const ENVIRONMENT: &str = r#""environment""#;
+const FAILED: &str = r#""failed""#;
+const PROVIDER: &str = r#""provider""#;
+
+/// Exceptions that are told by how their message begins.
+const SENTENCES: &[(&str, &str)] = &[
+    ("RuntimeError", "Docker compose command failed for environment x. Return code: 1."),
+    ("RuntimeError", "Container did not become ready for exec after 60 s"),
+    ("RuntimeError", "docker compose cp failed: no space"),
+    ("RuntimeError", "Main container not running after 30 s"),
+    ("RuntimeError", "Sandbox not found. Please build it first."),
+    ("RuntimeError", "Failed to remove verifier reward files (exit code 1)"),
+    ("RuntimeError", "Failed to start tmux session. Error: no server"),
+    ("RuntimeError", "Agent install failed: no network"),
+    ("RuntimeError", "Command timed out after 30 seconds"),
+    ("RuntimeError", "it quotes: Docker compose command failed for environment x."),
+    ("RuntimeError", "main: failed to send keys: stderr='Error response from daemon: gone'"),
+    ("RuntimeError", "main: failed to send keys: stderr='no server running'"),
+    ("OSError", "[Errno 28] No space left on device: '/x'"),
+    ("OSError", "[Errno 7] Argument list too long: 'sh'"),
+    ("FileNotFoundError", "[Errno 2] No such file or directory: 'docker'"),
+    ("FileNotFoundError", "[Errno 2] No such file or directory: '/app/docker'"),
+    ("CalledProcessError", "Command '['docker', 'ps']' returned non-zero exit status 1."),
+    ("CalledProcessError", "Command '['make', 'docker']' returned non-zero exit status 1."),
+    ("APIError", "500 Server Error for http+docker://localhost/v1.47/containers: x"),
+    ("ApiError", "Command failed (exit 1): claude"),
+    ("ClientError", "An error occurred (ThrottlingException) when calling the Converse operation: slow down"),
+    ("openai.APIStatusError", "Error code: 402 - {}"),
+    ("openai.APIStatusError", "Error code: 413 - {}"),
+    ("anthropic.OrganizationOnHoldError", "Error code: 400 - {}"),
+    ("anthropic.RampLimitExceededError", "Error code: 429 - {}"),
+    ("google.genai.errors.ClientError", "429 RESOURCE_EXHAUSTED. {}"),
+    ("google.genai.errors.ClientError", "400 INVALID_ARGUMENT. {}"),
+    ("mistralai.models.SDKError", "API error occurred: Status 503"),
+    ("httpx.HTTPStatusError", "Client error '429 Too Many Requests' for url 'x'"),
+    ("httpx.HTTPStatusError", "Client error '400 Bad Request' for url 'x'"),
+    ("my_agent.errors.OddError", "Error code: 429 - {}"),
+    ("my_agent.errors.RateLimitError", "slow down"),
+];
+
 /// What a reader says of a fixture, by field: `job/events`, `job/task 1/turn 2/reward`.
 type Facts = BTreeMap<String, Value>;
 
@@ -73,7 +150,7 @@ const OF_TURN: [&str; 5] = ["reward", "steps", "tool_calls", "agent_seconds", "t
 /// What the other reader says, by fixture: the folder below `folder` that a job lies in, or `folder` itself.
 fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
     let script = repository().join("bench/harbor_reader.py");
-    let found = output(Command::new("python3").args([&script, folder]));
+    let found = output(Command::new("python3").arg("-B").args([&script, folder]));
     let mut fixtures: BTreeMap<String, Facts> = BTreeMap::new();
     for of in list(&found["runs"]) {
         let path: Vec<&str> = text(&of["run"]).split('/').collect();
@@ -168,23 +245,35 @@ fn another_reader_says_the_same_of_every_harbor_job() {
     all.extend(theirs(&fixtures.join("world"), true));
     all.extend(theirs(&extracted, false));
 
-    let stamina = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stamina"));
-        output(command.arg("--db").arg(folder.path().join("library.sqlite")).args(args).arg("--json"))
-    };
     let sources = all.keys().map(|name| match name.as_str() {
         "harbor" => fixtures.join(name),
         "sample-harbor" => sample.clone(),
         _ => fixtures.join("world").join(name),
     });
-    let sources: Vec<String> = sources.map(|path| path.to_str().expect("UTF-8").to_owned()).collect();
-    stamina(&std::iter::once("ingest").chain(sources.iter().map(String::as_str)).collect::<Vec<_>>());
+    let compared = compare(&all, &sources.collect::<Vec<_>>(), folder.path(), |_| true, EXPLAINED);
+    assert!(compared > 3_000, "only {compared} numbers were compared");
+}
 
-    let mut explained = vec![0_usize; EXPLAINED.len()];
+/// Compares both readers about these fields of the fixtures; gives how many there are.
+fn compare(
+    all: &BTreeMap<String, Facts>,
+    sources: &[PathBuf],
+    folder: &Path,
+    wanted: impl Fn(&str) -> bool,
+    explanations: &[(&str, &str, &str, &str, &str)],
+) -> usize {
+    let stamina = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_stamina"));
+        output(command.arg("--db").arg(folder.join("library.sqlite")).args(args).arg("--json"))
+    };
+    let sources: Vec<&str> = sources.iter().map(|path| path.to_str().expect("UTF-8")).collect();
+    stamina(&std::iter::once("ingest").chain(sources).collect::<Vec<_>>());
+
+    let mut explained = vec![0_usize; explanations.len()];
     let mut different = Vec::new();
     let mut compared = 0;
     let runs = stamina(&["runs"]);
-    for (fixture, theirs) in &all {
+    for (fixture, theirs) in all {
         let mut facts = Facts::new();
         for (field, run) in theirs.iter().filter(|(field, _)| field.ends_with("/run")) {
             ours(&mut facts, field.trim_end_matches("/run"), &stamina(&["show", text(run)]));
@@ -192,7 +281,8 @@ fn another_reader_says_the_same_of_every_harbor_job() {
         let here = list(&runs).iter().filter(|run| text(&run["id"]).starts_with(&format!("{fixture}.")));
         let told = theirs.keys().filter(|field| field.ends_with("/run"));
         assert_eq!(here.count(), told.count(), "runs of {fixture}");
-        let fields: BTreeSet<&String> = facts.keys().chain(theirs.keys()).collect();
+        let fields: BTreeSet<&String> =
+            facts.keys().chain(theirs.keys()).filter(|field| wanted(field)).collect();
         compared += fields.len();
         for field in fields {
             let said = [facts.get(field), theirs.get(field)];
@@ -202,7 +292,7 @@ fn another_reader_says_the_same_of_every_harbor_job() {
                 continue;
             }
             let [a, b] = said.map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
-            let entry = EXPLAINED.iter().position(|(of, pattern, ours, theirs, _)| {
+            let entry = explanations.iter().position(|(of, pattern, ours, theirs, _)| {
                 of == fixture && is_like(field, pattern) && *ours == a && *theirs == b
             });
             match entry {
@@ -213,9 +303,99 @@ fn another_reader_says_the_same_of_every_harbor_job() {
     }
     assert!(different.is_empty(), "{} differences:\n{}", different.len(), different.join("\n"));
     let stale: Vec<_> =
-        EXPLAINED.iter().zip(&explained).filter(|(_, n)| **n == 0).map(|(entry, _)| entry).collect();
+        explanations.iter().zip(&explained).filter(|(_, n)| **n == 0).map(|(entry, _)| entry).collect();
     assert!(stale.is_empty(), "differences that no longer occur: {stale:#?}");
-    assert!(compared > 3_000, "only {compared} numbers were compared");
+    compared
+}
+
+/// A trial that raised an exception at a stage and has no verdict. A name with dots, and one of Python's own that begins
+/// with `builtins.`, has a traceback that says its module.
+fn raised(job: &Path, stage: &str, number: usize, name: &str, (kind, message): (&str, &str)) {
+    let (module, short) = kind.rsplit_once('.').map_or((None, kind), |(module, short)| (Some(module), short));
+    let full = if module == Some("builtins") { short } else { kind };
+    let traceback = module.map_or_else(String::new, |_| {
+        format!("Traceback (most recent call last):\n  File \"/x/y.py\", line 1, in z\n{full}: {message}\n")
+    });
+    let phase = |begin: &str, end: &str| json!({ "started_at": format!("2026-01-01T10:{begin}Z"), "finished_at": format!("2026-01-01T10:{end}Z") });
+    let (work, tests, at) = match stage {
+        "set-up" => (Value::Null, Value::Null, "01:30"),
+        "agent" => (phase("02:00", "08:00"), Value::Null, "08:00"),
+        _ => (phase("02:00", "08:00"), phase("09:00", "10:00"), "09:30"),
+    };
+    let trial = format!("t{number}__AAAAAA1");
+    let config = json!({
+        "task": { "path": format!("tasks/{name}") }, "trial_name": trial, "job_id": stage,
+        "agent": { "name": "agent-a", "model_name": "vendor/model-a" },
+    });
+    let result = json!({
+        "id": format!("{stage} {number}"), "task_name": name, "trial_name": trial, "config": config,
+        "agent_info": { "name": "agent-a", "version": "1" }, "verifier_result": null,
+        "started_at": "2026-01-01T10:00:00Z", "finished_at": "2026-01-01T10:11:00Z",
+        "agent_setup": phase("01:00", "02:00"), "agent_execution": work, "verifier": tests,
+        "exception_info": {
+            "exception_type": short, "exception_message": message, "exception_traceback": traceback,
+            "occurred_at": format!("2026-01-01T10:{at}Z"),
+        },
+    });
+    let folder = job.join(trial);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("config.json"), config.to_string()).expect("to write");
+    std::fs::write(folder.join("result.json"), result.to_string()).expect("to write");
+}
+
+/// The types of both tables, each with and without its module.
+fn exceptions(folder: &Path) -> BTreeSet<String> {
+    let list_theirs = "import json, sys; sys.path.insert(0, sys.argv[1]); import harbor_reader\n\
+        print(json.dumps([row[1:] for row in harbor_reader.RAISED]))";
+    let bench = repository().join("bench");
+    let theirs = output(Command::new("python3").args(["-B", "-c", list_theirs]).arg(bench));
+    let mut all = BTreeSet::new();
+    for row in list(&theirs) {
+        let (owner, kind) = (text(&row[0]), text(&row[1]));
+        if !kind.contains('*') {
+            all.insert(kind.to_owned());
+            all.extend((owner != "?").then(|| format!("{owner}.{kind}")));
+        }
+    }
+    let mut decisions = Command::new(env!("CARGO_BIN_EXE_stamina"));
+    let ours = output(decisions.arg("--db").arg(folder.join("other.sqlite")).args(["rpc", "get_decisions"]));
+    let is_type = |word: &&str| {
+        word.starts_with(|first: char| first.is_ascii_uppercase())
+            && ["Error", "Exception", "Timeout", "Exceeded"].iter().any(|end| word.ends_with(end))
+    };
+    for row in list(&ours["rows"]) {
+        let words = text(&row["exceptions"]).split(|c: char| !c.is_ascii_alphanumeric() && c != '*');
+        all.extend(words.filter(is_type).filter(|word| !word.contains('*')).map(str::to_owned));
+    }
+    all
+}
+
+/// Whose failure an exception was, by two tables of which neither knows the other.
+#[test]
+fn another_table_says_the_same_of_every_exception() {
+    let folder = tempfile::tempdir().expect("a folder for the library");
+    let root = folder.path().join("causes");
+    let names = exceptions(folder.path());
+    for stage in ["set-up", "agent", "tests"] {
+        let job = root.join(stage);
+        for (number, name) in names.iter().enumerate() {
+            raised(&job, stage, number, name, (name, "m"));
+        }
+        for (number, sentence) in (names.len()..).zip(SENTENCES) {
+            raised(&job, stage, number, &format!("sentence-{number}"), *sentence);
+        }
+        let of_job =
+            json!({ "job_name": stage, "agents": [{ "name": "agent-a", "model_name": "vendor/model-a" }] });
+        std::fs::write(job.join("config.json"), of_job.to_string()).expect("to write");
+        let all = names.len() + SENTENCES.len();
+        std::fs::write(job.join("result.json"), json!({ "id": stage, "n_total_trials": all }).to_string())
+            .expect("to write");
+    }
+    let wanted = |field: &str| field.ends_with("/cause");
+    let sources = std::slice::from_ref(&root);
+    let compared = compare(&theirs(&root, false), sources, folder.path(), wanted, CAUSES_EXPLAINED);
+    assert_eq!(compared, 3 * (names.len() + SENTENCES.len()), "each exception at each stage");
+    assert!(names.len() > 300, "only {} exceptions", names.len());
 }
 
 /// By the formula of EvoCode-Bench's paper, calculated from the rewards in `result.json` and the steps in `task.toml`.

@@ -369,7 +369,7 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
             "a million tests",
             Box::new(|run| {
                 let mut log = "= test session starts =\ncollected 1000000 items\n\n".to_owned();
-                for n in 0..500_000 {
+                for n in 0..1_000_000 {
                     writeln!(log, "test_turn.py::test_{n} FAILED").expect("a text");
                 }
                 fs::write(run.join("scenario_1/test_results/turn_1_attempt_1.txt"), log).expect("a file");
@@ -396,6 +396,7 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
 }
 
 #[test]
+// docs/security.md: The hostile kit
 fn hostile_folders_do_no_harm() {
     let room = Room::new();
     let outside = Outside::new(&room);
@@ -446,6 +447,7 @@ fn many_names(file: &Path, begin: &str, end: &str) {
 }
 
 #[test]
+// docs/security.md: The hostile kit
 fn hostile_transcripts_and_logs_do_no_harm() {
     let room = Room::new();
     let outside = Outside::new(&room);
@@ -501,6 +503,7 @@ fn hostile_transcripts_and_logs_do_no_harm() {
 }
 
 #[test]
+// docs/security.md: The hostile kit
 fn hostile_zips_do_no_harm() {
     let room = Room::new();
     let outside = Outside::new(&room);
@@ -534,6 +537,7 @@ fn hostile_zips_do_no_harm() {
 }
 
 #[test]
+// docs/security.md: The hostile kit
 fn hostile_tables_do_no_harm() {
     const HEADER: &str = "run,harness,model,scenario,turn,attempt,passed\n";
     let room = Room::new();
@@ -543,6 +547,9 @@ fn hostile_tables_do_no_harm() {
     let backwards: String = std::iter::once(HEADER.to_owned())
         .chain((0..4).flat_map(|n| (1..=10_000).rev().map(move |turn| format!("a,h,m,s{n},{turn},1,1\n"))))
         .collect();
+    let apart: String = std::iter::once(HEADER.to_owned())
+        .chain((1..=12).flat_map(|turn| (0..5000).map(move |n| format!("a,h,m,s{n},{turn},1,1\n"))))
+        .collect();
     let never_ends = format!("{HEADER}{row}a,h,\"m,s,2,1,1\n{}", "x".repeat(64 << 20));
     let many_cells = format!("{HEADER}{row}a,h,m,s,2,1,1{}\n", ",1".repeat(1 << 20));
     let many_columns = format!("run,harness,model,scenario,turn,attempt,passed{}\n", ",x".repeat(30_000));
@@ -550,6 +557,7 @@ fn hostile_tables_do_no_harm() {
     let deep = format!("{{\"run\":\"a\"}}\n{{\"run\":{}\n", "[".repeat(3 << 20));
     let harms: Vec<SourceHarm> = vec![
         ("turns from the last to the first", writes("t.csv", backwards)),
+        ("episodes that lie apart", writes("t.csv", apart)),
         ("a cell that never ends", writes("t.csv", never_ends)),
         ("a million cells in a row", writes("t.csv", many_cells)),
         ("thousands of columns", writes("t.csv", many_columns)),
@@ -612,6 +620,7 @@ fn writes(name: &'static str, text: String) -> Box<dyn Fn(&Path)> {
 }
 
 #[test]
+// docs/security.md: The hostile kit
 fn large_sources_take_time_that_grows_with_their_size() {
     let room = Room::new();
     let outside = Outside::new(&room);
@@ -633,13 +642,31 @@ fn large_sources_take_time_that_grows_with_their_size() {
     let ran = run(&room, &["ingest", "results"]);
     is_harmless("thousands of folders", &ran, &outside);
     assert!(ran.output.contains("2 runs, 3002 episodes"), "{}", ran.output);
+    // Thousands of copies of one trial.
+    let (from, job) = (fixture("harbor/jobs/failures-k1"), room.path("copies"));
+    let trial = from.join("theme_v5_w1_notes_min_reward__PAxApKs");
+    for number in 0..3000 {
+        let copy = job.join(format!("copy-{number}__PAxApKs"));
+        fs::create_dir_all(&copy).expect("a folder");
+        for name in ["result.json", "config.json"] {
+            // One file under many names would be as good, but for the number of names that a file system gives one.
+            fs::copy(trial.join(name), copy.join(name)).expect("a copy");
+        }
+    }
+    for name in ["config.json", "result.json"] {
+        fs::copy(from.join(name), job.join(name)).expect("a copy");
+    }
+    let ran = run(&room, &["ingest", "copies"]);
+    is_harmless("copies of one trial", &ran, &outside);
+    assert!(ran.output.contains("1 run, 1 episode"), "{}", ran.output);
 }
 
 #[test]
+// docs/security.md: The hostile kit
 fn hostile_records_of_runs_do_no_harm() {
     let room = Room::new();
     let outside = Outside::new(&room);
-    room.run_until_budget(2, 1);
+    room.run_until_budget(1, 1);
     let good = room.path("good");
     fs::rename(room.path("results"), &good).expect("renamed");
     let names = [

@@ -77,6 +77,14 @@ fn a_pack_that_a_model_helped_to_make_replays_without_it() {
     assert!(endpoint.asked().iter().all(|asked| asked.authorization == format!("Bearer {KEY}")));
     drop(endpoint);
 
+    // Two first schemas and eight changes were asked for.
+    let answers = &made["answers"];
+    let number = |of: &Value, key: &str| of[key].as_u64().expect("a number");
+    assert_eq!(number(answers, "taken") + number(answers, "filled"), 2 + 8);
+    assert!(number(answers, "refused") > 0);
+    let changes = &answers["by_purpose"]["change"];
+    assert_eq!(number(changes, "taken") + number(changes, "filled"), 8);
+
     let text = all_text(&folder.path().join("pack"));
     assert!(text.contains("origin: model") && text.contains("_of_model") && !text.contains(KEY));
     replays(folder.path(), &made);

@@ -83,6 +83,39 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
     all
 }
 
+/// Compiles a paper without a warning; its text.
+fn compile(folder: &Path, name: &str, body: &str) -> String {
+    let document = format!(
+        "\\documentclass[10pt]{{article}}\n\\usepackage[paperwidth=9in,paperheight=12in,textwidth=486bp,textheight=10in]{{geometry}}\n\
+         \\usepackage{{graphicx}}\\usepackage{{pgfplots}}\\pgfplotsset{{compat=1.18}}\n\
+         \\usepackage{{array}}\\usepackage{{booktabs}}\\usepackage{{longtable}}\n\
+         \\setlength\\parindent{{0pt}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
+    );
+    let file = |ending: &str| folder.join(format!("{name}.{ending}"));
+    std::fs::write(file("tex"), document).expect("a document");
+    let mut log = String::new();
+    // Widths of long tables are known at the third time.
+    for _ in 0..3 {
+        said("pdflatex", folder, &["-interaction=nonstopmode", "-halt-on-error", &format!("{name}.tex")]);
+        log = String::from_utf8_lossy(&std::fs::read(file("log")).expect("a log")).into_owned();
+        assert!(log.contains(&format!("Output written on {name}.pdf")), "{log}");
+        if !log.contains("Rerun") && !log.contains("rerun") {
+            break;
+        }
+    }
+    if let Some(keep) = std::env::var_os("KEEP_PAPERS") {
+        std::fs::create_dir_all(&keep).expect("a folder to keep papers in");
+        std::fs::copy(file("pdf"), Path::new(&keep).join(format!("{name}.pdf"))).expect("a copy");
+    }
+    let marks = ["Warning", "Overfull", "Missing character", "undefined"];
+    let bad: Vec<&str> = log.lines().filter(|l| marks.iter().any(|mark| l.contains(mark))).collect();
+    assert!(bad.is_empty(), "{name}: {}", bad.join("\n"));
+    let pdf = format!("{name}.pdf");
+    let fonts = said("pdffonts", folder, &[&pdf]);
+    assert!(fonts.contains("IBMPlexSans") && !fonts.contains("Type 3"), "{name}: {fonts}");
+    said("pdftotext", folder, &["-layout", &pdf, "-"])
+}
+
 #[test]
 fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     if !have(&["pdflatex", "pdffonts", "pdftotext"]) {
@@ -113,7 +146,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     stamina(folder, &played);
     // Runs whose settings differ, with retries, failures of many kinds and odd names.
     let runs = ["staminabench.own", "oracle-k2", "nop", "failures"];
-    let mut body = String::new();
+    let mut of_figures = String::new();
     for (name, args) in figures(&runs) {
         for format in ["pdf", "tex"] {
             let out = format!("{name}.{format}");
@@ -121,11 +154,11 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
             args.extend(["--out", &out, "--preset", "icml"]);
             stamina(folder, &args);
         }
-        body.push_str(&format!(
+        of_figures.push_str(&format!(
             "\\includegraphics{{{name}.pdf}}\\clearpage\n\\input{{{name}.tex}}\\clearpage\n"
         ));
     }
-    let (tables, mut many) = (kinds::tables(), 0);
+    let (tables, mut many, mut of_tables) = (kinds::tables(), 0, String::new());
     for kind in &tables {
         let of: &[&str] = match kind.as_str() {
             "matrix" | "spread" | "published" => &runs[..1],
@@ -141,43 +174,20 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
         };
         let out = format!("table-{kind}.tex");
         stamina(folder, &[&["table", kind.as_str()][..], of, &["--out", &out]].concat());
-        body.push_str(&format!("\\input{{{out}}}\\clearpage\n"));
+        of_tables.push_str(&format!("\\input{{{out}}}\\clearpage\n"));
         // Drawn, where a page can hold it.
         let drawn = format!("table-{kind}.pdf");
         let args = [&["table", kind.as_str()][..], of, &["--out", &drawn, "--preset", "icml:full"]].concat();
         if attempt(folder, &args).status.success() {
-            body.push_str(&format!("\\includegraphics{{{drawn}}}\\clearpage\n"));
+            of_tables.push_str(&format!("\\includegraphics{{{drawn}}}\\clearpage\n"));
             many += 1;
         }
     }
     assert!(many > tables.len() / 2, "{many} tables were drawn");
-    let document = format!(
-        "\\documentclass[10pt]{{article}}\n\\usepackage[paperwidth=9in,paperheight=12in,textwidth=486bp,textheight=10in]{{geometry}}\n\
-         \\usepackage{{graphicx}}\\usepackage{{pgfplots}}\\pgfplotsset{{compat=1.18}}\n\
-         \\usepackage{{array}}\\usepackage{{booktabs}}\\usepackage{{longtable}}\n\
-         \\setlength\\parindent{{0pt}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
-    );
-    std::fs::write(folder.join("paper.tex"), document).expect("a document");
-    let mut log = String::new();
-    // Widths of long tables are known at the third time.
-    for _ in 0..3 {
-        said("pdflatex", folder, &["-interaction=nonstopmode", "-halt-on-error", "paper.tex"]);
-        log = String::from_utf8_lossy(&std::fs::read(folder.join("paper.log")).expect("a log")).into_owned();
-        assert!(log.contains("Output written on paper.pdf"), "{log}");
-        if !log.contains("Rerun") && !log.contains("rerun") {
-            break;
-        }
-    }
-    if let Some(keep) = std::env::var_os("KEEP_PAPERS") {
-        std::fs::create_dir_all(&keep).expect("a folder to keep papers in");
-        std::fs::copy(folder.join("paper.pdf"), Path::new(&keep).join("paper.pdf")).expect("a copy");
-    }
-    let marks = ["Warning", "Overfull", "Missing character", "undefined"];
-    let bad: Vec<&str> = log.lines().filter(|l| marks.iter().any(|mark| l.contains(mark))).collect();
-    assert!(bad.is_empty(), "{}", bad.join("\n"));
-    let fonts = said("pdffonts", folder, &["paper.pdf"]);
-    assert!(fonts.contains("IBMPlexSans") && !fonts.contains("Type 3"), "{fonts}");
-    let text = said("pdftotext", folder, &["-layout", "paper.pdf", "-"]);
+    // Apart, since widths of long tables are known at the third time, and plots take TeX the longest.
+    let figures = compile(folder, "figures", &of_figures);
+    let tables = compile(folder, "tables", &of_tables);
+    let text = format!("{figures}{tables}");
     for wanted in [
         "Settings that differ",
         "Comparisons of two",

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -41,6 +42,7 @@ fn state_of(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
 }
 
 #[test]
+// docs/security.md: A resume
 fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
     let room = Room::new();
     room.run_until_budget(2, 1);
@@ -59,6 +61,7 @@ fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
     assert_eq!((&seen["trusted"], &seen["endpoint"]), (&json!(false), &Value::Null));
     assert_eq!((&seen["host_processes"], &seen["image"]), (&json!(true), &Value::Null));
     assert_eq!((&seen["harness"], &seen["network"]), (&json!("mock agent"), &json!("gateway")));
+    assert_eq!((&seen["key"], &seen["binds"]), (&Value::Null, &json!([])));
     let output = room.stamina(&["--db", "other.db", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5));
     let shown = text(&output.stderr);
@@ -75,6 +78,7 @@ fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
 }
 
 #[test]
+// docs/security.md: A resume
 fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
     let room = Room::new();
     room.run_until_budget(2, 1);
@@ -122,6 +126,7 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
 }
 
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
 fn names_and_settings_that_would_reach_out_are_refused() {
     let room = Room::new();
     room.run_until_budget(2, 1);
@@ -155,10 +160,22 @@ fn names_and_settings_that_would_reach_out_are_refused() {
     assert_eq!(std::fs::read_dir(&canary).expect("a folder").count(), 1);
 }
 
+/// Plays a run into `results`. What is given back lays it there anew, as it was when a budget had ended it.
+fn played_once(room: &Room) -> impl Fn() + '_ {
+    room.run_until_budget(1, 1);
+    std::fs::rename(room.path("results"), room.path("played")).expect("renamed");
+    || {
+        drop(std::fs::remove_dir_all(room.path("results")));
+        let copied = Command::new("cp").arg("-a").args([room.path("played"), room.path("results")]).status();
+        assert!(copied.expect("cp").success(), "the run is copied");
+    }
+}
+
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
 fn links_in_the_runners_folder_are_not_followed() {
     let canary = "theirs, and it stays so\n";
-    for name in [
+    let own = [
         "lock",
         "events.jsonl",
         "gateway.jsonl",
@@ -173,12 +190,22 @@ fn links_in_the_runners_folder_are_not_followed() {
         "state/scenario_0/live/home/.stamina/mock_session.json",
         "state/scenario_0/live/home/.stamina/mock_session.json.new",
         "state/scenario_0/live/home/.stamina/mock_agent.py",
-    ] {
-        let room = Room::new();
-        room.run_until_budget(2, 1);
+    ];
+    let results = [
+        "config.yaml",
+        "report.json",
+        ".part-config.yaml",
+        ".part-report.json",
+        "scenario_0/trajectory.json",
+    ];
+    let files = own.map(|name| format!(".stamina/{name}")).into_iter().chain(results.map(str::to_owned));
+    let room = Room::new();
+    let again = played_once(&room);
+    for name in files {
+        again();
         let outside = room.path("outside");
         std::fs::write(&outside, canary).expect("a file");
-        let link = room.path("results/.stamina").join(name);
+        let link = room.path("results").join(&name);
         drop(std::fs::remove_file(&link));
         std::fs::create_dir_all(link.parent().expect("a folder")).expect("a folder");
         symlink(&outside, &link).expect("a link");
@@ -199,13 +226,19 @@ fn links_in_the_runners_folder_are_not_followed() {
         );
     }
     // A folder that leads elsewhere.
-    for name in ["state", "episodes", "gateway", "state/scenario_0/before"] {
-        let room = Room::new();
-        room.run_until_budget(2, 1);
-        let outside = room.path("outside");
+    for name in [
+        ".stamina/state",
+        ".stamina/episodes",
+        ".stamina/gateway",
+        ".stamina/state/scenario_0/before",
+        "scenario_0",
+    ] {
+        again();
+        let outside = room.path("folder-outside");
+        drop(std::fs::remove_dir_all(&outside));
         std::fs::create_dir_all(outside.join("workspace")).expect("a folder");
         std::fs::write(outside.join("workspace/kept"), canary).expect("a file");
-        let link = room.path("results/.stamina").join(name);
+        let link = room.path("results").join(name);
         drop(std::fs::remove_dir_all(&link));
         symlink(&outside, &link).expect("a link");
         let args = ["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
@@ -221,6 +254,7 @@ fn links_in_the_runners_folder_are_not_followed() {
 }
 
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
 fn pipes_and_devices_hold_nobody_up() {
     let room = Room::new();
     room.run_until_budget(2, 1);
@@ -244,6 +278,7 @@ fn pipes_and_devices_hold_nobody_up() {
 }
 
 #[test]
+// docs/security.md: A resume
 fn the_workspaces_start_script_is_not_run_outside_a_container() {
     let room = Room::new();
     room.run_until_budget(3, 20_000);
@@ -285,6 +320,7 @@ fn the_workspaces_start_script_is_not_run_outside_a_container() {
 }
 
 #[test]
+// docs/security.md: Pages, terminals and files that others open
 fn half_open_connections_and_long_polls_starve_nobody() {
     use std::io::Write as _;
     let room = Room::new();

@@ -107,6 +107,7 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
 
 /// An importer of others is run where a user says so, and never by itself.
 #[test]
+// docs/security.md: An importer of others
 fn an_importer_of_others_makes_the_table_of_a_folder() {
     let room = Room::new();
     let folder = tempfile::tempdir().expect("a folder");

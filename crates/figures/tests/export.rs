@@ -43,6 +43,7 @@ fn any_file_gives_any_other() {
 }
 
 #[test]
+// docs/security.md: Pages, terminals and files that others open
 fn hostile_names_neither_break_nor_forge_a_file() {
     let marks = "\n# Stamina Lab figure spec: begin\nversion = 9\n# Stamina Lab figure spec: end\n";
     let names = [

@@ -7,7 +7,8 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::net::UnixListener;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -177,6 +178,56 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Sets who may do what with a folder, as `chmod(2)` counts it.
+pub fn set_folder_mode(path: &Path, mode: u32) -> io::Result<()> {
+    Ok(fs::fchmod(open_folder(path)?, Mode::from_raw_mode(mode))?)
+}
+
+/// Listens on a socket at an absolute path that passes no link, in the place of a file or a link of this name. `mode` says who
+/// may connect, as `chmod(2)` counts it. The socket does not block.
+pub fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
+    let (folder, name) = in_folder(path)?;
+    match fs::unlinkat(&folder, name, AtFlags::empty()) {
+        Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // By the handle of its folder: nothing that is swapped in is passed, and the path is never too long for an address.
+    let listener = UnixListener::bind(by_handle(&folder, path).join(name))?;
+    listener.set_nonblocking(true)?;
+    set_socket_mode(&folder, name, mode)?;
+    Ok(listener)
+}
+
+/// A short path of an open folder.
+#[cfg(target_os = "linux")]
+fn by_handle(folder: &OwnedFd, _: &Path) -> PathBuf {
+    Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_handle(_: &OwnedFd, path: &Path) -> PathBuf {
+    path.parent().unwrap_or(path).to_owned()
+}
+
+/// Sets the mode of a socket, whatever its name leads to by now: another kind of file in its place is refused.
+#[cfg(target_os = "linux")]
+fn set_socket_mode(folder: &OwnedFd, name: &std::ffi::OsStr, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let entry = fs::openat(folder, name, flags, Mode::empty())?;
+    if FileType::from_raw_mode(fs::fstat(&entry)?.st_mode) != FileType::Socket {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket"));
+    }
+    // A handle of this kind has no chmod of its own; its path in /proc leads to what it holds.
+    let path = Path::new("/proc/self/fd").join(entry.as_raw_fd().to_string());
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_socket_mode(folder: &OwnedFd, name: &std::ffi::OsStr, mode: u32) -> io::Result<()> {
+    Ok(fs::chmodat(folder, name, Mode::from_raw_mode(mode as _), AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
 /// Renames an entry. A link at either name is the entry itself, not what it leads to.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (in_folder(from)?, in_folder(to)?);
@@ -209,6 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn a_link_anywhere_in_a_path_is_refused() {
         let room = tempfile::tempdir().unwrap();
         let folder = resolved(room.path()).join("run");
@@ -237,6 +289,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn only_regular_files_of_bounded_size_are_read() {
         let room = tempfile::tempdir().unwrap();
         let folder = resolved(room.path());
@@ -256,6 +309,49 @@ mod tests {
         assert_eq!(read_named_file(&folder.join("link"), 10).unwrap().len(), 10);
         assert!(read_named_file(&folder.join("endless"), 10).is_err() && read_named_file(&pipe, 10).is_err());
         assert_eq!(read_named_file(&folder.join("none"), 9).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn the_mode_of_what_was_swapped_in_stays_as_it_was() {
+        use std::os::unix::fs::PermissionsExt as _;
+        use std::os::unix::net::UnixStream;
+        let room = tempfile::tempdir().unwrap();
+        let (real, outside) = (resolved(room.path()).join("gateway"), resolved(room.path()).join("outside"));
+        create_folders(&real).unwrap();
+        create_folders(&outside).unwrap();
+        let secret = outside.join("secret");
+        std::fs::write(&secret, "theirs").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for path in [&outside, &secret] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        set_folder_mode(&real, 0o755).unwrap();
+        assert_eq!(mode(&real), 0o755);
+        // A link in the place of the socket is replaced, also where the path is longer than an address may be.
+        let long = real.join("x".repeat(120));
+        create_folders(&long).unwrap();
+        let sockets = [&real, &long].map(|folder| {
+            let socket = folder.join("a.sock");
+            symlink(&secret, &socket).unwrap();
+            let listener = listen(&socket, 0o666).unwrap();
+            assert_eq!(mode(&socket), 0o666);
+            listener
+        });
+        UnixStream::connect(real.join("a.sock")).unwrap();
+        assert!(sockets[0].accept().is_ok());
+        // What is swapped in between, and a folder that leads elsewhere, is left alone.
+        let folder = open_folder(&real).unwrap();
+        symlink(&secret, real.join("link")).unwrap();
+        std::fs::hard_link(&secret, real.join("file")).unwrap();
+        for name in ["link", "file"] {
+            assert!(set_socket_mode(&folder, name.as_ref(), 0o666).is_err(), "{name}");
+        }
+        symlink(&outside, real.join("linked")).unwrap();
+        assert!(set_folder_mode(&real.join("linked"), 0o755).is_err());
+        assert!(listen(&real.join("linked/a.sock"), 0o666).is_err());
+        assert_eq!((mode(&outside), mode(&secret)), (0o700, 0o700));
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
     }
 
     #[test]

@@ -163,6 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn a_place_that_does_not_answer_is_asked_once() {
         let place = Path::new("/a place without an answer");
         let (release, blocked) = channel::<()>();

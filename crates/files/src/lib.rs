@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use model::Warning;
 
@@ -67,6 +67,9 @@ impl Entry {
 /// meaning. Who reads tables knows what these words are.
 pub type ColumnNames = BTreeMap<String, BTreeMap<String, String>>;
 
+/// A secret of whoever reads a tree, for hashes by which work is divided: who made the tree cannot choose names for them.
+pub type HashKey = [u8; 16];
+
 /// An opened folder or zip.
 #[derive(Debug)]
 pub struct Tree {
@@ -74,6 +77,7 @@ pub struct Tree {
     inner: Arc<Inner>,
     notes: notes::Notes,
     column_names: Arc<ColumnNames>,
+    hash_key: OnceLock<HashKey>,
 }
 
 #[derive(Debug)]
@@ -146,7 +150,8 @@ impl Tree {
         } else {
             return Err(error::not_a_file());
         };
-        Ok(Self { root, inner: Arc::new(inner), notes, column_names: Arc::default() })
+        let (column_names, hash_key) = (Arc::default(), OnceLock::new());
+        Ok(Self { root, inner: Arc::new(inner), notes, column_names, hash_key })
     }
 
     /// A tree whose only entry is one file, whatever it is: to say what a file is that is no zip. Its other names are not
@@ -157,7 +162,7 @@ impl Tree {
         let root = path.canonicalize()?;
         let single = single::Single::open(&root)?;
         let (inner, notes) = (Arc::new(Inner::Single(single)), notes::Notes::default());
-        Ok(Self { root, inner, notes, column_names: Arc::default() })
+        Ok(Self { root, inner, notes, column_names: Arc::default(), hash_key: OnceLock::new() })
     }
 
     /// The same tree with one file of another place as all that is listed in it, to read what a program made of it. Paths
@@ -177,7 +182,18 @@ impl Tree {
             inner: Arc::clone(&self.inner),
             notes: notes::Notes::default(),
             column_names: Arc::clone(&self.column_names),
+            hash_key: self.hash_key.clone(),
         }
+    }
+
+    /// Takes the key of hashes, once: another one later changes nothing.
+    pub fn set_hash_key(&self, key: HashKey) {
+        self.hash_key.get_or_init(|| key);
+    }
+
+    /// The key of hashes; zeros where nobody has given one.
+    pub fn hash_key(&self) -> HashKey {
+        self.hash_key.get().copied().unwrap_or_default()
     }
 
     /// The same tree, whose tables have columns that a user gave a meaning.

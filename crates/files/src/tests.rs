@@ -10,7 +10,8 @@ use super::*;
 fn folder_without_openat2(path: &Path) -> Tree {
     let inner = folder::Folder::open(path).unwrap().without_openat2();
     let (inner, notes) = (Arc::new(Inner::Folder(inner)), notes::Notes::default());
-    Tree { root: path.to_owned(), inner, notes, column_names: Arc::default() }
+    let (column_names, hash_key) = (Arc::default(), OnceLock::new());
+    Tree { root: path.to_owned(), inner, notes, column_names, hash_key }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::attempt_state::AttemptState;
+use crate::fault_attribution::EndpointFault;
 use crate::fault_attribution::table::EndedBy;
 use crate::in_flight::close_attempt;
 use crate::lock::lock;
@@ -81,11 +82,10 @@ impl Attempt {
     }
 
     /// Why the end of this closed attempt is attributed to the endpoint. `None` = to the agent. `limit` is the time that the
-    /// attempt had. `timed_out` = the limit ended it; otherwise its harness reports that the endpoint failed. May send a probe.
-    pub async fn endpoint_fault(&self, limit: Duration, timed_out: bool) -> Option<String> {
-        let ended_by = if timed_out { EndedBy::TimeLimit } else { EndedBy::HarnessReport };
-        let facts = lock(&self.state.log).stalls.end_facts(limit, ended_by);
+    /// attempt had. May send a probe.
+    pub async fn endpoint_fault(&self, limit: Duration, ended_by: EndedBy) -> Option<EndpointFault> {
         let GatewayState { faults, backend, recorder, .. } = &*self.gateway;
+        let facts = lock(&self.state.log).stalls.end_facts(limit, ended_by, faults.is_run_answered());
         faults.attribute_end(backend, recorder, &self.state.key, facts).await
     }
 }

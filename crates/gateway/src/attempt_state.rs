@@ -49,13 +49,22 @@ pub(crate) struct AttemptLog {
     records: Vec<Record>,
     /// What faults of the endpoint took.
     pub(crate) stalls: StallTracker,
-    /// The last answer of a model stated that the context is too long.
-    pub(crate) overflow: Option<String>,
+    /// The last answer of a model stated that the context is too long, and nothing came after it.
+    pub(crate) overflow: Option<Overflow>,
     /// Answers in a row that the endpoint broke off.
     pub(crate) broken_answers: u32,
     in_flight: HashMap<u64, Arc<RequestState>>,
     next_id: u64,
     is_closed: bool,
+}
+
+/// An answer which stated that the context is too long.
+#[derive(Debug)]
+pub(crate) struct Overflow {
+    /// When it came.
+    pub(crate) at: Instant,
+    /// One line.
+    pub(crate) message: String,
 }
 
 impl AttemptLog {
@@ -218,7 +227,10 @@ impl AttemptState {
     pub(crate) fn summary(&self, recorder: &Recorder) -> AttemptSummary {
         let log = lock(&self.log);
         let stop_reason = self.stop_reason.borrow().clone();
-        let overflow = || log.overflow.clone().map(|message| StopReason::ContextOverflow { message });
+        let overflow = || {
+            let message = log.overflow.as_ref()?.message.clone();
+            Some(StopReason::ContextOverflow { message })
+        };
         AttemptSummary {
             records: log.records.clone(),
             spent: recorder.attempt_spent(&log.account),

@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::attempt_state::{AttemptLog, AttemptState};
+use crate::attempt_state::{AttemptLog, AttemptState, Overflow};
 use crate::clock;
 use crate::cost::RequestCost;
-use crate::fault_attribution::stall_tracker::Unanswered;
+use crate::fault_attribution::stall_tracker::{Finished, Unanswered};
 use crate::fault_attribution::table::{self, AnswerState, Decision};
 use crate::hash;
 use crate::lock::lock;
-use crate::log::{RequestBegun, RequestFaulted};
+use crate::log::{RequestBegun, RequestFaulted, is_answer};
 use crate::record::{AttemptKey, Guess, Record, StopReason, Termination, Waiting};
 use crate::request::RequestKind;
 use crate::request_state::{Progress, RequestState};
@@ -35,6 +35,8 @@ const LONGEST_ANSWER: u64 = 65_536;
 const RESERVATION_PATIENCE: Duration = Duration::from_mins(1);
 /// Describes an answer that ends too early.
 const BROKEN: &str = "the connection broke off";
+/// Describes an answer that stopped because the context was full.
+const FULL_CONTEXT: &str = "the model stopped because its context window was full";
 
 /// A request in flight.
 #[derive(Debug, Clone)]
@@ -193,6 +195,7 @@ impl InFlightRequest {
         let is_success = (200..300).contains(&progress.status);
         let error =
             progress.meter.as_ref().and_then(|meter| meter.error().map(|error| self.gateway.scrub(error)));
+        let reports_error = is_success && error.is_some();
         let state = answer_state(&progress, is_success);
         let termination = table::termination(ended_by, state);
         let status = match (progress.status, termination) {
@@ -211,10 +214,15 @@ impl InFlightRequest {
             progress.lost_since.get_or_insert(self.started);
             progress.fault = Some(error.unwrap_or_else(|| BROKEN.to_owned()));
             self.log_fault(0);
+        } else if reports_error && progress.error.is_none() {
+            progress.error = error;
         }
         let mut fallback = RequestCost::estimated(self.estimated_input(), 0).fallback;
         fallback.output = progress.meter.as_ref().map(Meter::guess);
         let cost = RequestCost { answered: paid && is_success, accepted, tally, fallback };
+
+        let is_whole = accepted && is_success && termination.is_none() && !reports_error;
+        let stream = progress.stream_times().filter(|_| is_whole);
 
         let mut log = lock(&self.attempt.log);
         let record = Record {
@@ -229,6 +237,8 @@ impl InFlightRequest {
             retries: progress.tries.saturating_sub(1),
             faults: std::mem::take(&mut progress.faults),
             termination,
+            reports_error,
+            stream,
             unmetered: false,
             probe: false,
             number: self.number(),
@@ -236,9 +246,17 @@ impl InFlightRequest {
         };
         let reserved = progress.reserved.take();
         let record = self.gateway.recorder.request_finished(Some(&mut log.account), reserved, &cost, record);
+        let is_complete = is_answer(&record);
         log.finish_request(self.id, record);
-        if self.concerns_endpoint() {
-            self.attribute_finish(&mut log, &mut progress, termination, is_success);
+        if is_complete {
+            self.gateway.faults.set_run_answered();
+        }
+        match self.kind.route() {
+            Some(_) if self.concerns_endpoint() => {
+                self.attribute_finish(&mut log, &mut progress, termination, is_success, is_complete);
+            }
+            Some(route) => log.stalls.add_elsewhere(route, is_complete, progress.error.take()),
+            None => {}
         }
         drop(log);
         self.gateway.recorder.wake_waiting();
@@ -252,27 +270,36 @@ impl InFlightRequest {
         progress: &mut Progress,
         termination: Option<Termination>,
         is_success: bool,
+        is_complete: bool,
     ) {
         let now = Instant::now();
         let fault = progress.fault.take();
         let is_broken = termination == Some(Termination::Endpoint);
-        let is_complete = is_success && termination.is_none();
         if let Some(since) = progress.lost_since.take() {
             log.stalls.add_lost(since, now, fault.clone());
         }
         if is_success && !is_broken {
             log.stalls.add_answered(progress.try_started, progress.last_sign);
         }
-        if let (Some(route), Some(_)) = (self.kind.route(), termination) {
-            let silent_since = progress.last_sign;
-            log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault: fault.clone() });
+        let is_unanswered = termination.is_some() || progress.ended_in_silence;
+        if let Some(route) = self.kind.route().filter(|_| is_unanswered) {
+            let silent_since = progress.heard_at;
+            let fault = fault.clone();
+            log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault, is_broken });
         }
-        match progress.overflow.take() {
-            Some(message) => log.overflow = Some(message),
-            None if is_complete => log.overflow = None,
-            None => {}
+        log.stalls.add_finished(Finished {
+            began: self.started,
+            was_heard: progress.was_heard,
+            is_complete,
+            error: progress.error.take(),
+        });
+        let is_full = progress.meter.as_ref().is_some_and(Meter::reports_full_context);
+        match progress.overflow.take().or_else(|| is_full.then(|| FULL_CONTEXT.to_owned())) {
+            Some(message) => log.overflow = Some(Overflow { at: now, message }),
+            // Whatever came of a later request, a full context is no longer the last that happened.
+            None => drop(log.overflow.take_if(|last| is_complete || self.started >= last.at)),
         }
-        if is_complete {
+        if is_success && termination.is_none() {
             log.broken_answers = 0;
         }
         if !is_broken {

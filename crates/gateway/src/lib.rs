@@ -14,6 +14,7 @@
 //!
 //! One upstream needs no endpoint: the simulated model ([`oracle`]).
 
+mod abilities;
 mod accounts;
 mod attempt;
 mod attempt_state;
@@ -27,6 +28,7 @@ mod hash;
 mod in_flight;
 pub mod keys;
 mod listener;
+mod listing;
 mod lock;
 mod log;
 pub mod oracle;
@@ -46,6 +48,7 @@ mod serve;
 mod settings;
 mod small_request;
 mod socket;
+mod speed;
 mod sse;
 mod state;
 mod stream;
@@ -54,13 +57,20 @@ mod tools;
 mod upstream;
 mod usage;
 
+pub use abilities::{Abilities, abilities};
 pub use attempt::Attempt;
 pub use error::{EndpointProblem, GatewayError};
+pub use fault_attribution::table::EndedBy;
+pub use fault_attribution::{EndpointFault, Excuse};
+pub use listing::{ListedModel, ModelList, ServerKind, list_models};
 pub use log::{LogLine, LogTotals, RequestBegun, RequestFaulted, read_totals};
 pub use preflight::{PreflightAnswer, PreflightError, preflight};
 pub use price::PriceTable;
-pub use record::{AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, Termination, Waiting};
+pub use record::{
+    AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, StreamTimes, Termination, Waiting,
+};
 pub use route::{Answer, Route};
 pub use secret::Secret;
 pub use serve::Gateway;
 pub use settings::{Budget, Budgets, Price, Retry, Settings, Upstream};
+pub use speed::{Speed, Speeds, TokensPerSecond};

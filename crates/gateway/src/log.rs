@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::GatewayError;
 use crate::record::{AttemptKey, Guess, Record, Spent};
 use crate::request::RequestKind;
+use crate::speed::Speeds;
 
 /// Lines that may wait for the disk.
 const QUEUE: usize = 4096;
@@ -133,6 +134,10 @@ pub struct LogTotals {
     pub run: Spent,
     /// By each episode.
     pub episodes: BTreeMap<String, Spent>,
+    /// A request of an agent to a model was answered completely.
+    pub is_answered: bool,
+    /// How fast the endpoint read and wrote.
+    pub speeds: Speeds,
 }
 
 /// Adds up the records of a log, also those of attempts that were dropped or killed before they were recorded.
@@ -160,6 +165,8 @@ pub fn read_totals(path: &Path) -> std::io::Result<LogTotals> {
         match serde_json::from_slice::<LogLine>(&line) {
             Ok(LogLine::Finished(record)) if has_short_names(&record.key, &record.at) => {
                 totals.change(&record.key.episode, |spent| add(spent, &record));
+                totals.is_answered |= is_answer(&record);
+                totals.speeds.add(&record);
                 unfinished.remove(&(record.key, record.at, record.number));
             }
             Ok(LogLine::Begun(begun)) if has_short_names(&begun.key, &begun.at) => {
@@ -210,12 +217,21 @@ impl LogTotals {
     }
 }
 
+/// What a recorded request was about.
+fn kind(record: &Record) -> Option<RequestKind> {
+    let (method, path) = record.route.split_once(' ')?;
+    RequestKind::from_parts(&axum::http::Method::from_bytes(method.as_bytes()).ok()?, path)
+}
+
+/// Whether a model answered a request of an agent completely, in whatever API.
+pub(crate) fn is_answer(record: &Record) -> bool {
+    let is_whole = (200..300).contains(&record.status) && record.termination.is_none();
+    let is_complete = is_whole && !record.reports_error;
+    is_complete && !record.probe && matches!(kind(record), Some(RequestKind::Model(_)))
+}
+
 fn add(spent: &mut Spent, record: &Record) {
-    let route = record.route.split_once(' ').and_then(|(method, path)| {
-        let method = axum::http::Method::from_bytes(method.as_bytes()).ok()?;
-        RequestKind::from_parts(&method, path)
-    });
-    let answered = (200..300).contains(&record.status) && route.is_some_and(RequestKind::is_paid);
+    let answered = (200..300).contains(&record.status) && kind(record).is_some_and(RequestKind::is_paid);
     if !answered && !record.unmetered {
         return;
     }

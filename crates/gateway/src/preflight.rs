@@ -8,9 +8,10 @@ use serde_json::Value;
 use crate::error::EndpointProblem;
 use crate::overflow;
 use crate::route::Route;
+use crate::secret::Secret;
 use crate::settings::Upstream;
 use crate::small_request::{self, LEAST_TOKENS};
-use crate::text::{error_message, one_line};
+use crate::text::{error_message_without, one_line};
 use crate::upstream::{BaseUrl, Endpoint};
 use crate::usage::Meter;
 
@@ -39,7 +40,7 @@ pub struct PreflightError {
 }
 
 impl PreflightError {
-    fn new(problem: EndpointProblem, message: String, route: Route) -> Self {
+    pub(crate) fn new(problem: EndpointProblem, message: String, route: Route) -> Self {
         Self { problem, message, hint: hint(problem, route) }
     }
 }
@@ -79,12 +80,13 @@ pub async fn preflight(
             return Err(PreflightError::new(EndpointProblem::Silent, message, route));
         }
     };
-    judge_answer(&base, route, model, status, &text, started.elapsed())
+    judge_answer(&base, key.as_ref(), route, model, status, &text, started.elapsed())
         .map_err(|error| PreflightError { message: scrub(error.message), ..error })
 }
 
 fn judge_answer(
     base: &BaseUrl,
+    key: Option<&Secret>,
     route: Route,
     model: &str,
     status: StatusCode,
@@ -96,7 +98,7 @@ fn judge_answer(
     let host = &base.host;
     let lower = text.to_lowercase();
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
-    let detail = error_message(text);
+    let detail = error_message_without(key, text);
     let fail = |problem: EndpointProblem, message: String| Err(PreflightError::new(problem, message, route));
     match status.as_u16() {
         200..300 => {

@@ -42,6 +42,12 @@ pub struct Record {
     /// Who ended the answer early. `None` = it is complete.
     #[serde(rename = "cut", default, skip_serializing_if = "Option::is_none")]
     pub termination: Option<Termination>,
+    /// The answer itself reports an error, although its status says that it has none.
+    #[serde(rename = "error", default, skip_serializing_if = "std::ops::Not::not")]
+    pub reports_error: bool,
+    /// How long the endpoint took, of an answer that was streamed to its end. `None` = unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamTimes>,
     /// The endpoint accepted the request and reported no usage, so its cost is unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmetered: bool,
@@ -54,6 +60,17 @@ pub struct Record {
     /// What budgets count for an unmetered request.
     #[serde(default, skip_serializing_if = "Guess::is_zero")]
     pub guess: Guess,
+}
+
+/// How long the endpoint took for a streamed answer, in its last try.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StreamTimes {
+    /// Seconds from sending the request to the first content. What a model thinks is content.
+    #[serde(rename = "first")]
+    pub first_seconds: f64,
+    /// Seconds from there to the last byte. An agent that reads slowly makes them more.
+    #[serde(rename = "rest")]
+    pub rest_seconds: f64,
 }
 
 /// What budgets count in place of unknown spending. Never shown to users.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::clock;
 use crate::lock::lock;
-use crate::record::Guess;
+use crate::record::{Guess, StreamTimes};
 use crate::request::RequestKind;
 use crate::usage::Meter;
 
@@ -75,8 +75,18 @@ pub(crate) struct Progress {
     pub(crate) overflow: Option<String>,
     /// When the current try started.
     pub(crate) try_started: Instant,
+    /// When the first content of a stream came, in this try.
+    pub(crate) first_content: Option<Instant>,
     /// The last sign of the endpoint: the start of the try, or a piece of its answer.
     pub(crate) last_sign: Instant,
+    /// When the endpoint last sent something, or the first try started.
+    pub(crate) heard_at: Instant,
+    /// The endpoint sent something, an error included.
+    pub(crate) was_heard: bool,
+    /// The error that the agent receives in place of an answer.
+    pub(crate) error: Option<String>,
+    /// The endpoint was silent to its last try, for as long as the gateway waits.
+    pub(crate) ended_in_silence: bool,
     /// Since when time is lost to faults of the endpoint. `None` after an answer.
     pub(crate) lost_since: Option<Instant>,
     /// The last fault of the endpoint, until an answer follows it.
@@ -98,7 +108,12 @@ impl Progress {
             simulated_tokens: None,
             overflow: None,
             try_started: now,
+            first_content: None,
             last_sign: now,
+            heard_at: now,
+            was_heard: false,
+            error: None,
+            ended_in_silence: false,
             lost_since: None,
             fault: None,
             reserved: None,
@@ -110,9 +125,22 @@ impl Progress {
     pub(crate) fn start_try(&mut self, tries: u32) {
         let now = Instant::now();
         (self.try_started, self.last_sign) = (now, now);
+        if tries == 1 {
+            self.heard_at = now;
+        }
         self.tries = tries;
         self.accepted = true;
         self.meter = None;
+        self.first_content = None;
+    }
+
+    /// How long the endpoint has taken for a stream that is whole now. `None` = it is no stream, or nobody's.
+    pub(crate) fn stream_times(&self) -> Option<StreamTimes> {
+        let first = self.first_content.filter(|_| self.simulated_tokens.is_none())?;
+        Some(StreamTimes {
+            first_seconds: first.saturating_duration_since(self.try_started).as_secs_f64(),
+            rest_seconds: self.last_sign.saturating_duration_since(first).as_secs_f64(),
+        })
     }
 
     /// A try failed. Whose fault it is may be unknown yet.
@@ -124,7 +152,8 @@ impl Progress {
 
     /// The endpoint has sent something.
     pub(crate) fn touch(&mut self) {
-        self.last_sign = Instant::now();
+        let now = Instant::now();
+        (self.last_sign, self.heard_at, self.was_heard) = (now, now, true);
     }
 
     /// The failed try is attributed to the endpoint.

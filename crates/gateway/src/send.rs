@@ -23,6 +23,9 @@ use crate::usage::{BREAKS_OFF, Meter};
 
 /// A plain answer up to this size is read whole before the agent receives it, so that one that breaks off can be retried.
 const BUFFERED_ANSWER: usize = 8 << 20;
+/// How long the beginning of a stream is held back while it has no content, so that one that breaks off can be retried. Clients
+/// wait longer than that for the head of an answer.
+const HOLD: Duration = Duration::from_secs(20);
 /// Most bytes of an error answer that are read.
 const LONGEST_ERROR: usize = 256 << 10;
 
@@ -137,12 +140,19 @@ pub(crate) async fn send_with_retries(
             }
             Decision::PassOn(FaultOwner::Agent) => {
                 let Some(answer) = failed.answer else {
+                    request.progress().ended_in_silence = true;
                     return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, reason));
                 };
-                request.progress().status = answer.status.as_u16();
+                let mut progress = request.progress();
+                progress.status = answer.status.as_u16();
+                progress.error = Some(message);
+                drop(progress);
                 return Ok(answer);
             }
-            Decision::PassOn(FaultOwner::Endpoint) | Decision::Probe | Decision::EndAsAgent => {
+            Decision::PassOn(FaultOwner::Endpoint)
+            | Decision::Probe
+            | Decision::EndAsAgent
+            | Decision::RetryAttempt => {
                 return Err(Refusal::new(StatusCode::BAD_GATEWAY, reason));
             }
         };
@@ -208,17 +218,36 @@ async fn read_answer(
     let mut bytes = BytesMut::new();
     let mut visible = Vec::new();
     let mut rest = None;
+    let mut hold_until: Option<Instant> = None;
     loop {
-        match next_piece(gateway, &mut reply.body).await? {
+        let reading = next_piece(gateway, &mut reply.body);
+        let piece = match hold_until {
+            None => reading.await?,
+            Some(until) => match tokio::time::timeout_at(until, reading).await {
+                Ok(piece) => piece?,
+                Err(_) => {
+                    rest = Some(reply.body);
+                    break;
+                }
+            },
+        };
+        match piece {
             Some(piece) => {
                 request.progress().touch();
                 meter.push(&piece, hides_usage.then_some(&mut visible));
                 if !hides_usage {
                     bytes.extend_from_slice(&piece);
                 }
-                if (events && meter.has_events()) || bytes.len().max(visible.len()) > BUFFERED_ANSWER {
+                let is_ready = events && meter.is_past_its_beginning();
+                if is_ready {
+                    request.progress().first_content = Some(Instant::now());
+                }
+                if is_ready || bytes.len().max(visible.len()) > BUFFERED_ANSWER {
                     rest = Some(reply.body);
                     break;
+                }
+                if hold_until.is_none() && meter.has_events() {
+                    hold_until = Some(Instant::now() + HOLD);
                 }
             }
             None => {
@@ -236,6 +265,9 @@ async fn read_answer(
     }
     if rest.is_none() && meter.breaks_off() {
         return Err(FailedTry::fault(BREAKS_OFF.to_owned()));
+    }
+    if let Some(flaw) = meter.flaw() {
+        return Err(FailedTry::fault(flaw.to_owned()));
     }
     let mut overflow = None;
     if let Some(error) = meter.error() {
@@ -280,9 +312,11 @@ async fn read_error(request: &InFlightRequest, mut reply: Reply) -> Result<Answe
         ErrorClass::Refusal => Failure::Refused,
         ErrorClass::Transient => Failure::Fault,
         ErrorClass::Request | ErrorClass::ContextOverflow => {
+            let shown = gateway.scrub(&format!("{}: {message}", reply.status));
             let mut progress = request.progress();
             progress.status = status;
-            progress.overflow = (class == ErrorClass::ContextOverflow).then(|| gateway.scrub(&message));
+            progress.error = Some(shown.clone());
+            progress.overflow = (class == ErrorClass::ContextOverflow).then_some(shown);
             drop(progress);
             return Ok(answer);
         }

@@ -59,7 +59,7 @@ impl Gateway {
         let state = Arc::new(GatewayState {
             backend: Backend::new(settings.upstream)?,
             retry: settings.retry,
-            faults: FaultAttribution::new(settings.routes),
+            faults: FaultAttribution::new(settings.routes, settings.is_run_answered),
             hosted_tools: settings.hosted_tools,
             hidden: settings.hidden,
             recorder,
@@ -142,6 +142,11 @@ impl Gateway {
     /// What an episode has spent, earlier parts included.
     pub fn episode_spent(&self, episode: &str) -> Spent {
         self.state.recorder.episode_spent(episode)
+    }
+
+    /// Whether a request of an agent was answered completely, in any part of the run. `None`: the simulated model always answers.
+    pub fn is_run_answered(&self) -> Option<bool> {
+        matches!(self.state.backend, Backend::Http(_)).then(|| self.state.faults.is_run_answered())
     }
 
     /// Which budget of the run or of this episode, in tokens or money, leaves nothing for another attempt.

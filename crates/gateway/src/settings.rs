@@ -123,6 +123,8 @@ pub struct Settings {
     pub spent: Spent,
     /// What earlier parts have spent by episode.
     pub episodes: BTreeMap<String, Spent>,
+    /// Whether a request of an agent was answered completely in an earlier part.
+    pub is_run_answered: bool,
     /// Secrets that containers hold. They are removed from records, because an agent can put one into the name of a model
     /// or a path, or have it repeated in an error.
     pub hidden: Vec<Secret>,

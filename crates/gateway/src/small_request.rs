@@ -1,7 +1,7 @@
 //! A request of the gateway's own that costs next to nothing.
 
 use axum::http::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::request::OutgoingRequest;
 use crate::route::Route;
@@ -11,6 +11,27 @@ use crate::upstream::{Endpoint, Reply, Unreachable, json_headers};
 pub(crate) const LEAST_TOKENS: u32 = 16;
 /// Most bytes of the answer that are read.
 const LONGEST_ANSWER: usize = 1 << 20;
+/// What is asked for unless something is to be found out.
+const PROMPT: &str = "Answer with the word yes.";
+
+/// What a small request asks.
+pub(crate) struct Question<'a> {
+    /// The message of the user.
+    pub(crate) prompt: &'a str,
+    /// Most tokens of the answer.
+    pub(crate) most_tokens: u32,
+    /// Fields of the body beside model, limit and messages.
+    pub(crate) fields: Map<String, Value>,
+}
+
+/// What came back for a question.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// Its body, or what was read of it.
+    pub(crate) text: String,
+    /// The body came to its end, within 1 MiB.
+    pub(crate) is_whole: bool,
+}
 
 /// Asks for one word, in an answer of at most `most_tokens`. Returns status and body.
 pub(crate) async fn send(
@@ -19,15 +40,27 @@ pub(crate) async fn send(
     model: &str,
     most_tokens: u32,
 ) -> Result<(StatusCode, String), Unreachable> {
+    let question = Question { prompt: PROMPT, most_tokens, fields: Map::new() };
+    let Answer { status, text, .. } = ask(endpoint, route, model, &question).await?;
+    Ok((status, text))
+}
+
+/// Asks a question. At most 1 MiB of the body is read.
+pub(crate) async fn ask(
+    endpoint: &Endpoint,
+    route: Route,
+    model: &str,
+    question: &Question<'_>,
+) -> Result<Answer, Unreachable> {
     let mut limit = "max_tokens";
     loop {
-        let request = request(route, &body(route, model, limit, most_tokens));
-        let (status, text) = read(endpoint.send(&request).await?).await;
-        let is_renamed = status == StatusCode::BAD_REQUEST
+        let request = request(route, &body(route, model, limit, question));
+        let answer = read(endpoint.send(&request).await?).await;
+        let is_renamed = answer.status == StatusCode::BAD_REQUEST
             && limit == "max_tokens"
-            && text.contains("max_completion_tokens");
+            && answer.text.contains("max_completion_tokens");
         if !is_renamed {
-            return Ok((status, text));
+            return Ok(answer);
         }
         // The reasoning models of OpenAI want the limit under this name.
         limit = "max_completion_tokens";
@@ -44,26 +77,34 @@ fn request(route: Route, body: &Value) -> OutgoingRequest {
     }
 }
 
-fn body(route: Route, model: &str, limit: &str, most_tokens: u32) -> Value {
-    let prompt = "Answer with the word yes.";
+fn body(route: Route, model: &str, limit: &str, question: &Question<'_>) -> Value {
+    let Question { prompt, most_tokens, fields } = question;
     let messages = json!([{ "role": "user", "content": prompt }]);
-    match route {
+    let mut body = match route {
         Route::ChatCompletions => json!({ "model": model, limit: most_tokens, "messages": messages }),
         Route::Responses => {
             json!({ "model": model, "max_output_tokens": most_tokens, "input": prompt, "store": false })
         }
         Route::Messages => json!({ "model": model, "max_tokens": most_tokens, "messages": messages }),
+    };
+    if let Value::Object(body) = &mut body {
+        body.extend(fields.clone());
     }
+    body
 }
 
-async fn read(reply: Reply) -> (StatusCode, String) {
+async fn read(reply: Reply) -> Answer {
     let Reply { status, mut body, .. } = reply;
     let mut bytes = Vec::new();
-    while let Ok(Some(piece)) = body.next().await {
-        bytes.extend_from_slice(&piece);
-        if bytes.len() > LONGEST_ANSWER {
-            break;
+    let is_whole = loop {
+        match body.next().await {
+            Ok(Some(piece)) => bytes.extend_from_slice(&piece),
+            Ok(None) => break true,
+            Err(_) => break false,
         }
-    }
-    (status, String::from_utf8_lossy(&bytes).into_owned())
+        if bytes.len() > LONGEST_ANSWER {
+            break false;
+        }
+    };
+    Answer { status, text: String::from_utf8_lossy(&bytes).into_owned(), is_whole }
 }

@@ -95,14 +95,18 @@ impl AnswerStream {
         let mut progress = self.guard.request.progress();
         progress.touch();
         let Some(meter) = progress.meter.as_mut() else { return bytes };
-        if self.hides_usage {
+        let visible = if self.hides_usage {
             let mut visible = Vec::with_capacity(bytes.len());
             meter.push(&bytes, Some(&mut visible));
             Bytes::from(visible)
         } else {
             meter.push(&bytes, None);
             bytes
+        };
+        if meter.is_past_its_beginning() && progress.first_content.is_none() {
+            progress.first_content = Some(progress.last_sign);
         }
+        visible
     }
 
     fn end(&mut self) -> Option<io::Result<Bytes>> {

@@ -94,6 +94,13 @@ impl BaseUrl {
         Ok(Self { text: trimmed.to_owned(), versioned, host, local })
     }
 
+    /// Whether a program of one's own may serve it, which has paths beside those of the API: the address has no version, and no
+    /// provider on the internet is at `http://`.
+    pub(crate) fn has_own_paths(&self) -> bool {
+        let is_plain = self.text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+        !self.versioned && is_plain
+    }
+
     /// The address of `/v1/…`.
     pub(crate) fn join(&self, target: &str) -> String {
         let target = if self.versioned { target.strip_prefix("/v1").unwrap_or(target) } else { target };
@@ -215,7 +222,9 @@ impl Endpoint {
     /// Sends a request and waits for the head of its answer.
     pub(crate) async fn send(&self, request: &OutgoingRequest) -> Result<Reply, Unreachable> {
         let mut headers = request.headers.clone();
-        let is_messages = request.target.starts_with("/v1/messages");
+        let is_anthropic = self.base.host.ends_with("anthropic.com");
+        let is_messages = request.target.starts_with("/v1/messages")
+            || is_anthropic && request.target.starts_with("/v1/models");
         if is_messages {
             let version = HeaderName::from_static("anthropic-version");
             headers.entry(version).or_insert(HeaderValue::from_static(ANTHROPIC_VERSION));
@@ -225,7 +234,7 @@ impl Endpoint {
         }
         // Anthropic treats a bearer as another kind of token.
         if let Some(bearer) = &self.bearer
-            && !(is_messages && self.base.host.ends_with("anthropic.com"))
+            && !(is_messages && is_anthropic)
         {
             headers.insert(AUTHORIZATION, bearer.clone());
         }
@@ -356,5 +365,20 @@ mod tests {
             assert!(BaseUrl::parse(base).is_err(), "{base}");
         }
         assert!(BaseUrl::parse("http://[::1]:80").unwrap().local);
+    }
+
+    #[test]
+    fn only_plain_addresses_without_a_version_are_asked_for_paths_of_their_own() {
+        for (base, has) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://localhost:8080/v1/", true),
+            ("HTTP://192.168.1.20:8080", true),
+            ("https://localhost", false),
+            ("https://127.0.0.1:8443", false),
+            ("https://api.openai.com", false),
+            ("http://127.0.0.1:8080/api/paas/v4", false),
+        ] {
+            assert_eq!(BaseUrl::parse(base).unwrap().has_own_paths(), has, "{base}");
+        }
     }
 }

@@ -25,6 +25,11 @@ use crate::text::error_line;
 const LONGEST_PLAIN: usize = 32 << 20;
 /// Describes a stream that ends before its last event.
 pub(crate) const BREAKS_OFF: &str = "the stream ended before its last event";
+/// Describe answers that their API does not have.
+const NOT_JSON: &str = "the endpoint's answer is not JSON, or is cut off";
+const NO_CHOICE: &str = "the endpoint's answer has no choice";
+const NO_OUTPUT: &str = "the endpoint's answer has no `output`";
+const NO_CONTENT: &str = "the endpoint's answer has no `content`";
 
 /// What is known of the tokens of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,6 +60,14 @@ pub(crate) struct Meter {
     has_finish_reason: bool,
     /// A part of the answer is unreadable.
     is_unreadable: bool,
+    /// A part of the model's answer itself was read, not only its head.
+    has_content: bool,
+    /// A chunk of chat completions had a choice.
+    has_choice: bool,
+    /// What makes the answer none that its API describes.
+    flaw: Option<&'static str>,
+    /// The model stopped because its context window was full.
+    has_full_context: bool,
     /// The first error that the answer itself reports.
     error: Option<String>,
     /// That error states that the request was invalid.
@@ -83,6 +96,10 @@ impl Meter {
             is_complete: false,
             has_finish_reason: false,
             is_unreadable: false,
+            has_content: false,
+            has_choice: false,
+            flaw: None,
+            has_full_context: false,
             error: None,
             is_request_error: false,
             size: 0,
@@ -170,6 +187,24 @@ impl Meter {
         matches!(self.body, Body::Events(_)) && self.size > 0
     }
 
+    /// Whether a stream has more than its head: content, its end, an error, or something that this meter cannot read.
+    pub(crate) fn is_past_its_beginning(&self) -> bool {
+        let is_read = self.route.is_some() && !self.is_unreadable;
+        let is_more = self.has_content || self.has_finish_reason || self.is_complete || self.error.is_some();
+        self.has_events() && (is_more || !is_read)
+    }
+
+    /// What makes a whole answer none that its API describes: a web page, JSON that is cut, no choice at all. `None` where
+    /// nothing is wrong, or nothing is known of the format.
+    pub(crate) fn flaw(&self) -> Option<&'static str> {
+        if self.is_unreadable || self.error.is_some() { None } else { self.flaw }
+    }
+
+    /// Whether the model stopped because its context window was full.
+    pub(crate) fn reports_full_context(&self) -> bool {
+        self.has_full_context
+    }
+
     /// Whether nothing is missing from the answer.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
@@ -213,9 +248,22 @@ impl Meter {
     }
 
     fn plain(&mut self, bytes: &[u8]) {
-        let Ok(answer) = serde_json::from_slice::<Plain>(bytes) else { return };
+        let Body::Plain { too_long, .. } = &self.body else { return };
+        let too_long = *too_long;
+        let Ok(answer) = serde_json::from_slice::<Plain>(bytes) else {
+            self.flaw = (self.route.is_some() && !too_long).then_some(NOT_JSON);
+            return;
+        };
         self.counts.update(answer.usage);
         self.is_complete = true;
+        let is_list = |value: &Option<Value>| value.as_ref().is_some_and(Value::is_array);
+        self.flaw = match self.route {
+            Some(Route::ChatCompletions) if !is_filled_list(answer.choices.as_ref()) => Some(NO_CHOICE),
+            Some(Route::Responses) if !is_list(&answer.output) => Some(NO_OUTPUT),
+            Some(Route::Messages) if !is_list(&answer.content) => Some(NO_CONTENT),
+            _ => None,
+        };
+        self.has_full_context = answer.stop_reason.as_ref().is_some_and(is_full);
         if let Some(error) = answer.error.filter(|error| !error.is_null()) {
             self.set_error(&error);
         }
@@ -235,6 +283,9 @@ impl Meter {
     fn chat(&mut self, data: &[u8]) -> bool {
         if data.trim_ascii() == b"[DONE]" {
             self.is_complete = true;
+            if self.route.is_some() && !self.has_choice {
+                self.flaw = Some(NO_CHOICE);
+            }
             return false;
         }
         let Ok(chunk) = serde_json::from_slice::<ChatChunk>(data) else { return false };
@@ -243,6 +294,8 @@ impl Meter {
         }
         let has_usage = chunk.usage.is_some();
         self.counts.update(chunk.usage);
+        self.has_choice |= chunk.choices.as_ref().is_some_and(|choices| !choices.is_empty());
+        self.has_content |= chunk.choices.iter().flatten().any(has_delta);
         let reason = |choice: &Value| choice.get("finish_reason").and_then(Value::as_str).map(str::is_empty);
         self.has_finish_reason |= chunk.choices.iter().flatten().any(|choice| reason(choice) == Some(false));
         has_usage && chunk.choices.is_some_and(|choices| choices.is_empty())
@@ -258,11 +311,12 @@ impl Meter {
         }
         match event.kind.as_str() {
             "response.completed" | "response.incomplete" | "response.failed" => self.is_complete = true,
+            "response.created" | "response.queued" | "response.in_progress" => {}
             "error" => {
                 let error = event.error.or(event.message).unwrap_or(Value::Null);
                 self.set_error(&error);
             }
-            _ => {}
+            kind => self.has_content |= kind.starts_with("response."),
         }
     }
 
@@ -276,7 +330,13 @@ impl Meter {
                     self.counts.output = None;
                 }
             }
-            "message_delta" => self.counts.update(event.usage),
+            "content_block_start" | "content_block_delta" => self.has_content = true,
+            "message_delta" => {
+                self.counts.update(event.usage);
+                self.has_content = true;
+                let reason = event.delta.as_ref().and_then(|delta| delta.get("stop_reason"));
+                self.has_full_context |= reason.is_some_and(is_full);
+            }
             "message_stop" => self.is_complete = true,
             "error" => {
                 let error = event.error.unwrap_or(Value::Null);
@@ -326,6 +386,17 @@ struct Plain {
     usage: Option<Usage>,
     #[serde(default)]
     error: Option<Value>,
+    /// Chat completions.
+    #[serde(default)]
+    choices: Option<Value>,
+    /// Responses.
+    #[serde(default)]
+    output: Option<Value>,
+    /// Messages.
+    #[serde(default)]
+    content: Option<Value>,
+    #[serde(default)]
+    stop_reason: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -356,10 +427,33 @@ struct MessagesEvent {
     kind: String,
     #[serde(default)]
     message: Option<Plain>,
+    #[serde(default)]
+    delta: Option<Value>,
     #[serde(default, deserialize_with = "usage")]
     usage: Option<Usage>,
     #[serde(default)]
     error: Option<Value>,
+}
+
+/// Whether a choice of a chunk has more than the role of its message.
+fn has_delta(choice: &Value) -> bool {
+    let is_said = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    };
+    let parts = choice.get("delta").and_then(Value::as_object);
+    parts.is_some_and(|parts| parts.iter().any(|(name, value)| name != "role" && is_said(value)))
+}
+
+fn is_filled_list(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+}
+
+/// Whether the reason of a stop is a full context (Anthropic).
+fn is_full(reason: &Value) -> bool {
+    reason.as_str() == Some("model_context_window_exceeded")
 }
 
 /// The counts of all three APIs, with the fields of `DeepSeek` and Moonshot for cached tokens.

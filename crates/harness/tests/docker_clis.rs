@@ -231,6 +231,7 @@ async fn oracle(listen: SocketAddr, faults: FaultInjection) -> Gateway {
         upstream: Upstream::Oracle(Arc::new(Oracle::new(ability))),
         routes: Vec::new(),
         hosted_tools: false,
+        is_run_answered: false,
         price: None,
         budgets: Budgets::default(),
         retry: Retry::default(),
@@ -252,76 +253,86 @@ fn told(played: &Played) -> String {
     )
 }
 
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs a container engine"]
-async fn five_turns_of_one_session() {
-    let (network, listen) = Network::new();
-    let turns = turns(5);
-    for harness in chosen() {
-        let name = harness.name();
-        let gateway = oracle(listen, FaultInjection::default()).await;
-        let mut episode = Episode::new(harness, &network, &turns);
-        let mut longest = 0;
-        for turn in 1..=5_u32 {
-            let prompt =
-                format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
-            let began = Instant::now();
-            let played = episode.call(&gateway, turn, 1, &prompt, PATIENCE).await;
-            eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
-            let outcome = &played.outcome;
-            assert_eq!(outcome.end, None, "{name} turn {turn}: {}", told(&played));
-            assert!(outcome.steps.iter().any(|s| !s.tool_calls.is_empty()), "{name}: {}", told(&played));
-            let called = outcome.steps.iter().flat_map(|s| &s.tool_calls);
-            assert!(called.clone().all(|c| c.result.is_some()), "{name}: {:?}", called.collect::<Vec<_>>());
-            let files = episode.workspace();
-            assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
-            assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
-            // Its own count of this call is what the gateway saw of it.
-            let (own, seen) = (outcome.usage, played.seen.spent.tokens);
-            assert_eq!((own.input, own.output), (seen.input, seen.output), "{name} turn {turn}");
-            // The conversation goes on: each turn begins with more than the one before ended with.
-            let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
-            assert!(first > longest, "{name} turn {turn}: {first} after {longest}");
-            longest = first;
-            assert_eq!(outcome.session.as_ref().unwrap().calls, turn, "{name}");
-        }
-    }
-}
-
-/// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
+/// Two tests for each harness, since they share nothing and each takes minutes; and the names of all of them.
 macro_rules! of_each {
-    ($($test:ident: $name:literal,)*) => {
+    ($($name:literal: $turns:ident, $wrong:ident;)*) => {
         const TRIED: &[&str] = &[$($name),*];
         $(
             #[tokio::test(flavor = "multi_thread")]
             #[ignore = "needs a container engine"]
-            async fn $test() {
-                goes_wrong_in_each_way($name).await;
+            async fn $turns() {
+                if let Some(harness) = asked_for($name) {
+                    plays_five_turns(harness).await;
+                }
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            #[ignore = "needs a container engine"]
+            async fn $wrong() {
+                if let Some(harness) = asked_for($name) {
+                    goes_wrong_in_each_way(harness).await;
+                }
             }
         )*
     };
 }
 
 of_each! {
-    each_way_to_go_wrong_mini_swe: "mini_swe",
-    each_way_to_go_wrong_openhands: "openhands",
-    each_way_to_go_wrong_opencode: "opencode",
-    each_way_to_go_wrong_qwen_code: "qwen_code",
-    each_way_to_go_wrong_kimi_cli: "kimi_cli",
-    each_way_to_go_wrong_kimi_code: "kimi_code",
-    each_way_to_go_wrong_vibe: "vibe",
-    each_way_to_go_wrong_claude_code: "claude_code",
-    each_way_to_go_wrong_codex: "codex",
-    each_way_to_go_wrong_mock: "mock",
+    "mini_swe": five_turns_of_one_session_mini_swe, each_way_to_go_wrong_mini_swe;
+    "openhands": five_turns_of_one_session_openhands, each_way_to_go_wrong_openhands;
+    "opencode": five_turns_of_one_session_opencode, each_way_to_go_wrong_opencode;
+    "qwen_code": five_turns_of_one_session_qwen_code, each_way_to_go_wrong_qwen_code;
+    "kimi_cli": five_turns_of_one_session_kimi_cli, each_way_to_go_wrong_kimi_cli;
+    "kimi_code": five_turns_of_one_session_kimi_code, each_way_to_go_wrong_kimi_code;
+    "vibe": five_turns_of_one_session_vibe, each_way_to_go_wrong_vibe;
+    "claude_code": five_turns_of_one_session_claude_code, each_way_to_go_wrong_claude_code;
+    "codex": five_turns_of_one_session_codex, each_way_to_go_wrong_codex;
+    "mock": five_turns_of_one_session_mock, each_way_to_go_wrong_mock;
 }
 
-/// Tries a harness, where it is chosen.
-async fn goes_wrong_in_each_way(name: &str) {
+/// The harness of a name, where it is chosen.
+fn asked_for(name: &str) -> Option<&'static dyn Harness> {
     assert!(harness::all().iter().all(|known| TRIED.contains(&known.name())), "a harness is not tried here");
-    let Some(harness) = chosen().into_iter().find(|harness| harness.name() == name) else {
+    let found = chosen().into_iter().find(|harness| harness.name() == name);
+    if found.is_none() {
         eprintln!("left out: {name} is not chosen");
-        return;
-    };
+    }
+    found
+}
+
+async fn plays_five_turns(harness: &'static dyn Harness) {
+    let (network, listen) = Network::new();
+    let turns = turns(5);
+    let name = harness.name();
+    let gateway = oracle(listen, FaultInjection::default()).await;
+    let mut episode = Episode::new(harness, &network, &turns);
+    let mut longest = 0;
+    for turn in 1..=5_u32 {
+        let prompt = format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
+        let began = Instant::now();
+        let played = episode.call(&gateway, turn, 1, &prompt, PATIENCE).await;
+        eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
+        let outcome = &played.outcome;
+        assert_eq!(outcome.end, None, "{name} turn {turn}: {}", told(&played));
+        assert!(outcome.steps.iter().any(|s| !s.tool_calls.is_empty()), "{name}: {}", told(&played));
+        let called = outcome.steps.iter().flat_map(|s| &s.tool_calls);
+        assert!(called.clone().all(|c| c.result.is_some()), "{name}: {:?}", called.collect::<Vec<_>>());
+        let files = episode.workspace();
+        assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
+        assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
+        // Its own count of this call is what the gateway saw of it.
+        let (own, seen) = (outcome.usage, played.seen.spent.tokens);
+        assert_eq!((own.input, own.output), (seen.input, seen.output), "{name} turn {turn}");
+        // The conversation goes on: each turn begins with more than the one before ended with.
+        let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
+        assert!(first > longest, "{name} turn {turn}: {first} after {longest}");
+        longest = first;
+        assert_eq!(outcome.session.as_ref().unwrap().calls, turn, "{name}");
+    }
+}
+
+async fn goes_wrong_in_each_way(harness: &'static dyn Harness) {
+    let name = harness.name();
     let (network, listen) = Network::new();
     let turns = turns(8);
     let none = FaultInjection::default();

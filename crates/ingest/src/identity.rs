@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use files::Stamp;
-use model::{Attempt, Episode, Timing, Tokens, Warning};
+use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning};
 
 use crate::format::Report;
 
@@ -38,6 +38,28 @@ pub fn of_published(name: &str, episode: &Episode) -> String {
 pub fn of_contents(episode: &Episode) -> Option<String> {
     let is_close = measured_to_the_fraction(episode) || is_timed(episode) && used(episode) >= MANY_TOKENS;
     is_close.then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
+}
+
+/// The identity of an episode by how it began, for sources that write while they play: a copy that was made meanwhile is the
+/// same episode as the finished one. `None` where the first attempt has not ended, or was not measured so closely that no
+/// other could come out alike.
+pub fn of_beginning(episode: &Episode) -> Option<String> {
+    let (turn, attempt) = episode.turns.iter().find_map(|turn| Some((turn, turn.attempts.first()?)))?;
+    if attempt.verdict == Verdict::Unfinished {
+        return None;
+    }
+    let own = [&attempt.timing.started_at, &attempt.timing.finished_at];
+    // The time of the whole may be that of the last change, so it stands in only where the attempt has none.
+    let whole = episode.timing.started_at.as_ref().filter(|_| own.iter().all(|time| time.is_none()));
+    let mut times = own.into_iter().flatten().chain(whole).peekable();
+    let is_timed = times.peek().is_some();
+    let is_close = times.any(|time| has_fraction(time)) || is_timed && used_by(attempt.tokens) >= MANY_TOKENS;
+    if !is_close {
+        return None;
+    }
+    let stamp = Stamp::new().text("begins").text(&episode.scenario).number(episode.repeat.into());
+    let stamp = stamp.text(whole.map_or("", String::as_str)).number(turn.number.into());
+    Some(format!("of-{:016x}", self::attempt(stamp, attempt).finish()))
 }
 
 /// Leaves out of what is read together all that has the identity of another one, with a warning. `identity` gives the run,
@@ -96,13 +118,15 @@ fn timings(episode: &Episode) -> impl Iterator<Item = &Timing> {
     std::iter::once(&episode.timing).chain(of_attempts)
 }
 
+/// Whether a time is more exact than a second.
+fn has_fraction(time: &str) -> bool {
+    time.split_once('.')
+        .is_some_and(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).any(|digit| digit != b'0'))
+}
+
 /// Whether any time in it is more exact than a second.
 fn measured_to_the_fraction(episode: &Episode) -> bool {
-    let of_second = |time: &Option<String>| {
-        let fraction = time.as_deref().and_then(|text| text.split_once('.'));
-        fraction
-            .is_some_and(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).any(|digit| digit != b'0'))
-    };
+    let of_second = |time: &Option<String>| time.as_deref().is_some_and(has_fraction);
     let part = |seconds: Option<f64>| seconds.is_some_and(|seconds| seconds.fract() != 0.0);
     timings(episode).any(|timing| {
         of_second(&timing.started_at)
@@ -120,8 +144,11 @@ fn is_timed(episode: &Episode) -> bool {
 /// Input and output tokens.
 fn used(episode: &Episode) -> u64 {
     let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| attempt.tokens);
-    let all = of_attempts.fold(episode.tokens.unwrap_or_default(), Tokens::plus);
-    all.input.unwrap_or(0).saturating_add(all.output.unwrap_or(0))
+    used_by(of_attempts.fold(episode.tokens.unwrap_or_default(), Tokens::plus))
+}
+
+fn used_by(tokens: Tokens) -> u64 {
+    tokens.input.unwrap_or(0).saturating_add(tokens.output.unwrap_or(0))
 }
 
 fn contents(stamp: Stamp, episode: &Episode) -> Stamp {
@@ -180,7 +207,7 @@ fn pair(stamp: Stamp, pair: Option<&(String, String)>) -> Stamp {
 
 #[cfg(test)]
 mod tests {
-    use model::{Turn, Verdict};
+    use model::Turn;
 
     use super::*;
 
@@ -223,5 +250,28 @@ mod tests {
         assert!(!known(Some("2026-01-01T10:00:00.000Z"), None));
         assert!(known(Some("2026-01-01T10:00:00Z"), Some(48_213)));
         assert!(known(Some("2026-01-01T10:00:00.004Z"), None));
+    }
+
+    #[test]
+    fn how_an_episode_began_stays_the_same_while_it_goes_on() {
+        let first = episode("a", Some("2026-01-01T10:00:00.250Z"), Some(1));
+        let mut more = first.clone();
+        let mut turn = Turn::new(2);
+        turn.attempts.push(Attempt::new(1, Verdict::Failed));
+        more.turns.push(turn);
+        more.timing.finished_at = Some("2026-01-01T11:00:00Z".to_owned());
+        assert!(of_beginning(&first).is_some());
+        assert_eq!(of_beginning(&first), of_beginning(&more));
+        assert_ne!(of_contents(&first), of_contents(&more));
+        let mut running = first.clone();
+        running.turns[0].attempts[0].verdict = Verdict::Unfinished;
+        assert_eq!(of_beginning(&running), None);
+        // A second is shared by many; with as many tokens it is not.
+        assert_eq!(of_beginning(&episode("a", Some("2026-01-01T10:00:00Z"), Some(20))), None);
+        assert!(of_beginning(&episode("a", Some("2026-01-01T10:00:00Z"), Some(48_213))).is_some());
+        let mut whole = episode("a", None, None);
+        assert_eq!(of_beginning(&whole), None);
+        whole.timing.started_at = Some("2026-01-01T10:00:00.5Z".to_owned());
+        assert!(of_beginning(&whole).is_some());
     }
 }

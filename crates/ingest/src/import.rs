@@ -82,6 +82,7 @@ pub fn import_among(
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
 ) -> Result<Imported, ImportError> {
+    tree.set_hash_key(store.hash_key()?);
     let found = discover_among(tree, formats)?;
     let mut imported = Imported { found: found.by_format(), ..Imported::default() };
     imported.formats = imported.found.iter().map(|format| format.id).collect();
@@ -100,6 +101,7 @@ pub fn import_among(
     imported.parts_unchanged = count(unchanged.len());
     imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
+    store.settle_identities()?;
     store.leave_out_copies(source)?;
     store.settle_cached_input()?;
     store.sum_runs(source)?;

@@ -38,6 +38,7 @@ fn long_text(path: &Path, begin: &str, mib: usize, end: &str) {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn gigabytes_do_not_end_up_in_memory() {
     const TWO_GIB: u64 = 2 << 30;
     const ROOM: u64 = 120;

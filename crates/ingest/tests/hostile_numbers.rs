@@ -45,6 +45,7 @@ fn read(folder: &Path) -> (Vec<Episode>, usize, Vec<String>) {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn an_index_of_many_models_and_a_number_of_rounds_make_no_gigabytes() {
     let folder = tempfile::tempdir().unwrap();
     let names: Vec<String> = (0..5_000).map(|n| format!("\"m{n}\"")).collect();
@@ -68,6 +69,7 @@ fn an_index_of_many_models_and_a_number_of_rounds_make_no_gigabytes() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_job_of_many_metrics_takes_time_that_grows_with_their_number() {
     let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/jobs/nop-k1");
     let folder = tempfile::tempdir().unwrap();
@@ -85,6 +87,7 @@ fn a_job_of_many_metrics_takes_time_that_grows_with_their_number() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn more_planned_turns_than_a_page_can_have_are_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let header = "run,harness,model,scenario,turn,attempt,passed,planned_turns";
@@ -103,6 +106,7 @@ fn more_planned_turns_than_a_page_can_have_are_unknown() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn more_planned_trials_than_a_list_can_have_are_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/terminal_bench/run-a");

@@ -253,6 +253,7 @@ fn read(folder: &std::path::Path) -> (Vec<String>, Vec<(String, String, String)>
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_hostile_parquet_costs_itself_and_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("good.csv"), format!("{}\nb,h,m,s,1,1,1\n", COLUMNS.join(","))).unwrap();
@@ -271,6 +272,7 @@ fn a_hostile_parquet_costs_itself_and_little_memory() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     // 60,000 rows of one text of 8 KB: some kilobytes of a file, half a gigabyte of requests.
     let rows = 60_000;

@@ -18,6 +18,7 @@ fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_folder_gives_up_only_its_own_files() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("results");
@@ -56,6 +57,7 @@ fn a_folder_gives_up_only_its_own_files() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_link_swapped_in_after_the_look_is_not_followed() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("results");
@@ -93,6 +95,7 @@ fn folders_without_end_are_left_at_a_depth() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn zip_entries_with_bad_names_are_left_out() {
     let names: &[(&[u8], &str)] = &[
         (b"../up.json", "zip.name"),
@@ -117,6 +120,7 @@ fn zip_entries_with_bad_names_are_left_out() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn zip_entries_that_are_no_plain_files_are_left_out() {
     let entries = [
         ZipEntry::stored("folder/", "").with(|e| e.mode = 0o040_755),
@@ -166,6 +170,7 @@ fn the_first_of_a_name_in_a_zip_stays() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn bombs_are_not_unpacked() {
     let zeros = vec![0; 17 << 20];
     let bomb = ZipEntry::deflated("bomb", &zeros);

@@ -725,6 +725,114 @@ fn a_reason_in_words_censors_only_as_a_whole_label() {
     }
 }
 
+/// A field for the reason may name nothing but the type of what was raised.
+#[test]
+fn the_name_of_an_exception_is_what_was_raised() {
+    let ended = |fields: &str| {
+        let trajectory = format!(
+            r#"{{"n_turns": 3, "turns": [{{"turn": 1, "attempts": [{{"attempt": 1, {fields}}}]}}]}}"#
+        );
+        let read = written(&[("scenario_0/trajectory.json", &trajectory)]);
+        let attempt = &read.episodes[0].turns[0].attempts[0];
+        (read.episodes[0].end().1, read.episodes[0].unrecognised, attempt.exception.clone())
+    };
+    let raised = |kind: &str, message: &str| Some((kind.to_owned(), message.to_owned()));
+    for (fields, reason, unrecognised, exception) in [
+        (r#""end_reason": "RuntimeError""#, EndReason::AgentError, true, raised("RuntimeError", "")),
+        (
+            r#""error_type": "builtins.KeyError""#,
+            EndReason::AgentError,
+            true,
+            raised("builtins.KeyError", ""),
+        ),
+        (r#""exit_status": "RateLimitError""#, EndReason::Endpoint, false, raised("RateLimitError", "")),
+        (r#""exit_status": "LimitsExceeded""#, EndReason::Budget, false, None),
+        (r#""status": "CancelledError""#, EndReason::Cancelled, false, raised("CancelledError", "")),
+        (
+            r#""failure_reason": "ValueError: odd""#,
+            EndReason::AgentError,
+            true,
+            raised("ValueError", "ValueError: odd"),
+        ),
+        // Type and message apart, in either order.
+        (
+            r#""error_type": "RuntimeError", "error": "Docker compose command failed for environment x.""#,
+            EndReason::Environment,
+            false,
+            raised("RuntimeError", "Docker compose command failed for environment x."),
+        ),
+        (
+            r#""error": "Docker compose command failed for environment x.", "error_type": "RuntimeError""#,
+            EndReason::Environment,
+            false,
+            raised("RuntimeError", "Docker compose command failed for environment x."),
+        ),
+        // Words that are no type of an exception.
+        (r#""exit_status": "Submitted""#, EndReason::Unfinished, false, None),
+        (r#""failure_reason": "Note: it ended""#, EndReason::Unfinished, false, None),
+        (r#""finish_reason": "Stop""#, EndReason::Unfinished, false, None),
+        (r#""exit_status": "NoError""#, EndReason::Unfinished, false, None),
+        (r#""exit_status": "CompletedWithoutError""#, EndReason::Unfinished, false, None),
+        (r#""status": "NoError""#, EndReason::Unfinished, false, None),
+        (r#""status": "CompletedWithoutError""#, EndReason::Unfinished, false, None),
+        (r#""state": "FinishedWithoutAnyException""#, EndReason::Unfinished, false, None),
+        (
+            r#""exit_status": "NoSuchElementException""#,
+            EndReason::AgentError,
+            true,
+            raised("NoSuchElementException", ""),
+        ),
+        // A state is any word: what the table does not know is none.
+        (r#""status": "HandledTheError""#, EndReason::Unfinished, false, None),
+        (
+            r#""status": "ValueError: odd""#,
+            EndReason::AgentError,
+            true,
+            raised("ValueError", "ValueError: odd"),
+        ),
+    ] {
+        assert_eq!(ended(fields), (reason, unrecognised, exception), "{fields}");
+    }
+    // In a flat record it is an end, too, and of tests that failed it is not the reason.
+    let flat = r#"[{"turn": 1, "attempt": 1, "passed": 3, "total": 3}, {"turn": 2, "attempt": 1, "exit_status": "RuntimeError"}]"#;
+    let read = written(&[("scenario_0/trajectory.json", flat)]);
+    assert_eq!(read.episodes[0].end(), (Some(2), EndReason::AgentError));
+    assert!(read.episodes[0].unrecognised);
+    let (reason, unrecognised, _) = ended(r#""passed": 1, "total": 3, "exit_status": "RuntimeError""#);
+    assert_eq!((reason, unrecognised), (EndReason::TestsFailed, false));
+}
+
+#[test]
+fn input_of_which_nothing_says_whether_it_has_the_cached_tokens_is_said() {
+    let codes = |usage: &[&str]| {
+        let turns: Vec<String> = (1..)
+            .zip(usage)
+            .map(|(turn, usage)| {
+                format!(r#"{{"turn": {turn}, "attempts": [{{"attempt": 1, "success": true, "usage": {{{usage}}}}}]}}"#)
+            })
+            .collect();
+        let trajectory = format!(r#"{{"n_turns": 9, "turns": [{}]}}"#, turns.join(","));
+        let read = written(&[("scenario_0/trajectory.json", &trajectory)]);
+        read.codes()
+            .iter()
+            .filter(|code| code.starts_with("tokens."))
+            .map(|code| (*code).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let unclear = r#""input_tokens": 100, "cached_tokens": 90, "output_tokens": 5"#;
+    assert_eq!(codes(&[unclear, unclear]), ["tokens.cache_unclear"], "once for a scenario");
+    let proof = r#""input_tokens": 5, "cached_tokens": 90, "output_tokens": 5"#;
+    assert!(!codes(&[unclear, proof]).contains(&"tokens.cache_unclear".to_owned()));
+    for known in [
+        r#""input_tokens": 100, "output_tokens": 5"#,
+        r#""input_tokens": 100, "cached_tokens": 0, "output_tokens": 5"#,
+        r#""input_tokens": 100, "cache_read_input_tokens": 90, "output_tokens": 5"#,
+        r#""prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 90}, "completion_tokens": 5"#,
+    ] {
+        assert_eq!(codes(&[known]), [""; 0], "{known}");
+    }
+}
+
 #[test]
 fn a_session_that_began_anew_is_in_the_import_report() {
     let own = r#"{"schema_version": "stamina-lab/1", "turns": [

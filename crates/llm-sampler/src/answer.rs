@@ -78,6 +78,16 @@ fn object(text: &str, key: &str) -> Result<Map<String, Value>, String> {
     })
 }
 
+/// The choice and the texts of an answer in a form (see [`crate::offer`]); `None` if it is in none.
+pub(crate) fn structured(text: &str) -> Option<Map<String, Value>> {
+    object(text, "choice").ok()
+}
+
+/// Whether a text of an answer is short and plain; `at` is its place, for the message.
+pub(crate) fn is_bounded_text(text: &str, at: &str) -> Result<(), String> {
+    bounded(&Value::String(text.to_owned()), at)
+}
+
 fn parts<'a>(
     object: &'a mut Map<String, Value>,
     key: &str,

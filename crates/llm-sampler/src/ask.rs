@@ -1,13 +1,18 @@
 //! Asking until an answer is taken, or [`ATTEMPTS`] have been refused.
 
 use scenario::sample::{Answer, SampleError};
+use serde_json::Value;
 
 use crate::journal::Journal;
 use crate::live::{Heard, Live};
-use crate::model::{Message, Question, Speaker};
+use crate::model::{Conversation, Message, Question, Speaker};
+use crate::tally::Tally;
 
 /// How often a model is asked for the same thing.
 pub const ATTEMPTS: u32 = 3;
+
+/// How freely a model answers at each attempt: one that repeats itself is refused again.
+const TEMPERATURES: [f64; ATTEMPTS as usize] = [0.4, 0.7, 1.0];
 
 /// Characters of a refused answer that the model sees again.
 const SHOWN_AGAIN: usize = 6000;
@@ -44,10 +49,14 @@ fn recorded(answers: &[Answer], purpose: &str, attempt: u32) -> Option<Result<St
 pub(crate) struct Asked<'a> {
     /// As in [`Answer::purpose`].
     pub(crate) purpose: &'a str,
-    /// What the model is told of its task.
-    pub(crate) system: &'a str,
-    /// What it is asked.
-    pub(crate) text: &'a str,
+    /// What the model is told of its task, in prose and where the endpoint takes a form.
+    pub(crate) systems: [&'a str; 2],
+    /// What it is asked, in prose and where the endpoint takes a form.
+    pub(crate) texts: [&'a str; 2],
+    /// The form of an answer: a JSON schema.
+    pub(crate) schema: &'a Value,
+    /// Tokens of an answer in the form, at most.
+    pub(crate) most_tokens: u32,
 }
 
 /// Asks, and records every answer. Nothing if all were refused.
@@ -55,6 +64,7 @@ pub(crate) fn ask<T>(
     source: &Source<'_>,
     asked: &Asked<'_>,
     answers: &mut Vec<Answer>,
+    tally: &Tally,
     check: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, SampleError> {
     let mut last: Option<(String, String)> = None;
@@ -69,7 +79,7 @@ pub(crate) fn ask<T>(
                     Some(known) => known,
                     None => {
                         keep = *kept;
-                        match live.ask(question(asked, last.as_ref()))? {
+                        match live.ask(question(asked, attempt, last.as_ref()))? {
                             Heard::Text(text) => Ok(text),
                             Heard::Nothing(why) => Err((String::new(), why)),
                         }
@@ -100,6 +110,7 @@ pub(crate) fn ask<T>(
             journal.note(scenario, turn, &answer)?;
         }
         answers.push(answer);
+        tally.answered(asked.purpose, attempt, refused.is_none());
         match refused {
             None => return Ok(outcome.ok()),
             Some(why) => {
@@ -108,13 +119,24 @@ pub(crate) fn ask<T>(
             }
         }
     }
+    tally.filled(asked.purpose);
     Ok(None)
 }
 
 /// The question, and after a refusal the answer that was refused, and why.
-fn question(asked: &Asked<'_>, last: Option<&(String, String)>) -> Question {
+fn question(asked: &Asked<'_>, attempt: u32, last: Option<&(String, String)>) -> Question {
+    let [prose, shaped] = [0, 1].map(|form| Conversation {
+        system: asked.systems[form].to_owned(),
+        messages: messages(asked.texts[form], last),
+    });
+    let hottest = TEMPERATURES[TEMPERATURES.len() - 1];
+    let temperature = TEMPERATURES.get(attempt.saturating_sub(1) as usize).copied().unwrap_or(hottest);
+    Question { prose, shaped, schema: asked.schema.clone(), most_tokens: asked.most_tokens, temperature }
+}
+
+fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
     let ours = |text: String| Message { from: Speaker::Us, text };
-    let mut messages = vec![ours(asked.text.to_owned())];
+    let mut messages = vec![ours(text.to_owned())];
     // Only the last one: a conversation that grows with every failure costs more and helps less. An answer that never
     // came has no reason that the model could heed.
     if let Some((text, why)) = last
@@ -126,5 +148,5 @@ fn question(asked: &Asked<'_>, last: Option<&(String, String)>) -> Question {
             "That was refused: {why}\nAnswer again with one JSON object that mends this, and nothing else."
         )));
     }
-    Question { system: asked.system.to_owned(), messages }
+    messages
 }

@@ -1,5 +1,6 @@
 //! Amazon Bedrock, through Converse.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
@@ -10,25 +11,31 @@ use aws_sdk_bedrockruntime::config::SharedHttpClient;
 use aws_sdk_bedrockruntime::config::retry::RetryConfig;
 use aws_sdk_bedrockruntime::config::timeout::TimeoutConfig;
 use aws_sdk_bedrockruntime::error::SdkError;
-use aws_sdk_bedrockruntime::operation::converse::ConverseError;
+use aws_sdk_bedrockruntime::operation::converse::{ConverseError, ConverseOutput};
 use aws_sdk_bedrockruntime::types::{
-    ContentBlock, ConversationRole, InferenceConfiguration, Message as Said, SystemContentBlock,
+    AnyToolChoice, ContentBlock, ConversationRole, InferenceConfiguration, Message as Said, StopReason,
+    SystemContentBlock, Tool, ToolChoice, ToolConfiguration, ToolInputSchema, ToolSpecification,
 };
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
+use aws_smithy_types::{Document, Number};
+use serde_json::Value;
 
-use crate::model::{Call, ERROR_CHARS, Failure, Model, Question, Speaker, chain};
+use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
+use crate::model::{
+    Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
+};
 
 /// The region if neither the settings nor the environment name one.
 pub const REGION: &str = "us-east-1";
-
-/// Tokens of an answer, at most: a first schema needs the most, about 5,000.
-const MOST_TOKENS: i32 = 12_000;
 
 /// A model on Amazon Bedrock.
 pub struct Bedrock {
     client: Client,
     model: String,
     region: String,
+    /// What the model takes, as far as was found out: [`Form::Schema`] is a tool that it must call, [`Form::Tool`] one that
+    /// it may call.
+    learned: Learned,
 }
 
 impl Bedrock {
@@ -56,7 +63,45 @@ impl Bedrock {
             .retry_config(RetryConfig::disabled())
             .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(10)).build())
             .build();
-        Self { client: Client::from_conf(config), model: model.to_owned(), region: region.to_string() }
+        Self {
+            client: Client::from_conf(config),
+            model: model.to_owned(),
+            region: region.to_string(),
+            learned: Learned::new(),
+        }
+    }
+
+    async fn call(&self, question: &Question, dialect: Dialect) -> Result<ConverseOutput, Failure> {
+        let (conversation, tokens) = match dialect.form {
+            Form::Prose => (&question.prose, PROSE_TOKENS),
+            _ if dialect.thinks => (&question.shaped, question.most_tokens.saturating_add(THINKING_TOKENS)),
+            _ => (&question.shaped, question.most_tokens),
+        };
+        let mut inference = InferenceConfiguration::builder();
+        if dialect.bound != Bound::Unbounded {
+            inference = inference.max_tokens(i32::try_from(tokens).unwrap_or(i32::MAX));
+        }
+        if dialect.temperature {
+            inference = inference.temperature(question.temperature as f32);
+        }
+        let mut request = self
+            .client
+            .converse()
+            .model_id(&self.model)
+            .system(SystemContentBlock::Text(conversation.system.clone()))
+            .inference_config(inference.build());
+        if dialect.form != Form::Prose {
+            request = request.tool_config(tool(question, dialect.form == Form::Schema)?);
+        }
+        for message in &conversation.messages {
+            let role = match message.from {
+                Speaker::Us => ConversationRole::User,
+                Speaker::Model => ConversationRole::Assistant,
+            };
+            let said = Said::builder().role(role).content(ContentBlock::Text(message.text.clone())).build();
+            request = request.messages(said.map_err(|e| Failure::Final(e.to_string()))?);
+        }
+        request.send().await.map_err(|error| Self::failure(&error))
     }
 
     fn failure(error: &SdkError<ConverseError>) -> Failure {
@@ -159,27 +204,152 @@ impl Model for Bedrock {
 
     fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
         Box::pin(async move {
-            let mut request = self
-                .client
-                .converse()
-                .model_id(&self.model)
-                .system(SystemContentBlock::Text(question.system.clone()))
-                .inference_config(InferenceConfiguration::builder().max_tokens(MOST_TOKENS).build());
-            for message in &question.messages {
-                let role = match message.from {
-                    Speaker::Us => ConversationRole::User,
-                    Speaker::Model => ConversationRole::Assistant,
+            let mut asking = self.learned.question();
+            loop {
+                let dialect = asking.dialect();
+                let next = match self.call(question, dialect).await {
+                    Ok(reply) => match read(&reply, dialect)? {
+                        Ok(text) => {
+                            asking.answered(dialect, keeps_to_form(dialect, &text));
+                            return Ok(text);
+                        }
+                        Err(next) => next,
+                    },
+                    Err(failure) => match &failure {
+                        Failure::Final(what) => match after_refusal(dialect, what) {
+                            Some(next) => next,
+                            None => return Err(failure),
+                        },
+                        _ => return Err(failure),
+                    },
                 };
-                let said =
-                    Said::builder().role(role).content(ContentBlock::Text(message.text.clone())).build();
-                request = request.messages(said.map_err(|e| Failure::Final(e.to_string()))?);
+                asking.proceed(dialect, next);
             }
-            let reply = request.send().await.map_err(|error| Self::failure(&error))?;
-            let Some(Ok(said)) = reply.output.as_ref().map(|output| output.as_message()) else {
-                return Err(Failure::Garbled("the reply has no message".to_owned()));
-            };
-            // Other blocks (reasoning) are not part of the answer.
-            Ok(said.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect())
         })
+    }
+}
+
+/// A tool whose input is the answer.
+fn tool(question: &Question, forced: bool) -> Result<ToolConfiguration, Failure> {
+    let unmade = |error: aws_sdk_bedrockruntime::error::BuildError| Failure::Final(error.to_string());
+    let tool = ToolSpecification::builder()
+        .name(FORM_NAME)
+        .description("Takes the answer.")
+        .input_schema(ToolInputSchema::Json(document(&question.schema)))
+        .build()
+        .map_err(unmade)?;
+    let mut tools = ToolConfiguration::builder().tools(Tool::ToolSpec(tool));
+    if forced {
+        tools = tools.tool_choice(ToolChoice::Any(AnyToolChoice::builder().build()));
+    }
+    tools.build().map_err(unmade)
+}
+
+/// What the model said, or (inside) what is to be asked instead.
+fn read(reply: &ConverseOutput, dialect: Dialect) -> Result<Result<String, Dialect>, Failure> {
+    let Some(Ok(said)) = reply.output.as_ref().map(|output| output.as_message()) else {
+        return Err(Failure::Garbled("the reply has no message".to_owned()));
+    };
+    // The input of a call that was cut is a part of an answer.
+    if dialect.form != Form::Prose && reply.stop_reason == StopReason::MaxTokens && !dialect.thinks {
+        return Ok(Err(Dialect { thinks: true, ..dialect }));
+    }
+    if let Some(called) = said.content.iter().find_map(|block| block.as_tool_use().ok()) {
+        return Ok(Ok(value(&called.input).to_string()));
+    }
+    // Other blocks (reasoning) are not part of the answer.
+    Ok(Ok(said.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect()))
+}
+
+/// The next best request after one that was refused; `None` if the refusal names nothing that could be left out.
+fn after_refusal(dialect: Dialect, said: &str) -> Option<Dialect> {
+    let said = said.to_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    if !said.starts_with("400 ") {
+        return None;
+    }
+    if dialect.temperature && names(&["temperature"]) {
+        return Some(Dialect { temperature: false, ..dialect });
+    }
+    if dialect.form == Form::Schema && names(&["toolchoice", "tool_choice", "tool choice"]) {
+        return Some(Dialect { form: Form::Tool, ..dialect });
+    }
+    if dialect.form != Form::Prose && names(&["tool"]) {
+        return Some(Dialect { form: Form::Prose, ..dialect });
+    }
+    if dialect.bound != Bound::Unbounded && names(&["max_tokens", "maxtokens", "maximum tokens"]) {
+        return Some(Dialect { bound: Bound::Unbounded, ..dialect });
+    }
+    None
+}
+
+fn document(value: &Value) -> Document {
+    match value {
+        Value::Null => Document::Null,
+        Value::Bool(is) => Document::Bool(*is),
+        Value::Number(number) => Document::Number(match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => Number::PosInt(number),
+            (None, Some(number)) => Number::NegInt(number),
+            (None, None) => Number::Float(number.as_f64().unwrap_or_default()),
+        }),
+        Value::String(text) => Document::String(text.clone()),
+        Value::Array(parts) => Document::Array(parts.iter().map(document).collect()),
+        Value::Object(parts) => {
+            Document::Object(parts.iter().map(|(key, part)| (key.clone(), document(part))).collect())
+        }
+    }
+}
+
+/// The keys in order, so that the same answer is recorded as the same text.
+fn value(document: &Document) -> Value {
+    match document {
+        Document::Null => Value::Null,
+        Document::Bool(is) => Value::Bool(*is),
+        Document::Number(Number::PosInt(number)) => Value::from(*number),
+        Document::Number(Number::NegInt(number)) => Value::from(*number),
+        Document::Number(Number::Float(number)) => Value::from(*number),
+        Document::String(text) => Value::String(text.clone()),
+        Document::Array(parts) => Value::Array(parts.iter().map(value).collect()),
+        Document::Object(parts) => {
+            let sorted: BTreeMap<&String, &Document> = parts.iter().collect();
+            Value::Object(sorted.into_iter().map(|(key, part)| (key.clone(), value(part))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_document_is_the_value_that_it_was_made_of() {
+        let one = json!({"a": [1, -2, 0.5, true, null, "x"], "b": {"c": {}}});
+        assert_eq!(value(&document(&one)), one);
+    }
+
+    #[test]
+    fn a_model_that_refuses_tools_is_asked_without_them() {
+        let best = Dialect::BEST;
+        let may = Dialect { form: Form::Tool, ..best };
+        let prose = Dialect { form: Form::Prose, ..best };
+        for (before, said, after) in [
+            (
+                best,
+                "400 ValidationException: This model doesn't support the toolConfig.toolChoice.any field. Remove it.",
+                Some(may),
+            ),
+            (best, "400 ValidationException: This model doesn't support tool use.", Some(prose)),
+            (may, "400 ValidationException: This model doesn't support tool use.", Some(prose)),
+            (
+                prose,
+                "400 ValidationException: The maximum tokens you requested exceeds the model limit of 4096.",
+                Some(Dialect { bound: Bound::Unbounded, ..prose }),
+            ),
+            (prose, "400 ValidationException: This model doesn't support tool use.", None),
+            (best, "403 AccessDeniedException: tool", None),
+        ] {
+            assert_eq!(after_refusal(before, said), after, "{said}");
+        }
     }
 }

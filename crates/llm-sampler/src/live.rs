@@ -299,7 +299,14 @@ mod tests {
     }
 
     fn question() -> Question {
-        Question { system: String::new(), messages: Vec::new() }
+        let nothing = crate::model::Conversation::default();
+        Question {
+            prose: nothing.clone(),
+            shaped: nothing,
+            schema: serde_json::Value::Null,
+            most_tokens: 1,
+            temperature: 0.0,
+        }
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "as in a script")]

@@ -8,9 +8,26 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// One thing asked of a model: a conversation whose last word is ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use serde_json::Value;
+
+/// One thing asked of a model.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
+    /// How it is asked where the endpoint takes no form of the answer.
+    pub prose: Conversation,
+    /// How it is asked where the endpoint takes one.
+    pub shaped: Conversation,
+    /// The form: a JSON schema of the subset that strict structured outputs take.
+    pub schema: Value,
+    /// Tokens of an answer in the form, at most; what a model thinks before it comes on top.
+    pub most_tokens: u32,
+    /// From 0 to 1; it rises with every refusal, so that answers do not repeat.
+    pub temperature: f64,
+}
+
+/// A conversation whose last word is ours.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Conversation {
     /// What the model is for, and the rules.
     pub system: String,
     /// In turn, ours and the model's, beginning and ending with ours. None is empty.
@@ -54,6 +71,15 @@ pub enum Failure {
     /// It answered, but not as its interface says, or at too great a length.
     Garbled(String),
 }
+
+/// Tokens of an answer in prose, at most: a first schema needs the most, about 5,000.
+pub(crate) const PROSE_TOKENS: u32 = 12_000;
+
+/// Tokens that a model may think before it answers in a form, if an answer was cut short without them.
+pub(crate) const THINKING_TOKENS: u32 = 8_000;
+
+/// What the form of an answer is called in a request.
+pub(crate) const FORM_NAME: &str = "answer";
 
 /// Most that is repeated of what an endpoint says.
 pub(crate) const ERROR_CHARS: usize = 400;

@@ -12,7 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Unready;
-use crate::model::{Call, ERROR_CHARS, Failure, Model, Question, Speaker, chain};
+use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
+use crate::model::{
+    Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
+};
 
 /// Where `OpenAI` itself listens.
 pub const OPENAI: &str = "https://api.openai.com/v1";
@@ -25,6 +28,8 @@ pub struct OpenAi {
     key_variable: String,
     /// To take it out of whatever the endpoint says.
     key: String,
+    /// What the endpoint takes, as far as was found out.
+    learned: Learned,
 }
 
 impl OpenAi {
@@ -85,19 +90,85 @@ impl OpenAi {
             // Taken from the environment by the library: nobody else's business.
             config = config.with_org_id("").with_project_id("");
         }
-        let client = Client::build(http.clone(), config).with_http_service(Bounded { http, answer });
+        let client =
+            Client::build(http.clone(), config).with_http_service(Bounded { http, answer, key: key.clone() });
         Ok(Self {
             client,
             base_url: base_url.to_owned(),
             model: model.to_owned(),
             key_variable: key_variable.to_owned(),
             key,
+            learned: Learned::new(),
         })
+    }
+
+    fn request(&self, question: &Question, dialect: Dialect) -> Value {
+        let conversation = match dialect.form {
+            Form::Prose => &question.prose,
+            Form::Schema | Form::Tool => &question.shaped,
+        };
+        let mut messages = vec![json!({"role": "system", "content": conversation.system})];
+        messages.extend(conversation.messages.iter().map(|message| {
+            let role = match message.from {
+                Speaker::Us => "user",
+                Speaker::Model => "assistant",
+            };
+            json!({"role": role, "content": message.text})
+        }));
+        let mut request = json!({"model": self.model, "messages": messages, "stream": false});
+        let tokens = match dialect.form {
+            Form::Prose => PROSE_TOKENS,
+            _ if dialect.thinks => question.most_tokens.saturating_add(THINKING_TOKENS),
+            _ => question.most_tokens,
+        };
+        match dialect.bound {
+            Bound::MaxTokens => request["max_tokens"] = json!(tokens),
+            Bound::MaxCompletionTokens => request["max_completion_tokens"] = json!(tokens),
+            Bound::Unbounded => {}
+        }
+        if dialect.temperature {
+            request["temperature"] = json!(question.temperature);
+        }
+        match dialect.form {
+            Form::Schema => {
+                request["response_format"] = json!({
+                    "type": "json_schema",
+                    "json_schema": {"name": FORM_NAME, "strict": true, "schema": question.schema},
+                });
+            }
+            Form::Tool => {
+                request["tools"] = json!([{
+                    "type": "function",
+                    "function": {
+                        "name": FORM_NAME,
+                        "description": "Takes the answer.",
+                        "parameters": question.schema,
+                    },
+                }]);
+                request["tool_choice"] = json!({"type": "function", "function": {"name": FORM_NAME}});
+            }
+            Form::Prose => {}
+        }
+        request
+    }
+
+    /// What the model said, or what is to be asked instead.
+    fn read(&self, dialect: Dialect, completion: Completion) -> Result<String, Dialect> {
+        let Some(choice) = completion.choices.into_iter().next() else { return Ok(String::new()) };
+        let Said { content, tool_calls } = choice.message;
+        let called = tool_calls.unwrap_or_default().into_iter().next().map(|call| call.function.arguments);
+        // An empty text is an answer too: refused as one without an object.
+        let text = called.or(content).unwrap_or_default();
+        let is_cut = choice.finish_reason.as_deref() == Some("length");
+        if dialect.form != Form::Prose && is_cut && !dialect.thinks {
+            return Err(Dialect { thinks: true, ..dialect });
+        }
+        Ok(self.without_key(text))
     }
 
     /// Whatever comes from outside, without the key.
     fn without_key(&self, text: String) -> String {
-        if self.key.len() < 8 { text } else { text.replace(&self.key, "[key]") }
+        without_key(text, &self.key)
     }
 
     fn failure(&self, error: OpenAIError) -> Failure {
@@ -118,7 +189,9 @@ impl OpenAi {
             },
             OpenAIError::Reqwest(error) => sent(&error),
             OpenAIError::JSONDeserialize(error, _) => {
-                Failure::Garbled(format!("the reply is no chat completion: {error}"))
+                // The error repeats what it met.
+                let what = self.without_key(format!("the reply is no chat completion: {error}"));
+                Failure::Garbled(what.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect())
             }
             other => Failure::Final(self.without_key(chain(&other))),
         }
@@ -135,12 +208,27 @@ struct Completion {
 #[derive(Deserialize)]
 struct Choice {
     message: Said,
+    #[serde(default)]
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Said {
     #[serde(default)]
     content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    function: Called,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    #[serde(default)]
+    arguments: String,
 }
 
 impl Model for OpenAi {
@@ -158,26 +246,41 @@ impl Model for OpenAi {
 
     fn ask<'a>(&'a self, question: &'a Question) -> Call<'a> {
         Box::pin(async move {
-            let mut messages = vec![json!({"role": "system", "content": question.system})];
-            messages.extend(question.messages.iter().map(|message| {
-                let role = match message.from {
-                    Speaker::Us => "user",
-                    Speaker::Model => "assistant",
+            let mut asking = self.learned.question();
+            loop {
+                let dialect = asking.dialect();
+                let request = self.request(question, dialect);
+                let next = match self.client.chat().create_byot::<Value, Completion>(request).await {
+                    Ok(completion) => match self.read(dialect, completion) {
+                        Ok(text) => {
+                            asking.answered(dialect, keeps_to_form(dialect, &text));
+                            return Ok(text);
+                        }
+                        Err(next) => next,
+                    },
+                    Err(error) => {
+                        let failure = self.failure(error);
+                        let next = match &failure {
+                            Failure::Final(what) | Failure::Busy { what, .. } => {
+                                dialect.after_refusal(status_of(what), what)
+                            }
+                            _ => None,
+                        };
+                        match next {
+                            Some(next) => next,
+                            None => return Err(failure),
+                        }
+                    }
                 };
-                json!({"role": role, "content": message.text})
-            }));
-            let request = json!({"model": self.model, "messages": messages, "stream": false});
-            let completion: Completion = self
-                .client
-                .chat()
-                .create_byot::<Value, Completion>(request)
-                .await
-                .map_err(|error| self.failure(error))?;
-            let text = completion.choices.into_iter().next().and_then(|choice| choice.message.content);
-            // An empty text is an answer too: refused as one without an object.
-            Ok(self.without_key(text.unwrap_or_default()))
+                asking.proceed(dialect, next);
+            }
         })
     }
+}
+
+/// The status that a failure begins with; 0 without one.
+fn status_of(what: &str) -> u16 {
+    what.split(' ').next().and_then(|status| status.parse().ok()).unwrap_or_default()
 }
 
 /// Sends a request, and reads no more of the response than an answer may have.
@@ -185,6 +288,8 @@ impl Model for OpenAi {
 struct Bounded {
     http: reqwest::Client,
     answer: usize,
+    /// To take it out of what is repeated of an answer.
+    key: String,
 }
 
 /// A failure on its way through the client library.
@@ -221,15 +326,20 @@ impl tower_service::Service<HttpRequestFactory> for Bounded {
     }
 
     fn call(&mut self, request: HttpRequestFactory) -> Self::Future {
-        let Self { http, answer } = self.clone();
+        let Self { http, answer, key } = self.clone();
         Box::pin(async move {
             let request = request.build().await?;
-            Ok(send(&http, request, answer).await.map_err(Refused)?)
+            Ok(send(&http, request, answer, &key).await.map_err(Refused)?)
         })
     }
 }
 
-async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) -> Result<Response, Failure> {
+async fn send(
+    http: &reqwest::Client,
+    request: reqwest::Request,
+    answer: usize,
+    key: &str,
+) -> Result<Response, Failure> {
     let mut response = http.execute(request).await.map_err(|error| sent(&error))?;
     let status = response.status();
     let after = response
@@ -248,7 +358,7 @@ async fn send(http: &reqwest::Client, request: reqwest::Request, answer: usize) 
     if status.is_success() {
         return Ok(Response::from(http::Response::new(body)));
     }
-    let what = format!("{status}: {}", error_text(&body));
+    let what = format!("{status}: {}", error_text(&body, key));
     Err(match status {
         StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_EARLY => {
             Failure::Busy { what, after }
@@ -270,8 +380,13 @@ fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// What the error body of an endpoint says, in one short line.
-fn error_text(body: &[u8]) -> String {
+/// A text from outside without the key. One of fewer than eight characters is a placeholder, and a part of other words.
+fn without_key(text: String, key: &str) -> String {
+    if key.len() < 8 { text } else { text.replace(key, "[key]") }
+}
+
+/// What the error body of an endpoint says, in one short line and without the key, which is taken out before the line is cut.
+fn error_text(body: &[u8], key: &str) -> String {
     let text = String::from_utf8_lossy(body);
     let said = serde_json::from_slice::<Value>(body).ok().and_then(|value| {
         let error = value.get("error").unwrap_or(&value);
@@ -279,7 +394,8 @@ fn error_text(body: &[u8]) -> String {
         let code = error.get("code").and_then(Value::as_str);
         Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
     });
-    let line: String = said.as_deref().unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = without_key(said.unwrap_or_else(|| text.into_owned()), key);
+    let line: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
@@ -290,6 +406,19 @@ fn sent(error: &reqwest::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_that_lies_across_the_cut_of_an_error_leaves_nothing_of_itself() {
+        let key = "sk-0123456789abcdef";
+        for before in ERROR_CHARS - 18..=ERROR_CHARS {
+            let message = format!("{}{key}", "x".repeat(before));
+            for body in [message.clone(), json!({"error": {"message": message}}).to_string()] {
+                let said = error_text(body.as_bytes(), key);
+                assert!(!said.contains('s') && said.chars().count() <= ERROR_CHARS, "{said}");
+            }
+        }
+        assert_eq!(error_text(b"no key", "no"), "no key", "a placeholder is no secret");
+    }
 
     #[test]
     fn what_an_endpoint_asks_to_wait_is_read_in_both_forms() {

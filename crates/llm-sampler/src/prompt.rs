@@ -103,6 +103,78 @@ pub(crate) fn change(schema: &Schema, kind: &str, drawn: &Change, done: &[Change
     out
 }
 
+/// The task where the endpoint takes a form of the answer; the same for every question.
+pub(crate) fn shaped_system() -> String {
+    format!(
+        "You design the HTTP API of a business system that grows from turn to turn. You are asked for one thing at a \
+         time, by choices and open names. Answer with exactly one JSON object in the form that is shown, and nothing \
+         else.\n\
+         Make names that people of this domain would use; be concrete, and vary: \"delivered_at\", not \"date2\". Names are \
+         lower-case ASCII words joined by single underscores, do not begin with min_ or max_, do not end in _contains, and \
+         are never one that the API uses or used for something else. Reserved names: {}.\n",
+        RESERVED.join(", ")
+    )
+}
+
+/// Asks for the names of the first schema, whose structure was drawn.
+pub(crate) fn shaped_first(drawn: &Schema) -> String {
+    format!(
+        "Name the parts of the first version of a system. Topic: {}.\nIts structure, with placeholder names:\n{}\
+         Give each part a name of your own that suits it. `title` is a short title of the system; `singular` and `plural` \
+         are what one record and many of an entity are called; `about` is what one record stands for, as the rest of a \
+         sentence. No name comes twice.\nThe form, with the placeholders:\n{}",
+        words(&drawn.topic),
+        compact(drawn),
+        crate::offer::example(1, drawn)
+    )
+}
+
+/// Asks for one of several changes of a kind, and its names. `done` are those of this turn so far.
+pub(crate) fn shaped_change(schema: &Schema, kind: &str, choices: &[Change], done: &[Change]) -> String {
+    let mut out = format!("Topic: {}. System: {}.\n\nThe API now:\n", words(&schema.topic), schema.title);
+    outline(&mut out, schema);
+    if !done.is_empty() {
+        out.push_str("\nAlready changed in this turn (leave that alone):\n");
+        for change in done {
+            let _ = writeln!(out, "{}", example(&serde_json::to_value(change).unwrap_or_default()));
+        }
+    }
+    let _ = writeln!(
+        out,
+        "\nAsked for: one change of the kind `{kind}`. {}\nThe choices, with placeholder names:",
+        meaning(kind)
+    );
+    for (number, choice) in (1..).zip(choices) {
+        let _ = writeln!(out, "{number}: {}", example(&serde_json::to_value(choice).unwrap_or_default()));
+    }
+    out.push_str(
+        "Answer with the number of the choice that suits the domain best, and a name of your own for each of its open \
+         places.\nThe form of each choice, with the placeholders:\n",
+    );
+    for (number, choice) in (1..).zip(choices) {
+        let _ = writeln!(out, "{}", crate::offer::example(number, choice));
+    }
+    out
+}
+
+/// The names of an API, a line for each entity.
+fn outline(out: &mut String, schema: &Schema) {
+    for entity in &schema.entities {
+        let fields: Vec<&str> = entity.fields.iter().map(|field| field.name.as_str()).collect();
+        let _ = write!(out, "{} (one: {}): {}", entity.plural, entity.name, fields.join(", "));
+        let actions: Vec<&str> = entity.actions.iter().map(|action| action.name.as_str()).collect();
+        let _ = if actions.is_empty() {
+            writeln!(out)
+        } else {
+            writeln!(out, "; actions: {}", actions.join(", "))
+        };
+    }
+    if !schema.analytics.is_empty() {
+        let analytics: Vec<&str> = schema.analytics.iter().map(|analytic| analytic.name.as_str()).collect();
+        let _ = writeln!(out, "analytics: {}", analytics.join(", "));
+    }
+}
+
 /// JSON without what is filled in anyway.
 fn example(value: &Value) -> String {
     let mut value = value.clone();

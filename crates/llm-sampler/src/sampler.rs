@@ -8,16 +8,26 @@ use scenario::change::{self, Change};
 use scenario::check::check;
 use scenario::ir::{Entity, SCHEMA_VERSION, Schema};
 use scenario::sample::{
-    Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Touched, Turn, draw_change, note_names,
+    Answer, ChangeKind, Origin, Programmatic, SampleError, Sampled, Sampler, Touched, Turn, draw_change,
+    draw_change_of, note_names,
 };
 
 use crate::answer::{self, Design};
 use crate::ask::{Asked, Kept, Source, ask};
 use crate::live::{Background, Limits, Live};
-use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Unready, prompt};
+use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Tally, Unready, offer, prompt};
 
 /// Fields that a new entity may have more than the one that was drawn: growth over the turns stays what it is.
 const MORE_FIELDS: usize = 3;
+
+/// Changes that a model chooses from, at most.
+const CHOICES: u32 = 3;
+
+/// Bytes of these changes as JSON, at most: a model on a laptop reads 600 of them a second.
+const CHOICE_BYTES: usize = 2400;
+
+/// Why an answer that repeats what was shown is refused: the model has made nothing of it.
+const AN_EXAMPLE: &str = "it repeats the example; make your own";
 
 /// Faults that the model is told at once.
 const FAULTS_TOLD: usize = 8;
@@ -25,7 +35,9 @@ const FAULTS_TOLD: usize = 8;
 /// Lets a model fill in names and details.
 pub struct LlmSampler {
     answers: Answers,
-    system: String,
+    /// What a model is told of its task, in prose and where the endpoint takes a form.
+    systems: [String; 2],
+    tally: Tally,
 }
 
 enum Answers {
@@ -70,11 +82,23 @@ impl LlmSampler {
 
     /// With the answers of a pack, and without any model.
     pub fn replay(recorded: Replay) -> Self {
-        Self { answers: Answers::Recorded(recorded), system: String::new() }
+        Self { answers: Answers::Recorded(recorded), systems: Default::default(), tally: Tally::default() }
     }
 
     fn live(live: Live) -> Self {
-        Self { answers: Answers::Live(live, None), system: prompt::system() }
+        let systems = [prompt::system(), prompt::shaped_system()];
+        Self { answers: Answers::Live(live, None), systems, tally: Tally::default() }
+    }
+
+    /// The same; what becomes of the answers is counted there.
+    #[must_use]
+    pub fn counted_by(mut self, tally: &Tally) -> Self {
+        self.tally = tally.clone();
+        self
+    }
+
+    fn systems(&self) -> [&str; 2] {
+        [&self.systems[0], &self.systems[1]]
     }
 
     /// The same; a call under way is dropped once the flag is set, and ends with [`SampleError::Stopped`].
@@ -123,13 +147,30 @@ impl Sampler for LlmSampler {
         let drawn = Programmatic.first(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
-        let text = match source {
-            Source::Live(..) => prompt::first(&drawn),
-            Source::Recorded(..) => String::new(),
+        // Packs of earlier versions have examples in prose that were taken; they replay to what they are.
+        let is_live = matches!(source, Source::Live(..));
+        let choices = std::slice::from_ref(&drawn);
+        let texts = match source {
+            Source::Live(..) => [prompt::first(&drawn), prompt::shaped_first(&drawn)],
+            Source::Recorded(..) => Default::default(),
         };
-        let asked = Asked { purpose: "first", system: &self.system, text: &text };
+        let asked = Asked {
+            purpose: "first",
+            systems: self.systems(),
+            texts: [&texts[0], &texts[1]],
+            schema: &offer::schema(choices),
+            most_tokens: offer::most_tokens(choices),
+        };
         let mut answers = Vec::new();
-        let made = ask(&source, &asked, &mut answers, |text| assembled(answer::design(text)?, &drawn))?;
+        let made = ask(&source, &asked, &mut answers, &self.tally, |text| {
+            match offer::filled(text, choices, |named| noted(named.clone())) {
+                Some(filled) => filled.map(|(_, schema)| schema),
+                None => match assembled(answer::design(text)?, &drawn)? {
+                    made if is_live && made == drawn => Err(AN_EXAMPLE.to_owned()),
+                    made => Ok(made),
+                },
+            }
+        })?;
         Ok(Sampled { made: made.unwrap_or(drawn), answers })
     }
 
@@ -137,6 +178,7 @@ impl Sampler for LlmSampler {
         let turn = before.turn + 1;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, turn, &mut recorded)?;
+        let is_live = matches!(source, Source::Live(..));
         let mut answers = Vec::new();
         let mut after = change::next_turn(before);
         let mut touched = Touched::new();
@@ -150,19 +192,39 @@ impl Sampler for LlmSampler {
                 draw_change(&mut seed.draw(turn, &purpose), &after, &mut touched_by_drawn)
                     .ok_or(SampleError::Stuck { scenario: seed.scenario, turn })?;
             let kind = kind(&drawn);
-            let text = match source {
-                Source::Live(..) => prompt::change(&after, &kind, &drawn, &changes),
-                Source::Recorded(..) => String::new(),
+            let choices = choices(seed, turn, &purpose, &drawn, &after, &touched);
+            let texts = match source {
+                Source::Live(..) => [
+                    prompt::change(&after, &kind, &drawn, &changes),
+                    prompt::shaped_change(&after, &kind, &choices, &changes),
+                ],
+                Source::Recorded(..) => Default::default(),
             };
-            let asked = Asked { purpose: &purpose, system: &self.system, text: &text };
-            let said = ask(&source, &asked, &mut answers, |text| {
-                let change = answer::change(text, &kind, turn)?;
-                fits(&change, &drawn)?;
-                let changed = change::apply(&after, &change).map_err(|refusal| refusal.reason)?;
+            let asked = Asked {
+                purpose: &purpose,
+                systems: self.systems(),
+                texts: [&texts[0], &texts[1]],
+                schema: &offer::schema(&choices),
+                most_tokens: offer::most_tokens(&choices),
+            };
+            let fitting = |change: &Change| {
+                let changed = change::apply(&after, change).map_err(|refusal| refusal.reason)?;
                 let mut touched = touched.clone();
-                if !touched.note(&after, &change, &changed) {
+                if !touched.note(&after, change, &changed) {
                     return Err("it touches what this turn has changed already".to_owned());
                 }
+                Ok((changed, touched))
+            };
+            let said = ask(&source, &asked, &mut answers, &self.tally, |text| {
+                if let Some(filled) = offer::filled(text, &choices, fitting) {
+                    return filled.map(|(change, (changed, touched))| (change, changed, touched));
+                }
+                let change = answer::change(text, &kind, turn)?;
+                if is_live && offer::repeats(&change, &drawn) {
+                    return Err(AN_EXAMPLE.to_owned());
+                }
+                fits(&change, &drawn)?;
+                let (changed, touched) = fitting(&change)?;
                 Ok((change, changed, touched))
             })?;
             let origin = if said.is_some() { Origin::Model } else { Origin::Replaced };
@@ -174,6 +236,34 @@ impl Sampler for LlmSampler {
         }
         Ok(Sampled { made: Turn { changes, origins, after }, answers })
     }
+}
+
+/// What a model chooses from: the change that was drawn, and others of its kind that the schema accepts. They depend on
+/// the seed and the schema alone, so a recorded choice means the same again.
+fn choices(
+    seed: Seed,
+    turn: u32,
+    purpose: &str,
+    drawn: &Change,
+    schema: &Schema,
+    touched: &Touched,
+) -> Vec<Change> {
+    let bytes = |change: &Change| serde_json::to_string(change).map_or(0, |text| text.len());
+    let mut choices = vec![drawn.clone()];
+    let mut room = CHOICE_BYTES.saturating_sub(bytes(drawn));
+    for number in 2..=CHOICES {
+        let mut draw = seed.draw(turn, &format!("{purpose}, choice {number}"));
+        let kind = ChangeKind::of(drawn);
+        let Some((other, _)) = draw_change_of(kind, &mut draw, schema, &mut touched.clone()) else {
+            continue;
+        };
+        let size = bytes(&other);
+        if size <= room && !choices.contains(&other) {
+            room -= size;
+            choices.push(other);
+        }
+    }
+    choices
 }
 
 /// The word for the kind of a change: `add_field`.
@@ -212,7 +302,7 @@ fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
             return Err(format!("the design has {is} {what}; asked for: {wanted}"));
         }
     }
-    let mut schema = Schema {
+    let schema = Schema {
         version: SCHEMA_VERSION.to_owned(),
         title,
         topic: drawn.topic.clone(),
@@ -223,6 +313,12 @@ fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
         gone: Vec::new(),
         used: Vec::new(),
     };
+    noted(schema)
+}
+
+/// A first schema with its names noted as used, if it is valid.
+fn noted(mut schema: Schema) -> Result<Schema, String> {
+    schema.used.clear();
     note_names(&mut schema);
     let faults = check(&schema);
     if faults.is_empty() {

@@ -74,6 +74,45 @@ fn good_answers_are_taken_and_nonsense_is_asked_again_then_replaced() {
 }
 
 #[test]
+fn a_tool_takes_the_answer_where_the_model_has_tools() {
+    let endpoint = Endpoint::taking(&["toolConfig"], |asked: &Asked| Reply::Calls(asked.in_form()));
+    let sampled = turn(&sampler(&endpoint.endpoint_url()), 8).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sampled.made.origins, [Origin::Model; 8]);
+    assert_eq!(sampled.answers.len(), 8);
+    for asked in endpoint.asked() {
+        assert!(asked.body["toolConfig"]["toolChoice"]["any"].is_object(), "{}", asked.body);
+        let inference = &asked.body["inferenceConfig"];
+        assert!((64..6000).contains(&inference["maxTokens"].as_u64().expect("a bound")));
+        assert!(inference["temperature"].as_f64().is_some_and(|warmth| (0.3..0.5).contains(&warmth)));
+    }
+    drop(endpoint);
+    let answers = sampled.answers.clone();
+    assert_eq!(turn(&LlmSampler::replay(Replay::new(move |_, _| Ok(answers.clone()))), 8), Ok(sampled));
+}
+
+#[test]
+fn a_call_that_was_cut_is_asked_for_again_with_room_to_think() {
+    let endpoint = Endpoint::taking(&["toolConfig"], |asked: &Asked| {
+        let tokens = asked.body["inferenceConfig"]["maxTokens"].as_u64().expect("a bound");
+        if tokens >= 8000 {
+            return Reply::Calls(asked.in_form());
+        }
+        let call =
+            json!({"toolUse": {"toolUseId": "1", "name": "answer", "input": {"answer": {"choice": "1"}}}});
+        let cut = json!({
+            "output": {"message": {"role": "assistant", "content": [call]}},
+            "stopReason": "max_tokens",
+            "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+            "metrics": {"latencyMs": 1},
+        });
+        Reply::Http(200, Vec::new(), cut.to_string())
+    });
+    let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
+    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (2, 3));
+}
+
+#[test]
 fn throttling_trouble_and_silence_are_tried_again() {
     let endpoint = Endpoint::start(|asked: &Asked| match asked.number {
         0 => refused(429, "ThrottlingException", "Too many requests", Some(1)),

@@ -30,6 +30,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: A resume
     fn nothing_in_a_line_forges_another() {
         assert_eq!(
             plain_line("a\n  key  none\tb\u{1b}[2J\u{202e}c"),

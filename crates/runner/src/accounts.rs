@@ -25,7 +25,7 @@ pub(crate) fn so_far(place: &Place, run: &RunFile) -> Accounts {
         let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();
         episodes.insert(planned.name.clone(), larger(known, logged));
     }
-    Accounts { run: larger(run.spent, counted.run), episodes }
+    Accounts { run: larger(run.spent, counted.run), episodes, is_answered: counted.is_answered }
 }
 
 /// The account that knows of more; seconds are only in the written one.

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{AttemptSummary, Scope, StopReason, Waiting};
+use gateway::{AttemptSummary, EndedBy, Scope, StopReason, Waiting};
 use harness::{Call, Custom, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentBox, BoxEnd, Limits, OpenTask, Owner, Volumes};
@@ -92,8 +92,8 @@ pub(crate) struct Called {
     pub(crate) seen: Option<AttemptSummary>,
     /// A budget, or the endpoint, that ended it.
     pub(crate) over: Option<StopReason>,
-    /// Why the endpoint is to blame for its end, although the gateway has not ended it.
-    pub(crate) blamed: Option<String>,
+    /// Why its end is attributed to the endpoint, although the gateway has not ended it.
+    pub(crate) blamed: Option<gateway::EndpointFault>,
 }
 
 impl Called {
@@ -105,6 +105,31 @@ impl Called {
             Some(EndReason::AgentTimeout) => true,
             Some(end) => self.end.exit.timed_out && !finer.contains(&end),
             None => false,
+        }
+    }
+
+    /// What ended it, for the attribution of its end. `None`: a cause that says nothing of the endpoint in any case: a budget of
+    /// the episode or the run, the gateway itself, the container, or a command that could not be started.
+    pub(crate) fn ended_by(&self) -> Option<EndedBy> {
+        let exit = self.end.exit;
+        match &self.over {
+            Some(StopReason::Budget { .. }) if self.spent_its_time() => return Some(EndedBy::TimeLimit),
+            Some(StopReason::Budget { scope: Scope::Attempt, .. }) => return Some(EndedBy::Agent),
+            Some(StopReason::Budget { .. } | StopReason::Endpoint { .. }) => return None,
+            // It ends nothing by itself: what came of the last request is for the gateway to say.
+            Some(StopReason::ContextOverflow { .. }) | None => {}
+        }
+        if self.ran_out_of_time() {
+            return Some(EndedBy::TimeLimit);
+        }
+        let is_lost = exit.code.is_none() && !exit.timed_out;
+        match self.outcome.end {
+            Some(EndReason::Endpoint) => Some(EndedBy::HarnessReport),
+            Some(EndReason::Environment) => None,
+            _ if is_lost || exit.stopped => None,
+            _ if exit.disk_full || exit.out_of_memory => Some(EndedBy::Agent),
+            None => Some(EndedBy::Agent),
+            Some(_) => Some(EndedBy::HarnessExit),
         }
     }
 
@@ -282,17 +307,11 @@ pub(crate) async fn call(
     });
     let (end, outcome) = read.await.map_err(NotCalled::Files)?;
     let mut called = Called { end, outcome, seen, over, blamed: None };
-    let is_late = called.ran_out_of_time() || called.spent_its_time();
     let budget = play.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
-    // What any other budget cut off is nobody's fault.
-    let is_cut_off = matches!(called.over, Some(StopReason::Budget { .. })) && !called.spent_its_time();
-    if let Some(attempt) = &attempt
-        && !is_cut_off
-        && (is_late || called.outcome.end == Some(EndReason::Endpoint))
-    {
+    if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by()) {
         called.blamed = tokio::select! {
-            blamed = attempt.endpoint_fault(limit, is_late) => blamed,
+            blamed = attempt.endpoint_fault(limit, ended_by) => blamed,
             () = stop.cancelled() => {
                 if is_dropped() {
                     return Err(NotCalled::Stopped);

@@ -24,6 +24,7 @@ use crate::live::Phase;
 use crate::play::{Ending, Link, Play};
 use crate::prompt;
 use crate::record::{AttemptRecord, EpisodeFolder};
+use crate::repeat::REPEATS;
 use crate::scenarios::TurnData;
 use crate::server::{self, What};
 use crate::state::{Known, Label};
@@ -67,6 +68,15 @@ pub(crate) enum Fault {
     Stopped,
     /// The endpoint.
     Endpoint(String),
+    /// No request of the run was ever answered completely, so nothing is known of its agent.
+    Unanswered {
+        /// What came of its last request, in one line.
+        why: String,
+        /// How its harness ended, in its own words.
+        said: Option<String>,
+        /// It sent no request to a model, so its harness may be what is broken.
+        is_unasked: bool,
+    },
     /// The boxes; `gone` = the engine does not answer.
     Boxes {
         /// One line.
@@ -168,7 +178,9 @@ impl Attempt<'_> {
         let (called, prompt) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
         let bill = bill(self.play, &self.owner.episode, &called);
-        let judged = judge(self.play, self.known.worked, self.play.settings.limits.seconds, &called);
+        let may_retry = self.repeats < REPEATS;
+        let seconds = self.play.settings.limits.seconds;
+        let judged = judge(self.play, self.known.worked, seconds, &called, may_retry);
         let mut left = Left { since, started_at, called, prompt, bill, over: None, code: None };
         let (end, is_cut_off) = match judged {
             Ok((over, end, is_cut_off)) => {
@@ -350,12 +362,14 @@ impl Attempt<'_> {
 }
 
 /// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
-/// budget of the run. `worked` = a call of the episode has worked before; `seconds` = what the call was allowed.
+/// budget of the run. `worked` = a call of the episode has worked before; `seconds` = what the call was allowed; `may_retry` as in
+/// [`agent_end`].
 pub(crate) fn judge(
     play: &Play,
     worked: bool,
     seconds: u64,
     called: &Called,
+    may_retry: bool,
 ) -> Result<(Option<StopReason>, AgentEnd, bool), Fault> {
     let over = budget(play, called)?;
     match play.spent_budget() {
@@ -365,7 +379,7 @@ pub(crate) fn judge(
             if play.settings.reach == sandbox::Reach::Open && !worked {
                 reached(called)?;
             }
-            let end = agent_end(called, over.as_ref(), seconds)?;
+            let end = agent_end(called, over.as_ref(), seconds, may_retry)?;
             Ok((over, end, false))
         }
     }

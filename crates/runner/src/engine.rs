@@ -82,9 +82,12 @@ pub(crate) async fn open(
         None => None,
         Some(upstream) => {
             let hidden = secrets::Scrub::of(&secrets::forwarded(settings), settings).hidden();
-            let (spent, episodes) = match before {
-                Before::Spent(accounts) => (accounts.run, accounts.episodes.clone()),
-                Before::Gateway(_) => Default::default(),
+            let (spent, episodes, is_run_answered) = match before {
+                Before::Spent(accounts) => (accounts.run, accounts.episodes.clone(), accounts.is_answered),
+                Before::Gateway(old) => {
+                    let is_answered = old.and_then(Gateway::is_run_answered) == Some(true);
+                    (gateway::Spent::default(), std::collections::BTreeMap::new(), is_answered)
+                }
             };
             let settings = gateway::Settings {
                 upstream,
@@ -95,6 +98,7 @@ pub(crate) async fn open(
                 retry: Retry::default(),
                 spent,
                 episodes,
+                is_run_answered,
                 hidden,
                 log: Some(place.gateway_log()),
             };

@@ -395,6 +395,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn links_of_an_agent_lead_nowhere() {
         let room = tempfile::tempdir().unwrap();
         let (home, outside) = (room.path().join("home"), room.path().join("outside"));

@@ -12,6 +12,7 @@ mod call;
 mod file;
 mod pack;
 mod player;
+mod recipe;
 mod recorded;
 mod reward;
 mod snapshot;
@@ -22,6 +23,7 @@ mod trial;
 use std::path::Path;
 
 pub(crate) use self::player::{find as player, is_player};
+pub use self::recipe::Recipe;
 pub(crate) use self::task::Tasks;
 pub(crate) use self::trial::play;
 use crate::RunError;
@@ -42,6 +44,17 @@ pub struct TaskSeen {
     pub notes: Vec<String>,
 }
 
+/// The image of a task, as a person is shown it who has to decide whether the task may be played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskImage {
+    /// The name of the task's folder.
+    pub task: String,
+    /// The image that it names; `None` = it is built from the recipe.
+    pub image: Option<String>,
+    /// What its recipe does; of an image that is named nothing is built.
+    pub recipe: Recipe,
+}
+
 /// The name of a folder or zip of tasks, by which Harbor calls a set of them.
 pub(crate) fn data_set(folder: &Path) -> String {
     let is_zip = folder.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"));
@@ -54,4 +67,11 @@ pub(crate) fn data_set(folder: &Path) -> String {
 /// Errors: the folder or zip cannot be opened, or holds no task.
 pub fn tasks(path: &Path, settings: &RunSettings) -> Result<Vec<TaskSeen>, RunError> {
     Ok(Tasks::open(path)?.seen(settings))
+}
+
+/// The images of some tasks of a folder or zip. Tasks count from 0. Blocks.
+///
+/// Errors: the folder or zip cannot be opened or holds no task; a recipe cannot be read.
+pub fn task_images(path: &Path, numbers: &[u32]) -> Result<Vec<TaskImage>, RunError> {
+    Tasks::open(path)?.images(numbers)
 }

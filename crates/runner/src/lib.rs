@@ -42,7 +42,7 @@ mod state;
 mod status;
 mod verdict;
 
-pub use harbor::{TaskSeen, tasks};
+pub use harbor::{Recipe, TaskImage, TaskSeen, task_images, tasks};
 pub use secrets::AWS_CHAIN;
 
 use std::path::PathBuf;
@@ -153,7 +153,19 @@ pub enum Event {
         average_score: Option<f64>,
         /// Of the run.
         spent: gateway::Spent,
+        /// Attempts that the endpoint cost. `None` = unknown: an older version began the run, or wrote the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        endpoint: Option<EndpointAttempts>,
     },
+}
+
+/// Attempts of a run that the model's endpoint cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointAttempts {
+    /// How often an attempt was dropped because of the endpoint and retried.
+    pub retried: u32,
+    /// Attempts that were given up: recorded as `endpoint`, they count for nobody.
+    pub lost: u32,
 }
 
 /// How a run ended. Exit codes of `stamina run`: 0, 130, 3, 1.

@@ -46,6 +46,11 @@ pub struct LiveRun {
     pub usual_gap: Option<f64>,
     /// Faults of the endpoint in the last ten minutes, by status (0 = no answer).
     pub faults: Vec<(u16, u32)>,
+    /// Attempts that the endpoint cost, in all parts of the run; `None` = unknown.
+    pub endpoint: Option<crate::EndpointAttempts>,
+    /// How fast the endpoint is, by the requests at the end of the log.
+    #[serde(default)]
+    pub tokens_per_second: gateway::TokensPerSecond,
 }
 
 /// Whether a run is played.
@@ -250,7 +255,9 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
     let (requests, open, faulted) = requests(place, &run.part_started_at);
     let usual_gap = usual_gap(&tail::<Event>(&place.events()), &requests);
     let mut last_request: HashMap<&str, &str> = HashMap::new();
+    let mut speeds = gateway::Speeds::default();
     for request in &requests {
+        speeds.add(request);
         last_request.insert(&request.key.episode, &request.at);
     }
     let mut episodes = Vec::with_capacity(run.episodes.len());
@@ -305,6 +312,8 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
         episodes,
         usual_gap,
         faults: faults(&requests, &faulted),
+        endpoint: run.endpoint,
+        tokens_per_second: speeds.tokens_per_second(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! somebody else, so the record alone is no reason to do it. [`Identity`] is a digest over everything of it that decides;
 //! whoever began the run keeps the digest where the folder's author cannot write, and compares before a resume.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -56,6 +57,8 @@ pub struct Record {
     pub harness: String,
     /// The image that its agents run in.
     pub image: String,
+    /// Scenarios or tasks that it plays, by number, each once.
+    pub scenarios: Vec<u32>,
 }
 
 /// Reads the record of the run that lies in a folder. Blocks, for at most [`files::deadline::LIMIT`].
@@ -74,7 +77,9 @@ pub fn record(folder: &Path) -> Result<Record, RunError> {
 
 /// The record of a run as this process holds it; `harness` is the text of the file that describes its harness.
 pub(crate) fn of_begun(place: &Place, run: &RunFile, harness: Option<&str>) -> Result<Record, RunError> {
+    let scenarios: BTreeSet<u32> = run.episodes.iter().map(|planned| planned.scenario).collect();
     Ok(Record {
+        scenarios: scenarios.into_iter().collect(),
         identity: of_run(place, run, harness)?,
         settings: run.settings.clone(),
         harness: run.harness.title.clone(),

@@ -73,6 +73,8 @@ pub(crate) struct Play {
 pub(crate) struct Accounts {
     pub(crate) run: Spent,
     pub(crate) episodes: BTreeMap<String, Spent>,
+    /// A request of an agent was answered completely, as far as a gateway has seen it.
+    pub(crate) is_answered: bool,
 }
 
 /// Why a run ends before its episodes do.
@@ -140,6 +142,25 @@ impl Play {
             None => lock(&self.direct).episodes.get(episode).copied().unwrap_or_default(),
         };
         Spent { seconds: status.seconds(), ..spent }
+    }
+
+    /// Whether no request of the run was ever answered completely. False where nobody counts answers, or the model is simulated.
+    pub(crate) async fn is_never_answered(&self) -> bool {
+        let link = self.link().await;
+        link.gateway.as_ref().and_then(Gateway::is_run_answered) == Some(false)
+    }
+
+    /// An attempt was retried because of the endpoint, or is recorded as lost to it. What an older version did not count stays
+    /// unknown.
+    pub(crate) fn count_endpoint(&self, is_lost: bool) {
+        let mut run = lock(&self.run);
+        let Some(counts) = &mut run.endpoint else { return };
+        *(if is_lost { &mut counts.lost } else { &mut counts.retried }) += 1;
+        let written =
+            disk::briefly(|| disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns));
+        if let Err(error) = written {
+            tracing::warn!("how many attempts the endpoint cost is written down later: {error}");
+        }
     }
 
     /// Wall seconds in which the run was played: some episode of it was, and was not paused.

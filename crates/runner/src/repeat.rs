@@ -11,7 +11,7 @@ use crate::attempt::{Attempt, Dropped, Fault, Played};
 use crate::engine;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
-use crate::play::Link;
+use crate::play::{Ending, Link};
 use crate::record::{AttemptFiles, AttemptRecord};
 use crate::scenarios::TurnData;
 use crate::state::Journal;
@@ -19,11 +19,34 @@ use crate::verdict::{self, AgentEnd};
 use crate::{RunError, clock};
 
 /// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
-const REPEATS: u32 = 3;
+pub(crate) const REPEATS: u32 = 3;
 /// Wait before the first repetition; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// How often an engine may go away in one attempt before that counts as such a fault.
 const AWAY: u32 = 10;
+
+/// Why a run ends whose model has never said a word, and what to do. `is_unasked`: its harness ended before it asked a model.
+fn never_answered(why: &str, is_unasked: bool) -> String {
+    let check = if is_unasked {
+        "how the harness is called, its image and its settings"
+    } else {
+        "the endpoint's address, key, model and API, and the size of its context"
+    };
+    // Another sentence follows.
+    let why = why.trim_end().trim_end_matches('.');
+    format!(
+        "no request of the run was ever answered completely, after {REPEATS} retries of an attempt: {why}. Check {check}, then \
+         resume"
+    )
+}
+
+/// What came of an attempt, with the last words of its harness.
+pub(crate) fn with_words(why: String, said: Option<String>, title: &str) -> String {
+    match said {
+        None => why,
+        Some(said) => format!("{why}, and {title} ended with: {said}"),
+    }
+}
 
 impl Episode<'_> {
     /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
@@ -61,6 +84,8 @@ impl Episode<'_> {
             if self.play.stop.is_cancelled() {
                 return Ok(None);
             }
+            // Whether the run had no answer, and whether this attempt asked for none.
+            let (mut is_unanswered, mut is_unasked) = (false, false);
             let (reason, why, is_final) = match fault {
                 // Somebody wishes that it is played again.
                 Fault::Stopped => continue,
@@ -79,6 +104,11 @@ impl Episode<'_> {
                 }
                 Fault::Boxes { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
+                Fault::Unanswered { why, said, is_unasked: sent_none } => {
+                    (is_unanswered, is_unasked) = (true, sent_none);
+                    let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
+                    (reason, with_words(why, said, self.play.harness.title()), repeats >= REPEATS)
+                }
                 // It would be the same again.
                 Fault::Refused(why) => (EndReason::Environment, why, true),
             };
@@ -86,7 +116,17 @@ impl Episode<'_> {
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
             // Nobody refuses a repetition for which nothing is left.
             let over = self.play.over(&self.status, &self.planned.name).await;
-            if is_final || over.is_some() {
+            let is_endpoint = reason == EndReason::Endpoint;
+            if is_final && (is_endpoint || is_unanswered) && self.play.is_never_answered().await {
+                // The next episode would fare no better, and none of them says anything of its agent.
+                self.play.end(Ending::Broken(never_answered(&why, is_unasked)));
+                return Ok(None);
+            }
+            // Where another episode was answered meanwhile, the next play tells whose the end is.
+            if is_final && !is_unanswered || over.is_some() {
+                if is_endpoint {
+                    self.play.count_endpoint(true);
+                }
                 let end = verdict::given_up(reason, &why);
                 let played = match left {
                     Some(left) => {
@@ -97,6 +137,9 @@ impl Episode<'_> {
                 return self.commit(data, played).await.map(Some);
             }
             repeats += 1;
+            if is_endpoint {
+                self.play.count_endpoint(false);
+            }
             self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
             let now = self.play.stop.child_token();
             tokio::select! {

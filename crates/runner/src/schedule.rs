@@ -90,7 +90,14 @@ pub(crate) async fn play(
             run.seconds = run.seconds_now();
             run.finish = Some(how.clone());
             let written = run.write(&place);
-            events.tell(&Event::Finished { at: clock::now(), how, episodes: 0, average_score: None, spent });
+            events.tell(&Event::Finished {
+                at: clock::now(),
+                how,
+                episodes: 0,
+                average_score: None,
+                spent,
+                endpoint: run.endpoint,
+            });
             return Err(written.err().unwrap_or(error));
         }
     };
@@ -132,6 +139,10 @@ pub(crate) async fn play(
     finish
 }
 
+/// Why a run in which no model has said a word is not finished.
+const NEVER_ANSWERED: &str = "no request of the run was ever answered completely, so it says nothing of its agent. Check the \
+    endpoint's address, key, model and API, and the size of its context, then resume";
+
 /// Why a run whose episodes are all over has nothing to show: none of them was ended by its agent.
 fn all_from_outside(play: &Play) -> Option<String> {
     let planned = lock(&play.run).episodes.clone();
@@ -155,8 +166,9 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
     let spent = play.spent().await;
     let ending = lock(&play.ending).clone();
     let all = over as usize == lock(&play.run).episodes.len();
+    let never_answered = if play.is_never_answered().await { Some(NEVER_ANSWERED.to_owned()) } else { None };
     let finish = match ending {
-        _ if all => match all_from_outside(play) {
+        _ if all => match all_from_outside(play).or(never_answered) {
             Some(message) => Finish::Failed { message },
             None => Finish::Finished,
         },
@@ -199,6 +211,7 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         episodes: over,
         average_score: play.average_score(),
         spent,
+        endpoint: lock(&play.run).endpoint,
     });
     written.map(|()| finish)
 }

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock;
 use crate::disk::{self, Keep};
 use crate::settings::RunSettings;
-use crate::{Event, Finish, OnEvent, RunError, live};
+use crate::{EndpointAttempts, Event, Finish, OnEvent, RunError, live};
 
 /// Its name.
 pub(crate) const FOLDER: &str = ".stamina";
@@ -176,6 +176,9 @@ pub(crate) struct RunFile {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refused: BTreeMap<String, Vec<String>>,
     pub(crate) spent: gateway::Spent,
+    /// Attempts that the endpoint cost. `None` = unknown: an older version began it, which did not count them.
+    #[serde(default)]
+    pub(crate) endpoint: Option<EndpointAttempts>,
     /// `None` while it is played.
     pub(crate) finish: Option<Finish>,
 }
@@ -202,6 +205,7 @@ impl RunFile {
             episodes,
             refused: BTreeMap::new(),
             spent: gateway::Spent::default(),
+            endpoint: Some(EndpointAttempts::default()),
             finish: None,
         }
     }
@@ -453,6 +457,32 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    /// A run that an older version began did not count what the endpoint cost it.
+    #[test]
+    fn what_was_not_counted_stays_unknown() {
+        let room = tempfile::tempdir().unwrap();
+        let list = [format!("output_dir={}", room.path().display()), "agent=MOCK".to_owned()];
+        let settings = crate::settings::resolve(&[], &list).unwrap();
+        let word = |word: &str| word.to_owned();
+        let harness =
+            HarnessNamed { name: word("mock"), title: word("mock"), version: word("1"), image: word("i") };
+        let run = RunFile::new(settings, harness, Vec::new(), None);
+        assert_eq!(run.endpoint, Some(EndpointAttempts::default()), "it counts from its beginning");
+        let mut old = serde_json::to_value(&run).unwrap();
+        old.as_object_mut().unwrap().remove("endpoint");
+        let old: RunFile = serde_json::from_value(old).unwrap();
+        assert_eq!(old.endpoint, None);
+        let part = |run: &RunFile| {
+            crate::record::report::write(room.path(), run, &[]).unwrap();
+            let text = std::fs::read_to_string(room.path().join("report.json")).unwrap();
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()["run"].clone()
+        };
+        for key in ["attempts_retried_for_endpoint", "attempts_lost_to_endpoint"] {
+            assert_eq!(part(&run)[key], 0, "{key}");
+            assert!(part(&old).get(key).is_none(), "{key} is absent");
+        }
+    }
 
     #[test]
     fn a_lock_is_for_one() {

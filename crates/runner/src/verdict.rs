@@ -1,6 +1,6 @@
 //! Why the agent's side of an attempt ended: the first of a budget, the box's limits, what the harness says.
 
-use gateway::{Scope, StopReason};
+use gateway::{EndpointFault, Excuse, Scope, StopReason};
 use model::EndReason;
 
 use crate::agent::Called;
@@ -16,11 +16,13 @@ pub(crate) struct AgentEnd {
     pub(crate) exception: Option<Exception>,
 }
 
-/// Why the agent's call ended, by what ended it and what the harness says. A fault is none of the agent's.
+/// Why the agent's call ended, by what ended it and what the harness says. A fault is attributed to the endpoint or the container.
+/// `may_retry`: the attempt can be retried, so that an end is excused that an agent could cause at will.
 pub(crate) fn agent_end(
     called: &Called,
     budget: Option<&StopReason>,
     wall_seconds: u64,
+    may_retry: bool,
 ) -> Result<AgentEnd, Fault> {
     let exit = called.end.exit;
     let outcome = &called.outcome;
@@ -29,8 +31,8 @@ pub(crate) fn agent_end(
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
-    if let Some(why) = &called.blamed {
-        return Err(Fault::Endpoint(why.clone()));
+    if let Some(fault) = called.blamed.as_ref().and_then(|fault| excused(called, fault, may_retry)) {
+        return Err(fault);
     }
     if let Some(over @ StopReason::Budget { .. }) = budget {
         return Ok(budget_spent(over));
@@ -72,6 +74,29 @@ pub(crate) fn agent_end(
         Some(reason) => {
             Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
         }
+    }
+}
+
+/// The fault that excuses a call, as far as it does.
+fn excused(called: &Called, fault: &EndpointFault, may_retry: bool) -> Option<Fault> {
+    let why = fault.reason.clone();
+    match fault.excuse {
+        Excuse::ForGood => Some(Fault::Endpoint(why)),
+        Excuse::Retried => may_retry.then_some(Fault::Endpoint(why)),
+        Excuse::RunUnanswered { was_asked } => {
+            let said = called.outcome.message.as_deref().map(|said| record::one_line(said, MESSAGE));
+            let said =
+                said.filter(|said| !said.is_empty()).or_else(|| (!was_asked).then(|| silent_end(called)));
+            Some(Fault::Unanswered { why, said, is_unasked: !was_asked })
+        }
+    }
+}
+
+/// How a harness ended that said nothing.
+fn silent_end(called: &Called) -> String {
+    match called.end.exit.code {
+        Some(code) => format!("exit code {code}, without a message"),
+        None => "no exit code and no message".to_owned(),
     }
 }
 
@@ -130,9 +155,11 @@ mod tests {
     fn an_attempts_time_that_the_endpoint_took_is_not_the_agents() {
         let over = budget(Scope::Attempt, "seconds");
         let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
-        assert!(matches!(agent_end(&waited, Some(&over), 60), Err(Fault::Endpoint(why)) if why == "429"));
+        assert!(
+            matches!(agent_end(&waited, Some(&over), 60, true), Err(Fault::Endpoint(why)) if why == "429")
+        );
         let worked = called(EndReason::AgentTimeout, false, None, false);
-        assert_eq!(agent_end(&worked, Some(&over), 60).unwrap().reason, Some(EndReason::AttemptBudget));
+        assert_eq!(agent_end(&worked, Some(&over), 60, true).unwrap().reason, Some(EndReason::AttemptBudget));
     }
 
     /// A harness that ends itself a little before the limit does not say why it was late.
@@ -147,7 +174,7 @@ mod tests {
     #[test]
     fn what_nothing_could_have_done_better_is_not_the_agents() {
         let unstarted = called(EndReason::Environment, false, None, false);
-        assert!(matches!(agent_end(&unstarted, None, 60), Err(Fault::Refused(_))));
+        assert!(matches!(agent_end(&unstarted, None, 60, true), Err(Fault::Refused(_))));
     }
 
     #[test]
@@ -166,9 +193,75 @@ mod tests {
         for (end, expected) in [(EndReason::NoChange, "no_change"), (EndReason::AgentError, "MemoryLimit")] {
             let mut ended = called(end, false, None, false);
             ended.end.exit.out_of_memory = true;
-            let ended = agent_end(&ended, None, 60).unwrap();
+            let ended = agent_end(&ended, None, 60, true).unwrap();
             assert_eq!(ended.exception.unwrap().kind, expected);
         }
+    }
+
+    fn fault(reason: &str, excuse: Excuse) -> EndpointFault {
+        EndpointFault { reason: reason.to_owned(), excuse }
+    }
+
+    /// An agent can end its harness while it waits for the endpoint.
+    #[test]
+    fn what_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
+        let mut ended = called(EndReason::KilledItself, false, None, false);
+        ended.blamed = Some(fault("429; no answer had come", Excuse::Retried));
+        assert!(
+            matches!(agent_end(&ended, None, 60, true), Err(Fault::Endpoint(why)) if why.starts_with("429"))
+        );
+        assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
+        ended.blamed = Some(fault("broke off", Excuse::ForGood));
+        assert!(matches!(agent_end(&ended, None, 60, false), Err(Fault::Endpoint(_))));
+    }
+
+    /// A harness that breaks before its first request is not the endpoint's failure, and has words of its own.
+    #[test]
+    fn what_a_run_without_an_answer_came_to_is_told_in_the_words_of_whoever_was_asked() {
+        let mut ended = called(EndReason::AgentError, false, None, false);
+        let mut told = |message: Option<&str>, was_asked| {
+            ended.outcome.message = message.map(str::to_owned);
+            ended.blamed = Some(fault("it came to nothing", Excuse::RunUnanswered { was_asked }));
+            let Err(Fault::Unanswered { why, said, is_unasked }) = agent_end(&ended, None, 60, false) else {
+                panic!("nothing is the agent's")
+            };
+            assert_eq!((why.as_str(), is_unasked), ("it came to nothing", !was_asked));
+            said
+        };
+        let message = Some(" unknown option\n--modle ");
+        for was_asked in [true, false] {
+            assert_eq!(told(message, was_asked).as_deref(), Some("unknown option --modle"));
+        }
+        assert_eq!(told(None, true), None);
+        assert_eq!(told(None, false).as_deref(), Some("exit code 1, without a message"));
+    }
+
+    /// What is asked of the gateway about an end, and about which ends it is asked.
+    #[test]
+    fn the_gateway_is_asked_about_every_end_that_may_be_the_endpoints() {
+        use gateway::EndedBy;
+        let of = |end: Option<EndReason>, over: Option<StopReason>| {
+            let mut ended = called(EndReason::AgentError, false, None, false);
+            (ended.outcome.end, ended.over) = (end, over);
+            ended.ended_by()
+        };
+        let failed = Some(EndReason::AgentError);
+        let overflow = Some(StopReason::ContextOverflow { message: "too long".to_owned() });
+        assert_eq!(of(failed, overflow), Some(EndedBy::HarnessExit), "a later request may have failed");
+        assert_eq!(of(failed, None), Some(EndedBy::HarnessExit));
+        assert_eq!(of(Some(EndReason::Endpoint), None), Some(EndedBy::HarnessReport));
+        assert_eq!(of(None, None), Some(EndedBy::Agent), "it finished");
+        assert_eq!(of(Some(EndReason::Environment), None), None);
+        let attempt = |limit| Some(budget(Scope::Attempt, limit));
+        assert_eq!(of(failed, attempt("seconds")), Some(EndedBy::TimeLimit));
+        assert_eq!(of(failed, attempt("tokens")), Some(EndedBy::Agent));
+        assert_eq!(of(failed, Some(budget(Scope::Episode, "tokens"))), None);
+        assert_eq!(of(failed, Some(StopReason::Endpoint { message: String::new() })), None);
+        let mut limited = called(EndReason::AgentError, false, None, false);
+        limited.end.exit.out_of_memory = true;
+        assert_eq!(limited.ended_by(), Some(EndedBy::Agent));
+        limited.end.exit = sandbox::BoxEnd::default().exit;
+        assert_eq!(limited.ended_by(), None, "its container is lost");
     }
 
     fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> Called {
@@ -185,7 +278,7 @@ mod tests {
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
             over: None,
-            blamed: blamed.map(str::to_owned),
+            blamed: blamed.map(|why| fault(why, Excuse::ForGood)),
         };
         called.end.exit.code = Some(if timed_out { 124 } else { 1 });
         called.end.exit.timed_out = timed_out;
@@ -207,7 +300,7 @@ mod tests {
             (EndReason::ToolCallFormat, true, None, false, Ok(EndReason::ToolCallFormat)),
         ] {
             let shown = format!("{end:?} {timed_out} {blamed:?} {direct}");
-            match (agent_end(&called(end, timed_out, blamed, direct), None, 60), expected) {
+            match (agent_end(&called(end, timed_out, blamed, direct), None, 60, true), expected) {
                 (Ok(end), Ok(reason)) => assert_eq!(end.reason, Some(reason), "{shown}"),
                 (Err(Fault::Endpoint(why)), Err(said)) => assert_eq!(why, said, "{shown}"),
                 (Ok(end), Err(said)) => panic!("{shown}: {:?}, and not {said}", end.reason),

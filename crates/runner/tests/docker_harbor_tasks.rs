@@ -174,6 +174,7 @@ const REWARD: &str = "> /logs/verifier/reward.txt";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn what_an_agent_plants_is_not_graded() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("planted");
@@ -485,6 +486,26 @@ async fn a_harness_with_the_simulated_model_comes_to_what_the_reference_solution
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+async fn a_trial_that_the_endpoint_ends_is_counted_as_lost_to_it() {
+    let room = tempfile::tempdir().unwrap();
+    let (tasks, folder) = (room.path().join("tasks"), room.path().join("run"));
+    task(&tasks, "refused", "", &[("true", &format!("echo 1 {REWARD}"))]);
+    let mut settings = settings(&folder, &tasks, &HARNESS);
+    let base_url = common::refuses("400 Bad Request", r#"{"error":{"message":"unknown field"}}"#);
+    settings.endpoint =
+        runner::settings::EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
+    settings.model = Some("m".to_owned());
+    let (on_event, _) = keep();
+    let finish = runner::run(settings, on_event).await.unwrap();
+    assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
+    assert_eq!(episodes(&folder)[0].end_reason, Some(EndReason::Endpoint));
+    let counts = runner::live::read(&folder).unwrap().endpoint;
+    assert_eq!(counts, Some(runner::EndpointAttempts { retried: 0, lost: 1 }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
@@ -523,6 +544,7 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn images_that_reach_beyond_their_container_are_refused() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");

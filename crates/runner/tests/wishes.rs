@@ -85,20 +85,29 @@ async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
     assert_eq!(calls, 50, "each attempt calls its agent once");
 }
 
-/// An endpoint that refuses everything: an attempt ends at once, and the next one waits.
+/// An endpoint that answers one request, so that its agent may have acted, and then refuses everything: an attempt ends at once,
+/// and the next one waits.
 fn refuses() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         use std::io::Write as _;
+        let mut first = Some(common::first_call());
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { continue };
             // To its end: what is not read when it is closed takes the answer with it.
             if common::read(&mut stream).is_none() {
                 continue;
             }
-            let answer = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-            let _ = stream.write_all(answer.as_bytes());
+            let (status, body) = match first.take() {
+                Some(call) => ("200 OK", call),
+                None => ("401 Unauthorized", "{}".to_owned()),
+            };
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
         }
     });
     format!("http://{address}")

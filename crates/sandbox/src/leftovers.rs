@@ -228,6 +228,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn what_a_recipe_labels_as_ours_is_not_ours() {
         assert!(is_ours("image", "stamina-snapshot:0f3a5c77-scenario_0-2"));
         assert!(is_ours("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2"));

@@ -8,9 +8,7 @@
 //! waiting (`TIME_WAIT`), so that a port which one attempt has used is free in the next.
 
 use std::collections::HashMap;
-use std::fs::Permissions;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -51,9 +49,9 @@ impl Engine {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let wrong = |error: std::io::Error| SandboxError::of_file(folder.display(), &error);
         let folder = std::path::absolute(folder).map_err(wrong)?;
-        std::fs::create_dir_all(&folder).map_err(wrong)?;
+        files::beneath::create_folders(&folder).map_err(wrong)?;
         // Relays run as another user where this program is root.
-        std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).map_err(wrong)?;
+        files::beneath::set_folder_mode(&folder, 0o755).map_err(wrong)?;
         let socket = folder.join(format!("gateway-{}.sock", COUNT.fetch_add(1, Ordering::Relaxed)));
         self.relays.lock().await.sockets.insert(run.to_owned(), socket.clone());
         Ok(socket)

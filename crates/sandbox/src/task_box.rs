@@ -350,6 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn no_limit_is_sent_as_0_which_engines_take_for_none() {
         for cpus in [0.0, 1e-10, -1.0, f64::NAN] {
             let config = host_config(&Limits { cpus, memory: 0, ..Limits::default() }, "none".to_owned());

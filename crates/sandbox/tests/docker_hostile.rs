@@ -67,6 +67,7 @@ fn used(place: &Place) -> u64 {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn a_fork_bomb() {
     let place = Place::new().await;
     let mut what = place.shell(&format!(
@@ -82,6 +83,7 @@ async fn a_fork_bomb() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn one_that_fills_the_disk() {
     let place = Place::new().await;
     for script in [
@@ -146,6 +148,7 @@ async fn a_server_that_fills_the_disk_or_its_log() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn one_that_wants_all_memory() {
     let place = Place::new().await;
     let mut what = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
@@ -169,6 +172,7 @@ async fn one_that_wants_all_memory() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn one_that_writes_links_to_everywhere() {
     use std::os::unix::fs::MetadataExt;
     let place = Place::new().await;
@@ -191,6 +195,7 @@ async fn one_that_writes_links_to_everywhere() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn one_that_kills_all_it_can() {
     let place = Place::new().await;
     let script = format!("sleep {} & sleep 1; kill -9 -1; sleep 1; echo survived; sleep 1000", mark(&place));
@@ -265,6 +270,7 @@ async fn one_that_leaves_a_process_behind_that_holds_its_output() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn the_gateway_is_reached_and_nothing_else() {
     use tokio::io::AsyncWriteExt;
     let place = Place::new().await;
@@ -344,6 +350,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
 /// and whoever fills that would end the way to the gateway, which is nobody's failure.
 #[tokio::test]
 #[ignore = "needs a container engine"]
+// docs/security.md: Agents
 async fn a_flood_of_requests_does_not_fill_the_relay() {
     let place = Place::new().await;
     let GatewayPlace::Socket { path, seen } = place.prepare().await else { panic!("it has a socket") };

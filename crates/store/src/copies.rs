@@ -1,6 +1,7 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
 //! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! one that has a result before one that was copied earlier, else that of the source that was opened first.
+//! one of which the harness is known, else one that nobody continues before one that can be continued, else the one with more attempts, else one with a result that can be read, else that of the source
+//! that was opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -46,8 +47,26 @@ pub struct SharedEpisodes {
     pub counted_there: u32,
 }
 
+/// A field of an episode of a format that knows its episodes by their run, too: the identity that the same result has where it
+/// lies alone. Only readers of ours write it, and only for [`Store::settle_identities`].
+pub const RESULT_IDENTITY: &str = "result_identity";
+
+/// Formats whose readers write [`RESULT_IDENTITY`]; of others it is a field of somebody's.
+const WITH_RESULT_IDENTITY: &str = "'terminal-bench'";
+
 /// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
-const IS_SNAPSHOT: &str = "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"' = 'unreadable', 0))";
+const IS_SNAPSHOT: &str =
+    "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"',
+    episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
+
+/// Whether an `episode` can be continued: it was copied before its end, or something outside ended it, and a resume plays on
+/// and takes the last attempt back. One that nobody continues is the better copy, however many attempts the other one has.
+const IS_OPEN: &str = "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled')
+    OR coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
+
+/// How far an `episode` was played: of two copies the shorter one was made earlier.
+const ATTEMPTS: &str =
+    "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
 
 /// Every group of copies, the one that counts first. Of one that is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
@@ -57,8 +76,8 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     JOIN source ON source.id = run.source AND source.closed_at IS NULL
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key,
-    episode.id"
+  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, run.harness IS NULL, {IS_OPEN},
+    {ATTEMPTS} DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key, episode.id"
     )
 });
 
@@ -66,14 +85,15 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
 static SHARED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH copy AS (
-    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_SNAPSHOT} AS is_snapshot,
-      {VALID} AS counts
+    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_OPEN} AS is_open,
+      {IS_SNAPSHOT} AS is_snapshot, run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_snapshot, -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_snapshot, -mine.source, -mine.run), mine.identity, NULL))
+      (its.counts, its.preferred, -its.is_nameless, -its.is_open, its.attempts, -its.is_snapshot, -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_nameless, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.source, -mine.run),
+      mine.identity, NULL))
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
@@ -89,8 +109,10 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
       rank() OVER same AS number, first_value(trim(part.place || '/' || part.key, '/')) OVER same AS first
     FROM run JOIN episode ON episode.run = run.id JOIN part ON part.id = episode.part
-    WHERE run.source = ?1 AND episode.identity IS NOT NULL
-    WINDOW same AS (PARTITION BY episode.run, episode.identity ORDER BY {IS_SNAPSHOT}, part.place, part.key))
+    WHERE run.source = ?1 AND episode.identity IN
+      (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
+    WINDOW same AS (PARTITION BY episode.run, episode.identity
+      ORDER BY {IS_OPEN}, {ATTEMPTS} DESC, {IS_SNAPSHOT}, part.place, part.key))
   WHERE number > 1"
     )
 });
@@ -128,6 +150,30 @@ impl Store {
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
         self.read(|conn| among(conn, |run| wanted.contains(&run)))
+    }
+
+    /// Gives episodes that are known by their result alone the identity of those that are known to have that result and to be of
+    /// a run. Call it after parts were put.
+    pub fn settle_identities(&self) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let found: Vec<(EpisodeId, RunId, String)> = {
+                let mut find = conn.prepare_cached(&format!(
+                    "SELECT alone.id, alone.run, known.identity FROM run JOIN episode AS known ON known.run = run.id
+                       JOIN episode AS alone ON alone.identity = known.extra ->> '$.{RESULT_IDENTITY}'
+                     WHERE run.format IN ({WITH_RESULT_IDENTITY}) AND known.identity IS NOT NULL"
+                ))?;
+                find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                    .collect::<rusqlite::Result<_>>()?
+            };
+            let mut changed = BTreeSet::new();
+            for (episode, run, identity) in found {
+                conn.prepare_cached("UPDATE episode SET identity = ?2 WHERE id = ?1")?
+                    .execute((episode, identity))?;
+                changed.insert(run);
+            }
+            changed.into_iter().try_for_each(|run| runs::touch(conn, run))
+        })
     }
 
     /// Leaves out of the runs of a source what another of its parts has already given to the same run, with a warning: a task
@@ -214,7 +260,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use model::{Benchmark, Episode, Run};
+    use model::{Attempt, Benchmark, EndReason, Ending, Episode, Run, Turn, Verdict};
     use rusqlite::StatementStatus;
 
     use super::*;
@@ -244,6 +290,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn copies_are_found_in_time_that_grows_with_their_number() {
         let work = |count: usize| {
             let (store, source) = copies(count);
@@ -271,5 +318,81 @@ mod tests {
         let paths: Vec<&str> = warnings.iter().map(|warning| warning.path.as_str()).collect();
         assert_eq!(paths, ["p0001", "p0002"]);
         assert!(warnings.iter().all(|warning| warning.message.contains("as p0000,")), "{warnings:?}");
+    }
+
+    /// A source with one trial, which ended for this reason after so many attempts at a turn.
+    fn source_of(store: &Store, name: &str, reason: EndReason, attempts: u32) -> SourceId {
+        let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
+        let run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
+        store.put_runs(source, "", "harbor", &[run]).unwrap();
+        let mut episode = Episode::new("e", "task");
+        episode.identity = Some("one and the same".to_owned());
+        let mut turn = Turn::new(1);
+        turn.attempts = (1..=attempts).map(|number| Attempt::new(number, Verdict::Failed)).collect();
+        if let Some(last) = turn.attempts.last_mut() {
+            last.end_reason = Some(reason);
+            if reason.default_ending() == Ending::Censored {
+                last.verdict = Verdict::Unfinished;
+            }
+        }
+        episode.turns.push(turn);
+        let episodes = [(name.to_owned(), episode)];
+        let part =
+            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+        source
+    }
+
+    #[test]
+    fn of_copies_one_that_a_resume_plays_on_does_not_count() {
+        use EndReason::{AgentTimeout, Budget, Cancelled, Endpoint, Environment, TestsFailed, Unfinished};
+        // What counts, and what does not, each with its attempts.
+        for (counts, other) in [
+            // The attempt was taken back, and played anew.
+            ((TestsFailed, 3), (Endpoint, 3)),
+            // Played anew from the first step on.
+            ((TestsFailed, 1), (Environment, 3)),
+            ((AgentTimeout, 1), (Budget, 3)),
+            ((TestsFailed, 1), (Cancelled, 3)),
+            ((TestsFailed, 1), (Unfinished, 3)),
+            // Of two of them the one that was played longer, and else the one that has ended.
+            ((Endpoint, 3), (Cancelled, 2)),
+            ((Unfinished, 3), (Endpoint, 2)),
+            ((Endpoint, 2), (Unfinished, 2)),
+            ((TestsFailed, 3), (TestsFailed, 2)),
+        ] {
+            for order in [["counts", "other"], ["other", "counts"]] {
+                let store = Store::in_memory().unwrap();
+                for name in order {
+                    let (reason, attempts) = if name == "counts" { counts } else { other };
+                    source_of(&store, name, reason, attempts);
+                }
+                let runs: Vec<(RunId, String)> = store
+                    .read(|conn| {
+                        let of_source =
+                            "SELECT run.id, source.name FROM run JOIN source ON source.id = run.source";
+                        let mut find = conn.prepare(of_source)?;
+                        let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                        Ok(rows.collect::<rusqlite::Result<_>>()?)
+                    })
+                    .unwrap();
+                let ids: Vec<RunId> = runs.iter().map(|(run, _)| *run).collect();
+                let copies = store.copies_among(&ids).unwrap();
+                assert_eq!(copies.len(), 1);
+                let counted = runs.iter().find(|(run, _)| *run == copies[0].counted_run);
+                assert_eq!(
+                    counted.map(|(_, name)| name.as_str()),
+                    Some("counts"),
+                    "{counts:?} {other:?} {order:?}"
+                );
+                // What is shown beside a run says the same.
+                let of_other = runs.iter().find(|(_, name)| name == "other").map(|(run, _)| *run).unwrap();
+                assert_eq!(
+                    store.shared_episodes(of_other).unwrap()[0].counted_there,
+                    1,
+                    "{counts:?} {other:?}"
+                );
+            }
+        }
     }
 }

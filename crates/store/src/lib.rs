@@ -44,7 +44,7 @@ mod withdrawn;
 pub use attempt_totals::{AttemptTotals, RewardTotals};
 pub use changes::Changes;
 pub use connection::Store;
-pub use copies::{EpisodeCopy, SharedEpisodes};
+pub use copies::{EpisodeCopy, RESULT_IDENTITY, SharedEpisodes};
 pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, RunList, RunOrder};

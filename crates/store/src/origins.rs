@@ -70,6 +70,16 @@ impl Store {
         })
     }
 
+    /// A key of this library for hashes by which work is divided: nobody who makes a folder knows it. It stays the same.
+    pub fn hash_key(&self) -> Result<[u8; 16]> {
+        let made = code(&self.secret()?, "hash key", b"").finalize().into_bytes();
+        let mut key = [0; 16];
+        for (to, from) in key.iter_mut().zip(made.iter()) {
+            *to = *from;
+        }
+        Ok(key)
+    }
+
     fn secret(&self) -> Result<Vec<u8>> {
         self.read(|conn| {
             Ok(conn.query_row("SELECT secret FROM installation WHERE id = 1", [], |row| row.get(0))?)
@@ -104,6 +114,8 @@ mod tests {
         assert!(!elsewhere.began_here("a1", b"identity").unwrap());
         // The same row in another library is worth nothing: the secret differs.
         assert_ne!(here.secret().unwrap(), elsewhere.secret().unwrap());
+        assert_ne!(here.hash_key().unwrap(), elsewhere.hash_key().unwrap());
+        assert_eq!(here.hash_key().unwrap(), here.hash_key().unwrap());
         here.remember_run("a1", b"raised", None).unwrap();
         assert!(here.began_here("a1", b"raised").unwrap() && !here.began_here("a1", b"identity").unwrap());
         assert_eq!(here.endpoints().unwrap(), [""; 0]);

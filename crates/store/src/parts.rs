@@ -42,6 +42,14 @@ UPDATE part SET stamp = NULL;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 17,
+        sql: "
+-- trials of tb and of StaminaBench have one identity while they run and after, and a reason that names only a type is what was
+-- raised: all sources are read again
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// What reading one part gave.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::{Result, StoreError};
 
 /// The layout that this program writes (`PRAGMA user_version`).
-pub const VERSION: i64 = 16;
+pub const VERSION: i64 = 17;
 
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;
@@ -46,7 +46,9 @@ const ALL: &[&[Migration]] = &[
     crate::origins::MIGRATIONS,
     crate::changes::MIGRATIONS,
     crate::search::MIGRATIONS,
-    crate::texts::MIGRATIONS,
+    crate::texts::index::MIGRATIONS,
+    crate::texts::claims::MIGRATIONS,
+    crate::texts::shared_files::MIGRATIONS,
 ];
 
 /// What a file says it is.

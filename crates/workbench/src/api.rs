@@ -3,9 +3,11 @@
 //! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used.
 //! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
 
+mod abilities;
 mod changes;
 mod comparisons;
 mod disagreements;
+mod endpoints;
 mod exports;
 mod failures;
 mod grid;
@@ -25,9 +27,11 @@ mod turns;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use self::abilities::*;
 pub use self::changes::*;
 pub use self::comparisons::*;
 pub use self::disagreements::*;
+pub use self::endpoints::*;
 pub use self::exports::*;
 pub use self::failures::*;
 pub use self::grid::*;

@@ -127,6 +127,8 @@ macro_rules! with_commands {
             set_prices(SetPrices) -> PriceTable;
             "Whether a run can begin, and what it will take."
             preflight_run(PreflightRequest) -> Preflight;
+            "The model endpoints that answer on this machine, or at addresses, and their models."
+            list_endpoints(ListEndpoints) -> EndpointList;
             "Has a model fill in the scenarios of a run, in the background: the pack that the run then plays."
             sample_scenarios(SampleScenarios) -> JobRef;
             "Begins a run in the background of this process and opens its folder."

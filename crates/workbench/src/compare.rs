@@ -8,6 +8,7 @@ mod facts;
 pub(crate) mod horizon;
 mod keys;
 pub(crate) mod members;
+mod names;
 mod rules;
 pub(crate) mod sets;
 pub(crate) mod settings;
@@ -290,6 +291,7 @@ fn member(
         member: pool.member.clone(),
         id: pool.id.clone(),
         name: pool.name.clone(),
+        short_name: pool.short_name.clone(),
         full_name: pool.full_name(),
         runs: entries().map(|run| run.slug.clone()).collect(),
         harness: pool.harness().map(str::to_owned),

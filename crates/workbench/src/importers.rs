@@ -292,6 +292,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An importer of others
     fn what_an_importer_does_is_told_by_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out");
@@ -309,6 +310,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An importer of others
     fn what_an_importer_started_in_a_session_of_its_own_does_not_outlive_it() {
         let folder = tempfile::tempdir().unwrap();
         let (out, pid) = (folder.path().join("out"), folder.path().join("pid"));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::api::{ApiError, Generated, ImageOutcome, Job, JobKind, JobState, Validation};
+use crate::api::{AnswerCounts, ApiError, Generated, ImageOutcome, Job, JobKind, JobState, Validation};
 
 /// Ended jobs that are remembered.
 const REMEMBERED: usize = 20;
@@ -39,6 +39,11 @@ impl Handle {
     /// Notes how far it is.
     pub(crate) fn progress(&self, done: u32, total: u32) {
         lock(&self.shared).job.progress = (done, total);
+    }
+
+    /// Notes what became of the answers of a model so far.
+    pub(crate) fn answers(&self, counts: AnswerCounts) {
+        lock(&self.shared).job.answers = Some(counts);
     }
 
     /// Notes a line that was said. Control characters are escaped.
@@ -121,6 +126,7 @@ impl Jobs {
             error: None,
             validation: None,
             generated: None,
+            answers: None,
             images: Vec::new(),
             log: Vec::new(),
         };

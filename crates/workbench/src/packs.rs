@@ -115,6 +115,8 @@ impl Workbench {
                         scenario,
                         title: entry.title.clone(),
                         turns: entry.turns,
+                        sampled: sum(&entry.sampled),
+                        fallback: sum(&entry.fallback),
                     })
                     .collect();
             }
@@ -259,6 +261,11 @@ impl Workbench {
     pub fn stop_job(&self, request: JobRef) -> Result<Job, ApiError> {
         self.jobs.stop(request.job)
     }
+}
+
+/// What a manifest says by turn, in all; `None` where it says nothing.
+fn sum(by_turn: &[u32]) -> Option<u32> {
+    (!by_turn.is_empty()).then(|| by_turn.iter().fold(0, |sum: u32, parts| sum.saturating_add(*parts)))
 }
 
 fn number(count: u64) -> u32 {

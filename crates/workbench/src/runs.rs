@@ -4,8 +4,10 @@
 //! one of this process, one of `stamina run` and one that was killed are the same case; pausing and stopping are wishes in a
 //! file. What is here in memory is only what no folder tells yet ([`play`]).
 
+mod abilities;
 mod binds;
 mod endpoint;
+mod endpoints;
 mod engine;
 mod estimate;
 mod fields;
@@ -25,6 +27,7 @@ mod trust;
 
 use runner::settings::RunSettings;
 
+pub use self::endpoints::list as list_endpoints;
 pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,

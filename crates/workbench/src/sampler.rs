@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use llm_sampler::{Journal, LlmSampler, Replay, Settings};
+use llm_sampler::{Counts, Journal, LlmSampler, Replay, Settings, Tally};
 use runner::settings::RunSettings;
 use scenario::config::{Generation, MODEL};
 use scenario::pack::{self, Pack, Progress, Target};
@@ -16,7 +16,7 @@ use scenario::sample::{Programmatic, Sampler};
 use serde_json::{Value, json};
 
 use crate::Workbench;
-use crate::api::{ApiError, Generated, JobKind, JobRef, OpenSource, SampleScenarios};
+use crate::api::{AnswerCounts, ApiError, Generated, JobKind, JobRef, OpenSource, SampleScenarios};
 use crate::jobs::Outcome;
 
 /// A sampler, and how many scenarios it makes at a time.
@@ -28,21 +28,25 @@ pub struct Chosen {
     pub threads: Option<NonZero<usize>>,
     /// Where a model's answers are kept until they are in the pack.
     journal: Option<Arc<Journal>>,
+    /// What becomes of a model's answers, if one is asked.
+    pub tally: Option<Tally>,
 }
 
 impl Chosen {
     /// The one that draws everything from the seed.
     pub fn programmatic() -> Self {
-        Self { sampler: Box::new(Programmatic), threads: None, journal: None }
+        Self { sampler: Box::new(Programmatic), threads: None, journal: None, tally: None }
     }
 
     /// The one that the settings ask for, for a pack that goes to `out`; `given` are the keys that say where a model is. A
-    /// model is not waited for any longer once `stop` is set. What there is to say goes to `says`, a line at a time.
+    /// model is not waited for any longer once `stop` is set. What there is to say goes to `says`, a line at a time, and what
+    /// becomes of the model's answers to `tally`.
     pub fn by_settings<'a>(
         generation: &Generation,
         given: impl IntoIterator<Item = (&'a str, &'a Value)>,
         out: &Path,
         stop: &Arc<AtomicBool>,
+        tally: &Tally,
         says: &dyn Fn(&str),
     ) -> Result<Self, ApiError> {
         let Generation { use_llm_sampler, llm_sampler_model_id, .. } = generation;
@@ -62,11 +66,13 @@ impl Chosen {
         if journal.known() > 0 {
             says(&format!("goes on with the {} answers in {}", journal.known(), journal.path().display()));
         }
-        let sampler = LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal);
+        let sampler =
+            LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal).counted_by(tally);
         Ok(Self {
             sampler: Box::new(sampler),
             threads: NonZero::new(settings.limits.at_once),
             journal: Some(journal),
+            tally: Some(tally.clone()),
         })
     }
 
@@ -78,7 +84,7 @@ impl Chosen {
         let recorded = Replay::new(move |scenario, turn| {
             pack.answers(scenario, turn).map_err(|error| error.to_string())
         });
-        Self { sampler: Box::new(LlmSampler::replay(recorded)), threads: None, journal: None }
+        Self { sampler: Box::new(LlmSampler::replay(recorded)), threads: None, journal: None, tally: None }
     }
 
     /// What is to be done with the answers now that the pack is written, or is not.
@@ -122,12 +128,13 @@ pub fn sample<'a>(
     out: &Path,
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Arc<AtomicBool>,
+    tally: &Tally,
     says: &dyn Fn(&str),
 ) -> Result<(), ApiError> {
     if Pack::open_path(out).is_ok_and(|pack| pack.manifest().config == *generation) {
         return Ok(());
     }
-    let chosen = Chosen::by_settings(generation, given, out, stop, says)?;
+    let chosen = Chosen::by_settings(generation, given, out, stop, tally, says)?;
     let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
     let made = pack::generate(generation, &*chosen.sampler, &Target::at(out), &options, progress, stop);
     chosen.ended(made.is_ok(), says);
@@ -178,7 +185,16 @@ impl Workbench {
             let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
             let progress = |p: Progress| job.progress(number(p.done), number(p.total));
             let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
-            sample(&settings.generation, given, &out, &progress, job.stop_flag(), &|line| job.says(line))?;
+            let counted = job.clone();
+            let tally = Tally::heard_by(move |counts: Counts| {
+                counted.answers(AnswerCounts {
+                    taken: number(counts.taken),
+                    refused: number(counts.refused),
+                    filled: number(counts.filled),
+                });
+            });
+            let says = |line: &str| job.says(line);
+            sample(&settings.generation, given, &out, &progress, job.stop_flag(), &tally, &says)?;
             let pack = Pack::open_path(&out).map_err(|error| ApiError::from(error).at(path.clone()))?;
             if let Some(workbench) = me.upgrade()
                 && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })

@@ -34,16 +34,27 @@ impl Workbench {
         let before = if of.turn > 1 { Some(pack.schema(of.scenario, of.turn - 1)?) } else { None };
         let suite = pack.suite(of.scenario, of.turn)?;
         let changes = pack.changes(of.scenario, of.turn)?.map(|changes| changes.changes).unwrap_or_default();
+        let entry = pack.scenarios().get(of.scenario as usize);
+        // The changes are under the hash of the pack; of a first schema only the manifest says it.
+        let parts = |from: Origin| {
+            pack.manifest().config.use_llm_sampler.then(|| match of.turn {
+                1 => u32::from(entry.is_some_and(|entry| entry.origin == from)),
+                _ => changes.iter().filter(|change| change.origin == from).count() as u32,
+            })
+        };
+        let (sampled, fallback) = (parts(Origin::Model), parts(Origin::Replaced));
         let marked = |mark: Mark| suite.cases.iter().filter(|case| case.mark == mark).count() as u32;
         let fields = schema.entities.iter().map(|entity| entity.fields.len()).sum::<usize>() as u32;
         let actions = schema.entities.iter().map(|entity| entity.actions.len()).sum::<usize>() as u32;
         Ok(ScenarioTurn {
             title: schema.title.clone(),
             turn: of.turn,
-            turns: pack.scenarios().get(of.scenario as usize).map_or(of.turn, |entry| entry.turns),
+            turns: entry.map_or(of.turn, |entry| entry.turns),
             entities: diagram::entities(&schema, before.as_ref()),
             analytics: diagram::analytics(&schema, before.as_ref()),
             conventions: diagram::conventions(&schema, before.as_ref()),
+            sampled,
+            fallback,
             changes: changes
                 .into_iter()
                 .map(|change| ChangeInfo {

@@ -136,6 +136,7 @@ fn grid(
             TaskColumn {
                 id: pool.id.clone(),
                 name: pool.name.clone(),
+                short_name: pool.short_name.clone(),
                 simulated: pool.simulated(),
                 swatch: pool.swatch,
                 pass_rate: pass_rate(&pool.in_scenarios(policy)),

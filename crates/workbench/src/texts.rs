@@ -398,6 +398,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn a_line_without_end_is_searched_in_little_memory() {
         // What is escaped is four times as long; the words stand on both sides of a border between pages.
         let mut bytes = b"first line\nbegin ".to_vec();
@@ -418,6 +419,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn nobody_waits_for_a_large_log_longer_than_was_said() {
         let text = "nothing of it\n".repeat(1000) + "zwiebelkuchen\n";
         let (_folder, tree, artifact) = a_log(text.as_bytes());

@@ -225,6 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn the_files_of_an_attempt_are_bounded_together() {
         let file = Artifact::new(ArtifactKind::Transcript, "agent/trajectory-2.json");
         let of = |words: &[&str]| Transcript { steps: said(words), ..Transcript::default() };

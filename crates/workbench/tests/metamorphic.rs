@@ -1,5 +1,5 @@
 //! What people and their tools do to results folders on the way changes no number: other names, files that do not belong,
-//! line ends, byte order marks, fields that no other parser takes, zips, copies of trials.
+//! line ends, byte order marks, fields that no other parser takes, zips, copies of trials and of runs, another order of files.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 mod library;
@@ -57,11 +57,15 @@ enum Change {
     CopiedTrial,
     /// Times that have a zone are written in another one.
     OtherZone,
+    /// Its files were made in another order, as a program that copies or unpacks them may.
+    MadeInOtherOrder,
+    /// It was zipped, the last file first.
+    ZippedBackwards,
     /// It was zipped.
     Zipped,
 }
 
-const CHANGES: [Change; 8] = [
+const CHANGES: [Change; 10] = [
     Change::OtherNames,
     Change::StrangeFiles,
     Change::LineEnds,
@@ -69,6 +73,8 @@ const CHANGES: [Change; 8] = [
     Change::NotANumber,
     Change::CopiedTrial,
     Change::OtherZone,
+    Change::MadeInOtherOrder,
+    Change::ZippedBackwards,
     Change::Zipped,
 ];
 
@@ -89,6 +95,94 @@ fn every_file(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() { every_file(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Zips what python's module does, in this order of names.
+const ZIP: &str = "import os, sys, zipfile\n\
+    target, folder, backwards = sys.argv[1:]\n\
+    paths = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]\n\
+    with zipfile.ZipFile(target, 'w', zipfile.ZIP_DEFLATED) as file:\n\
+    \x20   for path in sorted(paths, reverse=backwards == 'yes'):\n\
+    \x20       file.write(path, os.path.relpath(path, os.path.dirname(folder)))\n";
+
+fn zipped(folder: &Path, backwards: &str) -> PathBuf {
+    let zip = folder.with_extension("zip");
+    let made = std::process::Command::new("python3")
+        .args(["-c", ZIP])
+        .arg(&zip)
+        .arg(folder)
+        .arg(backwards)
+        .status()
+        .expect("python3");
+    assert!(made.success());
+    zip
+}
+
+/// Makes all files and folders again, the last one first.
+fn make_in_other_order(folder: &Path) {
+    let aside = folder.with_extension("aside");
+    fs::rename(folder, &aside).unwrap();
+    let mut files = Vec::new();
+    every_file(&aside, &mut files);
+    files.sort_by(|a, b| b.cmp(a));
+    for file in files {
+        let target = folder.join(file.strip_prefix(&aside).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(&file, target).unwrap();
+    }
+    fs::remove_dir_all(aside).unwrap();
+}
+
+/// The folders of trials of a run of `tb`.
+fn trials_of_tb(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let mut trials: Vec<PathBuf> = (files.into_iter())
+        .filter(|file| file.ends_with("results.json"))
+        .filter_map(|file| file.parent().map(Path::to_path_buf))
+        .filter(|trial| trial.as_path() != folder)
+        .collect();
+    trials.sort();
+    trials
+}
+
+/// Adds a field that nobody reads, and whose values are no numbers, to the first object of a JSON text.
+fn with_a_strange_field(text: &str) -> String {
+    match text.find('{').map(|at| text.split_at(at + 1)) {
+        Some((head, rest))
+            if head
+                .trim_start_matches('\u{feff}')
+                .split_whitespace()
+                .all(|word| matches!(word, "{" | "["))
+                && rest.trim_start().starts_with('"') =>
+        {
+            format!("{head}\"nobody_reads_this\": [NaN, -Infinity],{rest}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The same in every file that holds JSON, whole or line by line, and as a column of CSV.
+fn add_strange_fields(folder: &Path) {
+    every_json(folder, |text| with_a_strange_field(&text));
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    for file in files {
+        let is_of = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        if !is_of("jsonl") && !is_of("csv") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let changed: Vec<String> = if is_of("jsonl") {
+            text.lines().map(with_a_strange_field).collect()
+        } else if text.starts_with("run,") {
+            let cells = std::iter::once("odd").chain(std::iter::repeat("NaN"));
+            text.lines().zip(cells).map(|(line, cell)| format!("{line},{cell}")).collect()
+        } else {
+            continue;
+        };
+        fs::write(&file, changed.join("\n") + "\n").unwrap();
     }
 }
 
@@ -155,36 +249,23 @@ fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
         Change::ByteOrderMark => {
             every_json(&folder, |text| format!("\u{feff}{}", text.trim_start_matches('\u{feff}')));
         }
-        Change::NotANumber if harbor => {
-            every_json(&folder, |text| match text.find('{').map(|at| text.split_at(at + 1)) {
-                Some((head, rest))
-                    if head.trim_start_matches('\u{feff}').trim() == "{"
-                        && rest.trim_start().starts_with('"') =>
-                {
-                    format!("{head}\"nobody_reads_this\": [NaN, -Infinity],{rest}")
-                }
-                _ => text,
-            });
-        }
-        Change::CopiedTrial if harbor => {
-            if let Some(trial) = trials(&folder).first() {
+        Change::NotANumber => add_strange_fields(&folder),
+        Change::CopiedTrial => {
+            // Of the others a folder is named after its scenario: a copy is another scenario.
+            let trials = if harbor { trials(&folder) } else { trials_of_tb(&folder) };
+            if let Some(trial) = trials.first() {
                 let name = trial.file_name().unwrap().to_str().unwrap();
                 copy(trial, &trial.with_file_name(format!("{name} copy")));
             }
         }
+        Change::MadeInOtherOrder => make_in_other_order(&folder),
         Change::OtherZone => every_json(&folder, |text| in_other_zone(&text)),
-        Change::Zipped => {
-            let zip = folder.with_extension("zip");
-            let made = std::process::Command::new("python3")
-                .args(["-m", "zipfile", "-c"])
-                .args([&zip, &folder])
-                .status()
-                .expect("python3");
-            assert!(made.success());
-            return zip;
-        }
-        // The names of these folders mean something, and their JSON has no fields that nobody reads.
-        Change::OtherNames | Change::NotANumber | Change::CopiedTrial => {}
+        // One zip is enough.
+        Change::ZippedBackwards | Change::Zipped if folder.is_file() => {}
+        Change::ZippedBackwards => return zipped(&folder, "yes"),
+        Change::Zipped => return zipped(&folder, "no"),
+        // The names of these folders mean something.
+        Change::OtherNames => {}
     }
     folder
 }
@@ -255,6 +336,27 @@ proptest! {
     }
 }
 
+/// Each format by itself, whatever the random test draws.
+#[test]
+fn strange_fields_copies_and_orders_of_files_change_no_number_of_any_format() {
+    let of_others = INPUTS.iter().filter(|(_, harbor)| !harbor);
+    for (name, harbor) in of_others.chain([&("harbor/jobs/failures-k1", true)]) {
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let [plain, on_its_way] = ["results", "sent to me"].map(|part| room.path().join(part));
+        copy(&given, &plain);
+        copy(&given, &on_its_way);
+        let right = numbers(&[plain]);
+        let mut place = on_its_way;
+        for change in
+            [Change::NotANumber, Change::CopiedTrial, Change::MadeInOtherOrder, Change::ZippedBackwards]
+        {
+            place = changed(place, *harbor, change);
+            assert_eq!(numbers(std::slice::from_ref(&place)), right, "{name} after {change:?}");
+        }
+    }
+}
+
 /// Half of the trials of a job in another source are still the trials of that agent and model: what is pooled stays.
 #[test]
 fn a_job_in_two_sources_pools_to_the_same() {
@@ -285,6 +387,78 @@ fn a_job_in_two_sources_pools_to_the_same() {
         };
         assert_eq!(pooled(&[one, other]), pooled(&[whole]), "{name}");
     }
+}
+
+/// What is pooled over all sources: stamina and pass rate by harness and model.
+fn pooled_cells(paths: &[&Path]) -> String {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
+    let library = Library::of(&paths);
+    let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
+    let matrix = library.workbench.get_matrix(request).unwrap();
+    let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
+    let cells: Vec<_> = matrix.cells.into_iter().flatten().map(of_cell).collect();
+    format!("{cells:?}")
+}
+
+/// A run that somebody opens twice, once where it lies and once where it was copied to, is one. It is known by ids, or by how
+/// closely it was measured.
+#[test]
+fn a_copy_of_a_run_in_another_source_counts_once() {
+    let names = [
+        "harbor/jobs/failures-k1",
+        "world/null-reward",
+        "terminal_bench/run-a",
+        "staminabench/own",
+        "evocode",
+    ];
+    for name in names {
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let [plain, copied] = ["plain", "copied"].map(|part| room.path().join(part));
+        for place in [&plain, &copied] {
+            copy(&given, place);
+        }
+        if name == "staminabench/own" {
+            // As every run of today has it.
+            for place in [&plain, &copied] {
+                let file = place.join("report.json");
+                let mut report: serde_json::Value =
+                    serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+                report["run"]["run_id"] = "9c2b1f4e-0000-4000-8000-6d1f6a0f2c11".into();
+                fs::write(file, report.to_string()).unwrap();
+            }
+        }
+        make_in_other_order(&copied);
+        let one = pooled_cells(&[&plain]);
+        assert_eq!(pooled_cells(&[&plain, &copied]), one, "{name}");
+        assert_eq!(pooled_cells(&[&copied, &plain]), one, "{name}, the copy first");
+    }
+}
+
+/// The results of `tb` in one file say nothing of their run: not which one it is, nor whose.
+#[test]
+fn results_of_tb_alone_are_those_of_the_whole_folder() {
+    let given = repository().join("tests/fixtures/terminal_bench/run-a");
+    let room = tempfile::tempdir().unwrap();
+    let [whole, alone] = ["whole", "alone"].map(|part| room.path().join(part));
+    copy(&given, &whole);
+    fs::create_dir(&alone).unwrap();
+    fs::copy(given.join("results.json"), alone.join("results.json")).unwrap();
+    let shared = |library: &Library| {
+        let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
+        let run = runs.iter().find(|run| run.source_name == "alone").unwrap();
+        let detail = library.workbench.get_run(RunRef { run: run.id.clone() }).unwrap();
+        detail.copies.iter().map(|one| (one.episodes, one.counted_there)).collect::<Vec<_>>()
+    };
+    // All of the file's trials are in the folder, and count there, whichever was opened first.
+    assert_eq!(shared(&Library::of(&[whole.clone(), alone.clone()])), [(7, 7)]);
+    let library = Library::of(&[alone.clone(), whole]);
+    assert_eq!(shared(&library), [(7, 7)], "the file first");
+    // The same where it is read once more.
+    let text = fs::read_to_string(alone.join("results.json")).unwrap();
+    fs::write(alone.join("results.json"), format!("{text}\n\n")).unwrap();
+    library.workbench.ingest(&alone, &|_, _| {}).unwrap();
+    assert_eq!(shared(&library), [(7, 7)], "read once more");
 }
 
 /// What another source proves of an agent's count of tokens is proved as long as that source is open.

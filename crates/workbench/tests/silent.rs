@@ -75,6 +75,7 @@ fn open(folder: &Path, live: bool) -> Arc<Workbench> {
 }
 
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
 fn a_file_system_that_never_answers_holds_nobody_up() {
     let room = tempfile::tempdir().expect("a folder");
     let (share, near) = (room.path().join("share"), room.path().join("near"));
@@ -124,6 +125,7 @@ fn a_file_system_that_never_answers_holds_nobody_up() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_change_over_which_a_process_ends_is_noted_too() {
     let room = tempfile::tempdir().expect("a folder");
     let results = room.path().join("results");

@@ -349,6 +349,7 @@ fn the_app_shows_its_library_first_and_then_looks_for_changes() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_source_over_which_a_process_ended_is_set_aside_until_somebody_wants_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let results = folder.path().join("results");
@@ -396,6 +397,7 @@ fn texts_of(workbench: &Workbench, words: &str) -> workbench::api::TextHits {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_source_that_is_set_aside_is_not_opened_for_the_search_either() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = library_without_texts(folder.path());
@@ -415,6 +417,7 @@ fn a_source_that_is_set_aside_is_not_opened_for_the_search_either() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_source_over_whose_texts_a_process_ended_is_set_aside_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = library_without_texts(folder.path());

@@ -66,6 +66,7 @@ fn the_index_is_at_most_a_quarter_of_the_text() {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn a_log_that_all_trials_of_a_job_name_is_indexed_and_found_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let job = folder.path().join("oracle-k2");

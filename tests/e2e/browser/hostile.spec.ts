@@ -1,3 +1,4 @@
+// docs/security.md: Pages, terminals and files that others open
 // Whatever comes from a source is text: markup, scripts, links and control characters in every field that a page shows.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { expect, test } from "./fixture";

@@ -67,7 +67,7 @@ test("an attempt that may be stuck is told, looked at and played again", async (
 
 test("an episode that a budget ended is retried, and goes on with a larger one", async ({ lab, served, go, page }) => {
   // Each is over in a moment: so many that the first ones are seen before the last.
-  const EPISODES = 40;
+  const EPISODES = 20;
   const folder = lab.at("short");
   await begin(served, folder, EPISODES, 1, "limits.episode.tokens: 1\n");
   // Any of them may be the first that is over. What is paused stays where it is while it is looked at; a page that takes its time

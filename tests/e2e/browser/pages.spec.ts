@@ -1,5 +1,5 @@
 // Run and turn: numbers against the store, one turn axis, the way by mouse and by keys, links, back and forward.
-import { expect, fixtures, test, type Page } from "./fixture";
+import { expect, fixtures, serious, test, type Page } from "./fixture";
 
 const RUN = "jobs.failures-k1-oracle";
 
@@ -208,6 +208,24 @@ test("a number is explained when it is pointed at, and with e", async ({ go, pag
   await expect(page.getByRole("dialog", { name: "Events" })).toContainText("Does not say");
   await page.getByRole("link", { name: "the episodes" }).click();
   await expect(page).toHaveURL(new RegExp(`#/run/${RUN}\\?view=table`));
+});
+
+test("a tour of the page of a run points at each of its parts", async ({ go, page }) => {
+  await go(`run/${RUN}`);
+  await expect(page.getByRole("heading", { name: "Episodes" }).or(page.getByText("Episodes").first())).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("tour of a run");
+  await page.keyboard.press("Enter");
+  const card = page.getByRole("region", { name: "Tour of this page" });
+  await expect(card.getByRole("heading", { name: /^Stamina 1 of/ })).toBeVisible();
+  expect(await serious(page)).toEqual([]);
+  // Every step but the last has a frame around what it is about, and the last one ends the tour.
+  while ((await card.getByRole("button", { name: "Done" }).count()) === 0) {
+    await expect(page.locator(".frame")).toBeVisible();
+    await card.getByRole("button", { name: "Next" }).click();
+  }
+  await card.getByRole("button", { name: "Done" }).click();
+  await expect(card).toHaveCount(0);
 });
 
 test("the key sheet lists the keys, and single keys can be turned off", async ({ go, page }) => {

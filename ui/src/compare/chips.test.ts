@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { chipOf, shownNames } from "./chips";
+import type { ComparedMember } from "../host/bindings/ComparedMember";
+import { chipOf } from "./chips";
 
-test("chips of long names show what differs", () => {
-  const chip = (run: string, name: string) => ({ ...chipOf({ by: "run", run }, undefined, false), name });
-  const long = "gpt-5-codex-high · terminus-2-with-a-long-name";
-  const shown = (names: readonly string[]): string[] => [...shownNames(names.map((name, i) => chip(String(i), name))).values()];
-  expect(shown([`${long} (jobs-1)`, `${long} (jobs-2)`])).toEqual(["… (jobs-1)", "… (jobs-2)"]);
-  expect(shown(["oracle", "nop"])).toEqual(["oracle", "nop"]);
-  expect(shown([`${long} (jobs-1)`])).toEqual([`${long} (jobs-1)`]);
+test("a chip has the names that the workbench gave, and those of its address until then", () => {
+  const known = { name: "gpt-5-codex-high · terminus-2 (jobs-1)", short_name: "… (jobs-1)", full_name: "gpt-5-codex-high · terminus-2", runs: ["a"], simulated: false, baseline: null } as unknown as ComparedMember;
+  expect(chipOf({ by: "run", run: "a" }, known, false)).toMatchObject({ name: known.name, shortName: "… (jobs-1)", fullName: known.full_name });
+  const unknown = chipOf({ by: "run", run: "jobs-1" }, undefined, false);
+  expect(unknown.shortName).toBe(unknown.name);
 });

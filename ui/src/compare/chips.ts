@@ -2,7 +2,6 @@
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { Member } from "../host/bindings/Member";
 import type { Swatch } from "../host/bindings/Swatch";
-import { apart } from "./apart";
 import { memberText } from "./members";
 import { memberInWords } from "./words";
 
@@ -10,6 +9,8 @@ export interface Chip {
   readonly key: string;
   readonly member: Member;
   readonly name: string;
+  /** Where there is little room: the workbench leaves out what all names begin with. */
+  readonly shortName: string;
   readonly fullName: string;
   /** How many runs a group has. */
   readonly quiet: string | undefined;
@@ -19,17 +20,12 @@ export interface Chip {
   readonly baseline: "oracle" | "nop" | null;
 }
 
-/** What chips show, by key: names without what all begin with, because a long name is cut at its end. */
-export function shownNames(chips: readonly Chip[]): Map<string, string> {
-  const names = apart(chips.map((chip) => chip.name));
-  return new Map(chips.map((chip, i) => [chip.key, names[i] ?? chip.name]));
-}
-
 export function chipOf(member: Member, known: ComparedMember | undefined, reference: boolean): Chip {
   return {
     key: memberText(member),
     member,
     name: known?.name ?? memberInWords(member),
+    shortName: known?.short_name ?? memberInWords(member),
     fullName: known?.full_name ?? memberInWords(member),
     quiet: member.by === "run" || known === undefined ? undefined : `${String(known.runs.length)} run${known.runs.length === 1 ? "" : "s"}`,
     swatch: known?.swatch,

@@ -7,6 +7,7 @@ import { live, refreshApp } from "../shell/changes.svelte";
 import { parseRoute, router } from "../shell/router.svelte";
 import { played } from "../shell/runs.svelte";
 import { toasts } from "../shell/toasts.svelte";
+import { beginTour, tour } from "../tour/tour.svelte";
 
 /** Why the last thing could not be opened, and what it was. */
 export interface Failure {
@@ -40,6 +41,8 @@ export const opening = {
 
 /** Sources that are being read, as far as this window knows. */
 let reading = new Set<number>();
+/** The sample while it is read for the first time: the tour begins when it has been. */
+let tourOf: number | undefined;
 
 /** What a scenario pack is recognised as; it has a page of its own. */
 export const PACK = "Scenario pack";
@@ -84,12 +87,21 @@ export async function pick(kind: "folder" | "zip"): Promise<void> {
   else if (path !== null) await openPath(path);
 }
 
-export async function openSample(): Promise<void> {
+/** Opens the sample. The first look at it begins the tour of the page of a run; later looks do where `withTour` asks for it. */
+export async function openSample(withTour = false): Promise<void> {
   const sample = live.app?.sample;
   if (sample === null || sample === undefined) return;
-  const loaded = live.app?.sources.find((source) => source.path === sample);
-  if (loaded) router.go({ page: "library", query: { source: String(loaded.id) } });
-  else await openPath(sample);
+  const loaded = live.app?.sources.find((source) => source.path === sample && source.status === "ready");
+  const wanted = withTour || !tour.seen;
+  if (loaded) {
+    if (wanted && (await beginTour(loaded.id).catch(() => false))) return;
+    router.go({ page: "library", query: { source: String(loaded.id) } });
+    return;
+  }
+  const opened = await openPath(sample);
+  if (!wanted || !opened) return;
+  tourOf = opened.id;
+  noticeRead(live.app?.sources ?? []);
 }
 
 /** Takes a source out of the library; for 10 s the notice offers to take that back. */
@@ -127,6 +139,11 @@ export function noticeRead(sources: readonly SourceInfo[]): void {
   // A run that is played here is read again after every attempt: that is no news.
   const own = new Set((played.data?.runs ?? []).map((run) => run.folder));
   for (const source of sources) {
+    if (source.id === tourOf && source.status !== "reading") {
+      tourOf = undefined;
+      // Whoever went on meanwhile is not called back.
+      if (source.status === "ready" && router.page.query["source"] === String(source.id)) void beginTour(source.id).catch(showFailure("The tour could not begin"));
+    }
     if (!reading.has(source.id) || source.status === "reading" || own.has(source.path)) continue;
     const report = { label: "Report", run: () => router.go({ page: "report", source: source.id, query: {} }) };
     const detail = `${counted(source.runs, "run")}, ${countsInWords(source.severities)}`;

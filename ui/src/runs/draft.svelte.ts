@@ -4,7 +4,7 @@ import { asCallError, call, type CallError } from "../host";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import type { LaunchForm } from "../host/bindings/LaunchForm";
 import type { LoadSettings } from "../host/bindings/LoadSettings";
-import { type Control, type FieldName, type Typed, entered, withAgent } from "./form";
+import { type Control, type FieldName, type Typed, entered, holds, withAgent, withProtocol, withSource } from "./form";
 
 let form = $state.raw<LaunchForm | undefined>();
 let settings = $state.raw<FormSettings | undefined>();
@@ -53,7 +53,18 @@ export const draft = {
     if (!settings) return;
     const { change, problem } = entered(control, input);
     const ours = settings.output_dir === proposed;
-    settings = change.agent === undefined ? { ...settings, ...change } : withAgent(settings, change.agent);
+    const { source, protocol } = settings;
+    if (change.agent !== undefined) settings = withAgent(settings, change.agent);
+    else if (change.source !== undefined) settings = withSource(settings, change.source, form?.defaults ?? settings);
+    else if (change.protocol !== undefined) settings = withProtocol(settings, change.protocol);
+    else settings = { ...settings, ...change };
+    // A number that was set, or a field that does nothing any more, is no longer what was typed.
+    if (settings.source !== source || settings.protocol !== protocol) {
+      const of = settings;
+      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(of, field);
+      typed = Object.fromEntries(Object.entries(typed).filter(([field]) => stays(field as FieldName)));
+      problems = new Map([...problems].filter(([field]) => stays(field)));
+    }
     if (ours && change.output_dir === undefined) proposed = settings.output_dir;
     // What was typed stays as it was typed, also where it means a number: `1,000`.
     typed = { ...typed, [control.field]: control.kind === "choice" || control.kind === "truth" ? undefined : input };

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import { aboutOf, advancedInWords, differInWords, emptyMeans, entered, labelOf, placesOf, sectionsOf, textOf, withAgent, wordsOf, isSampled, isSamplingOf } from "./form";
+import { aboutOf, advancedInWords, differInWords, emptyMeans, entered, isPlayer, labelOf, placesOf, protocolInWords, sectionsOf, textOf, withAgent, withProtocol, withSource, wordsOf, isSampled, isSamplingOf } from "./form";
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
   agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null,
-  iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
+  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
   attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
   attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, attempt_wall_minutes: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
@@ -23,7 +23,47 @@ test("every field has exactly one place, whatever the settings are", () => {
         expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
       }
     }
+    for (const protocol of ["own", "evocode", "mt_at_k"] as const) {
+      for (const who of [agent, "oracle"]) {
+        const shown = placesOf({ ...defaults, agent: who, endpoint_mode, source: "tasks", protocol }, form).flatMap((s) => s.fields.map((f) => f.field));
+        expect([...shown].sort(), `tasks ${endpoint_mode} ${who} ${protocol}`).toEqual(all);
+      }
+    }
   }
+});
+
+test("tasks show what they have, and a protocol sets its fields", () => {
+  const codex = { ...defaults, agent: "codex", endpoint_mode: "gateway" as const };
+  const shown = (settings: FormSettings): string[] => sectionsOf(settings, form).flatMap((s) => s.fields.map((f) => f.field));
+  expect(shown(codex)).toEqual(expect.arrayContaining(["source", "scenarios_dir", "n_turns", "feedback"]));
+  for (const field of ["tasks", "protocol", "restore_before_try", "task_timeout"]) expect(shown(codex), field).not.toContain(field);
+  const tasks = withSource(codex, "tasks", defaults);
+  expect(tasks).toMatchObject({ source: "tasks", agent: "codex", protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
+  expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "model", "run_usd"]));
+  for (const field of ["attempt_limit", "fail_stop", "restore_before_try", "task_timeout", "scenarios_dir", "n_turns", "feedback", "image", "use_docker"]) expect(shown(tasks), field).not.toContain(field);
+  const tries = withProtocol(tasks, "mt_at_k");
+  expect(tries).toMatchObject({ attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" });
+  expect(shown(tries)).toContain("attempt_limit");
+  expect(shown(tries)).not.toContain("fail_stop");
+  const own = withProtocol(tries, "own");
+  expect(own).toEqual({ ...tries, protocol: "own" });
+  expect(shown(own)).toEqual(expect.arrayContaining(["attempt_limit", "fail_stop", "restore_before_try", "task_timeout"]));
+  expect(new Set((["own", "evocode", "mt_at_k"] as const).map(protocolInWords)).size).toBe(3);
+  expect(withSource(tries, "scenarios", defaults)).toEqual(codex);
+});
+
+test("players of tasks ask no model, and what cannot play tasks gives way to one", () => {
+  const played = withSource(withAgent({ ...defaults, agent: "codex" }, "mock"), "tasks", { ...defaults, agent: "codex" });
+  expect(played).toMatchObject({ agent: "oracle", use_docker: true });
+  expect(isPlayer(played)).toBe(true);
+  expect(isPlayer({ source: "scenarios", agent: "oracle" })).toBe(false);
+  const sections = sectionsOf(played, { harnesses: [...form.harnesses, { name: "codex", title: "Codex", version: "1", image: "i", api: "responses" }] });
+  const agents = sections[0]?.fields[0];
+  expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["oracle", "nop", "codex"]);
+  const shown = sections.flatMap((s) => s.fields.map((f) => f.field));
+  for (const field of ["endpoint_mode", "model", "base_url", "price_input", "run_usd", "run_tokens", "oracle_defect_rate"]) expect(shown, field).not.toContain(field);
+  expect(shown).toEqual(expect.arrayContaining(["attempt_minutes", "cpus", "run_minutes", "network"]));
+  expect(withSource(played, "scenarios", { ...defaults, agent: "codex" })).toMatchObject({ agent: "codex", source: "scenarios", attempt_limit: 10 });
 });
 
 test("limits that do not hold are not shown", () => {
@@ -100,9 +140,10 @@ test("the mock agent plays against the simulated model, and a folder named by th
 });
 
 test("a model samples before the run only where no pack is named", () => {
-  expect(isSampled({ use_llm_sampler: true, scenarios_dir: " " })).toBe(true);
-  expect(isSampled({ use_llm_sampler: true, scenarios_dir: "/r/a-pack" })).toBe(false);
-  expect(isSampled({ use_llm_sampler: false, scenarios_dir: "" })).toBe(false);
+  expect(isSampled({ source: "scenarios", use_llm_sampler: true, scenarios_dir: " " })).toBe(true);
+  expect(isSampled({ source: "tasks", use_llm_sampler: true, scenarios_dir: "" })).toBe(false);
+  expect(isSampled({ source: "scenarios", use_llm_sampler: true, scenarios_dir: "/r/a-pack" })).toBe(false);
+  expect(isSampled({ source: "scenarios", use_llm_sampler: false, scenarios_dir: "" })).toBe(false);
 });
 
 test("the sampling of a run is known again by where its pack goes", () => {

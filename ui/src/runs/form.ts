@@ -45,13 +45,32 @@ const apis: Readonly<Record<string, string>> = { chat_completions: "chat", respo
 const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : (apis[api] ?? api)}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
 const keyPlace = choice("key_place", ["none", "none"], ["env", "environment variable"], ["keychain", "keychain"]);
 
+/** Players of tasks that ask no model. */
+const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "nobody (NOP)"]] as const;
+/** Whether tasks are played by their reference solutions or by nobody: no model is asked. */
+export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean => settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
+/** What only scenarios have: tasks bring their images, their length and their requests, and give no feedback. */
+const OF_SCENARIOS: readonly FieldName[] = ["harness_file", "image", "iterative", "scenarios_dir", "n_scenarios", "n_turns", "num_changes_per_turn", "base_seed", "use_llm_sampler", "llm_sampler_model_id", "feedback", "use_docker", "extra_docker_args", "oracle_most_defects", "oracle_repair", "oracle_carries_over", "oracle_stack"];
+/** What only tasks have. */
+const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "restore_before_try", "task_timeout"];
+/** What a protocol sets. */
+const OF_PROTOCOL: readonly FieldName[] = ["fail_stop", "restore_before_try", "task_timeout"];
+/** What only a model has. */
+const OF_MODEL: readonly FieldName[] = ["endpoint_mode", "model", "base_url", "key_place", "key_name", "context_window", "attempt_tokens", "episode_tokens", "run_tokens", "oracle_defect_rate", "oracle_seed", "oracle_stall", "oracle_overflow", "oracle_malformed", "oracle_kill", "oracle_give_up"];
+
 /** What only holds for containers. */
 const OF_CONTAINERS: readonly FieldName[] = ["image", "cpus", "memory_gib", "disk_gib", "pids", "network", "extra_docker_args"];
 /** What only holds where an endpoint is paid. */
 const OF_MONEY: readonly FieldName[] = ["run_usd", "episode_usd", "attempt_usd", "price_input", "price_output", "price_cached", "price_cache_write"];
 
-/** Whether a field does anything under these settings: plain processes have no limits of a container, the simulated model no price. */
+/**
+ * Whether a field does anything under these settings: plain processes have no limits of a container, the simulated model no
+ * price; a protocol sets its fields.
+ */
 export function holds(settings: FormSettings, field: FieldName): boolean {
+  if (settings.source === "scenarios" ? OF_TASKS.includes(field) : OF_SCENARIOS.includes(field)) return false;
+  if (settings.source === "tasks" && settings.protocol !== "own" && (OF_PROTOCOL.includes(field) || (settings.protocol === "evocode" && field === "attempt_limit"))) return false;
+  if (isPlayer(settings) && (OF_MODEL.includes(field) || OF_MONEY.includes(field))) return false;
   if (!settings.use_docker && OF_CONTAINERS.includes(field)) return false;
   return settings.endpoint_mode !== "oracle" || !OF_MONEY.includes(field);
 }
@@ -63,21 +82,28 @@ export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harne
 
 /** The same with the fields that do nothing under these settings. */
 export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
+  const isTasks = settings.source === "tasks";
   const harness = form.harnesses.find((h) => h.name === settings.agent);
   const others = harness || settings.agent === "" || settings.agent === ownHarness ? [] : [[settings.agent, settings.agent] as const];
-  const agents = choice("agent", ...form.harnesses.map((h) => [h.name, h.title] as const), ...others, [ownHarness, "another, from a TOML file…"]);
+  const harnesses = form.harnesses.map((h) => [h.name, h.title] as const);
+  // The mock agent cannot run commands, and nothing says what of a harness of one's own starts in the image of a task.
+  const agents = isTasks ? choice("agent", ...PLAYERS, ...harnesses.filter(([name]) => name !== "mock"), ...(isPlayer(settings) ? [] : others)) : choice("agent", ...harnesses, ...others, [ownHarness, "another, from a TOML file…"]);
   const file = settings.agent === ownHarness ? [text("harness_file", 2)] : [];
-  const endpoint: readonly Placed[] =
-    settings.endpoint_mode === "gateway"
+  // The harnesses play tasks through the gateway.
+  const endpoint: readonly Placed[] = isPlayer(settings)
+    ? []
+    : settings.endpoint_mode === "gateway"
       ? [mode(harness?.api), text("model"), text("base_url", 2), keyPlace, text("key_name"), number("price_input"), number("price_output")]
       : settings.endpoint_mode === "oracle"
         ? [mode(harness?.api), text("model"), number("oracle_defect_rate"), number("oracle_repair")]
         : [mode(harness?.api), text("model"), words("env_vars")];
   const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "generated from the seed", "filled in by a model")] : [];
+  const source = choice("source", ["scenarios", "REST servers"], ["tasks", "Harbor tasks"]);
+  const protocol = choice("protocol", ["evocode", "EvoCode, present"], ["mt_at_k", "EvoCode, paper: MT@k"], ["own", "own settings"]);
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
-    { id: "scenarios", title: "Scenarios", fields: [text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
+    { id: "scenarios", title: "Scenarios", fields: isTasks ? [source, text("tasks", 2), protocol, text("execute_episodes")] : [source, text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), ...(isTasks ? [truth("restore_before_try", "workspace as it is", "restore the snapshot"), choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
     { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
@@ -88,6 +114,16 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
 /** In the order of Advanced. Together with the sections above these are all fields; a test holds that. Keys of other
  *  programs that a loaded configuration brought are kept without a field: they do nothing here. */
 const advanced: readonly Placed[] = [
+  // Without a place of their own, these do nothing under the settings.
+  mode(undefined),
+  text("model"),
+  text("scenarios_dir", 2),
+  number("n_scenarios"),
+  number("n_turns"),
+  text("tasks", 2),
+  choice("protocol", ["own", "own settings"]),
+  truth("restore_before_try"),
+  choice("task_timeout", ["graded", "graded"], ["stop", "stop"]),
   truth("use_docker", "plain processes", "containers"),
   truth("quick_debug", "no", "2 episodes × 2 turns"),
   text("execute_episodes"),
@@ -133,6 +169,8 @@ const ownLabels: Partial<Readonly<Record<FieldName, string>>> = {
   agent: "Harness",
   endpoint_mode: "Model endpoint",
   key_place: "Key",
+  source: "Kind",
+  tasks: "Folder or zip of tasks",
   scenarios_dir: "Pack",
   n_scenarios: "Episodes",
   n_turns: "Turns",
@@ -159,6 +197,8 @@ export function emptyMeans(field: FieldName, defaults: FormSettings): string {
   if (field.startsWith("price_")) return "unknown";
   if (/_(tokens|usd|minutes)$/.test(field)) return "no limit";
   switch (field) {
+    case "tasks":
+      return "/path/to/tasks, or a zip of them";
     case "keep_snapshots":
     case "execute_episodes":
       return "all";
@@ -239,6 +279,41 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
   return settings.agent === "mock" ? { ...next, use_docker: true, oracle_stack: "flask" } : next;
 }
 
+/** Settings with another kind of scenarios. Tasks begin with the protocol of EvoCode-Bench at present; an agent that cannot play the kind gives way. */
+export function withSource(settings: FormSettings, source: FormSettings["source"], defaults: FormSettings): FormSettings {
+  if (source === settings.source) return settings;
+  if (source === "tasks") {
+    const agent = settings.agent === "mock" || settings.agent === ownHarness ? "oracle" : settings.agent;
+    return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode");
+  }
+  const { attempt_limit, fail_stop, restore_before_try, task_timeout, protocol } = defaults;
+  return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, protocol };
+}
+
+/** Settings with another protocol, and what it sets; settings of one's own begin with those of the last one. */
+export function withProtocol(settings: FormSettings, protocol: FormSettings["protocol"]): FormSettings {
+  switch (protocol) {
+    case "evocode":
+      return { ...settings, protocol, attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" };
+    case "mt_at_k":
+      return { ...settings, protocol, attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" };
+    default:
+      return { ...settings, protocol };
+  }
+}
+
+/** What a protocol is, in a sentence. */
+export function protocolInWords(protocol: FormSettings["protocol"]): string {
+  switch (protocol) {
+    case "evocode":
+      return "EvoCode-Bench at present: one attempt at each step, and the whole chain whatever fails. A step out of time is verified.";
+    case "mt_at_k":
+      return "MT@k of the EvoCode paper: up to k attempts at a step, each from the same snapshot and without feedback. The first step without a pass ends the chain; an attempt whose agent did not end by itself is not verified.";
+    default:
+      return "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.";
+  }
+}
+
 /** What a field means and, where that is no choice of words, what it takes. */
 export function aboutOf(control: Control, about: FormField | undefined): string | undefined {
   if (about === undefined) return undefined;
@@ -247,7 +322,7 @@ export function aboutOf(control: Control, about: FormField | undefined): string 
 }
 
 /** Whether a model fills in the scenarios of the run, which it does before it. */
-export const isSampled = (settings: Pick<FormSettings, "scenarios_dir" | "use_llm_sampler">): boolean => settings.use_llm_sampler && settings.scenarios_dir.trim() === "";
+export const isSampled = (settings: Pick<FormSettings, "source" | "scenarios_dir" | "use_llm_sampler">): boolean => settings.source === "scenarios" && settings.use_llm_sampler && settings.scenarios_dir.trim() === "";
 
 /** What is wrong, without the names of keys that the form does not show. */
 export const plainly = (message: string): string => message.replace(/^endpoint\.mode=gateway needs it: /i, "Needed: ");

@@ -135,7 +135,12 @@ export function verdictInWords(verdict: ShakedownVerdict): string {
 }
 
 /** What can be said about a run that is not played any more, in one sentence. */
-export function endInWords(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
+export function endInWords(row: Pick<LiveRunRow, "state" | "message" | "verdict"> & Partial<Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">>): string {
+  const attempts = endpointAttempts({ endpoint_retried: row.endpoint_retried ?? null, endpoint_lost: row.endpoint_lost ?? null });
+  return attempts === null ? endOf(row) : `${endOf(row)} For the endpoint: ${attempts}.`;
+}
+
+function endOf(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
   // A shakedown has one question. Where something else ended it, that is said.
   if (row.verdict && (row.state === "finished" || row.verdict.turn !== null)) return verdictInWords(row.verdict);
   switch (row.state) {
@@ -217,6 +222,14 @@ export function faultsInWords(faults: readonly (readonly [number, number])[]): s
   return faults.map(([status, n]) => `${count(n)} × ${status === 0 ? "no answer" : String(status)}`).join(", ");
 }
 
+/** Attempts that the endpoint cost: `3 attempts retried, 1 lost`; nothing where it cost none, or where nobody counted them. */
+export function endpointAttempts(row: Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">): string | null {
+  const { endpoint_retried: retried, endpoint_lost: lost } = row;
+  if (retried === null || lost === null) return null;
+  if (retried === 0) return lost === 0 ? null : `${counted(lost, "attempt")} lost`;
+  return `${counted(retried, "attempt")} retried${lost === 0 ? "" : `, ${count(lost)} lost`}`;
+}
+
 /** The strip above the episodes. */
 export function strip(run: LiveRunDetail): Stat[] {
   const { row, budget, forecast } = run;
@@ -256,7 +269,8 @@ export function strip(run: LiveRunDetail): Stat[] {
     wide: true,
     title: [budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`, partial ?? null, counted(run.requests, "model request")].filter((t) => t !== null).join(". "),
   });
-  stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: "last 10 min" });
+  const attempts = endpointAttempts(row);
+  stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost: they count for nobody." });
   return stats;
 }
 

@@ -39,7 +39,23 @@ export function trustRows(run: RunTrust): readonly TrustRow[] {
   rows.push({ name: "Network", value: run.network === "open" ? "open: agents reach the internet" : "the gateway only" });
   rows.push({ name: "Processes here", value: run.host_processes ? "yes: our own server and the mock agent, without containers" : "none" });
   rows.push({ name: "Scenarios", value: run.scenarios ?? "generated" });
+  rows.push(...taskRows(run));
   rows.push({ name: "Writes in", value: listed(run.writes) });
+  return rows;
+}
+
+/** What the images of tasks are built of. */
+function taskRows(run: RunTrust): readonly TrustRow[] {
+  const rows = run.task_images.map((images): TrustRow => {
+    const tasks = images.tasks.join(", ");
+    if (images.image !== null) return { name: "Tasks", value: `${tasks}: the image ${images.image}` };
+    const executes = [...images.executes, ...(images.more > 0 ? [`${String(images.more)} more that are not shown`] : [])];
+    const from = images.from.length === 0 ? "unknown" : images.from.join(", ");
+    return { name: "Tasks", value: `${tasks}: built from ${from}; executes ${executes.length === 0 ? "nothing" : executes.join(" | ")}` };
+  });
+  if (run.task_images_more > 0) rows.push({ name: "Tasks", value: `${String(run.task_images_more)} more are not shown` });
+  if (run.tasks_unreadable !== null) rows.push({ name: "Tasks", value: `cannot be looked at: ${run.tasks_unreadable}` });
+  if (run.task_images.length > 0) rows.push({ name: "Executes", value: "the tests of each task in its container, as the user that its image names, often root" });
   return rows;
 }
 

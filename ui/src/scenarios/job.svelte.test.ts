@@ -6,7 +6,7 @@ const { call } = vi.hoisted(() => ({ call: vi.fn<(name: string, request: { job?:
 vi.mock("../host", () => ({ call, asCallError: (thrown: unknown) => thrown }));
 
 function job(number: number, state: Job["state"], kind: Job["kind"] = "generation"): Job {
-  return { job: number, kind, title: "Generate p", source: null, place: "/p", state, progress: [1, 2], seconds: 1, seconds_left: 1, error: null, validation: null, generated: null, images: [], log: [] };
+  return { job: number, kind, title: "Generate p", source: null, place: "/p", state, progress: [1, 2], seconds: 1, seconds_left: 1, error: null, validation: null, generated: null, answers: null, images: [], log: [] };
 }
 let jobs: Job[] = [];
 

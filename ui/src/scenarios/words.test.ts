@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { comparedWith, integerProblem, plain, rate, readPlace } from "./words";
+import { answersOf, comparedWith, integerProblem, partsOf, partsOfAll, plain, rate, readPlace } from "./words";
 
 it("reads a place from the address, whatever stands there", () => {
   expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
@@ -25,4 +25,14 @@ it("takes whole numbers within their limits and says which", () => {
   for (const good of [0, 1, 20]) expect(integerProblem(good, 0, 20)).toBeUndefined();
   for (const bad of [null, undefined, Number.NaN, Infinity, -1, 1.5, 21]) expect(integerProblem(bad, 0, 20)).toBe("must be an integer from 0 to 20");
   expect(integerProblem(2 ** 53, 0, Number.MAX_SAFE_INTEGER)).toBe("must be an integer from 0 to 9,007,199,254,740,991");
+});
+
+it("says where the parts of a sampled pack come from, and nothing where it is unknown", () => {
+  expect(answersOf({ taken: 1, refused: 2, filled: 0 })).toBe("1 answer taken, 2 refused, 0 filled from the seed");
+  expect(answersOf({ taken: 1200, refused: 0, filled: 3 })).toBe("1,200 answers taken, 0 refused, 3 filled from the seed");
+  expect(partsOf({ sampled: 4, fallback: 1 })).toBe("4 from the model, 1 from the seed");
+  for (const unknown of [undefined, { sampled: null, fallback: null }, { sampled: 3, fallback: null }]) expect(partsOf(unknown)).toBeUndefined();
+  expect(partsOfAll([{ sampled: 4, fallback: 1 }, { sampled: 0, fallback: 5 }])).toBe("4 from the model, 6 from the seed");
+  expect(partsOfAll([{ sampled: 4, fallback: 1 }, { sampled: null, fallback: null }])).toBeUndefined();
+  expect(partsOfAll([])).toBeUndefined();
 });

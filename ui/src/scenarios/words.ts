@@ -1,4 +1,6 @@
 // The words of the Scenarios page, and what its address keeps.
+import type { AnswerCounts } from "../host/bindings/AnswerCounts";
+import { count } from "../parts/format";
 import type { ScenarioDocument } from "../host/bindings/ScenarioDocument";
 import type { Query } from "../shell/routes";
 
@@ -46,6 +48,22 @@ export const documents: readonly { readonly id: ScenarioDocument; readonly name:
 
 /** `delete_rule` → `delete rule`. */
 export const plain = (word: string): string => word.replaceAll("_", " ");
+
+/** What became of a model's answers: `9 answers taken, 1 refused, 0 filled from the seed`. */
+export const answersOf = (answers: AnswerCounts): string => `${count(answers.taken)} ${answers.taken === 1 ? "answer" : "answers"} taken, ${count(answers.refused)} refused, ${count(answers.filled)} filled from the seed`;
+
+/** Where the parts of a turn or scenario come from: `4 from the model, 1 from the seed`; undefined where no model was asked or nothing says it. */
+export function partsOf(of: { readonly sampled: number | null; readonly fallback: number | null } | undefined): string | undefined {
+  if (!of || of.sampled === null || of.fallback === null) return undefined;
+  return `${count(of.sampled)} from the model, ${count(of.fallback)} from the seed`;
+}
+
+/** The same over all scenarios of a pack; undefined unless each says it. */
+export function partsOfAll(scenarios: readonly { readonly sampled: number | null; readonly fallback: number | null }[]): string | undefined {
+  if (scenarios.length === 0 || scenarios.some((s) => partsOf(s) === undefined)) return undefined;
+  const sum = (key: "sampled" | "fallback"): number => scenarios.reduce((all, s) => all + (s[key] ?? 0), 0);
+  return partsOf({ sampled: sum("sampled"), fallback: sum("fallback") });
+}
 
 /** A rate of killed mutants: `99.4 %`; nothing tried is no rate. */
 export function rate(killed: number, mutants: number): string {

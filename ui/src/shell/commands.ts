@@ -25,6 +25,7 @@ const list = {
   "open.folder": { label: "Open folder…", group: "Everywhere", keys: ["Ctrl+O"], menu: "File", palette: true, icon: "open" },
   "open.zip": { label: "Open zip…", group: "Everywhere", keys: ["Ctrl+Shift+O"], menu: "File", palette: true, icon: "open" },
   "open.sample": { label: "Look at the sample", group: "Everywhere", keys: [], menu: "File", palette: true, icon: "open" },
+  tour: { label: "Tour of a run", group: "Everywhere", keys: [], menu: "Help", palette: true, icon: "view" },
   find: { label: "Find on this page", group: "Everywhere", keys: ["Ctrl+F"], menu: "Go" },
   "search.text": { label: "Search all text", group: "Everywhere", keys: ["Ctrl+Shift+F"], menu: "Go", palette: true, icon: "find" },
   "go.library": { label: "Library", group: "Everywhere", keys: [], menu: "Go", palette: true, icon: "go" },

@@ -1,6 +1,6 @@
 // An attempt in few words, wherever attempts stand side by side. Pure.
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
-import { count, duration, endReasonLabels } from "../parts/format";
+import { count, counted, duration, endReasonLabels } from "../parts/format";
 
 /** `34 / 47`; the end or the verdict where tests are not counted. */
 export function attemptResult(a: AttemptDetail): string {
@@ -8,6 +8,12 @@ export function attemptResult(a: AttemptDetail): string {
   if (a.verdict === "error" || a.verdict === "unfinished") return a.end_reason ? endReasonLabels[a.end_reason] : a.verdict;
   if (a.verdict === "not_tested") return "not tested";
   return a.reward === null ? a.verdict : `${a.verdict}, reward ${String(a.reward)}`;
+}
+
+/** How often something outside its agent ended an attempt before, so that it was retried; 0 where its source says nothing of it. */
+export function repeatsOf(extra: Readonly<Record<string, unknown>>): number {
+  const repeats = extra["repeats"];
+  return typeof repeats === "number" && Number.isInteger(repeats) && repeats > 0 ? repeats : 0;
 }
 
 /** How long it took and why it ended; the limit of attempts at the last one made. */
@@ -18,5 +24,7 @@ export function attemptTime(a: AttemptDetail, limit: number | null, made: number
   if (a.end_reason !== null && (a.end_reason !== "tests_failed" || a.passed === null)) words.push(endReasonLabels[a.end_reason]);
   if (a.exception && a.end_reason === null) words.push(a.exception[0]);
   if (limit !== null && limit > 1 && a.number === made) words.push(`of ${String(limit)} allowed`);
+  const repeats = repeatsOf(a.extra);
+  if (repeats > 0) words.push(`retried ${counted(repeats, "time")}`);
   return words.join(" · ");
 }

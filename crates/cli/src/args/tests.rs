@@ -28,7 +28,14 @@ fn lines_of(page: &str) -> Vec<Vec<String>> {
 #[test]
 fn every_line_of_the_documentation_is_a_command_line() {
     let mut read = 0;
-    for page in ["README.md", "docs/cli.md", "docs/scenarios.md", "docs/harnesses.md", "docs/figures.md"] {
+    for page in [
+        "README.md",
+        "docs/cli.md",
+        "docs/scenarios.md",
+        "docs/harnesses.md",
+        "docs/figures.md",
+        "docs/local-models.md",
+    ] {
         for words in lines_of(page) {
             Args::try_parse_from(&words).unwrap_or_else(|error| panic!("{page}: {words:?}: {error}"));
             read += 1;

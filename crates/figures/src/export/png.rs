@@ -40,15 +40,7 @@ pub(super) fn write(
     encoder.add_text_chunk("Software".to_owned(), SOFTWARE.to_owned()).map_err(failed)?;
     encoder.add_itxt_chunk("Stamina Lab figure".to_owned(), spec_text::marked(toml)).map_err(failed)?;
     let mut writer = encoder.write_header().map_err(failed)?;
-    let straight: Vec<u8> = pixmap
-        .pixels()
-        .iter()
-        .flat_map(|pixel| {
-            let c = pixel.demultiply();
-            [c.red(), c.green(), c.blue(), c.alpha()]
-        })
-        .collect();
-    writer.write_image_data(&straight).map_err(failed)?;
+    writer.write_image_data(&pixmap.take_demultiplied()).map_err(failed)?;
     writer.finish().map_err(failed)?;
     Ok(out)
 }

@@ -17,7 +17,7 @@ fn gateway() -> Arc<GatewayState> {
     Arc::new(GatewayState {
         backend: Backend::Simulated(Arc::new(Oracle::new(Ability::default()))),
         retry: Retry::default(),
-        faults: FaultAttribution::new(Vec::new()),
+        faults: FaultAttribution::new(Vec::new(), false),
         hosted_tools: false,
         hidden: Vec::new(),
         recorder: Recorder::new(accounts, None),

@@ -10,6 +10,7 @@ pub(crate) mod stall_tracker;
 pub(crate) mod table;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -17,7 +18,7 @@ use tokio::time::Instant;
 
 use self::probe::Probe;
 use self::stall_tracker::EndFacts;
-use self::table::{Api, Decision, ProbeAnswer};
+use self::table::{Answers, Api, Decision, ProbeAnswer};
 use crate::record::AttemptKey;
 use crate::recorder::Recorder;
 use crate::request::RequestKind;
@@ -38,12 +39,48 @@ pub(crate) struct FaultAttribution {
     routes: Vec<Route>,
     /// When the endpoint last answered a probe.
     answered: Arc<Mutex<Option<Instant>>>,
+    /// Whether a request of an agent was answered completely, in whatever API and any part of the run.
+    run_is_answered: AtomicBool,
+}
+
+/// The end of an attempt that is attributed to its endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointFault {
+    /// One line.
+    pub reason: String,
+    /// How far it excuses the agent.
+    pub excuse: Excuse,
+}
+
+/// How far a fault of the endpoint excuses an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Excuse {
+    /// For good: the endpoint caused it, and no agent can.
+    ForGood,
+    /// An agent could cause it at will. So the attempt is retried a limited number of times, and then its end is the agent's.
+    Retried,
+    /// No request of the run was ever answered completely, so no agent has acted yet, and nothing is known of one.
+    RunUnanswered {
+        /// Whether the attempt sent a request to a model. If not, its harness may be what is broken.
+        was_asked: bool,
+    },
 }
 
 impl FaultAttribution {
-    /// `routes` are the APIs that the harness speaks. Empty = all.
-    pub(crate) fn new(routes: Vec<Route>) -> Self {
-        Self { routes, answered: Arc::default() }
+    /// `routes` are the APIs that the harness speaks. Empty = all. `run_is_answered`: a request of an agent was answered in an
+    /// earlier part of the run.
+    pub(crate) fn new(routes: Vec<Route>, run_is_answered: bool) -> Self {
+        Self { routes, answered: Arc::default(), run_is_answered: AtomicBool::new(run_is_answered) }
+    }
+
+    /// Whether a request of an agent was answered completely, in any part of the run.
+    pub(crate) fn is_run_answered(&self) -> bool {
+        self.run_is_answered.load(Ordering::Relaxed)
+    }
+
+    /// A request of an agent was answered completely.
+    pub(crate) fn set_run_answered(&self) {
+        self.run_is_answered.store(true, Ordering::Relaxed);
     }
 
     /// Which API a request uses, for the decision table.
@@ -96,11 +133,11 @@ impl FaultAttribution {
         recorder: &Recorder,
         key: &AttemptKey,
         facts: EndFacts,
-    ) -> Option<String> {
+    ) -> Option<EndpointFault> {
         let Backend::Http(endpoint) = backend else { return None };
         let mut probe = ProbeAnswer::NotSent;
         loop {
-            match table::after_end(facts.ended_by, facts.lost, facts.last, probe) {
+            match table::after_end(facts.ended_by, facts.answers, facts.lost, facts.last, probe) {
                 Decision::Probe => {
                     let planned = facts.probe?;
                     // Where an endpoint falls silent, many attempts end at once. They do not wait for each other's probes.
@@ -111,7 +148,16 @@ impl FaultAttribution {
                         *self.answered.lock().await = Some(Instant::now());
                     }
                 }
-                Decision::EndAsEndpoint => return Some(facts.reason),
+                Decision::EndAsEndpoint => {
+                    let excuse = match facts.answers {
+                        Answers::NoneInRun => Excuse::RunUnanswered { was_asked: facts.was_asked },
+                        Answers::NoneInAttempt | Answers::Some => Excuse::ForGood,
+                    };
+                    return Some(EndpointFault { reason: facts.reason, excuse });
+                }
+                Decision::RetryAttempt => {
+                    return Some(EndpointFault { reason: facts.reason, excuse: Excuse::Retried });
+                }
                 Decision::EndAsAgent | Decision::PassOn(_) | Decision::Retry(_) => return None,
             }
         }
@@ -124,7 +170,7 @@ mod tests {
 
     #[test]
     fn only_the_apis_of_the_harness_concern_the_endpoint() {
-        let attribution = FaultAttribution::new(vec![Route::Messages]);
+        let attribution = FaultAttribution::new(vec![Route::Messages], false);
         assert_eq!(attribution.api(RequestKind::Model(Route::Messages)), Api::Harness);
         for (kind, api) in [
             (RequestKind::Model(Route::ChatCompletions), Api::Other),
@@ -135,9 +181,9 @@ mod tests {
             assert_eq!(attribution.api(kind), api);
             assert!(!attribution.concerns(kind));
         }
-        let all = FaultAttribution::new(Vec::new());
+        let all = FaultAttribution::new(Vec::new(), false);
         assert!(all.concerns(RequestKind::Model(Route::Responses)));
-        let two = FaultAttribution::new(vec![Route::Messages, Route::Responses]);
+        let two = FaultAttribution::new(vec![Route::Messages, Route::Responses], false);
         assert!(two.concerns(RequestKind::Model(Route::Messages)));
         assert!(two.concerns(RequestKind::Model(Route::Responses)));
         assert!(!two.concerns(RequestKind::Model(Route::ChatCompletions)));

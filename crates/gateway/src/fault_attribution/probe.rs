@@ -54,6 +54,8 @@ impl<'a> Probe<'a> {
             retries: 0,
             faults: Vec::new(),
             termination: None,
+            reports_error: false,
+            stream: None,
             unmetered: false,
             probe: true,
             number: 0,
@@ -84,7 +86,8 @@ impl<'a> Probe<'a> {
             meter.push(body.as_bytes(), None);
             meter.end();
             self.tally = meter.tally();
-            if meter.error().is_some() && !self.tally.is_complete() {
+            let is_error = meter.error().is_some() && !self.tally.is_complete();
+            if is_error || meter.flaw().is_some() {
                 return ProbeAnswer::Failed;
             }
         }

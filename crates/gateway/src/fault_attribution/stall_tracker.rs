@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::table::{EndedBy, LastRequest, LostTime};
+use super::table::{Answers, EndedBy, LastRequest, LostTime};
 use crate::record::Waiting;
 use crate::route::Route;
 use crate::text::seconds;
@@ -42,30 +42,66 @@ pub(crate) struct StallTracker {
     /// Requests that wait now.
     waiting: BTreeMap<u64, Waiting>,
     closed: Option<Instant>,
+    /// Whether the harness sent a request of its API.
+    was_sent: bool,
+    /// Whether the endpoint sent anything, an error included.
+    was_heard: bool,
+    /// Whether an answer was complete.
+    has_answer: bool,
+    /// The error that the last finished request was answered with.
+    last_error: Option<RequestError>,
+    /// The last request of an API that the harness is not said to speak, and what came of it.
+    elsewhere: Option<String>,
+}
+
+/// An error in place of an answer.
+#[derive(Debug)]
+struct RequestError {
+    /// When its request began.
+    began: Instant,
+    message: String,
+}
+
+/// What a finished request of the harness's API says of the endpoint.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// When it began.
+    pub(crate) began: Instant,
+    /// The endpoint sent something, an error included.
+    pub(crate) was_heard: bool,
+    /// Its answer is complete.
+    pub(crate) is_complete: bool,
+    /// The error that the agent received in place of an answer.
+    pub(crate) error: Option<String>,
 }
 
 /// A request that stayed unanswered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unanswered {
     pub(crate) route: Route,
-    /// When the endpoint last sent something.
+    /// When the endpoint last sent something, or the first try was sent.
     pub(crate) silent_since: Instant,
     /// When the request was given up.
     pub(crate) until: Instant,
     /// The last sign of the endpoint, if that was a fault.
     pub(crate) fault: Option<String>,
+    /// The endpoint broke the answer off.
+    pub(crate) is_broken: bool,
 }
 
 /// The facts about the end of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EndFacts {
     pub(crate) ended_by: EndedBy,
+    pub(crate) answers: Answers,
     pub(crate) lost: LostTime,
     pub(crate) last: LastRequest,
     /// The probe that would tell, where the endpoint was silent.
     pub(crate) probe: Option<PlannedProbe>,
     /// Why it is the endpoint's, if it is.
     pub(crate) reason: String,
+    /// Whether a model was asked at all.
+    pub(crate) was_asked: bool,
 }
 
 /// A probe that is not sent yet.
@@ -86,6 +122,24 @@ impl StallTracker {
     /// The endpoint answered a request, from its last try until now.
     pub(crate) fn add_answered(&mut self, begin: Instant, until: Instant) {
         insert_span(&mut self.answered, begin, until);
+    }
+
+    /// A request of the harness's API has finished.
+    pub(crate) fn add_finished(&mut self, finished: Finished) {
+        self.was_sent = true;
+        self.was_heard |= finished.was_heard;
+        self.has_answer |= finished.is_complete;
+        let Finished { began, is_complete, error, .. } = finished;
+        if is_complete || error.is_some() {
+            self.last_error = error.map(|message| RequestError { began, message });
+        }
+    }
+
+    /// A request of an API that the harness is not said to speak has finished, possibly with an error.
+    pub(crate) fn add_elsewhere(&mut self, route: Route, is_complete: bool, error: Option<String>) {
+        self.has_answer |= is_complete;
+        let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
+        self.elsewhere = Some(format!("{}{error}", route.path()));
     }
 
     /// A request ended without an answer.
@@ -111,33 +165,54 @@ impl StallTracker {
         self.waiting.values().max_by_key(|waiting| waiting.next_try).copied()
     }
 
-    /// The facts about the end of an attempt with this time limit.
-    pub(crate) fn end_facts(&self, limit: Duration, ended_by: EndedBy) -> EndFacts {
+    /// The facts about the end of an attempt with this time limit. `is_run_answered`: an answer of the run was complete.
+    pub(crate) fn end_facts(&self, limit: Duration, ended_by: EndedBy, is_run_answered: bool) -> EndFacts {
         let share = limit / SHARE;
         let lost = total_outside(&self.lost, &self.answered);
         let last = self.last_unanswered(ended_by);
         let mut facts = EndFacts {
             ended_by,
+            answers: match (self.has_answer, is_run_answered) {
+                (true, _) => Answers::Some,
+                (false, true) => Answers::NoneInAttempt,
+                (false, false) => Answers::NoneInRun,
+            },
             lost: if lost >= share && !lost.is_zero() { LostTime::TenthOrMore } else { LostTime::Less },
             last: LastRequest::Answered,
             probe: None,
-            reason: String::new(),
+            reason: "none of its requests was answered completely".to_owned(),
+            was_asked: self.was_sent || self.elsewhere.is_some(),
         };
         if let Some(last) = last {
             let silence = last.until.saturating_duration_since(last.silent_since);
             facts.last = match &last.fault {
+                Some(_) if last.is_broken => LastRequest::Broken,
                 Some(_) => LastRequest::Faulted,
-                None if silence >= share.min(SILENCE) => LastRequest::Silent,
-                None => LastRequest::BrieflySilent,
+                None if silence < share.min(SILENCE) => LastRequest::BrieflySilent,
+                None if !self.was_heard => LastRequest::SilentThroughout,
+                None if silence > limit / 2 => LastRequest::SilentForMost,
+                None => LastRequest::Silent,
             };
             let patience = share.clamp(PROBE_PATIENCE.0, PROBE_PATIENCE.1);
             facts.probe = Some(PlannedProbe { route: last.route, patience });
             facts.reason = match &last.fault {
                 Some(fault) => format!("{fault}; no answer had come when the attempt ended"),
-                None => format!(
-                    "the endpoint had sent nothing for {} when the attempt ended, and it did not answer a probe",
-                    seconds(silence)
-                ),
+                None => {
+                    format!("the endpoint had sent nothing for {} when the attempt ended", seconds(silence))
+                }
+            };
+        } else if let Some(error) = &self.last_error {
+            facts.last = LastRequest::Refused;
+            facts.reason = format!("its last request was answered with an error: {}", error.message);
+        } else if !self.was_sent {
+            facts.last = LastRequest::NotSent;
+            facts.reason = match &self.elsewhere {
+                None => "it sent no request to a model".to_owned(),
+                Some(elsewhere) => {
+                    format!(
+                        "it sent no request in an API that its harness is said to speak, but to {elsewhere}"
+                    )
+                }
             };
         }
         if facts.lost == LostTime::TenthOrMore && ended_by == EndedBy::TimeLimit {
@@ -156,10 +231,12 @@ impl StallTracker {
         self.unanswered
             .iter()
             .filter(|request| {
-                ended_by == EndedBy::HarnessReport || closed.saturating_duration_since(request.until) <= LAG
+                ended_by != EndedBy::TimeLimit || closed.saturating_duration_since(request.until) <= LAG
             })
             // Another request was answered while it waited, or after it.
             .filter(|request| answered.is_none_or(|answered| answered <= request.silent_since))
+            // A request that began after it was answered, with an error.
+            .filter(|request| self.last_error.as_ref().is_none_or(|error| error.began < request.until))
             .max_by_key(|request| (request.fault.is_some(), request.until - request.silent_since))
     }
 }
@@ -205,13 +282,14 @@ mod tests {
             silent_since: at(start, begin),
             until: at(start, until),
             fault: fault.map(str::to_owned),
+            is_broken: false,
         }
     }
 
     /// The decision before any probe, and the reason.
     fn decided(tracker: &StallTracker, ended_by: EndedBy) -> (Decision, String) {
-        let facts = tracker.end_facts(LIMIT, ended_by);
-        (after_end(facts.ended_by, facts.lost, facts.last, ProbeAnswer::NotSent), facts.reason)
+        let facts = tracker.end_facts(LIMIT, ended_by, true);
+        (after_end(facts.ended_by, facts.answers, facts.lost, facts.last, ProbeAnswer::NotSent), facts.reason)
     }
 
     fn decision(tracker: &StallTracker, ended_by: EndedBy) -> Decision {
@@ -242,27 +320,37 @@ mod tests {
         assert_eq!(reason, "120 s of 1200 s were spent waiting for the endpoint; its last fault: 429");
         let answered = "the harness had an answer in the end";
         assert_eq!(decided(&tracker, EndedBy::HarnessReport).0, Decision::EndAsAgent, "{answered}");
-        let empty = StallTracker::default().end_facts(Duration::ZERO, EndedBy::TimeLimit);
-        assert_eq!((empty.lost, empty.last), (LostTime::Less, LastRequest::Answered));
+        let empty = StallTracker::default().end_facts(Duration::ZERO, EndedBy::TimeLimit, true);
+        assert_eq!((empty.lost, empty.last), (LostTime::Less, LastRequest::NotSent));
     }
 
     #[test]
     fn an_unanswered_last_request_is_probed() {
         let t = Instant::now();
-        let mut tracker = StallTracker { closed: Some(at(t, 1210)), ..StallTracker::default() };
+        let mut tracker = StallTracker {
+            closed: Some(at(t, 1210)),
+            was_sent: true,
+            was_heard: true,
+            ..StallTracker::default()
+        };
         tracker.add_unanswered(unanswered(t, 1150, 1200, None));
         let thinking = "a model may think for fifty seconds";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{thinking}");
         tracker.add_unanswered(unanswered(t, 1140, 1200, None));
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::Probe);
         let planned = PlannedProbe { route: Route::Messages, patience: Duration::from_mins(1) };
-        assert_eq!(tracker.end_facts(LIMIT, EndedBy::TimeLimit).probe, Some(planned));
+        assert_eq!(tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).probe, Some(planned));
         tracker.add_unanswered(unanswered(t, 1199, 1200, Some("503")));
         let (decision_after_fault, reason) = decided(&tracker, EndedBy::TimeLimit);
         assert_eq!(decision_after_fault, Decision::EndAsEndpoint);
         assert!(reason.starts_with("503"), "{reason}");
 
-        let mut tracker = StallTracker { closed: Some(at(t, 1210)), ..StallTracker::default() };
+        let mut tracker = StallTracker {
+            closed: Some(at(t, 1210)),
+            was_sent: true,
+            was_heard: true,
+            ..StallTracker::default()
+        };
         tracker.add_unanswered(unanswered(t, 100, 1100, Some("503")));
         let own = "the agent used the last minutes itself";
         assert_eq!(decision(&tracker, EndedBy::TimeLimit), Decision::EndAsAgent, "{own}");
@@ -271,6 +359,77 @@ mod tests {
         tracker.add_answered(at(t, 1190), at(t, 1195));
         let later = "a later request was answered";
         assert_eq!(decision(&tracker, EndedBy::HarnessReport), Decision::EndAsAgent, "{later}");
+    }
+
+    #[test]
+    fn silence_is_the_endpoints_where_nothing_ever_came_or_it_took_most_of_the_time() {
+        let t = Instant::now();
+        let facts = |was_heard, from| {
+            let mut tracker = StallTracker {
+                closed: Some(at(t, 1200)),
+                was_sent: true,
+                was_heard,
+                ..StallTracker::default()
+            };
+            tracker.add_unanswered(unanswered(t, from, 1200, None));
+            tracker.end_facts(LIMIT, EndedBy::TimeLimit, true).last
+        };
+        assert_eq!(facts(false, 0), LastRequest::SilentThroughout);
+        assert_eq!(facts(true, 0), LastRequest::SilentForMost);
+        assert_eq!(facts(true, 599), LastRequest::SilentForMost);
+        assert_eq!(facts(true, 600), LastRequest::Silent);
+        assert_eq!(facts(false, 1150), LastRequest::BrieflySilent);
+    }
+
+    fn finished(began: Instant, is_complete: bool, error: Option<&str>) -> Finished {
+        Finished { began, was_heard: true, is_complete, error: error.map(str::to_owned) }
+    }
+
+    #[test]
+    fn the_last_error_counts_until_an_answer_follows() {
+        let t = Instant::now();
+        let mut tracker = StallTracker::default();
+        let last = |tracker: &StallTracker| tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
+        let facts = last(&tracker);
+        assert_eq!((facts.last, facts.was_asked), (LastRequest::NotSent, false));
+        tracker.add_finished(finished(t, false, Some("400: no")));
+        // A request that is hung up on is no answer.
+        tracker.add_finished(finished(t, false, None));
+        let facts = last(&tracker);
+        assert_eq!((facts.last, facts.answers), (LastRequest::Refused, Answers::NoneInRun));
+        assert!(facts.was_asked && facts.reason.ends_with("an error: 400: no"), "{}", facts.reason);
+        tracker.add_finished(finished(t, true, None));
+        let facts = last(&tracker);
+        assert_eq!((facts.last, facts.answers), (LastRequest::Answered, Answers::Some));
+    }
+
+    /// A harness that asks again after a broken answer, and then with a malformed request, ends on its own mistake.
+    #[test]
+    fn of_a_broken_answer_and_an_error_the_later_one_decides() {
+        let t = Instant::now();
+        let broken = || Unanswered { is_broken: true, ..unanswered(t, 10, 20, Some("broke off")) };
+        for (began, last) in [(15, LastRequest::Broken), (21, LastRequest::Refused)] {
+            let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
+            tracker.add_unanswered(broken());
+            // One that began before it is a request beside it.
+            tracker.add_finished(finished(at(t, began), false, Some("400: bad request")));
+            tracker.closed = Some(at(t, 25));
+            let facts = tracker.end_facts(LIMIT, EndedBy::HarnessExit, true);
+            assert_eq!(facts.last, last, "the erroneous request began after {began} s");
+        }
+        let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
+        tracker.add_finished(finished(t, false, Some("400: bad request")));
+        tracker.add_unanswered(broken());
+        assert_eq!(tracker.end_facts(LIMIT, EndedBy::HarnessExit, true).last, LastRequest::Broken);
+    }
+
+    #[test]
+    fn a_request_in_another_api_is_named() {
+        let mut tracker = StallTracker::default();
+        tracker.add_elsewhere(Route::Responses, false, Some("404 Not Found".to_owned()));
+        let facts = tracker.end_facts(LIMIT, EndedBy::HarnessExit, false);
+        assert_eq!((facts.last, facts.was_asked), (LastRequest::NotSent, true));
+        assert!(facts.reason.ends_with("but to /v1/responses (404 Not Found)"), "{}", facts.reason);
     }
 
     #[test]

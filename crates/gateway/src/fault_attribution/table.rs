@@ -35,6 +35,9 @@ pub(crate) enum Decision {
     EndAsEndpoint,
     /// The end of the attempt is attributed to the agent.
     EndAsAgent,
+    /// The end of the attempt is attributed to the endpoint while the attempt may be retried, and then to the agent: an agent
+    /// could cause it at will.
+    RetryAttempt,
 }
 
 /// Which API a request uses.
@@ -77,7 +80,8 @@ pub(crate) enum ErrorClass {
 /// Classifies an error answer.
 pub(crate) fn classify_error(api: Api, status: StatusCode, body: &str) -> ErrorClass {
     match (api, status.as_u16()) {
-        (_, 400 | 413 | 422) if overflow::is_reported(body) => ErrorClass::ContextOverflow,
+        (Api::Harness | Api::Other, 413) => ErrorClass::ContextOverflow,
+        (_, 400 | 413 | 422 | 500..=503) if overflow::is_reported(body) => ErrorClass::ContextOverflow,
         (Api::Harness, _) if is_owner_error(status, body) => ErrorClass::Refusal,
         (Api::Harness | Api::Other, 408 | 409 | 425 | 429 | 500 | 502..=599) => ErrorClass::Transient,
         _ => ErrorClass::Request,
@@ -195,11 +199,26 @@ pub(crate) fn after_broken_answer(in_a_row: u32, most: u32) -> Decision {
 
 /// What ended an attempt that the gateway did not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndedBy {
+pub enum EndedBy {
     /// Its limit of time.
     TimeLimit,
     /// Its harness, which reports that the endpoint failed. Clients give up earlier than the gateway does.
     HarnessReport,
+    /// Its harness, which reports another failure. Each harness has words of its own for the same fault.
+    HarnessExit,
+    /// Its agent: it finished, spent a budget of the attempt, or exceeded a limit of its container other than time.
+    Agent,
+}
+
+/// Which answers of a model were complete when an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// No answer in the whole run.
+    NoneInRun,
+    /// No answer in this attempt: its agent has not acted.
+    NoneInAttempt,
+    /// One or more of this attempt.
+    Some,
 }
 
 /// How much of its time an attempt lost to faults of the endpoint.
@@ -214,10 +233,20 @@ pub(crate) enum LostTime {
 /// The state of the last request when its attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastRequest {
+    /// There was none.
+    NotSent,
     /// It was answered, or another request was answered while it waited.
     Answered,
+    /// It was answered with an error that the agent received.
+    Refused,
+    /// The endpoint broke its answer off, or reported an error in the middle of it.
+    Broken,
     /// Unanswered: it was retried after a fault, or its client gave up after one.
     Faulted,
+    /// Unanswered, and silent for a tenth of the limit or a minute. The endpoint sent nothing to the harness in this attempt.
+    SilentThroughout,
+    /// Unanswered, and silent for more than half of the limit.
+    SilentForMost,
     /// Unanswered and without a sign of the endpoint, for a tenth of the limit or a minute.
     Silent,
     /// Unanswered, and silent for a shorter time.
@@ -228,20 +257,38 @@ pub(crate) enum LastRequest {
 #[allow(clippy::match_same_arms, reason = "one arm per rule of the documentation")]
 pub(crate) fn after_end(
     ended_by: EndedBy,
+    answers: Answers,
     lost: LostTime,
     last: LastRequest,
     probe: ProbeAnswer,
 ) -> Decision {
-    use Decision::{EndAsAgent, EndAsEndpoint, Probe};
+    use Decision::{EndAsAgent, EndAsEndpoint, Probe, RetryAttempt};
+    use EndedBy::{Agent, HarnessExit, TimeLimit};
+    use LastRequest::{
+        Answered, BrieflySilent, Broken, Faulted, NotSent, Refused, Silent, SilentForMost, SilentThroughout,
+    };
 
-    match (ended_by, lost, last, probe) {
-        (EndedBy::TimeLimit, LostTime::TenthOrMore, _, _) => EndAsEndpoint,
-        (_, _, LastRequest::Faulted, _) => EndAsEndpoint,
-        // The agent may keep a request open, or ask for a very long answer.
-        (_, _, LastRequest::Silent, ProbeAnswer::NotSent) => Probe,
-        (_, _, LastRequest::Silent, ProbeAnswer::Refused | ProbeAnswer::Failed) => EndAsEndpoint,
-        (_, _, LastRequest::Silent, ProbeAnswer::Answered) => EndAsAgent,
-        (_, _, LastRequest::Answered | LastRequest::BrieflySilent, _) => EndAsAgent,
+    match (ended_by, answers, lost, last, probe) {
+        // No model has ever said a word, so nothing is its agent's.
+        (_, Answers::NoneInRun, ..) => EndAsEndpoint,
+        (Agent, ..) => EndAsAgent,
+        (TimeLimit, _, LostTime::TenthOrMore, _, _) => EndAsEndpoint,
+        // Whatever the harness calls it, and however often it tried.
+        (_, _, _, Broken, _) => EndAsEndpoint,
+        // The harness may have been ended while it waited.
+        (HarnessExit, Answers::Some, _, Faulted, _) => RetryAttempt,
+        (_, _, _, Faulted, _) => EndAsEndpoint,
+        (HarnessExit, _, _, Silent | SilentForMost, _) => EndAsAgent,
+        // The agent may keep a request open, or ask for a very long answer: also with the first request of an attempt, by what
+        // it left in its workspace before.
+        (_, _, _, Silent | SilentForMost | SilentThroughout, ProbeAnswer::NotSent) => Probe,
+        (_, _, _, Silent | SilentForMost | SilentThroughout, ProbeAnswer::Refused | ProbeAnswer::Failed) => {
+            EndAsEndpoint
+        }
+        (_, _, _, SilentThroughout, ProbeAnswer::Answered) => RetryAttempt,
+        (TimeLimit, _, _, SilentForMost, ProbeAnswer::Answered) => RetryAttempt,
+        (_, _, _, Silent | SilentForMost, ProbeAnswer::Answered) => EndAsAgent,
+        (_, _, _, Answered | Refused | NotSent | BrieflySilent, _) => EndAsAgent,
     }
 }
 

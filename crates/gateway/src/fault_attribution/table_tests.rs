@@ -24,9 +24,16 @@ fn errors_are_classified() {
     let (harness, other, free) = (Api::Harness, Api::Other, Api::Free);
     for (row, class, cases) in [
         (
-            "400, 413, 422 that report a context that is too long | the agent receives it: `context_overflow` if it is the last answer",
+            "413 on a path that costs something; 400, 422, 500 to 503 that report a context that is too long | the agent receives it: `context_overflow` if it is the last answer",
             ErrorClass::ContextOverflow,
-            vec![(harness, 400, too_long), (other, 413, too_long), (harness, 422, too_long)],
+            vec![
+                (harness, 413, ""),
+                (other, 413, "{}"),
+                (harness, 400, too_long),
+                (harness, 422, too_long),
+                (harness, 500, too_long),
+                (other, 503, too_long),
+            ],
         ),
         (
             "3xx, 401, 402, 403, 404, 405, 407, 410, 501, an empty account, an unknown model or key, on an API that the harness speaks | a *refusal*: only the owner of the key or the settings can fix it",
@@ -51,7 +58,7 @@ fn errors_are_classified() {
             ErrorClass::Request,
             vec![
                 (harness, 400, "{}"),
-                (harness, 413, ""),
+                (free, 413, ""),
                 (harness, 422, ""),
                 (other, 401, ""),
                 (other, 501, ""),
@@ -239,51 +246,160 @@ fn each_rule_for_an_answer_that_ends_early_is_a_row() {
     }
 }
 
+/// What may be the endpoint's doing.
+const ENDS: [EndedBy; 3] = [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit];
+const ALL_ENDS: [EndedBy; 4] =
+    [EndedBy::TimeLimit, EndedBy::HarnessReport, EndedBy::HarnessExit, EndedBy::Agent];
+const ANSWERS: [Answers; 3] = [Answers::NoneInRun, Answers::NoneInAttempt, Answers::Some];
+/// The run was answered before.
+const ACTED: [Answers; 2] = [Answers::NoneInAttempt, Answers::Some];
+const LOST: [LostTime; 2] = [LostTime::TenthOrMore, LostTime::Less];
+const LAST: [LastRequest; 9] = [
+    LastRequest::NotSent,
+    LastRequest::Answered,
+    LastRequest::Refused,
+    LastRequest::Broken,
+    LastRequest::Faulted,
+    LastRequest::SilentThroughout,
+    LastRequest::SilentForMost,
+    LastRequest::Silent,
+    LastRequest::BrieflySilent,
+];
+
 #[test]
 fn each_rule_for_the_end_of_an_attempt_is_a_row() {
-    use EndedBy::{HarnessReport, TimeLimit};
-    use LastRequest::{Answered, BrieflySilent, Faulted, Silent};
+    use Decision::RetryAttempt;
+    use EndedBy::{HarnessExit, HarnessReport, TimeLimit};
+    use LastRequest::{
+        Answered, BrieflySilent, Broken, Faulted, Refused, Silent, SilentForMost, SilentThroughout,
+    };
     use LostTime::{Less, TenthOrMore};
 
     let (not_sent, answered) = (ProbeAnswer::NotSent, ProbeAnswer::Answered);
     let unanswered = vec![ProbeAnswer::Refused, ProbeAnswer::Failed];
-    let both = vec![TimeLimit, HarnessReport];
-    for (row, ended_by, lost, last, probes, decision) in [
+    let waited = vec![TimeLimit, HarnessReport];
+    for (row, ended_by, answers, lost, last, probes, decision) in [
+        (
+            "no request of the run was ever answered completely | not sent | the endpoint's: no agent has acted yet",
+            ALL_ENDS.to_vec(),
+            vec![Answers::NoneInRun],
+            Less,
+            LAST.to_vec(),
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the harness reports success, or the attempt spent a budget other than time, or exceeded the memory or the disk of its container | not sent | the agent's",
+            vec![EndedBy::Agent],
+            ACTED.to_vec(),
+            Less,
+            LAST.to_vec(),
+            vec![not_sent],
+            EndAsAgent,
+        ),
         (
             "the limit struck, and faults of the endpoint took a tenth of the time or more, without time in which another request was answered | not sent | the endpoint's",
             vec![TimeLimit],
+            ACTED.to_vec(),
             TenthOrMore,
-            vec![Answered, Faulted, Silent, BrieflySilent],
+            LAST.to_vec(),
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the endpoint broke off the answer to the last request, or reported an error in it, and nothing complete came after | not sent | the endpoint's",
+            ENDS.to_vec(),
+            ACTED.to_vec(),
+            Less,
+            vec![Broken],
             vec![not_sent],
             EndAsEndpoint,
         ),
         (
             "the last request was being retried after a fault, or its client gave up after one | not sent | the endpoint's",
-            both.clone(),
+            waited.clone(),
+            ACTED.to_vec(),
             Less,
             vec![Faulted],
             vec![not_sent],
             EndAsEndpoint,
         ),
         (
-            "the last request was silent to the end, for a tenth of the limit or a minute | refused or failed | the endpoint's",
-            both.clone(),
+            "the same, the harness reports another failure, and no answer of the attempt was complete | not sent | the endpoint's",
+            vec![HarnessExit],
+            vec![Answers::NoneInAttempt],
             Less,
-            vec![Silent],
+            vec![Faulted],
+            vec![not_sent],
+            EndAsEndpoint,
+        ),
+        (
+            "the same, the harness reports another failure, and an answer of the attempt was complete | not sent | retried three times, then the agent's: an agent can end its harness",
+            vec![HarnessExit],
+            vec![Answers::Some],
+            Less,
+            vec![Faulted],
+            vec![not_sent],
+            RetryAttempt,
+        ),
+        (
+            "the last request was silent to the end, for a tenth of the limit or a minute | refused or failed | the endpoint's",
+            waited.clone(),
+            ACTED.to_vec(),
+            Less,
+            vec![Silent, SilentForMost, SilentThroughout],
+            unanswered.clone(),
+            EndAsEndpoint,
+        ),
+        (
+            "the same, the harness reports another failure, and the endpoint sent nothing in the whole attempt | refused or failed | the endpoint's",
+            vec![HarnessExit],
+            ACTED.to_vec(),
+            Less,
+            vec![SilentThroughout],
             unanswered,
             EndAsEndpoint,
         ),
         (
+            "the last request was silent to the end, for a tenth of the limit or a minute, and the endpoint sent nothing in the whole attempt | answered | retried three times, then the agent's: what an agent left in its workspace can ask for a very long answer",
+            ENDS.to_vec(),
+            ACTED.to_vec(),
+            Less,
+            vec![SilentThroughout],
+            vec![answered],
+            RetryAttempt,
+        ),
+        (
+            "the limit struck, and the last request was silent for more than half of it | answered | retried three times, then the agent's: an agent can ask for a very long answer",
+            vec![TimeLimit],
+            ACTED.to_vec(),
+            Less,
+            vec![SilentForMost],
+            vec![answered],
+            RetryAttempt,
+        ),
+        (
             "the last request was silent to the end, for a tenth of the limit or a minute | answered | the agent's",
-            both.clone(),
+            waited,
+            ACTED.to_vec(),
             Less,
             vec![Silent],
             vec![answered],
             EndAsAgent,
         ),
         (
+            "the last request was silent, the endpoint sent something in the attempt before, and the harness reports another failure | not sent | the agent's",
+            vec![HarnessExit],
+            ACTED.to_vec(),
+            Less,
+            vec![Silent, SilentForMost],
+            vec![not_sent],
+            EndAsAgent,
+        ),
+        (
             "the last request was silent for a shorter time | not sent | the agent's",
-            both.clone(),
+            ENDS.to_vec(),
+            ACTED.to_vec(),
             Less,
             vec![BrieflySilent],
             vec![not_sent],
@@ -291,30 +407,101 @@ fn each_rule_for_the_end_of_an_attempt_is_a_row() {
         ),
         (
             "the last request was answered, or another request was answered while it waited | not sent | the agent's",
-            both,
+            ENDS.to_vec(),
+            ACTED.to_vec(),
             Less,
             vec![Answered],
+            vec![not_sent],
+            EndAsAgent,
+        ),
+        (
+            "the last request was answered with an error, or none was sent, and a request of the run was answered before | not sent | the agent's",
+            ENDS.to_vec(),
+            ACTED.to_vec(),
+            Less,
+            vec![Refused, LastRequest::NotSent],
             vec![not_sent],
             EndAsAgent,
         ),
     ] {
         stated(row);
         for ended_by in ended_by {
-            for last in last.iter().copied() {
-                for probe in probes.iter().copied() {
-                    assert_eq!(
-                        after_end(ended_by, lost, last, probe),
-                        decision,
-                        "{ended_by:?} {last:?}: {row}"
-                    );
+            for answers in answers.iter().copied() {
+                for last in last.iter().copied() {
+                    for probe in probes.iter().copied() {
+                        assert_eq!(
+                            after_end(ended_by, answers, lost, last, probe),
+                            decision,
+                            "{ended_by:?} {answers:?} {last:?}: {row}"
+                        );
+                    }
                 }
             }
         }
     }
     // Lost time alone does not excuse a harness that had an answer in the end.
-    assert_eq!(after_end(HarnessReport, TenthOrMore, Answered, not_sent), EndAsAgent);
-    assert_eq!(after_end(HarnessReport, Less, Silent, not_sent), Decision::Probe);
+    assert_eq!(after_end(HarnessReport, Answers::Some, TenthOrMore, Answered, not_sent), EndAsAgent);
+    assert_eq!(after_end(HarnessReport, Answers::Some, Less, Silent, not_sent), Decision::Probe);
+    // Nor does it one that finished.
+    assert_eq!(after_end(EndedBy::Agent, Answers::Some, TenthOrMore, Broken, not_sent), EndAsAgent);
     stated(
         "anything, with the simulated model: it is no endpoint, and where it stalls it plays an agent that never finishes | not sent | the agent's",
     );
+}
+
+/// A comparison of harnesses must not be one of how often they try, nor of their words for a fault.
+#[test]
+fn where_the_last_answer_broke_every_harness_is_judged_alike() {
+    let decisions =
+        |answers, lost, last, probe| ENDS.map(|ended_by| after_end(ended_by, answers, lost, last, probe));
+    for answers in ANSWERS {
+        for lost in LOST {
+            let broken = decisions(answers, lost, LastRequest::Broken, ProbeAnswer::NotSent);
+            assert_eq!(broken, [EndAsEndpoint; 3], "{answers:?} {lost:?}");
+        }
+    }
+    for answers in ACTED {
+        for (probe, decision) in [
+            (ProbeAnswer::NotSent, Decision::Probe),
+            (ProbeAnswer::Answered, Decision::RetryAttempt),
+            (ProbeAnswer::Refused, EndAsEndpoint),
+            (ProbeAnswer::Failed, EndAsEndpoint),
+        ] {
+            let silent = decisions(answers, LostTime::Less, LastRequest::SilentThroughout, probe);
+            assert_eq!(silent, [decision; 3], "{answers:?} {probe:?}");
+        }
+    }
+}
+
+/// Whatever an agent can cause at will, also by what it left in its workspace, is excused a limited number of times.
+#[test]
+fn an_agent_is_excused_for_good_only_by_what_the_endpoint_did() {
+    for answers in ACTED {
+        for ended_by in ALL_ENDS {
+            for last in LAST {
+                let decision = after_end(ended_by, answers, LostTime::Less, last, ProbeAnswer::Answered);
+                let is_seen = match last {
+                    LastRequest::Broken => ended_by != EndedBy::Agent,
+                    LastRequest::Faulted => {
+                        matches!(ended_by, EndedBy::TimeLimit | EndedBy::HarnessReport)
+                            || ended_by == EndedBy::HarnessExit && answers == Answers::NoneInAttempt
+                    }
+                    _ => false,
+                };
+                let shown = format!("{answers:?} {ended_by:?} {last:?}: {decision:?}");
+                assert_eq!(decision == EndAsEndpoint, is_seen, "{shown}");
+            }
+        }
+    }
+}
+
+/// As long as no model has said a word, nothing is known of any agent.
+#[test]
+fn no_end_is_the_agents_before_the_run_was_answered() {
+    for ended_by in ALL_ENDS {
+        for (lost, last) in LOST.into_iter().flat_map(|lost| LAST.map(|last| (lost, last))) {
+            let decision = after_end(ended_by, Answers::NoneInRun, lost, last, ProbeAnswer::NotSent);
+            assert_eq!(decision, EndAsEndpoint, "{ended_by:?} {lost:?} {last:?}");
+        }
+    }
 }

@@ -173,9 +173,9 @@ async fn a_resumed_run_continues_its_accounts() {
 /// A budget also holds where the endpoint reports no usage, or the agent hangs up first.
 #[tokio::test]
 async fn a_budget_holds_without_usage() {
-    let endpoint =
-        Endpoint::start(vec![Act::json(200, &format!(r#"{{"choices":[],"x":"{}"}}"#, "y".repeat(4000)))])
-            .await;
+    // A thousand tokens of output, at four bytes each.
+    let long = format!(r#"{{"choices":[{{"message":{{"content":"{}"}}}}]}}"#, "y".repeat(4000));
+    let endpoint = Endpoint::start(vec![Act::json(200, &long)]).await;
     let mut settings = endpoint.settings();
     settings.budgets.attempt.tokens = Some(3000);
     let gateway = start_gateway(settings).await;

@@ -126,6 +126,7 @@ impl Endpoint {
             },
             routes: Vec::new(),
             hosted_tools: false,
+            is_run_answered: false,
             price: Some(Price { input: 1.0, cached: Some(0.1), cache_write: Some(1.25), output: 2.0 }),
             budgets: Budgets::default(),
             retry: Retry {

@@ -9,6 +9,9 @@ use crate::endpoint::{Act, End, Endpoint, REAL_KEY, SILENCE, attempt, post, star
 use crate::passing::{CHAT, CHAT_EVENTS, MESSAGE_EVENTS, RESPONSE_EVENTS, tokens};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
+/// The head of a stream: it says who speaks, and no word.
+const HEAD: &str =
+    "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
 
 fn error(status: u16, text: &str) -> Act {
     Act::json(status, &format!(r#"{{"error":{{"message":"{text}"}}}}"#))
@@ -44,6 +47,8 @@ async fn the_agent_does_not_see_transient_faults() {
     };
     let silent_events =
         Act::Pieces { kind: "text/event-stream", pieces: Vec::new(), gap: Duration::ZERO, end: End::Silent };
+    let html = vec![("content-type", "text/html".to_owned())];
+    let web_page = Act::Answer { status: 200, headers: html, body: "<html>Sign in</html>".into() };
     let faults = [
         (error(429, "slow down"), 429),
         (error(500, "oops"), 500),
@@ -59,6 +64,13 @@ async fn the_agent_does_not_see_transient_faults() {
         (Act::events(""), 0),
         (Act::events("data: {\"error\":{\"message\":\"upstream is gone\",\"code\":502}}\n\n"), 0),
         (Act::json(200, r#"{"error":{"message":"upstream is gone","code":502}}"#), 0),
+        (web_page, 0),
+        (Act::json(200, &CHAT[..40]), 0),
+        (Act::json(200, r#"{"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":0}}"#), 0),
+        (Act::events("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), 0),
+        // Their head has come, and nothing of the answer.
+        (Act::pieces(HEAD, 1, End::Broken), 0),
+        (Act::events(&format!("{HEAD}data: {{\"error\":{{\"message\":\"gone\",\"code\":502}}}}\n\n")), 0),
     ];
     // In parallel, because some of them wait.
     join_all(faults.map(|(fault, status)| async move {
@@ -343,6 +355,43 @@ async fn a_stream_is_complete_after_its_finish_reason() {
     assert_eq!((summary.records[0].termination, summary.spent.unmetered), (None, 1));
 }
 
+/// Whatever the endpoint answers with that is no answer of its API, the attempt is not the agent's.
+#[tokio::test]
+async fn answers_that_are_none_end_the_attempt_as_the_endpoints() {
+    for (act, word) in [
+        (Act::json(200, "<html>Sign in</html>"), "not JSON"),
+        (Act::json(200, &CHAT[..40]), "not JSON"),
+        (Act::json(200, r#"{"choices":[]}"#), "no choice"),
+    ] {
+        let shown = format!("{act:?}");
+        let (status, _, summary, endpoint) = asked(vec![act]).await;
+        assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
+        assert!(is_endpoint(&summary, word), "{shown}: {:?}", summary.stop_reason);
+    }
+}
+
+/// A context that is full is the agent's, in whichever words.
+#[tokio::test]
+async fn each_way_to_say_that_the_context_is_full_is_one() {
+    let stopped = MESSAGE_EVENTS.replace("end_turn", "model_context_window_exceeded");
+    for (path, act) in [
+        (CHAT_PATH, Act::json(413, "")),
+        (CHAT_PATH, error(413, "Request Entity Too Large")),
+        (CHAT_PATH, error(422, "prompt too long")),
+        (CHAT_PATH, error(500, "the request exceeds the available context size")),
+        ("/v1/messages", Act::events(&stopped)),
+    ] {
+        let shown = format!("{act:?}");
+        let endpoint = Endpoint::start(vec![act]).await;
+        let gateway = start_gateway(endpoint.settings()).await;
+        let attempt = gateway.open(attempt(1), None);
+        let _ = post(&attempt, path, r#"{"stream":true}"#).await.text().await;
+        let reason = attempt.close().stop_reason;
+        assert!(matches!(reason, Some(StopReason::ContextOverflow { .. })), "{shown}: {reason:?}");
+        assert_eq!(endpoint.got().len(), 1, "{shown}");
+    }
+}
+
 #[tokio::test]
 async fn repeatedly_broken_streams_end_the_attempt() {
     let pieces = vec![CHAT_EVENTS[..80].to_owned().into()];
@@ -363,7 +412,7 @@ async fn repeatedly_broken_streams_end_the_attempt() {
 
 #[tokio::test]
 async fn an_error_in_the_middle_of_a_stream_reaches_the_agent_and_is_the_endpoints() {
-    let start = MESSAGE_EVENTS.split_inclusive("\n\n").next().unwrap();
+    let start: String = MESSAGE_EVENTS.split_inclusive("\n\n").take(3).collect();
     let failing = format!(
         "{start}event: error\ndata: {{\"type\":\"error\",\"error\":{{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}}}\n\n"
     );

@@ -132,6 +132,7 @@ async fn refusals_reach_clients_that_are_still_sending() {
 
 /// The key is in no answer, record, log, debug text or error, whatever the endpoint repeats.
 #[tokio::test]
+// docs/security.md: Agents
 async fn the_key_appears_nowhere() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gateway.jsonl");
@@ -253,6 +254,56 @@ async fn spending_can_be_computed_from_the_log() {
     assert!(
         other.guess.tokens > 0,
         "what budgets count for an answer without usage is not forgotten: {other:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_log_tells_how_long_a_stream_took_to_begin_and_to_end() {
+    const GAP: Duration = Duration::from_millis(50);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    let chunk = |delta: &str, end: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{end}}}]}}\n\n")
+    };
+    let usage =
+        r#"{"prompt_tokens":900,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":100}}"#;
+    let [role, first, last, end] = [
+        chunk(r#"{"role":"assistant","content":null}"#, "null"),
+        chunk(r#"{"reasoning_content":"Hm"}"#, "null"),
+        chunk(r#"{"content":"Yes"}"#, r#""stop""#),
+        format!("data: {{\"choices\":[],\"usage\":{usage}}}\n\ndata: [DONE]\n\n"),
+    ];
+    let stream = |pieces: &[&String], end: End| Act::Pieces {
+        kind: "text/event-stream",
+        pieces: pieces.iter().map(|piece| (*piece).clone().into()).collect(),
+        gap: GAP,
+        end,
+    };
+    let whole = stream(&[&role, &first, &last, &end], End::Whole);
+    let endpoint =
+        Endpoint::start(vec![whole, Act::json(200, CHAT), stream(&[&role, &first], End::Broken)]).await;
+    let mut settings = endpoint.settings();
+    settings.log = Some(log.clone());
+    let gateway = start_gateway(settings).await;
+    let opened = gateway.open(attempt(1), None);
+    let body = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true}}"#;
+    for _ in 0..3 {
+        // The last one breaks off.
+        let _ = post(&opened, PATH, body).await.text().await;
+    }
+    let records = opened.summary().records;
+    let times = records[0].stream.expect("a whole stream");
+    // Two pieces until there is content, and two after it.
+    assert!(times.first_seconds >= 2.0 * GAP.as_secs_f64(), "{times:?}");
+    assert!(times.first_seconds + times.rest_seconds >= 4.0 * GAP.as_secs_f64(), "{times:?}");
+    assert!(times.rest_seconds > 0.0 && times.first_seconds + times.rest_seconds <= records[0].seconds);
+    assert!(records[1..].iter().all(|record| record.stream.is_none()), "{records:?}");
+    drop(opened);
+    drop(gateway);
+    let speed = gateway::read_totals(&log).unwrap().speeds.tokens_per_second().prompt.unwrap();
+    assert!(
+        (speed.median * times.first_seconds - 800.0).abs() < 1e-6 && (speed.p10 - speed.median).abs() < 1e-6,
+        "{speed:?}"
     );
 }
 

@@ -1,10 +1,13 @@
 //! The gateway over real sockets, between an agent's client and a scripted endpoint.
 #![allow(clippy::unwrap_used, reason = "a scripted endpoint that leaves its script is a failure")]
 
+mod abilities;
 mod attribution;
 mod budgets;
 mod endpoint;
 mod faults;
+mod last_answer;
+mod listing;
 mod lives;
 mod passing;
 mod preflight;

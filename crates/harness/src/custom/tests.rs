@@ -99,6 +99,7 @@ fn only_words_in_braces_are_placeholders() {
 }
 
 #[test]
+// docs/security.md: A file that is loaded as settings
 fn a_file_that_is_no_harness_is_not_quoted() {
     for text in [
         "[default]\nkey = hunter2\n",

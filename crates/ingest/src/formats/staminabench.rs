@@ -39,6 +39,7 @@ use model::{Artifact, ArtifactKind, Baseline, Benchmark, Episode, Run, Transcrip
 pub use own::SCHEMA;
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::identity;
 use crate::readers::json::{Node, cut};
 use ::files::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
@@ -198,6 +199,12 @@ impl Place {
             .as_ref()
             .and_then(Config::turns)
             .or_else(|| self.report.as_ref().and_then(ReportFile::turns))
+    }
+
+    /// The id that our own runner gave the run.
+    fn run_id(&self) -> Option<&str> {
+        let report = self.report.as_ref().filter(|report| report.is_own())?;
+        report.run_text("run_id").filter(|id| !id.is_empty())
     }
 
     fn is_own(&self) -> bool {
@@ -507,8 +514,11 @@ impl PartReader for ScenarioReader {
             episode.extra = said.extra;
         }
         let mut notes = Notes::new(report);
-        let episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
+        let mut episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
         notes.finish(&folder);
+        // Both are there while it is played: a copy that was made meanwhile is the same episode.
+        let of_run = place.run_id().map(|run| identity::of_id(&["staminabench", run, &part.key]));
+        episode.identity = of_run.or_else(|| identity::of_beginning(&episode));
         vec![Reading { run: run_key(at), episode }]
     }
 }

@@ -7,6 +7,7 @@
 mod cell;
 pub mod columns;
 mod csv_rows;
+mod cursors;
 mod episode;
 mod files;
 mod json_rows;
@@ -16,20 +17,24 @@ mod parquet_bounds;
 mod parquet_rows;
 mod rows;
 mod scan;
+mod shares;
 mod thrift;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use ::files::{ReadError, Tree, parent};
 use model::{Artifact, Transcript, Warning};
 
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
+use self::cursors::Cursors;
 use self::episode::{Building, Place};
 use self::files::Table;
 use self::notes::{Done, Notes};
-use self::rows::{RowError, Rows};
+use self::rows::{Begin, RowError, Rows};
 use self::scan::{EpisodeKey, Piece, Row, Taken};
+use self::shares::Shares;
 
 pub use self::files::{Headed, Near, headed, near};
 pub use self::mapping::{Renamed, header_id};
@@ -95,7 +100,7 @@ impl Format for TidyTable {
     }
 
     fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
-        Box::new(TableReader { tables: files::tables(tree, at) })
+        Box::new(TableReader::new(files::tables(tree, at)))
     }
 
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
@@ -109,7 +114,18 @@ impl Format for TidyTable {
 /// Reads parts of the tables of a folder.
 struct TableReader {
     tables: Vec<Table>,
+    /// The rows by share, once a share is read. `None` = there is no room for the file: each share goes over all tables, as one
+    /// does whose rows cannot be read back.
+    shares: OnceLock<Option<Shares>>,
+    cursors: Cursors,
 }
+
+/// So many shares go over all tables themselves: less work than a copy of the rows.
+const SHARES_WITHOUT_COPY: u64 = 2;
+/// Rows and bytes of a share that are kept at most. A share has far less, unless few episodes have nearly all rows: names that
+/// fall into one share cannot be chosen without the library's key.
+const SHARE_ROWS_CAP: u64 = 200_000;
+const SHARE_BYTES_CAP: u64 = 512 << 20;
 
 /// Episodes while their rows come, in the order of their first rows.
 #[derive(Default)]
@@ -119,6 +135,8 @@ struct Episodes {
     key: EpisodeKey,
     last: Option<usize>,
     last_key: EpisodeKey,
+    /// Rows of a share.
+    taken: Taken,
 }
 
 impl Episodes {
@@ -147,57 +165,113 @@ impl Episodes {
 }
 
 impl TableReader {
-    fn rows_in_a_row(
-        tree: &Tree,
-        table: &Table,
-        mut rows: Box<dyn Rows>,
-        episodes: &mut Episodes,
-        notes: &mut Notes,
-    ) {
-        let place = Self::place(tree, table);
-        let mut taken = Taken::default();
-        while let Some(next) = rows.advance() {
-            match next {
-                Ok(()) => {}
-                // The survey has said it.
-                Err(RowError::Row(..)) => continue,
-                Err(RowError::Rest(_)) => return,
-            }
-            let row = Row::new(rows.as_ref(), &table.mapping);
-            let has_episode = row.episode(&mut episodes.key);
-            // As the survey ends a part.
-            if taken.is_full() && (!has_episode || episodes.key != episodes.last_key) {
-                return;
-            }
-            taken.add(rows.as_ref());
-            if has_episode {
-                episodes.take(&row, &place, notes);
-            } else {
-                no_scenario(&row, table, notes);
-            }
-        }
+    fn new(tables: Vec<Table>) -> Self {
+        Self { tables, shares: OnceLock::new(), cursors: Cursors::default() }
     }
 
-    fn share(&self, tree: &Tree, (number, of): (u64, u64), episodes: &mut Episodes, notes: &mut Notes) {
+    fn rows_in_a_row(
+        &self,
+        tree: &Tree,
+        (table, begin): (&Table, Begin),
+        episodes: &mut Episodes,
+        notes: &mut Notes,
+    ) -> Result<(), ReadError> {
+        let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
+        let place = Self::place(tree, table);
+        let mut taken = Taken::default();
+        let mut next = Some(Ok(()));
+        while let Some(on) = next {
+            match on {
+                Ok(()) => {
+                    let row = Row::new(rows.as_ref(), &table.mapping);
+                    let has_episode = row.episode(&mut episodes.key);
+                    // As the survey ends a part.
+                    if taken.is_full() && (!has_episode || episodes.key != episodes.last_key) {
+                        self.cursors.keep(tree, table, rows);
+                        return Ok(());
+                    }
+                    taken.add(rows.as_ref());
+                    if has_episode {
+                        episodes.take(&row, &place, notes);
+                    } else {
+                        no_scenario(&row, table, notes);
+                    }
+                }
+                // The survey has said it.
+                Err(RowError::Row(..)) => {}
+                Err(RowError::Rest(_)) => return Ok(()),
+            }
+            next = rows.advance();
+        }
+        Ok(())
+    }
+
+    /// The episodes of a share from the copy of the rows. `None` = there is none, or it cannot be read to its end.
+    fn share_of_copy(&self, tree: &Tree, share: (u64, u64)) -> Option<(Episodes, Notes)> {
+        let (number, of) = share;
+        if of <= SHARES_WITHOUT_COPY {
+            return None;
+        }
+        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
+        let shares = self.shares.get_or_init(|| Shares::sort(tree, &self.tables, of).ok()).as_ref()?;
+        if let Some((table, row)) = shares.left_out
+            && number == 0
+        {
+            let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
+                        Sort the table by run and scenario.";
+            notes.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
+        }
+        let mut rows = shares.rows(number);
+        while let Some(next) = rows.advance() {
+            next.ok()?;
+            let table = self.tables.get(rows.table())?;
+            Self::take(tree, table, &rows, share, &mut episodes, &mut notes);
+        }
+        Some((episodes, notes))
+    }
+
+    /// The same from the tables themselves.
+    fn share_of_tables(&self, tree: &Tree, share: (u64, u64)) -> (Episodes, Notes) {
+        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
         for table in &self.tables {
             let Ok(mut rows) = table.rows(tree) else { continue };
-            let place = Self::place(tree, table);
             while let Some(next) = rows.advance() {
                 match next {
                     Ok(()) => {}
                     Err(RowError::Row(..)) => continue,
                     Err(RowError::Rest(_)) => break,
                 }
-                let row = Row::new(rows.as_ref(), &table.mapping);
-                if !row.episode(&mut episodes.key) {
-                    if number == 0 {
-                        no_scenario(&row, table, notes);
-                    }
-                } else if episodes.key.share(of) == number {
-                    episodes.take(&row, &place, notes);
-                }
+                Self::take(tree, table, rows.as_ref(), share, &mut episodes, &mut notes);
             }
         }
+        (episodes, notes)
+    }
+
+    /// Takes a row if it is of the share.
+    fn take(
+        tree: &Tree,
+        table: &Table,
+        rows: &dyn Rows,
+        (number, of): (u64, u64),
+        episodes: &mut Episodes,
+        notes: &mut Notes,
+    ) {
+        let row = Row::new(rows, &table.mapping);
+        if !row.episode(&mut episodes.key) {
+            if number == 0 {
+                no_scenario(&row, table, notes);
+            }
+            return;
+        }
+        if episodes.key.share(of, tree.hash_key()) != number {
+            return;
+        }
+        if episodes.taken.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
+            let what = "has an episode beside which too many others would be kept. It is left out.";
+            return notes.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
+        }
+        episodes.taken.add(rows);
+        episodes.take(&row, &Self::place(tree, table), notes);
     }
 
     fn place<'a>(tree: &'a Tree, table: &'a Table) -> Place<'a> {
@@ -230,9 +304,9 @@ impl PartReader for TableReader {
                 let table = self.tables.iter().find(|known| known.path == table);
                 if let Some(table) = table {
                     path = &table.path;
-                    match table.rows_from(tree, begin) {
-                        Ok(rows) => Self::rows_in_a_row(tree, table, rows, &mut episodes, &mut notes),
-                        Err(error) => report.unreadable(&table.path, &error, "Its rows are left out."),
+                    let read = self.rows_in_a_row(tree, (table, begin), &mut episodes, &mut notes);
+                    if let Err(error) = read {
+                        report.unreadable(&table.path, &error, "Its rows are left out.");
                     }
                 }
             }
@@ -240,7 +314,9 @@ impl PartReader for TableReader {
                 if let [only] = &self.tables[..] {
                     path = &only.path;
                 }
-                self.share(tree, (number, of), &mut episodes, &mut notes);
+                let share = (number, of);
+                (episodes, notes) =
+                    self.share_of_copy(tree, share).unwrap_or_else(|| self.share_of_tables(tree, share));
             }
             None => {}
         }
@@ -251,5 +327,137 @@ impl PartReader for TableReader {
         let readings = readings.collect();
         notes.settle(report);
         readings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// A Parquet file of so many attempts, each of a scenario of its own.
+    fn parquet(rows: usize) -> Vec<u8> {
+        use parquet::data_type::{ByteArray, ByteArrayType};
+        use parquet::file::properties::WriterProperties;
+        use parquet::file::writer::SerializedFileWriter;
+        const COLUMNS: [&str; 7] = ["run", "harness", "model", "scenario", "turn", "attempt", "passed"];
+        let columns = COLUMNS.map(|name| format!("required binary {name} (UTF8);")).join(" ");
+        let schema =
+            parquet::schema::parser::parse_message_type(&format!("message t {{ {columns} }}")).unwrap();
+        let properties = WriterProperties::builder().build().into();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for name in COLUMNS {
+            let value = |row: usize| match name {
+                "scenario" => format!("s{row}"),
+                "turn" | "attempt" | "passed" => "1".to_owned(),
+                name => name.to_owned(),
+            };
+            let values: Vec<ByteArray> = (0..rows).map(|row| ByteArray::from(value(row).as_str())).collect();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn parts_of_a_parquet_go_over_it_once() {
+        const ROWS: usize = 90_000;
+        let room = tempfile::tempdir().unwrap();
+        std::fs::write(room.path().join("t.parquet"), parquet(ROWS)).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        let parts = TidyTable.survey(&tree, "", &mut Report::default()).parts;
+        assert_eq!(parts.len(), 5);
+        let reader = TableReader::new(files::tables(&tree, ""));
+        let read = |reader: &TableReader, part: &Part| -> Vec<String> {
+            let readings = reader.read(&tree, part, &mut Report::default()).into_iter();
+            readings.map(|reading| reading.episode.scenario).collect()
+        };
+        let all: Vec<String> = parts.iter().flat_map(|part| read(&reader, part)).collect();
+        assert_eq!(all, (0..ROWS).map(|row| format!("s{row}")).collect::<Vec<_>>());
+        assert_eq!(reader.cursors.opened.load(std::sync::atomic::Ordering::Relaxed), 1, "for five parts");
+        // In any order it is the same.
+        let other = TableReader::new(files::tables(&tree, ""));
+        let mut again: Vec<String> =
+            [4, 0, 3, 1, 2].iter().flat_map(|at| read(&other, &parts[*at])).collect();
+        again.sort_unstable();
+        let mut all = all;
+        all.sort_unstable();
+        assert_eq!(again, all);
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn shares_of_episodes_that_lie_apart_go_over_the_tables_once() {
+        const OF: u64 = 50;
+        let room = tempfile::tempdir().unwrap();
+        let mut table =
+            "run,harness,model,scenario,repeat,turn,attempt,passed,cost_usd,log,mine\n".to_owned();
+        for turn in 1..=3 {
+            for number in 0..300 {
+                let repeat = number % 2 + 1;
+                writeln!(table, "a,h,m,s{number},{repeat},{turn},1,{},0.25,no.log,x{number}", turn < 3)
+                    .unwrap();
+            }
+        }
+        // A row without a scenario is told once.
+        writeln!(table, "a,h,m,,,1,1,true,,,").unwrap();
+        let path = room.path().join("apart.csv");
+        std::fs::write(&path, &table).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        let all = |of: u64, once_read: &dyn Fn()| {
+            let reader = TidyTable.reader(&tree, "");
+            let (mut readings, mut warnings) = (Vec::new(), Vec::new());
+            for number in 0..of {
+                let mut report = Report::default();
+                let part = Part { key: Piece::Share { number, of }.key(), stamp: 0 };
+                readings.extend(reader.read(&tree, &part, &mut report));
+                warnings.extend(report.warnings);
+                once_read();
+            }
+            readings.sort_by(|a, b| a.episode.key.cmp(&b.episode.key));
+            warnings.retain(|warning| warning.code == "table.no_name");
+            (readings, warnings)
+        };
+        let (expected, told) = all(1, &|| {});
+        assert_eq!((expected.len(), told.len()), (300, 1));
+        assert!(expected.iter().all(|reading| reading.episode.turns.len() == 3));
+        // Whoever goes over the tables again finds them empty.
+        let empty = || std::fs::write(&path, table.lines().next().unwrap()).unwrap();
+        assert_eq!(all(OF, &empty), (expected, told));
+    }
+
+    #[test]
+    fn rows_that_cannot_be_read_back_are_read_from_the_tables() {
+        const OF: u64 = 5;
+        let room = tempfile::tempdir().unwrap();
+        let mut table = "run,harness,model,scenario,turn,attempt,passed\n".to_owned();
+        for turn in 1..=2 {
+            for number in 0..200 {
+                writeln!(table, "a,h,m,s{number},{turn},1,true").unwrap();
+            }
+        }
+        std::fs::write(room.path().join("apart.csv"), &table).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        let reader = TableReader::new(files::tables(&tree, ""));
+        let all = || -> Vec<Reading> {
+            let share = |number| {
+                let part = Part { key: Piece::Share { number, of: OF }.key(), stamp: 0 };
+                reader.read(&tree, &part, &mut Report::default())
+            };
+            (0..OF).flat_map(share).collect()
+        };
+        let expected = all();
+        assert_eq!(expected.len(), 200);
+        let copy = reader.shares.get().unwrap().as_ref().unwrap();
+        // In the middle of a share, and all of it.
+        for bytes in [1_000, 0] {
+            copy.lose_after(bytes);
+            assert_eq!(all(), expected);
+        }
     }
 }

@@ -91,7 +91,10 @@ impl Format for TerminalBench {
         let log = join(at, "run.log");
         Box::new(TaskReader {
             run: files.key(tree, at),
-            log: tree.entry(&log).filter(|entry| !entry.is_folder()).map(|_| log),
+            of_run: trial::OfRun {
+                uuid: files.uuid().map(str::to_owned),
+                log: tree.entry(&log).filter(|entry| !entry.is_folder()).map(|_| log),
+            },
             trials: layout::trials(tree, at, &files),
         })
     }
@@ -134,7 +137,7 @@ fn is_of_a_run(tree: &Tree, at: &str, name: &str) -> bool {
 /// Reads the trials of tasks.
 struct TaskReader {
     run: String,
-    log: Option<String>,
+    of_run: trial::OfRun,
     trials: BTreeMap<String, Vec<Trial>>,
 }
 
@@ -145,14 +148,15 @@ impl PartReader for TaskReader {
             .iter()
             .map(|trial| {
                 let result = trial.result(tree, report);
-                let episode = trial::episode(tree, trial, result.as_ref(), self.log.as_deref(), report);
+                let episode = trial::episode(tree, trial, result.as_ref(), &self.of_run, report);
                 (trial.order(result.as_ref()), trial.place(), episode)
             })
             .collect();
         read.sort_by(|(a, ..), (b, ..)| a.cmp(b));
         let identity =
             |(.., episode): &(_, _, model::Episode)| Some((String::new(), episode.identity.clone()?));
-        identity::once_each(&mut read, identity, |_| false, |(_, place, _)| place.clone(), report);
+        let is_snapshot = |(.., episode): &(_, _, model::Episode)| trial::is_snapshot(episode);
+        identity::once_each(&mut read, identity, is_snapshot, |(_, place, _)| place.clone(), report);
         let numbered = read.into_iter().zip(1..).map(|((.., mut episode), repeat)| {
             episode.repeat = repeat;
             Reading { run: self.run.clone(), episode }

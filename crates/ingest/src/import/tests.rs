@@ -308,3 +308,17 @@ fn single_folders_on_the_way_do_not_count_as_levels() {
     let nothing = discover_among(&Tree::open(Path::new("/proc/self/fdinfo")).unwrap(), &[]);
     assert!(nothing.unwrap_err().formats.is_empty());
 }
+
+#[test]
+fn readers_hash_with_the_key_of_the_library() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "r");
+    bench.write("r.a.ep", "1");
+    let tree = Tree::open(bench.temp.path()).unwrap();
+    assert_eq!(tree.hash_key(), [0; 16]);
+    let stop = AtomicBool::new(false);
+    import_among(&tree, &bench.store, bench.source, &[bench.toy], &|_, _| {}, &stop).unwrap();
+    let key = bench.store.hash_key().unwrap();
+    assert_ne!(key, [0; 16]);
+    assert_eq!((tree.hash_key(), tree.fork().hash_key()), (key, key));
+}

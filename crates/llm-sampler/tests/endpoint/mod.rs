@@ -17,6 +17,8 @@ pub(crate) const NOBODY: &str = "http://127.0.0.1:9";
 pub(crate) enum Reply {
     /// A model's answer.
     Says(String),
+    /// A call of the tool that takes the answer.
+    Calls(Value),
     /// Anything else: status, headers, body.
     Http(u16, Vec<(&'static str, String)>, String),
     /// Nothing, for a long time.
@@ -36,6 +38,8 @@ pub(crate) struct Asked {
     pub(crate) system: String,
     /// (role, text), in order.
     pub(crate) messages: Vec<(String, String)>,
+    /// The whole request.
+    pub(crate) body: Value,
 }
 
 impl Asked {
@@ -53,6 +57,39 @@ impl Asked {
     pub(crate) fn example(&self) -> Value {
         let question = self.messages.first().map_or("", |(_, text)| text.as_str());
         serde_json::from_str(question.lines().last().unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// The form that the answer is asked for in, if any.
+    pub(crate) fn form(&self) -> Option<&Value> {
+        [
+            &self.body["response_format"]["json_schema"]["schema"],
+            &self.body["tools"][0]["function"]["parameters"],
+            &self.body["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"]["json"],
+        ]
+        .into_iter()
+        .find(|form| form.is_object())
+    }
+
+    /// An answer that keeps to the form: the first choice, with a new name in every place.
+    pub(crate) fn in_form(&self) -> Value {
+        let answer = &self.form().expect("a form")["properties"]["answer"];
+        let choice = answer["anyOf"].get(0).unwrap_or(answer);
+        let places = choice["properties"].as_object().expect("places");
+        let word = |index: usize| -> String {
+            let number = self.number * 100 + index;
+            [17_576, 676, 26, 1].iter().map(|size| char::from(b'a' + (number / size % 26) as u8)).collect()
+        };
+        let texts = places.iter().enumerate().map(|(index, (label, place))| {
+            let pattern = place["pattern"].as_str().unwrap_or_default();
+            let text = match (place["enum"].get(0), pattern) {
+                (Some(only), _) => only.clone(),
+                (None, pattern) if pattern.starts_with("^[A-Z]") => json!("Made By Model"),
+                (None, pattern) if pattern.contains(' ') => json!("a thing of a model"),
+                (None, _) => json!(format!("model_{}", word(index))),
+            };
+            (label.clone(), text)
+        });
+        json!({"answer": texts.collect::<serde_json::Map<_, _>>()})
     }
 
     /// A good answer to a question for a change: the example with other names where it brings names.
@@ -73,6 +110,14 @@ impl Asked {
         if let Some(Value::String(name)) = change.get_mut("plural") {
             name.push_str("_of_model");
         }
+        let value = match change["change"].as_str() {
+            Some("add_enum_value") => "value",
+            Some("rename_enum_value") => "to",
+            _ => "",
+        };
+        if let Some(Value::String(name)) = change.get_mut(value) {
+            name.push_str("_of_model");
+        }
         change.to_string()
     }
 }
@@ -85,8 +130,16 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Answers every call with what the script says.
+    /// Takes no form of an answer, which is no call; answers every other one with what the script says.
     pub(crate) fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        Self::taking(&[], script)
+    }
+
+    /// The same, but takes the keys of a request that are named: `response_format`, `tools`, `toolConfig`.
+    pub(crate) fn taking(
+        forms: &'static [&'static str],
+        script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -99,7 +152,7 @@ impl Endpoint {
         let script = Arc::new(script);
         let app = axum::Router::new().fallback(move |request: Request| {
             let (kept, script) = (Arc::clone(&kept), Arc::clone(&script));
-            async move { answer(request, &kept, &*script).await }
+            async move { answer(request, forms, &kept, &*script).await }
         });
         runtime.spawn(async move { axum::serve(listener, app).await });
         Self { port, asked, _runtime: runtime }
@@ -123,6 +176,7 @@ impl Endpoint {
 
 async fn answer(
     request: Request,
+    forms: &[&str],
     kept: &Mutex<Vec<Asked>>,
     script: &(impl Fn(&Asked) -> Reply + Send + Sync),
 ) -> Response<Body> {
@@ -133,6 +187,18 @@ async fn answer(
     let Ok(body) = to_bytes(request.into_body(), 1 << 22).await else { return Response::new(Body::empty()) };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let bedrock = path.starts_with("/model/");
+    let refused = ["response_format", "tools", "toolConfig"]
+        .into_iter()
+        .find(|form| body.get(form).is_some() && !forms.contains(form));
+    if let Some(form) = refused {
+        let message = format!("`{form}` is not supported by this model");
+        let error = json!({"message": message, "error": {"message": message}});
+        return Response::builder()
+            .status(StatusCode::BAD_REQUEST)
+            .header("x-amzn-errortype", "ValidationException")
+            .body(Body::from(error.to_string()))
+            .expect("a response");
+    }
     let text = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
         blocks => blocks[0]["text"].as_str().unwrap_or_default().to_owned(),
@@ -155,7 +221,7 @@ async fn answer(
     };
     let asked = {
         let mut kept = kept.lock().expect("no panic elsewhere");
-        let asked = Asked { number: kept.len(), path, authorization, system, messages };
+        let asked = Asked { number: kept.len(), path, authorization, system, messages, body };
         kept.push(asked.clone());
         asked
     };
@@ -165,6 +231,26 @@ async fn answer(
             (500, Vec::new(), String::new())
         }
         Reply::Http(status, headers, body) => (status, headers, body),
+        Reply::Calls(input) if bedrock => {
+            let call = json!({"toolUse": {"toolUseId": "1", "name": "answer", "input": input}});
+            let body = json!({
+                "output": {"message": {"role": "assistant", "content": [call]}},
+                "stopReason": "tool_use",
+                "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+                "metrics": {"latencyMs": 1},
+            });
+            (200, Vec::new(), body.to_string())
+        }
+        Reply::Calls(input) => {
+            let call = json!({
+                "id": "1",
+                "type": "function",
+                "function": {"name": "answer", "arguments": input.to_string()},
+            });
+            let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+            let body = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]});
+            (200, Vec::new(), body.to_string())
+        }
         Reply::Says(text) if bedrock => {
             let body = json!({
                 "output": {"message": {"role": "assistant", "content": [{"text": text}]}},

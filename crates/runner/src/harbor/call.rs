@@ -6,10 +6,11 @@ use std::sync::Arc;
 use gateway::{AttemptKey, StopReason, oracle};
 use model::{EndReason, Step, Tokens};
 use sandbox::{OpenTask, SandboxError, TaskCommand};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::pack;
 use super::step::{Broken, Played, blamed, said, whole};
+use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, Called, NotCalled, OwnedCall, Room};
 use crate::attempt::{Fault, judge, session_id};
@@ -17,6 +18,7 @@ use crate::bill::{Bill, bill};
 use crate::live::Phase;
 use crate::play::Ending;
 use crate::record::Exception;
+use crate::repeat::with_words;
 use crate::settings::EndpointSettings;
 use crate::verdict::exception;
 
@@ -47,7 +49,8 @@ impl Trial<'_> {
         let instruction = self.task.instruction(self.tree(), step);
         let instruction =
             instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
-        let simulated = self.simulated(step).await?;
+        // Held until the call is over, as the solution is.
+        let (simulated, _held) = self.simulated(step).await?;
         let allowed = self.play.settings.limits.seconds;
         let seconds = step.agent_seconds.map_or(allowed, whole);
         self.known.spent = self.play.spent_of(&self.status, &self.owner.episode).await;
@@ -57,7 +60,7 @@ impl Trial<'_> {
         // Before anything can go wrong: what was spent counts in any case.
         let bill = bill(self.play, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
-        let judged = judge(self.play, self.known.worked, seconds, &called);
+        let judged = judge(self.play, self.known.worked, seconds, &called, false);
         let exit = called.end.exit;
         let harness_end = called.outcome.end;
         self.known.calls += 1;
@@ -80,7 +83,8 @@ impl Trial<'_> {
             over: None,
         });
         played.agent = called.end;
-        if exit.disk_full {
+        let is_unanswered = matches!(judged, Err(Fault::Unanswered { .. }));
+        if exit.disk_full && !is_unanswered {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
         }
@@ -169,7 +173,19 @@ impl Trial<'_> {
     /// a resume plays it again from its first step.
     fn fault(&self, fault: Fault, is_first: bool) -> Broken {
         match fault {
-            Fault::Endpoint(why) => Broken::Ended(EndReason::Endpoint, "EndpointError", why),
+            Fault::Endpoint(why) => {
+                self.play.count_endpoint(true);
+                Broken::Ended(EndReason::Endpoint, "EndpointError", why)
+            }
+            Fault::Unanswered { why, said, is_unasked } => {
+                let why = with_words(why, said, self.play.harness.title());
+                if is_unasked {
+                    // Its harness ended before it asked a model, and nobody has worked in this container.
+                    return Broken::Ended(EndReason::Environment, "HarnessError", why);
+                }
+                self.play.count_endpoint(true);
+                Broken::Ended(EndReason::Endpoint, "EndpointError", why)
+            }
             Fault::Boxes { why, gone } => {
                 Broken::Engine(SandboxError::Engine { doing: "call the agent", why, gone })
             }
@@ -189,33 +205,24 @@ impl Trial<'_> {
     }
 
     /// What the simulated model solves; nothing where another one is asked.
-    async fn simulated(&self, step: &StepFile) -> Result<Option<oracle::Task>, Broken> {
+    async fn simulated(
+        &self,
+        step: &StepFile,
+    ) -> Result<(Option<oracle::Task>, Option<OwnedSemaphorePermit>), Broken> {
         if self.play.settings.endpoint != EndpointSettings::Oracle {
-            return Ok(None);
+            return Ok((None, None));
         }
         let of_task = |why: String| Broken::Ended(EndReason::Environment, "TaskFiles", why);
-        let files = match self.task.solution(self.tree(), step) {
-            None => None,
+        let (solution, held) = match self.task.solution(self.tree(), step) {
+            None => (None, None),
             Some(folder) => {
-                let tasks = self.tasks.clone();
-                let read = tokio::task::spawn_blocking(move || pack::contents(&tasks.tree, &folder));
-                Some(
-                    read.await
-                        .map_err(|panicked| panicked.to_string())
-                        .and_then(|read| read)
-                        .map_err(of_task)?,
-                )
+                let HeldSolution { files, held } = self.tasks.solution(folder).await.map_err(of_task)?;
+                let env = self.variables(&self.file.solution_env)?;
+                let solution = oracle::Solution { files, env, workdir: self.workdir.clone() };
+                (Some(Arc::new(solution)), Some(held))
             }
         };
-        let solution = match files {
-            None => None,
-            Some(files) => Some(Arc::new(oracle::Solution {
-                files,
-                env: self.variables(&self.file.solution_env)?,
-                workdir: self.workdir.clone(),
-            })),
-        };
-        Ok(Some(oracle::Task {
+        let task = oracle::Task {
             scenario: self.planned.scenario,
             turn: self.number,
             attempt: self.attempt,
@@ -223,7 +230,8 @@ impl Trial<'_> {
             attempts_before: Vec::new(),
             feedback: oracle::Feedback::None,
             solution,
-        }))
+        };
+        Ok((Some(task), held))
     }
 
     /// Whether the harness starts in the container of its task; why it does not.

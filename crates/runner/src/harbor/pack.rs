@@ -6,24 +6,33 @@ use sandbox::Packed;
 /// Most bytes and entries of one archive: it is held in memory.
 const MOST_BYTES: u64 = 256 << 20;
 const MOST_ENTRIES: u32 = 50_000;
+/// Most bytes and entries of a solution that a simulated model writes, file by file.
+pub(super) const LARGEST_SOLUTION: u64 = 4 << 20;
+pub(super) const MOST_FILES: u32 = 1_000;
 
 /// Adds what lies in a folder to an archive, below `to`. The error is a sentence that names the file. Blocks.
 pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut Packed) -> Result<(), String> {
-    let mut left = Left { bytes: MOST_BYTES, entries: MOST_ENTRIES };
-    add(tree, from, to, packed, &mut left)
+    add(tree, from, to, packed, &mut Left::of_archive())
 }
 
 /// Whether what lies in a folder fits into an archive, told by the sizes that the folder states. Blocks.
 pub(super) fn fits(tree: &Tree, from: &str) -> bool {
-    fn count(tree: &Tree, from: &str, left: &mut Left) -> bool {
-        tree.list(from).into_iter().all(|entry| {
-            left.take(entry.size) && (!entry.is_folder() || count(tree, &join(from, &entry.name), left))
-        })
-    }
-    count(tree, from, &mut Left { bytes: MOST_BYTES, entries: MOST_ENTRIES })
+    fits_into(tree, from, &mut Left::of_archive())
 }
 
-/// What lies in a folder: names relative to it, and contents. The error is a sentence that names the file. Blocks.
+/// Whether a solution is one that a simulated model writes, told by the sizes that its folder states. Blocks.
+pub(super) fn is_solution_written(tree: &Tree, from: &str) -> bool {
+    fits_into(tree, from, &mut Left::of_solution())
+}
+
+fn fits_into(tree: &Tree, from: &str, left: &mut Left) -> bool {
+    tree.list(from).into_iter().all(|entry| {
+        left.take(entry.size) && (!entry.is_folder() || fits_into(tree, &join(from, &entry.name), left))
+    })
+}
+
+/// What lies in the folder of a solution: names relative to it, and contents. The error is a sentence that names the file.
+/// Blocks.
 pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
     fn add(
         tree: &Tree,
@@ -40,29 +49,41 @@ pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>
             if entry.is_folder() {
                 add(tree, &path, &name, left, found)?;
             } else {
-                let content = tree.read(&path, MOST_BYTES).map_err(|error| format!("{path}: {error}"))?;
+                let content =
+                    tree.read(&path, LARGEST_SOLUTION).map_err(|error| format!("{path}: {error}"))?;
                 found.push((name, content));
             }
         }
         Ok(())
     }
     let mut found = Vec::new();
-    add(tree, from, "", &mut Left { bytes: MOST_BYTES, entries: MOST_ENTRIES }, &mut found)?;
+    add(tree, from, "", &mut Left::of_solution(), &mut found)?;
     Ok(found)
 }
 
+/// What still has room.
 struct Left {
     bytes: u64,
     entries: u32,
+    /// What there was room for.
+    most: (u64, u32),
 }
 
 impl Left {
+    const fn of_archive() -> Self {
+        Self { bytes: MOST_BYTES, entries: MOST_ENTRIES, most: (MOST_BYTES, MOST_ENTRIES) }
+    }
+
+    const fn of_solution() -> Self {
+        Self { bytes: LARGEST_SOLUTION, entries: MOST_FILES, most: (LARGEST_SOLUTION, MOST_FILES) }
+    }
+
     /// Why something of a size was not taken.
     fn what_is_too_much(&self, bytes: u64) -> String {
         if self.bytes < bytes {
-            format!("more than {} MiB", MOST_BYTES >> 20)
+            format!("more than {} MiB", self.most.0 >> 20)
         } else {
-            format!("more than {MOST_ENTRIES} entries")
+            format!("more than {} entries", self.most.1)
         }
     }
 
@@ -105,10 +126,11 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_named() {
-        let mut left = Left { bytes: 10, entries: 1 };
+        let mut left = Left { bytes: 10, entries: 1, ..Left::of_archive() };
         assert!(!left.take(11));
         assert_eq!(left.what_is_too_much(11), "more than 256 MiB");
         assert!(left.take(10) && !left.take(0));
         assert_eq!(left.what_is_too_much(0), "more than 50000 entries");
+        assert_eq!(Left::of_solution().what_is_too_much(5 << 20), "more than 4 MiB");
     }
 }

@@ -34,7 +34,12 @@ impl Trial<'_> {
         let raised = played.raised.as_ref().map(|(reason, _)| *reason);
         let passed = played.rewards.as_ref().map(reward::is_pass);
         // Tests that print cases and printed none had nothing to test.
-        let is_bare = passed == Some(false) && counts.is_none() && raised.is_none() && self.task.uses_cases;
+        let has_no_cases = passed == Some(false) && counts.is_none() && raised.is_none();
+        let is_bare = has_no_cases && {
+            let (tasks, planned) = (self.tasks.clone(), self.planned.clone());
+            let look = move || Ok(tasks.task(&planned).is_some_and(|task| task.uses_cases(&tasks.tree)));
+            blocking(look).await?
+        };
         let (verdict, counts) = match passed {
             Some(true) => (Verdict::Passed, counts),
             Some(false) if is_bare => (Verdict::Error, Some((0, 0))),

@@ -459,6 +459,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn a_player_cannot_have_its_trial_taken_out_of_the_count() {
         let policy = model::CensoringPolicy::default();
         for reason in [EndReason::AgentError, EndReason::KilledItself] {

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use files::{Tree, join};
 use sha2::Digest as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::file::{self, StepFile, TaskFile};
 use super::player::Player;
-use super::{TaskSeen, pack};
+use super::{Recipe, TaskImage, TaskSeen, pack};
 use crate::settings::{RunSettings, SettingsError};
 use crate::state::{Planned, episode_name};
 use crate::{RunError, secrets};
@@ -19,17 +20,25 @@ use crate::{RunError, secrets};
 const LARGEST_FILE: u64 = 1 << 20;
 /// Most tasks of a run.
 const MOST_TASKS: usize = 1000;
-/// Largest file whose contents are in the hash of the tasks, in bytes; of larger ones their sizes are.
-const HASHED: u64 = 64 << 20;
+/// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
+/// ([`pack::fits`]).
+const HASHED: u64 = 256 << 20;
+/// Most bytes of what is played of all tasks together, which is read to be hashed.
+const MOST_BYTES: u64 = 16 << 30;
 /// What of a task's folder is played.
 const PLAYED: [&str; 4] = ["environment", "solution", "steps", "tests"];
+/// KiB of solutions that are in memory at once, over all tasks, for a simulated model that writes them.
+const SOLUTIONS: u32 = 64 << 10;
 
 /// The tasks of a run.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     pub(super) tree: Tree,
     pub(super) list: Vec<Task>,
-    sha256: String,
+    /// Made when it is asked for: all that is played is read.
+    sha256: OnceLock<String>,
+    /// A permit for each KiB of [`SOLUTIONS`].
+    solutions: Arc<Semaphore>,
     /// Images that are built or were, each held while it is: tasks of the same files share one.
     building: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
@@ -47,12 +56,22 @@ pub(super) struct Task {
     lacks: Vec<String>,
     /// Whether its image is built from a `Dockerfile`.
     pub(super) is_built: bool,
-    /// Whether its tests print CASE lines.
-    pub(super) uses_cases: bool,
+    /// Whether a solution of it is more than a simulated model writes.
+    has_large_solution: bool,
+    /// Whether its tests print CASE lines, once somebody has asked.
+    uses_cases: OnceLock<bool>,
+}
+
+/// A solution in memory, which counts among [`SOLUTIONS`] for as long as it lives.
+#[derive(Debug)]
+pub(super) struct HeldSolution {
+    /// Names relative to its folder, and contents.
+    pub(super) files: Vec<(String, Vec<u8>)>,
+    pub(super) held: OwnedSemaphorePermit,
 }
 
 impl Tasks {
-    /// Opens a folder or zip: a task, tasks, or a folder of tasks. Blocks.
+    /// Opens a folder or zip: a task, tasks, or a folder of tasks. Only what says what the tasks are is read. Blocks.
     pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
         let wrong = |why: String| SettingsError::of("tasks", format!("{}: {why}", path.display()));
         let tree = Tree::open(path).map_err(|error| wrong(error.to_string()))?;
@@ -65,9 +84,14 @@ impl Tasks {
                 wrong(format!("it holds {} tasks; at most {MOST_TASKS} are played", folders.len())).into()
             );
         }
+        let mut left = MOST_BYTES;
+        let played = folders.iter().flat_map(|folder| PLAYED.map(|name| join(folder, name)));
+        if !played.into_iter().all(|folder| fits_in(&tree, &folder, &mut left)) {
+            return Err(wrong(format!("its tasks hold more than {} GiB", MOST_BYTES >> 30)).into());
+        }
         let list: Vec<Task> = folders.into_iter().map(|folder| Task::read(&tree, folder)).collect();
-        let sha256 = hash(&tree, &list);
-        Ok(Self { tree, list, sha256, building: Mutex::default() })
+        let solutions = Arc::new(Semaphore::new(SOLUTIONS as usize));
+        Ok(Self { tree, list, sha256: OnceLock::new(), solutions, building: Mutex::default() })
     }
 
     /// What is held while an image is built.
@@ -76,9 +100,25 @@ impl Tasks {
         known.entry(image.to_owned()).or_default().clone()
     }
 
-    /// SHA-256 of all that is played.
+    /// SHA-256 of all that is played, which is read for it when this is called first. Blocks.
     pub(crate) fn sha256(&self) -> &str {
-        &self.sha256
+        self.sha256.get_or_init(|| hash(&self.tree, &self.list))
+    }
+
+    /// The files of a solution for a simulated model. Waits while there are too many in memory. The error is a sentence.
+    pub(super) async fn solution(self: &Arc<Self>, folder: String) -> Result<HeldSolution, String> {
+        let most = u32::try_from(pack::LARGEST_SOLUTION >> 10).unwrap_or(SOLUTIONS).min(SOLUTIONS);
+        let permits = self.solutions.clone().acquire_many_owned(most).await;
+        let mut held = permits.map_err(|error| error.to_string())?;
+        let tasks = self.clone();
+        let read = tokio::task::spawn_blocking(move || pack::contents(&tasks.tree, &folder)).await;
+        let files = read.map_err(|panicked| panicked.to_string())??;
+        let bytes: u64 = files.iter().map(|(name, content)| (name.len() + content.len()) as u64).sum();
+        let needed = usize::try_from(bytes.div_ceil(1 << 10)).unwrap_or(usize::MAX);
+        if let Some(needed) = held.split(needed) {
+            held = needed;
+        }
+        Ok(HeldSolution { files, held })
     }
 
     /// What is to be played: the tasks that can be, or those of them that are named. Numbers count all tasks, from 0.
@@ -116,6 +156,26 @@ impl Tasks {
     /// The task of an episode.
     pub(super) fn task(&self, planned: &Planned) -> Option<&Task> {
         self.list.get(planned.scenario as usize)
+    }
+
+    /// The images of some tasks, by number.
+    pub(super) fn images(&self, numbers: &[u32]) -> Result<Vec<TaskImage>, RunError> {
+        let tasks = numbers.iter().filter_map(|number| self.list.get(*number as usize));
+        let image = |task: &Task| {
+            let image = task.file().ok().and_then(|file| file.image.clone());
+            let recipe = if task.is_built {
+                let path = join(&task.folder, "environment/Dockerfile");
+                let (text, _) = self
+                    .tree
+                    .read_text(&path, LARGEST_FILE)
+                    .map_err(|error| SettingsError::of("tasks", format!("{path}: {error}")))?;
+                Recipe::from_text(&text)
+            } else {
+                Recipe::default()
+            };
+            Ok(TaskImage { task: task.name.clone(), image, recipe })
+        };
+        tasks.map(image).collect()
     }
 
     /// Each task as preflight shows it.
@@ -172,7 +232,15 @@ impl Task {
         };
         let text = tree.read_text(&join(&folder, "task.toml"), LARGEST_FILE);
         let read = text.map_err(|error| error.to_string()).and_then(|(text, _)| file::read(&text));
-        let mut task = Self { name, folder, read, lacks: Vec::new(), is_built: false, uses_cases: false };
+        let mut task = Self {
+            name,
+            folder,
+            read,
+            lacks: Vec::new(),
+            is_built: false,
+            has_large_solution: false,
+            uses_cases: OnceLock::new(),
+        };
         if let Ok(read) = &task.read {
             let file = read.file.clone();
             task.look_around(tree, &file);
@@ -203,17 +271,27 @@ impl Task {
         for folder in PLAYED.iter().filter(|folder| !pack::fits(tree, &join(&self.folder, folder))) {
             lacks.push(format!("{folder}/ is too large"));
         }
-        let tests = file.steps.first().map(|step| format!("steps/{}/tests", step.name)).into_iter();
-        let uses_cases = tests.chain(["tests".to_owned()]).any(|folder| {
-            let folder = join(&self.folder, &folder);
-            tree.list(&folder).iter().filter(|entry| !entry.is_folder()).take(20).any(|entry| {
-                tree.read_text(&join(&folder, &entry.name), LARGEST_FILE)
-                    .is_ok_and(|(text, _)| text.contains("CASE_SUMMARY"))
-            })
-        });
+        let of_steps = file.steps.iter().map(|step| format!("steps/{}/solution", step.name));
+        self.has_large_solution = of_steps
+            .chain(["solution".to_owned()])
+            .any(|folder| !pack::is_solution_written(tree, &join(&self.folder, &folder)));
         // An image that is named wins, as with Harbor.
-        (self.lacks, self.is_built, self.uses_cases) =
-            (lacks, has_recipe && file.image.is_none(), uses_cases);
+        (self.lacks, self.is_built) = (lacks, has_recipe && file.image.is_none());
+    }
+
+    /// Whether its tests print CASE lines. At most 20 files of two folders are looked at, once. Blocks.
+    pub(super) fn uses_cases(&self, tree: &Tree) -> bool {
+        *self.uses_cases.get_or_init(|| {
+            let steps = self.read.iter().filter_map(|read| read.file.steps.first());
+            let of_step = steps.map(|step| format!("steps/{}/tests", step.name));
+            of_step.chain(["tests".to_owned()]).any(|folder| {
+                let folder = join(&self.folder, &folder);
+                tree.list(&folder).iter().filter(|entry| !entry.is_folder()).take(20).any(|entry| {
+                    tree.read_text(&join(&folder, &entry.name), LARGEST_FILE)
+                        .is_ok_and(|(text, _)| text.contains("CASE_SUMMARY"))
+                })
+            })
+        })
     }
 
     pub(super) fn file(&self) -> Result<&TaskFile, String> {
@@ -242,6 +320,13 @@ impl Task {
             if !refusals.contains(&why) {
                 refusals.push(why);
             }
+        }
+        if settings.has_simulated_model() && self.has_large_solution {
+            refusals.push(format!(
+                "a solution of it holds more than {} MiB or {} entries, more than the simulated model writes: play it with agent=ORACLE",
+                pack::LARGEST_SOLUTION >> 20,
+                pack::MOST_FILES
+            ));
         }
         if settings.asks_model() && settings.reach == sandbox::Reach::Open && !read.file.is_public {
             refusals.push(
@@ -332,6 +417,15 @@ fn template(value: &str) -> Option<(&str, Option<&str>)> {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit());
     is_name.then_some((name, default))
+}
+
+/// Whether a folder has at most as many bytes as are left; takes them.
+fn fits_in(tree: &Tree, folder: &str, left: &mut u64) -> bool {
+    tree.list(folder).into_iter().all(|entry| {
+        let Some(rest) = left.checked_sub(entry.size) else { return false };
+        *left = rest;
+        !entry.is_folder() || fits_in(tree, &join(folder, &entry.name), left)
+    })
 }
 
 /// SHA-256 over names and contents of all that is played.

@@ -34,6 +34,8 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         retries: 0,
         faults,
         termination: None,
+        reports_error: false,
+        stream: None,
         unmetered: false,
         probe: false,
         number: 1,
@@ -69,6 +71,11 @@ fn a_run_is_read_from_its_folder_alone() {
     let mut log: String = (0..9).map(|n| request("scenario_0", ago(990 - n * 10), vec![])).collect();
     log.push_str(&request("scenario_0", ago(880), vec![429]));
     log.push_str(&request("scenario_1", ago(20), vec![429, 0]));
+    let timed = r#""tokens":{"input":3100,"cached":100,"output":180},"stream":{"first":20.0,"rest":2.0}"#;
+    let untimed = r#""tokens":{"input":null,"cached":null,"output":null}"#;
+    let streamed = request("scenario_1", ago(15), vec![]).replace(untimed, timed);
+    assert!(streamed.contains(timed), "{streamed}");
+    log.push_str(&streamed);
     std::fs::write(place.gateway_log(), log + "{broken").unwrap();
 
     let live = read(room.path()).unwrap();
@@ -77,6 +84,8 @@ fn a_run_is_read_from_its_folder_alone() {
     assert_eq!(live.state, RunState::Running);
     assert_eq!((live.turns, live.agent.as_str(), live.simulated), (10, "mock", true));
     assert_eq!(live.faults, [(0, 1), (429, 1)], "older ones do not count");
+    let [prompt, answer] = [150.0, 90.0].map(|speed| Some(gateway::Speed { median: speed, p10: speed }));
+    assert_eq!(live.tokens_per_second, gateway::TokensPerSecond { prompt, answer });
     let gap = live.usual_gap.unwrap();
     assert!((9.0..=11.0).contains(&gap), "{gap}");
     let planned: Vec<u32> = live.episodes.iter().map(|episode| episode.turns).collect();
@@ -247,6 +256,7 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
 }
 
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
 fn what_is_kept_of_an_episodes_file_is_bounded() {
     let room = tempfile::tempdir().unwrap();
     let path = files::beneath::resolved(room.path()).join("scenario_0.json");

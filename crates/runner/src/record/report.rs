@@ -9,7 +9,7 @@ use model::EndReason;
 use super::SCHEMA;
 use super::trajectory::{TurnSummary, sum};
 use crate::disk::{self, Keep};
-use crate::state::RunFile;
+use crate::state::{Place, RunFile};
 use crate::{Finish, RunError};
 
 /// What is known of an episode.
@@ -65,7 +65,12 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
     put("success_rate", json!(rate));
     put("average_score", json!(average_score(episodes)));
     put("num_tasks", episodes.len().into());
-    put("run", run_part(run));
+    let mut part = run_part(run);
+    // The log grows until then, and is read once.
+    if let Some(speed) = run.finish.as_ref().and_then(|_| tokens_per_second(results)) {
+        part["tokens_per_second"] = speed;
+    }
+    put("run", part);
     let results_list = episodes.iter().filter(|episode| !episode.turns.is_empty()).map(|episode| {
         json!({
             "scenario": episode.name,
@@ -95,6 +100,19 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
     disk::write_json(&results.join("report.json"), &Value::Object(report), Keep::Durably)
 }
 
+/// How fast the endpoint read and wrote, by the gateway's log. `None` = unknown.
+fn tokens_per_second(results: &Path) -> Option<Value> {
+    let speeds = match gateway::read_totals(&Place::new(results).gateway_log()) {
+        Ok(totals) => totals.speeds,
+        Err(error) => {
+            tracing::warn!("the speed of the endpoint stays unknown: its log cannot be read: {error}");
+            return None;
+        }
+    };
+    let speed = speeds.tokens_per_second();
+    (speed != gateway::TokensPerSecond::default()).then(|| json!(speed))
+}
+
 fn run_part(run: &RunFile) -> Value {
     let simulated = run.settings.has_simulated_model();
     let data_set = run.settings.tasks.as_ref().map(|tasks| crate::harbor::data_set(&tasks.folder));
@@ -108,7 +126,7 @@ fn run_part(run: &RunFile) -> Value {
             (Some(EndReason::Environment), Some(crate::verdict::exception("RunFailed", message)))
         }
     };
-    json!({
+    let mut part = json!({
         "harness": run.harness.name,
         "harness_version": run.harness.version,
         "model": run.settings.model.as_deref().or(simulated.then_some("oracle")),
@@ -128,5 +146,10 @@ fn run_part(run: &RunFile) -> Value {
         "tags": run.settings.tags,
         "data_set": data_set,
         "tasks_refused": (!run.refused.is_empty()).then_some(&run.refused),
-    })
+    });
+    if let Some(counts) = run.endpoint {
+        part["attempts_retried_for_endpoint"] = counts.retried.into();
+        part["attempts_lost_to_endpoint"] = counts.lost.into();
+    }
+    part
 }

@@ -256,6 +256,42 @@ fn what_is_written_is_read_back_without_a_warning() {
 }
 
 #[test]
+fn the_speed_of_the_endpoint_is_reported_when_a_run_is_over() {
+    let room = KeptIfFailed::new();
+    let (mut run, _) = played(room.path());
+    let log = crate::state::Place::new(room.path()).gateway_log();
+    std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+    let request = |input: u64, output: u64| {
+        serde_json::json!({
+            "episode": "scenario_0", "turn": 1, "attempt": 1, "at": "2026-11-27T08:00:00Z",
+            "route": "POST /v1/chat/completions", "model": "m",
+            "tokens": { "input": input, "cached": 100, "output": output },
+            "cost_usd": null, "seconds": 30.0, "status": 200, "retries": 0, "number": 1,
+            "stream": { "first": 20.0, "rest": 2.0 },
+        })
+    };
+    std::fs::write(&log, format!("{}\nnonsense\n{}\n", request(3100, 180), request(5100, 380))).unwrap();
+    let reported = |run: &RunFile| {
+        report::write(room.path(), run, &[]).unwrap();
+        let text = std::fs::read(room.path().join("report.json")).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&text).unwrap()["run"]["tokens_per_second"].clone()
+    };
+    assert!(reported(&run).is_null(), "the log still grows");
+    run.finish = Some(crate::Finish::Finished);
+    let speed = reported(&run);
+    let of = |part: &str, of: &str| (speed[part][of].as_f64().unwrap() * 1000.0).round() as u64;
+    assert_eq!([of("prompt", "median"), of("prompt", "p10")], [200_000, 160_000]);
+    assert_eq!([of("answer", "median"), of("answer", "p10")], [140_000, 100_000]);
+    let (read_run, ..) = ingested(room.path());
+    let figures: Vec<&str> = read_run.reported.figures.iter().map(|(name, _)| name.as_str()).collect();
+    for name in ["prompt.median", "prompt.p10", "answer.median", "answer.p10"] {
+        assert!(figures.contains(&&*format!("stamina_lab.tokens_per_second.{name}")), "{figures:?}");
+    }
+    std::fs::write(&log, "").unwrap();
+    assert!(reported(&run).is_null(), "unknown, not 0");
+}
+
+#[test]
 fn a_trajectory_is_gone_on_with_where_it_was_left() {
     let room = KeptIfFailed::new();
     let (_, written) = played(room.path());

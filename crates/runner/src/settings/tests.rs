@@ -144,6 +144,7 @@ fn refusals_say_which_key_why_and_what_instead() {
 }
 
 #[test]
+// docs/security.md: A resume
 fn a_record_holds_only_what_a_configuration_gives() {
     let good = of(&[
         "agent=CODEX",
@@ -174,6 +175,7 @@ fn a_record_holds_only_what_a_configuration_gives() {
 }
 
 #[test]
+// docs/security.md: A resume
 fn without_containers_the_configuration_gives_processes_nothing() {
     for value in
         ["docker.env_vars=PATH=/results/bin", "docker.env_vars=HOME", "docker.extra_docker_args=-e A=b"]

@@ -5,7 +5,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ingest::format::Format as _;
@@ -48,6 +48,53 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
     episodes
 }
 
+/// Plays a run. An attempt of its first episode that waits for its retry is retried at once: a person wishes it.
+pub(crate) async fn run_without_waits(settings: RunSettings, on_event: OnEvent) -> runner::Finish {
+    let folder = settings.output_dir.clone();
+    let hurrying = tokio::spawn(async move {
+        let mut wished = 0_u32;
+        loop {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json"));
+            let shown = text.ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+            let Some(shown) = shown else { continue };
+            // The last wish was fulfilled, and it waits again.
+            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(wished) {
+                wished += 1;
+                let retry = |wish: &mut runner::control::Wish| {
+                    wish.retry.insert("scenario_0".to_owned(), wished);
+                };
+                runner::control::change(&folder, retry).unwrap();
+            }
+        }
+    });
+    let finish = runner::run(settings, on_event).await.unwrap();
+    hurrying.abort();
+    finish
+}
+
+/// An endpoint that answers a probe of the gateway, and every other request with this status and body.
+pub(crate) fn refuses(status: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            let Some(request) = read(&mut stream) else { continue };
+            let answer =
+                r#"{"choices":[{"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}]}"#;
+            let is_probe = request.contains("answer with the word yes");
+            let (status, body) = if is_probe { ("200 OK", answer) } else { (status, body) };
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    format!("http://{address}")
+}
+
 /// Reads a request to the end of its body; nothing where whoever sent it has left, which is no failure of a stand-in.
 pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
     let (mut request, mut piece) = (Vec::new(), [0; 4096]);
@@ -63,36 +110,39 @@ pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// An endpoint that answers once, with a call, and is silent to the next request of an agent for good; what else comes, such as
-/// a question of the gateway's own, is answered. With it whether there was one that it is silent to.
-pub(crate) fn falls_silent() -> (String, Arc<AtomicBool>) {
+/// The answer of a model that begins with a call of a tool.
+pub(crate) fn first_call() -> String {
+    let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
+    serde_json::json!({
+        "id": "1", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
+            "role": "assistant", "content": "I begin.",
+            "tool_calls": [{ "id": "c1", "type": "function", "function": {
+                "name": "write_file", "arguments": arguments } }],
+        } }],
+        "usage": { "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230 },
+    })
+    .to_string()
+}
+
+/// An endpoint that answers an agent's first request, with a call, and is silent to the one with the call's result for good; a
+/// probe of the gateway is answered. With it how many requests it is silent to.
+pub(crate) fn falls_silent() -> (String, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let is_silent = Arc::new(AtomicBool::new(false));
-    let tell = is_silent.clone();
+    let silent = Arc::new(AtomicU32::new(0));
+    let tell = silent.clone();
     std::thread::spawn(move || {
-        let (mut answered, mut held) = (0, None);
+        let mut held = Vec::new();
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { continue };
             let Some(request) = read(&mut stream) else { continue };
-            // An agent brings its tools along.
-            if answered > 0 && held.is_none() && request.contains("write_file") {
-                held = Some(stream);
-                tell.store(true, Ordering::Relaxed);
+            if request.contains("characters to notes.txt") {
+                held.push(stream);
+                tell.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
-            answered += 1;
-            let arguments = r#"{"path": "notes.txt", "content": "begun"}"#;
-            let body = serde_json::json!({
-                "id": "1", "object": "chat.completion", "created": 1, "model": "m",
-                "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
-                    "role": "assistant", "content": "I begin.",
-                    "tool_calls": [{ "id": "c1", "type": "function", "function": {
-                        "name": "write_file", "arguments": arguments } }],
-                } }],
-                "usage": { "prompt_tokens": 1200, "completion_tokens": 30, "total_tokens": 1230 },
-            })
-            .to_string();
+            let body = first_call();
             let head = format!(
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
                 body.len()
@@ -100,5 +150,5 @@ pub(crate) fn falls_silent() -> (String, Arc<AtomicBool>) {
             let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
         }
     });
-    (format!("http://{address}"), is_silent)
+    (format!("http://{address}"), silent)
 }

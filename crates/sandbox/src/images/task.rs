@@ -227,6 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn an_image_with_folders_beside_its_container_or_commands_for_others_is_not_played() {
         let of = |volumes: &[&str], on_build: &[&str]| {
             let list = |all: &[&str]| Some(all.iter().map(|&one| one.to_owned()).collect());
@@ -246,12 +247,14 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn names_of_images_that_are_used_unseen_do_not_collide() {
         assert_eq!(sha256("").len(), 64);
         assert!(sha256("abc").starts_with("ba7816bf8f01cfea"), "{}", sha256("abc"));
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn no_name_of_an_image_writes_a_line_of_a_recipe() {
         for name in ["debian:trixie-slim", "ghcr.io/a/b-c_d@sha256:0123", "stamina-task:0a1b2c3d4e5f6071"] {
             assert!(is_name(name), "{name}");
@@ -269,6 +272,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn a_recipe_is_told_of_no_proxy_with_a_password() {
         let all = [
             ("HTTP_PROXY", "http://proxy.example:3128"),
@@ -284,6 +288,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn a_build_has_the_limits_of_the_run_as_far_as_they_can_be_told() {
         let limits = |memory, cpus| Limits { cpus, memory, ..Limits::default() };
         assert_eq!(memory(&limits(1 << 30, 1.0)), 1 << 30);

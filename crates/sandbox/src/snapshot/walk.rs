@@ -277,6 +277,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
     fn a_link_swapped_in_during_the_walk_leads_nowhere() {
         if !rustix::process::getuid().is_root() {
             // Only root gives files away.

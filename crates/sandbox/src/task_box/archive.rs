@@ -188,6 +188,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn links_and_devices_are_no_files() {
         let mut builder = tar::Builder::new(Vec::new());
         for kind in

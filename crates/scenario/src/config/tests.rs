@@ -274,6 +274,7 @@ fn a_file_from_elsewhere_is_read_as_far_as_it_is_understood() {
 }
 
 #[test]
+// docs/security.md: A file that is loaded as settings
 fn nothing_of_a_file_that_is_no_settings_file_is_quoted() {
     let secrets = [
         "[default]\naws_access_key_id = hunter2\n",

@@ -60,6 +60,16 @@ pub struct Made {
     pub(super) equals: Vec<Option<usize>>,
 }
 
+impl Made {
+    /// How many of its parts come from there: of turn 1 the first schema, of later ones the changes.
+    pub fn parts_from(&self, origin: Origin) -> u32 {
+        match &self.changes {
+            None => u32::from(Origin::of_first(&self.answers) == origin),
+            Some(changes) => changes.changes.iter().filter(|change| change.origin == origin).count() as u32,
+        }
+    }
+}
+
 /// Makes the turns of a scenario.
 pub struct Maker<'a> {
     sampler: &'a dyn Sampler,

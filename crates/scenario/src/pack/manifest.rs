@@ -78,6 +78,13 @@ pub struct ScenarioEntry {
     pub origin: Origin,
     /// Turns.
     pub turns: u32,
+    /// How many parts of each turn a model made: of turn 1 its first schema, of later ones their changes. Empty, and not
+    /// written, where no model was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sampled: Vec<u32>,
+    /// How many parts of each turn were drawn from the seed instead, since all answers of the model were refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<u32>,
     /// Over the hashes of its turns.
     pub sha256: String,
     /// Of each turn, from turn 1: over path, length and content of its files.
@@ -133,10 +140,10 @@ struct Extent {
 }
 
 impl Extent {
-    /// Most bytes of its manifest: a line for each turn, an entry for each scenario, and the rest.
+    /// Most bytes of its manifest: three lines for each turn, an entry for each scenario, and the rest.
     fn cap(&self) -> u64 {
         let scenarios = u64::from(self.config.n_scenarios);
-        scenarios * (u64::from(self.config.n_turns) * 90 + 1000) + (1 << 20)
+        scenarios * (u64::from(self.config.n_turns) * 130 + 1000) + (1 << 20)
     }
 }
 
@@ -187,6 +194,14 @@ impl Manifest {
                 || scenario.turn_sha256.len() != turns as usize
             {
                 return Err(content(format!("Its entry {index} is not that of {name} with {turns} turns")));
+            }
+            for (what, counts) in [("sampled", &scenario.sampled), ("fallback", &scenario.fallback)] {
+                if !counts.is_empty() && counts.len() != turns as usize {
+                    return Err(content(format!(
+                        "`{what}` of {name} has {} numbers for {turns} turns",
+                        counts.len()
+                    )));
+                }
             }
             if scenario.sha256 != ScenarioEntry::hash(&manifest.format, &name, &scenario.turn_sha256) {
                 return Err(content(format!("The hash of {name} is not that of its turns")));

@@ -12,7 +12,7 @@ use super::manifest::{Manifest, ScenarioEntry, TurnHash};
 use super::{PackError, yaml};
 use crate::check::check;
 use crate::ir::{SCHEMA_VERSION, Schema};
-use crate::sample::Answer;
+use crate::sample::{Answer, Origin};
 use crate::suite::{Suite, SuiteFile};
 
 /// The largest manifest: that of 1000 × 1000 turns has 76 MB of hashes. What one of fewer turns may have is looked at
@@ -277,7 +277,9 @@ impl Pack {
         let stated = self.manifest.scenarios.get(scenario as usize);
         let stated = stated.and_then(|entry| entry.turn_sha256.get((turn as usize).wrapping_sub(1)));
         match self.turn_hash(scenario, turn) {
-            Ok(hash) if Some(&hash) == stated => None,
+            Ok(hash) if Some(&hash) == stated => {
+                self.origins_misstated(scenario, turn).map(|what| Mismatch { at: at(), what })
+            }
             Ok(_) => Some(Mismatch {
                 at: at(),
                 what: "The content has another hash than the manifest states".to_owned(),
@@ -286,6 +288,25 @@ impl Pack {
                 Some(error.damage().unwrap_or_else(|error| Mismatch { at: at(), what: error.to_string() }))
             }
         }
+    }
+
+    /// In which way the manifest's numbers of parts by a model are not those of the turn; no hash is over them.
+    fn origins_misstated(&self, scenario: u32, turn: u32) -> Option<String> {
+        let entry = self.manifest.scenarios.get(scenario as usize)?;
+        let index = (turn as usize).wrapping_sub(1);
+        let (sampled, fallback) = (entry.sampled.get(index)?, entry.fallback.get(index)?);
+        let changes = self.changes(scenario, turn).ok()?;
+        let parts = |from: Origin| match &changes {
+            None => u32::from(entry.origin == from),
+            Some(changes) => changes.changes.iter().filter(|change| change.origin == from).count() as u32,
+        };
+        let (model, seed) = (parts(Origin::Model), parts(Origin::Replaced));
+        ((*sampled, *fallback) != (model, seed)).then(|| {
+            format!(
+                "The manifest states {sampled} parts by a model and {fallback} by the seed instead; the turn has {model} \
+                 and {seed}"
+            )
+        })
     }
 
     /// Changes when [`Pack::verify_turn`] may come to something else: from sizes and times of its files (in a zip their

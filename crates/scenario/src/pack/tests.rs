@@ -331,6 +331,7 @@ fn bomb(path: &Path, entry: &str) {
 }
 
 #[test]
+// docs/security.md: An opened folder or zip
 fn of_what_is_left_out_of_a_hostile_zip_the_reason_is_told() {
     let temp = tempfile::tempdir().expect("a folder");
     let path = temp.path().join("bomb.zip");

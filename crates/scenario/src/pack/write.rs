@@ -221,8 +221,9 @@ impl Work<'_> {
             tests: code::PytestFiles::default(),
             bytes: 0,
         };
-        let mut hashes = Vec::with_capacity(self.generation.n_turns as usize);
+        let mut turn_sha256 = Vec::with_capacity(self.generation.n_turns as usize);
         let (mut title, mut topic, mut origin) = (String::new(), String::new(), Origin::default());
+        let (mut sampled, mut fallback) = (Vec::new(), Vec::new());
         for turn in 1..=self.generation.n_turns {
             if self.cancel.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed) {
                 return Err(PackError::Cancelled);
@@ -232,14 +233,28 @@ impl Work<'_> {
                 (title, topic) = (made.schema.title.clone(), made.schema.topic.clone());
                 origin = Origin::of_first(&made.answers);
             }
-            hashes.push(out.turn(made)?);
+            if self.generation.use_llm_sampler {
+                sampled.push(made.parts_from(Origin::Model));
+                fallback.push(made.parts_from(Origin::Replaced));
+            }
+            turn_sha256.push(out.turn(made)?);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total });
         }
         let name = folder(scenario);
-        let sha256 = ScenarioEntry::hash(PACK_VERSION, &name, &hashes);
+        let sha256 = ScenarioEntry::hash(PACK_VERSION, &name, &turn_sha256);
         let turns = self.generation.n_turns;
-        let entry = ScenarioEntry { folder: name, title, topic, origin, turns, sha256, turn_sha256: hashes };
+        let entry = ScenarioEntry {
+            folder: name,
+            title,
+            topic,
+            origin,
+            turns,
+            sampled,
+            fallback,
+            sha256,
+            turn_sha256,
+        };
         Ok((entry, out.bytes))
     }
 }

@@ -88,10 +88,31 @@ pub struct RunTrust {
     pub host_processes: bool,
     /// The pack or the tasks that it plays, in words; `None` = generated.
     pub scenarios: Option<String>,
+    /// Where it plays tasks of Harbor: their images, each with the tasks that have it.
+    pub task_images: Vec<TaskImages>,
+    /// Images that are not listed, because they are too many.
+    pub task_images_more: u32,
+    /// Why the tasks cannot be looked at; `None` = they are listed, or it plays none.
+    pub tasks_unreadable: Option<String>,
     /// Folders in which it would write.
     pub writes: Vec<String>,
     /// The endpoint with which a run was last begun here; it replaces the folder's.
     pub here: Option<EndpointHere>,
+}
+
+/// The image of some tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TaskImages {
+    /// The tasks that have it, by name.
+    pub tasks: Vec<String>,
+    /// The image that they name; `None` = it is built, with the network of the container engine.
+    pub image: Option<String>,
+    /// Images that its recipe begins with or copies from.
+    pub from: Vec<String>,
+    /// What its recipe executes or fetches, each cut to one line.
+    pub executes: Vec<String>,
+    /// Further images and commands of the recipe that are not listed.
+    pub more: u32,
 }
 
 /// An endpoint of this machine.
@@ -128,6 +149,10 @@ pub struct LiveRunRow {
     pub model: Option<String>,
     /// Whether the scripted model stands in.
     pub simulated: bool,
+    /// How often an attempt was dropped because of the endpoint and retried; `None` = unknown, an older version began the run.
+    pub endpoint_retried: Option<u32>,
+    /// Attempts that were given up because of the endpoint; `None` = unknown.
+    pub endpoint_lost: Option<u32>,
     /// Whether it is a shakedown.
     pub shakedown: bool,
     /// What the shakedown came to; `None` = it is none, or not over.

@@ -53,6 +53,11 @@ pub struct ScenarioInfo {
     pub title: String,
     /// Turns.
     pub turns: u32,
+    /// Parts (first schema, changes) that a model made, over all turns; unknown where no model was asked, or the pack does
+    /// not say.
+    pub sampled: Option<u32>,
+    /// Parts that were drawn from the seed instead.
+    pub fallback: Option<u32>,
 }
 
 /// A turn of a scenario in a pack.
@@ -85,6 +90,10 @@ pub struct ScenarioTurn {
     pub conventions: Vec<DiagramPart>,
     /// What changed at this turn; empty at turn 1.
     pub changes: Vec<ChangeInfo>,
+    /// Parts that a model made (of turn 1 its first schema, of later ones their changes); unknown where no model was asked.
+    pub sampled: Option<u32>,
+    /// Parts that were drawn from the seed instead, since all answers of the model were refused.
+    pub fallback: Option<u32>,
     /// Sizes.
     pub counts: TurnCounts,
 }
@@ -415,10 +424,23 @@ pub struct Job {
     pub validation: Option<Validation>,
     /// Of a generation: what was made.
     pub generated: Option<Generated>,
+    /// Of work that asks a model: what became of its answers so far.
+    pub answers: Option<AnswerCounts>,
     /// Of images: how each came out so far.
     pub images: Vec<super::ImageOutcome>,
     /// The last lines that it said; control characters are escaped.
     pub log: Vec<String>,
+}
+
+/// What became of the answers of a model that fills in scenarios.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct AnswerCounts {
+    /// Answers that were taken.
+    pub taken: u32,
+    /// Answers that were refused, or never came.
+    pub refused: u32,
+    /// Parts that were drawn from the seed instead, since every answer was refused.
+    pub filled: u32,
 }
 
 /// A kind of work in the background.

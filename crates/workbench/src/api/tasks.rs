@@ -68,6 +68,8 @@ pub struct TaskColumn {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// The same where there is little room for it.
+    pub short_name: String,
     /// Whether a scripted model stood in for a real one in any of its runs.
     pub simulated: bool,
     /// How it is drawn.

@@ -10,6 +10,7 @@ use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunFilter, RunRecord, Store};
 
 use super::copies::{self, Copied};
+use super::names;
 use super::sets::{self, ScenarioSets};
 use crate::api::{ApiError, Member, PublishedNumber, Swatch, marked};
 use crate::published;
@@ -53,6 +54,8 @@ pub(crate) struct Pool {
     pub(crate) id: String,
     /// The shortest name that tells it from the others.
     pub(crate) name: String,
+    /// The same where there is little room for it.
+    pub(crate) short_name: String,
     /// How it is drawn.
     pub(crate) swatch: Swatch,
     /// Its runs, by slug.
@@ -161,16 +164,16 @@ impl Pool {
         }
     }
 
-    fn model_label(&self) -> String {
+    pub(super) fn model_label(&self) -> String {
         self.model().unwrap_or("unknown model").to_owned()
     }
 
-    fn harness_label(&self) -> String {
+    pub(super) fn harness_label(&self) -> String {
         self.harness().unwrap_or("unknown harness").to_owned()
     }
 
     /// What model it stands for among others: one, several, or the name of a tag.
-    fn model_level(&self) -> String {
+    pub(super) fn model_level(&self) -> String {
         match &self.member {
             Member::Harness { .. } => String::new(),
             Member::Tag { tag, .. } => format!("tag {tag}"),
@@ -178,7 +181,7 @@ impl Pool {
         }
     }
 
-    fn harness_level(&self) -> String {
+    pub(super) fn harness_level(&self) -> String {
         match &self.member {
             Member::Model { .. } => String::new(),
             Member::Tag { tag, .. } => format!("tag {tag}"),
@@ -225,7 +228,7 @@ pub(crate) fn published_scores(pools: &[Pool]) -> Vec<PublishedNumber> {
 }
 
 /// The one value that all are, if they are one.
-fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+pub(super) fn only<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)
 }
@@ -269,8 +272,9 @@ pub(crate) fn resolve_only(
             pooled.push(PooledRun { record, episodes, copied: Copied::default(), set: 0 });
         }
         let swatch = Swatch::default();
-        let name = String::new();
-        let mut pool = Pool { member, id, name, swatch, runs: pooled, left_out, copied: Vec::new() };
+        let (name, short_name) = (String::new(), String::new());
+        let mut pool =
+            Pool { member, id, name, short_name, swatch, runs: pooled, left_out, copied: Vec::new() };
         copies::count_once_in(store, &mut pool)?;
         pools.push(pool);
     }
@@ -278,7 +282,7 @@ pub(crate) fn resolve_only(
     for run in pools.iter_mut().flat_map(|p| &mut p.runs) {
         run.set = sets.set(&run.record);
     }
-    name(&mut pools);
+    names::name(&mut pools);
     draw(&mut pools);
     Ok(pools)
 }
@@ -377,90 +381,6 @@ fn runs_of(
     Ok((member, records, left_out))
 }
 
-/// What tells a member from others of the same name.
-type Mark<'a> = &'a dyn Fn(&Pool) -> Option<String>;
-
-/// Gives every member the shortest name that tells it from the others: the model, the harness or both; then, where that
-/// is still the same, version, source or id.
-fn name(pools: &mut [Pool]) {
-    let distinct =
-        |level: fn(&Pool) -> String, pools: &[Pool]| pools.iter().map(level).collect::<BTreeSet<_>>().len();
-    let (models, harnesses) = (distinct(Pool::model_level, pools), distinct(Pool::harness_level, pools));
-    let groups = pools.iter().any(|p| !matches!(p.member, Member::Run { .. }));
-    let runs = pools.iter().any(|p| matches!(p.member, Member::Run { .. }));
-    let cells = pools.iter().any(|p| matches!(p.member, Member::Cell { .. }));
-    let only_cells = pools.iter().all(|p| matches!(p.member, Member::Cell { .. }));
-    let first = |pool: &Pool| match &pool.member {
-        Member::Harness { .. } if runs || cells || models > 1 => format!("all {}", pool.harness_label()),
-        Member::Harness { .. } => pool.harness_label(),
-        Member::Model { .. } if runs || cells || harnesses > 1 => format!("all {}", pool.model_label()),
-        Member::Model { .. } => pool.model_label(),
-        Member::Tag { tag, .. } => tag.clone(),
-        Member::Cell { .. } if !only_cells => {
-            format!("all {} · {}", pool.model_label(), pool.harness_label())
-        }
-        Member::Cell { .. } => match (models > 1, harnesses > 1) {
-            (true, false) => pool.model_label(),
-            (false, true) => pool.harness_label(),
-            _ => format!("{} · {}", pool.model_label(), pool.harness_label()),
-        },
-        Member::Run { .. } if groups => pool.full_name(),
-        Member::Run { .. } => match (models > 1, harnesses > 1) {
-            (true, false) => pool.model_label(),
-            (false, true) => pool.harness_label(),
-            // One run, or runs that differ in neither.
-            (false, false) if pools.len() == 1 && pool.model().is_some() => pool.model_label(),
-            _ => pool.full_name(),
-        },
-    };
-    let mut names: Vec<String> = pools.iter().map(first).collect();
-    let version =
-        |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.harness_version.clone())).flatten();
-    let source = |pool: &Pool| only(pool.runs.iter().map(|run| run.record.entry.source_name.clone()));
-    let benchmark = |pool: &Pool| Some(pool.benchmark().name);
-    let run_id = |pool: &Pool| Some(pool.id.clone());
-    let steps: [(Mark<'_>, bool); 4] =
-        [(&version, false), (&benchmark, false), (&source, false), (&run_id, true)];
-    for (step, is_id) in steps {
-        let mut same: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (i, name) in names.iter().enumerate() {
-            same.entry(name.clone()).or_default().push(i);
-        }
-        for places in same.into_values().filter(|places| places.len() > 1) {
-            let mut marks: Vec<Option<String>> = places.iter().map(|i| step(&pools[*i])).collect();
-            if is_id {
-                marks = what_differs(&marks.into_iter().flatten().collect::<Vec<_>>());
-            }
-            if marks.iter().collect::<BTreeSet<_>>().len() < 2 {
-                continue;
-            }
-            for (i, mark) in places.into_iter().zip(marks) {
-                if let Some(mark) = mark {
-                    names[i] = format!("{} ({mark})", names[i]);
-                }
-            }
-        }
-    }
-    for (pool, name) in pools.iter_mut().zip(names) {
-        pool.name = name;
-    }
-}
-
-/// What tells ids apart: without the parts (to the dots) that all begin with, and the words (to the hyphens) that all end with.
-fn what_differs(ids: &[String]) -> Vec<Option<String>> {
-    fn alike(of: &[Vec<&str>]) -> usize {
-        let shortest = of.iter().map(Vec::len).min().unwrap_or(0);
-        (0..shortest.saturating_sub(1)).take_while(|at| of.iter().all(|one| one[*at] == of[0][*at])).count()
-    }
-    let parts: Vec<Vec<&str>> = ids.iter().map(|id| id.split('.').collect()).collect();
-    let first = alike(&parts);
-    let rest: Vec<String> = parts.iter().map(|parts| parts[first..].join(".")).collect();
-    let words: Vec<Vec<&str>> = rest.iter().map(|rest| rest.rsplit('-').collect()).collect();
-    let last = alike(&words);
-    let short = |words: &Vec<&str>| words[last..].iter().rev().copied().collect::<Vec<_>>().join("-");
-    words.iter().map(|words| Some(short(words))).collect()
-}
-
 /// Colour = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
 /// members alike, every member gets its own. Members that share their dash get markers of their own.
 fn draw(pools: &mut [Pool]) {
@@ -521,18 +441,6 @@ fn markers(dashes: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_are_shortened_to_what_differs() {
-        let short = |ids: &[&str]| {
-            let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
-            what_differs(&ids).into_iter().flatten().collect::<Vec<_>>()
-        };
-        assert_eq!(short(&["set.job-a-agent-vendor", "set.job-b-agent-vendor"]), ["job-a", "job-b"]);
-        assert_eq!(short(&["a.run", "b.run"]), ["a.run", "b.run"]);
-        assert_eq!(short(&["a.run", "a.run-run"]), ["run", "run-run"]);
-        assert_eq!(short(&["x", "y"]), ["x", "y"]);
-    }
 
     #[test]
     fn no_two_of_eight_members_share_a_marker() {

@@ -5,7 +5,8 @@ use gateway::keys::{self, KeyError, KeySource};
 use harness::Api;
 use runner::settings::{EndpointSettings, RunSettings};
 
-use crate::api::{Check, CheckState, Fix, FixAction};
+use super::abilities::{self, Asked, Kept};
+use crate::api::{Check, CheckState, EndpointAbilities, Fix, FixAction};
 
 fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) -> Check {
     Check {
@@ -18,16 +19,36 @@ fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) 
     }
 }
 
-/// Endpoint and price.
-pub(super) async fn checks(settings: &RunSettings, call: bool) -> Vec<Check> {
+/// Endpoint, model, abilities and price; and what the endpoint can do, where one is asked through the gateway.
+pub(super) async fn checks(
+    settings: &RunSettings,
+    call: bool,
+    kept: &Kept,
+) -> (Vec<Check>, Option<EndpointAbilities>) {
     match &settings.endpoint {
-        EndpointSettings::Oracle => vec![check(CheckState::Ok, "scripted model, free", None)],
-        EndpointSettings::Direct => vec![direct(settings)],
+        EndpointSettings::Oracle => (vec![check(CheckState::Ok, "scripted model, free", None)], None),
+        EndpointSettings::Direct => (vec![direct(settings)], None),
         EndpointSettings::Gateway { base_url, key } => {
-            let mut checks = vec![through_gateway(settings, base_url, key, call).await];
+            let route = super::harness_of(settings).map(|harness| route_of(harness.api));
+            let (check, asked) = through_gateway(settings, base_url, key, call, route.clone()).await;
+            let mut checks = vec![check];
+            let mut found = EndpointAbilities::default();
+            if let Ok(route) = route {
+                let (more, told) = abilities::checks(settings, base_url, route, asked, kept).await;
+                checks.extend(more);
+                found = told;
+            }
             checks.extend(price(settings));
-            checks
+            (checks, Some(found))
         }
+    }
+}
+
+fn route_of(api: Api) -> gateway::Route {
+    match api {
+        Api::ChatCompletions => gateway::Route::ChatCompletions,
+        Api::Responses => gateway::Route::Responses,
+        Api::Messages => gateway::Route::Messages,
     }
 }
 
@@ -97,7 +118,14 @@ fn price(settings: &RunSettings) -> Option<Check> {
     new(CheckState::Ok, format!("${} in{cached}, ${} out per M tokens", price.input, price.output), None)
 }
 
-async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySource, call: bool) -> Check {
+/// The check of key and answer; and the endpoint, where it was asked.
+async fn through_gateway(
+    settings: &RunSettings,
+    base_url: &str,
+    source: &KeySource,
+    call: bool,
+    route: Result<gateway::Route, String>,
+) -> (Check, Option<Asked>) {
     let asked = {
         let source = source.clone();
         // The keychain may ask the person at the screen.
@@ -117,26 +145,31 @@ async fn through_gateway(settings: &RunSettings, base_url: &str, source: &KeySou
                 failed.fix =
                     Some(Fix { label: "Store the key…".to_owned(), action: FixAction::StoreKey { name } });
             }
-            return failed;
+            return (failed, None);
         }
-        Err(error) => return check(CheckState::Unknown, "could not be asked", Some(error.to_string())),
+        Err(error) => {
+            return (check(CheckState::Unknown, "could not be asked", Some(error.to_string())), None);
+        }
     };
     if !call {
         let value = if secret.is_some() { "key found, not called" } else { "no key, not called" };
-        return check(CheckState::Unknown, value, None);
+        return (check(CheckState::Unknown, value, None), None);
     }
-    let api = match super::harness_of(settings) {
-        Ok(harness) => harness.api,
-        Err(why) => return check(CheckState::Fail, "unknown harness", Some(why)),
-    };
-    let route = match api {
-        Api::ChatCompletions => gateway::Route::ChatCompletions,
-        Api::Responses => gateway::Route::Responses,
-        Api::Messages => gateway::Route::Messages,
+    let route = match route {
+        Ok(route) => route,
+        Err(why) => return (check(CheckState::Fail, "unknown harness", Some(why)), None),
     };
     let model = settings.model.clone().unwrap_or_default();
-    let upstream = Upstream::Http { base_url: base_url.to_owned(), key: secret, model: None };
-    judged(gateway::preflight(&upstream, route, &model).await)
+    let upstream = Upstream::Http { base_url: base_url.to_owned(), key: secret.clone(), model: None };
+    let answer = gateway::preflight(&upstream, route, &model).await;
+    // A model that the endpoint does not know is looked for in its list.
+    let is_worth_asking = answer.as_ref().err().is_none_or(|e| e.problem == gateway::EndpointProblem::Model);
+    let asked = is_worth_asking.then(|| Asked {
+        base_url: base_url.to_owned(),
+        key: secret,
+        answers: answer.is_ok(),
+    });
+    (judged(answer), asked)
 }
 
 /// The check that an endpoint's answer, or its problem, makes.

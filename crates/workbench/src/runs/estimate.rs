@@ -108,7 +108,7 @@ impl Workbench {
             _ => None,
         };
         let mut basis = basis(settings, &rates);
-        if seconds.is_none() && !simulated {
+        if seconds.is_none() && !simulated && settings.tasks.is_none() {
             seconds = Some((DOCUMENTED.0 * 60.0 * turns, DOCUMENTED.1 * 60.0 * turns));
             basis.push_str(". Time: the 1 to 10 minutes a turn that StaminaBench documents");
         }
@@ -132,6 +132,8 @@ impl Workbench {
     }
 
     fn rates(&self, settings: &RunSettings) -> Result<Rates, ApiError> {
+        // A step of a task takes another time than a turn of a scenario.
+        let benchmark = if settings.tasks.is_some() { "harbor" } else { "staminabench" };
         let mut alike: Vec<RunRow> = Vec::new();
         let mut offset = 0;
         loop {
@@ -143,7 +145,7 @@ impl Workbench {
                     && row.simulated == settings.is_simulated()
                     && row.baseline.is_none()
                     && row.invalid.is_none()
-                    && row.benchmark.key.starts_with("staminabench")
+                    && row.benchmark.key.starts_with(benchmark)
             }));
             if done {
                 break;

@@ -5,12 +5,15 @@
 
 mod about;
 
-use runner::settings::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, resolve};
-use scenario::config::{Benchmark, ConfigFile, KEYS, MODEL};
+use runner::settings::{
+    EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskProtocol, TaskTimeout, resolve,
+};
+use scenario::config::{Benchmark, ConfigFile, Generation, KEYS, MODEL};
 use serde_json::{Map, Value, json};
 
 use crate::api::{
-    EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormSettings, FormStack, KeyPlace,
+    EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings, FormSource,
+    FormStack, FormTaskTimeout, KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -42,6 +45,9 @@ const FIELDS: &[Field] = &[
         "$ per M tokens",
     ),
     Field("price_output", "endpoint.price.output", "agent", "Price of output", "$ per M tokens"),
+    Field("source", "benchmark", "scenarios", "Kind", ""),
+    Field("tasks", "tasks", "scenarios", "Tasks", ""),
+    Field("protocol", "harbor.protocol", "scenarios", "Protocol", ""),
     Field("iterative", "benchmark", "scenarios", "Many turns", ""),
     Field("scenarios_dir", "scenarios_dir", "scenarios", "Pack", ""),
     Field("n_scenarios", "@.n_scenarios", "scenarios", "Episodes", ""),
@@ -53,6 +59,8 @@ const FIELDS: &[Field] = &[
     Field("llm_sampler_model_id", "@.llm_sampler_model_id", "scenarios", "Sampling model", ""),
     Field("attempt_limit", "@.attempt_limit", "loop", "Attempts per turn", ""),
     Field("feedback", "@.test_fail_feedback_type", "loop", "Feedback", ""),
+    Field("restore_before_try", "restore_before_try", "loop", "Before each attempt", ""),
+    Field("task_timeout", "harbor.timeout", "loop", "A step out of time", ""),
     Field("fail_stop", "fail_stop", "loop", "After a failed turn", ""),
     Field("batch_size", "batch_size", "loop", "Parallel episodes", ""),
     Field("quick_debug", "quick_debug", "loop", "2 episodes × 2 turns", ""),
@@ -115,7 +123,58 @@ pub(super) fn described() -> Vec<FormField> {
 }
 
 fn benchmark(settings: &FormSettings) -> Benchmark {
-    if settings.iterative { Benchmark::Iterative } else { Benchmark::SingleTurn }
+    match (settings.source, settings.iterative) {
+        (FormSource::Tasks, _) => Benchmark::Harbor,
+        (FormSource::Scenarios, true) => Benchmark::Iterative,
+        (FormSource::Scenarios, false) => Benchmark::SingleTurn,
+    }
+}
+
+/// Fields that only scenarios have: tasks bring their images, their length and their requests, and give no feedback.
+const OF_SCENARIOS: &[&str] = &[
+    "image",
+    "iterative",
+    "scenarios_dir",
+    "n_scenarios",
+    "n_turns",
+    "num_changes_per_turn",
+    "base_seed",
+    "use_llm_sampler",
+    "llm_sampler_model_id",
+    "feedback",
+    "use_docker",
+    "extra_docker_args",
+];
+/// Fields that only tasks have.
+const OF_TASKS: &[&str] = &["source", "tasks", "protocol", "restore_before_try", "task_timeout"];
+/// Fields that a protocol sets.
+const OF_PROTOCOL: &[&str] = &["fail_stop", "restore_before_try", "task_timeout"];
+/// Fields of the model, which ORACLE and NOP do not ask.
+const OF_MODEL: &[&str] = &[
+    "endpoint_mode",
+    "base_url",
+    "model",
+    "key_name",
+    "context_window",
+    "price_input",
+    "price_cached",
+    "price_cache_write",
+    "price_output",
+];
+
+/// Whether a field says anything under what the form plays.
+fn holds(field: &str, settings: &FormSettings) -> bool {
+    if settings.source == FormSource::Scenarios {
+        return !OF_TASKS.contains(&field);
+    }
+    let is_set = match settings.protocol {
+        FormProtocol::Own => false,
+        FormProtocol::Evocode => field == "attempt_limit" || OF_PROTOCOL.contains(&field),
+        FormProtocol::MtAtK => OF_PROTOCOL.contains(&field),
+    };
+    let is_player = matches!(settings.agent.as_str(), "oracle" | "nop");
+    let is_unasked = is_player && OF_MODEL.contains(&field);
+    !OF_SCENARIOS.contains(&field) && !is_set && !is_unasked
 }
 
 fn key_of(key: &str, settings: &FormSettings) -> String {
@@ -131,6 +190,8 @@ fn field_of(key: &str, settings: &FormSettings) -> String {
         .filter(|field| field.0 != "key_place")
         .find(|field| key_of(field.1, settings) == plain)
         .or_else(|| FIELDS.iter().find(|field| key_of(field.1, settings).starts_with(&inside)))
+        // `attempt_limit` is short for that of the tasks.
+        .or_else(|| FIELDS.iter().find(|field| field.0 == plain))
         .map_or_else(String::new, |field| field.0.to_owned())
 }
 
@@ -151,9 +212,13 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
             list.push(Given { field, key: key_of(key, settings), value });
         };
         let gateway = settings.endpoint_mode == EndpointMode::Gateway;
+        if !holds(field, settings) {
+            continue;
+        }
         match *field {
+            "protocol" if settings.protocol == FormProtocol::Own => {}
             "agent" => put(key, Value::from(settings.agent.to_uppercase())),
-            "iterative" => put(key, Value::from(benchmark(settings).as_str())),
+            "source" | "iterative" => put(key, Value::from(benchmark(settings).as_str())),
             "n_turns" | "num_changes_per_turn" if !settings.iterative => {}
             "base_url" if !gateway => {}
             "key_place" => {}
@@ -255,6 +320,9 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         KeySource::Env(name) => (KeyPlace::Env, name),
         KeySource::Keychain(name) => (KeyPlace::Keychain, name),
     };
+    // What tasks have no use for is as a new form has it.
+    let standard = Generation::default();
+    let g = if s.tasks.is_some() { &standard } else { g };
     let iterative = g.benchmark == Benchmark::Iterative;
     FormSettings {
         agent: s.agent.clone(),
@@ -270,6 +338,18 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         price_cached: s.price.and_then(|p| p.cached),
         price_cache_write: s.price.and_then(|p| p.cache_write),
         price_output: s.price.map(|p| p.output),
+        source: if s.tasks.is_some() { FormSource::Tasks } else { FormSource::Scenarios },
+        tasks: s.tasks.as_ref().map(|tasks| path(&tasks.folder)).unwrap_or_default(),
+        protocol: match s.tasks.as_ref().and_then(|tasks| tasks.protocol) {
+            None => FormProtocol::Own,
+            Some(TaskProtocol::Evocode) => FormProtocol::Evocode,
+            Some(TaskProtocol::MtAtK) => FormProtocol::MtAtK,
+        },
+        restore_before_try: s.restore_before_try,
+        task_timeout: match s.tasks.as_ref().map(|tasks| tasks.timeout) {
+            None | Some(TaskTimeout::Graded) => FormTaskTimeout::Graded,
+            Some(TaskTimeout::Stop) => FormTaskTimeout::Stop,
+        },
         iterative,
         scenarios_dir: s.scenarios_dir.as_deref().map(path).unwrap_or_default(),
         n_scenarios: bounded(g.n_scenarios),
@@ -282,6 +362,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         llm_sampler_model_id: g.llm_sampler_model_id.clone().unwrap_or_else(|| MODEL.to_owned()),
         attempt_limit: count(s.attempt_limit),
         feedback: match s.feedback {
+            _ if s.tasks.is_some() => FormFeedback::Detailed,
             Feedback::None => FormFeedback::None,
             Feedback::Minimal => FormFeedback::Minimal,
             Feedback::Medium => FormFeedback::Medium,
@@ -371,9 +452,14 @@ pub(super) fn default_of(
 ) -> Option<(String, Value)> {
     let of = FormSettings {
         agent: form.agent.clone(),
+        source: form.source,
+        protocol: FormProtocol::Own,
         iterative: form.iterative,
         endpoint_mode: form.endpoint_mode,
         ..defaults.clone()
     };
+    if field == "source" {
+        return Some(("benchmark".to_owned(), Value::from(Benchmark::Iterative.as_str())));
+    }
     given(&of).into_iter().find(|g| g.field == field).map(|g| (g.key, g.value))
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::fields;
 use crate::Workbench;
 use crate::api::{
-    ApiError, EndpointMode, FormSettings, HarnessInfo, LaunchForm, LoadSettings, LoadedSettings, Nothing,
-    PackChoice, SaveSettings, SavedFile, SettingsCheck,
+    ApiError, EndpointMode, FormProtocol, FormSettings, FormSource, FormTaskTimeout, HarnessInfo, LaunchForm,
+    LoadSettings, LoadedSettings, Nothing, PackChoice, SaveSettings, SavedFile, SettingsCheck,
 };
 use crate::summary::run_record;
 
@@ -53,8 +53,10 @@ impl Workbench {
 
     /// What is wrong with settings, what differs from the defaults, the same as YAML and for a terminal.
     pub fn check_settings(&self, form: FormSettings) -> Result<SettingsCheck, ApiError> {
-        let mut standard = defaults(&form.agent, form.iterative)?;
-        if let Some((scenarios, turns)) = pack_size(&form.scenarios_dir) {
+        let mut standard = defaults_of(&form)?;
+        if let Some((scenarios, turns)) =
+            pack_size(&form.scenarios_dir).filter(|_| form.source == FormSource::Scenarios)
+        {
             (standard.n_scenarios, standard.n_turns) = (Some(scenarios), Some(turns));
         }
         let differ = fields::differ(&form, &standard);
@@ -163,6 +165,7 @@ pub(super) fn settings_of(form: &FormSettings) -> Result<RunSettings, Vec<crate:
     };
     let errors: Vec<_> = [
         relative("output_dir", &settings.output_dir),
+        settings.tasks.as_ref().and_then(|tasks| relative("tasks", &tasks.folder)),
         settings.scenarios_dir.as_deref().and_then(|path| relative("scenarios_dir", path)),
         settings.harness_file.as_deref().and_then(|path| relative("harness_file", path)),
     ]
@@ -186,7 +189,10 @@ pub(super) fn without_errors(form: &FormSettings, errors: &[crate::api::FieldErr
 
 fn without_these(form: &FormSettings, errors: &[crate::api::FieldError]) -> Option<FormSettings> {
     /// What decides how much is to be run.
-    const SIZE: [&str; 7] = [
+    const SIZE: [&str; 10] = [
+        "source",
+        "tasks",
+        "protocol",
         "n_scenarios",
         "n_turns",
         "attempt_limit",
@@ -195,7 +201,7 @@ fn without_these(form: &FormSettings, errors: &[crate::api::FieldError]) -> Opti
         "execute_episodes",
         "iterative",
     ];
-    let standard = serde_json::to_value(defaults(&form.agent, form.iterative).ok()?).ok()?;
+    let standard = serde_json::to_value(defaults_of(form).ok()?).ok()?;
     let mut fixed = serde_json::to_value(form).ok()?;
     for error in errors {
         if SIZE.contains(&error.field.as_str()) {
@@ -231,6 +237,20 @@ pub fn harnesses() -> Vec<HarnessInfo> {
             .to_owned(),
         })
         .collect()
+}
+
+/// What the fields of a form are that nobody has changed: a protocol sets its own.
+fn defaults_of(form: &FormSettings) -> Result<FormSettings, ApiError> {
+    let mut standard = defaults(&form.agent, form.iterative)?;
+    if form.source == FormSource::Tasks {
+        let is_tries = form.protocol == FormProtocol::MtAtK;
+        standard.attempt_limit = Some(if is_tries { 4.0 } else { 1.0 });
+        (standard.fail_stop, standard.restore_before_try) = (is_tries, is_tries);
+        standard.task_timeout = if is_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded };
+        // Tasks are played in containers only.
+        standard.use_docker = true;
+    }
+    Ok(standard)
 }
 
 /// What a new form has.
@@ -298,6 +318,9 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
     if let Some(pack) = settings.scenarios_dir.as_deref().filter(|pack| !pack.exists()) {
         notes.push(format!("Its pack is not on this machine: {}", pack.display()));
     }
+    if let Some(tasks) = settings.tasks.as_ref().filter(|tasks| !tasks.folder.exists()) {
+        notes.push(format!("Its tasks are not on this machine: {}", tasks.folder.display()));
+    }
     if settings.output_dir.exists() || !settings.output_dir.is_absolute() {
         let free = defaults(&form.agent, true)?.output_dir;
         if settings.output_dir.is_absolute() {
@@ -349,6 +372,7 @@ fn in_one_line(form: &FormSettings, standard: &FormSettings, differ: &[String]) 
     for given in fields::given(form) {
         let said = always.contains(&given.field)
             || given.field == "other"
+            || given.field == "iterative" && !form.iterative
             || differ.iter().any(|field| field == given.field)
             || fields::default_of(given.field, form, standard)
                 .is_some_and(|(_, value)| value != given.value && given.field == "use_docker");
@@ -447,6 +471,91 @@ mod tests {
         assert!(line.contains("'output_dir=/r/x y'"), "{line}");
         let words = runner::settings::split_arguments(&line).unwrap();
         assert_eq!(resolve(&[], &words[3..]).unwrap(), settings);
+    }
+
+    fn tasks(more: FormSettings) -> FormSettings {
+        FormSettings {
+            source: FormSource::Tasks,
+            tasks: "/t/evo code".to_owned(),
+            attempt_limit: Some(1.0),
+            output_dir: "/r/x".to_owned(),
+            ..more
+        }
+    }
+
+    /// What comes back of a form from its YAML and from its line, and which fields are marked.
+    fn back(asked: &FormSettings) -> (FormSettings, Vec<String>) {
+        let settings = fields::settings(asked).unwrap();
+        let standard = defaults_of(asked).unwrap();
+        let differ = fields::differ(asked, &standard);
+        let text = remarked(&settings.to_yaml(), asked, &standard, &differ);
+        let read = resolve(&[ConfigFile { name: "x".into(), text }], &[]).unwrap();
+        assert_eq!(read, settings);
+        let line = in_one_line(asked, &standard, &differ);
+        let words = runner::settings::split_arguments(&line).unwrap();
+        assert_eq!(resolve(&[], &words[3..]).unwrap(), settings, "{line}");
+        (fields::form(&settings), differ)
+    }
+
+    #[test]
+    fn tasks_come_back_from_their_yaml_and_their_line() {
+        for agent in ["mini_swe", "oracle", "nop"] {
+            for (protocol, attempts) in
+                [(FormProtocol::Own, 1.0), (FormProtocol::Evocode, 1.0), (FormProtocol::MtAtK, 3.0)]
+            {
+                let is_tries = protocol == FormProtocol::MtAtK;
+                let asked = tasks(FormSettings {
+                    agent: agent.to_owned(),
+                    protocol,
+                    fail_stop: is_tries,
+                    restore_before_try: is_tries,
+                    task_timeout: if is_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
+                    ..defaults(agent, true).unwrap()
+                });
+                let asked = FormSettings { attempt_limit: Some(attempts), ..asked };
+                let (read, differ) = back(&asked);
+                assert_eq!(read, asked);
+                let mut marked = vec!["source", "tasks"];
+                marked.extend((protocol != FormProtocol::Own).then_some("protocol"));
+                marked.extend(is_tries.then_some("attempt_limit"));
+                assert_eq!(differ, marked, "{agent} {protocol:?}");
+            }
+        }
+        let own = tasks(FormSettings {
+            attempt_limit: Some(4.0),
+            restore_before_try: true,
+            ..defaults("codex", true).unwrap()
+        });
+        let own = FormSettings { attempt_limit: Some(4.0), ..own };
+        assert_eq!(back(&own).0, own);
+    }
+
+    #[test]
+    fn what_is_wrong_with_tasks_is_named_at_its_field() {
+        let said = |change: FormSettings| {
+            let errors = settings_of(&tasks(change)).unwrap_err();
+            (errors[0].field.clone(), errors[0].message.clone())
+        };
+        let new = || defaults("mini_swe", true).unwrap();
+        assert_eq!(said(FormSettings { agent: "mock".to_owned(), ..new() }).0, "agent");
+        let empty = FormSettings { tasks: String::new(), ..tasks(new()) };
+        assert_eq!(settings_of(&empty).unwrap_err()[0].field, "tasks");
+        let relative = FormSettings { tasks: "t".to_owned(), ..tasks(new()) };
+        assert_eq!(settings_of(&relative).unwrap_err()[0].field, "tasks");
+        let tries = FormSettings { attempt_limit: Some(2.0), ..tasks(new()) };
+        let errors = settings_of(&tries).unwrap_err();
+        assert!(errors[0].field == "attempt_limit" && errors[0].message.contains("restore_before_try"));
+        let player =
+            FormSettings { source: FormSource::Scenarios, ..tasks(defaults("oracle", true).unwrap()) };
+        assert_eq!(settings_of(&player).unwrap_err()[0].field, "agent");
+        // What scenarios have stays in the form, and says nothing while tasks are played.
+        let kept = FormSettings { scenarios_dir: "/p".to_owned(), n_turns: Some(0.0), ..tasks(new()) };
+        assert!(settings_of(&kept).is_ok());
+    }
+
+    #[test]
+    fn a_run_of_one_turn_comes_back_from_its_line() {
+        back(&FormSettings { iterative: false, ..form() });
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::api::{Check, CheckState};
 const DAMAGED: usize = 9;
 /// Tasks of which it is said why they are not played, or what of them is not obeyed.
 const TASKS_SAID: usize = 8;
+/// So many tasks are named together of which the same is said.
+const NAMED_TOGETHER: usize = 3;
 
 /// Turns of the pack that was looked at last which were whole, each with a stamp of what was read. The form is looked at with
 /// every change of it, and its pack may have gigabytes.
@@ -124,7 +126,26 @@ pub(super) fn images(unfit: &[String], of: usize) -> Option<Check> {
 fn few(list: &[String]) -> String {
     let more = list.len().saturating_sub(TASKS_SAID);
     let first = list.iter().take(TASKS_SAID).cloned().collect::<Vec<_>>().join(". ");
-    if more > 0 { format!("{first}. And {more} more tasks") } else { first }
+    if more > 0 { format!("{first}. And {more} more") } else { first }
+}
+
+/// Tasks and why, a line a reason, in the order of their first tasks: of many tasks the same is often said.
+fn by_reason(list: &[(&str, String)]) -> Vec<String> {
+    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (task, reason) in list {
+        let place = *places.entry(reason).or_insert_with(|| {
+            lines.push((reason, Vec::new()));
+            lines.len() - 1
+        });
+        lines[place].1.push(task);
+    }
+    let line = |(reason, tasks): &(&str, Vec<&str>)| {
+        let more = tasks.len().saturating_sub(NAMED_TOGETHER);
+        let names = tasks[..tasks.len() - more].join(", ");
+        if more > 0 { format!("{names} and {more} more: {reason}") } else { format!("{names}: {reason}") }
+    };
+    lines.iter().map(line).collect()
 }
 
 /// Which tasks can be played, and what is said of each.
@@ -143,16 +164,16 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
     let steps: u32 = planned.iter().map(|(_, steps)| steps).sum();
     let value = format!("{} of {}, {steps} steps", planned.len(), seen.len());
     let refused = seen.iter().filter(|task| !task.refused.is_empty());
-    let refused: Vec<String> =
-        refused.map(|task| format!("{}: {}", task.name, task.refused.join("; "))).collect();
+    let refused: Vec<(&str, String)> =
+        refused.map(|task| (task.name.as_str(), task.refused.join("; "))).collect();
     let notes = seen.iter().filter(|task| task.refused.is_empty() && !task.notes.is_empty());
-    let notes: Vec<String> = notes.map(|task| format!("{}: {}", task.name, task.notes.join("; "))).collect();
+    let notes: Vec<(&str, String)> = notes.map(|task| (task.name.as_str(), task.notes.join("; "))).collect();
     let mut said = Vec::new();
     if !refused.is_empty() {
-        said.push(format!("Not played: {}.", few(&refused)));
+        said.push(format!("Not played: {}.", few(&by_reason(&refused))));
     }
     if !notes.is_empty() {
-        said.push(format!("Played otherwise than they say: {}.", few(&notes)));
+        said.push(format!("Played otherwise than they say: {}.", few(&by_reason(&notes))));
     }
     if said.is_empty() {
         return check(CheckState::Ok, value);
@@ -207,6 +228,19 @@ fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tasks_of_which_the_same_is_said_stand_together() {
+        let said = |tasks: &[(&'static str, &str)]| {
+            let list: Vec<(&str, String)> =
+                tasks.iter().map(|(task, why)| (*task, (*why).to_owned())).collect();
+            few(&by_reason(&list))
+        };
+        assert_eq!(said(&[("a", "no image")]), "a: no image");
+        assert_eq!(said(&[("a", "x"), ("b", "y"), ("c", "x")]), "a, c: x. b: y");
+        let five = [("a", "x"), ("b", "x"), ("c", "x"), ("d", "x"), ("e", "x")];
+        assert_eq!(said(&five), "a, b, c and 2 more: x");
+    }
 
     #[test]
     fn images_that_tasks_name_and_that_are_not_there_are_told_before_anything_is_played() {

@@ -91,9 +91,12 @@ impl Workbench {
         checks.extend(planned::harness(settings));
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
+        let mut abilities = None;
         // Players of tasks ask no model.
         if settings.asks_model() {
-            checks.extend(runtime.block_on(endpoint::checks(settings, call)));
+            let (found, told) = runtime.block_on(endpoint::checks(settings, call, &self.runs.abilities));
+            checks.extend(found);
+            abilities = told;
         }
         let mut estimate = plan.as_ref().map(|plan| self.estimate(settings, plan)).transpose()?;
         checks.push(folder(&settings.output_dir));
@@ -109,6 +112,7 @@ impl Workbench {
         Ok(Preflight {
             can_start: checks.iter().all(|check| check.state != CheckState::Fail),
             checks,
+            endpoint: abilities,
             estimate,
             at: super::now::rfc3339(SystemTime::now()),
             seconds: begun.elapsed().as_secs_f64(),
@@ -139,6 +143,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
     .says(said.join(". "));
     Preflight {
         checks: vec![check],
+        endpoint: None,
         estimate: None,
         can_start: false,
         at: super::now::rfc3339(SystemTime::now()),

@@ -1,4 +1,4 @@
-//! Shakedowns: three turns with the scripted model, to see whether a harness works here before any money is spent.
+//! Shakedowns: three turns, or two steps of a task, with the simulated model, to see whether a harness works here before any money is spent.
 //!
 //! They lie in the temporary folder of this user, a folder for each library, and stay out of the library. Whatever is
 //! older than a day goes when the app starts.
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use runner::live::{self, RunState};
 
-use crate::api::{ApiError, FormSettings, ShakedownVerdict};
+use crate::api::{ApiError, FormProtocol, FormSettings, FormSource, ShakedownVerdict};
 
 /// Turns of a shakedown.
 const TURNS: u32 = 3;
@@ -20,13 +20,20 @@ const KEPT: Duration = Duration::from_hours(24);
 /// pass: the scripted model makes no mistakes here, so a second one would tell nothing new.
 pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSettings, ApiError> {
     let standard = FormSettings::default();
+    if form.source == FormSource::Tasks {
+        form.execute_episodes = first_task(&form);
+        form.protocol = FormProtocol::Own;
+        form.restore_before_try = false;
+        form.quick_debug = true;
+    } else {
+        form.execute_episodes.clear();
+        form.quick_debug = false;
+    }
     form.endpoint_mode = crate::api::EndpointMode::Oracle;
     form.network = crate::api::FormNetwork::Gateway;
     form.scenarios_dir.clear();
-    form.execute_episodes.clear();
     form.iterative = true;
     form.use_llm_sampler = false;
-    form.quick_debug = false;
     form.n_scenarios = Some(1.0);
     form.n_turns = Some(f64::from(TURNS));
     form.num_changes_per_turn = None;
@@ -55,6 +62,13 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
         .display()
         .to_string();
     Ok(form)
+}
+
+/// The first task that would be played; what is wrong with them is told by whoever begins the shakedown.
+fn first_task(form: &FormSettings) -> String {
+    let planned = super::settings_of(form).ok().and_then(|settings| runner::planned(&settings).ok());
+    let first = planned.and_then(|planned| planned.first().map(|(number, _)| number.to_string()));
+    first.unwrap_or_else(|| form.execute_episodes.clone())
 }
 
 /// What a shakedown came to; nothing while it is played.
@@ -199,6 +213,45 @@ mod tests {
             assert!(made[budget].is_null(), "{budget}");
         }
         assert!(made["output_dir"].as_str().unwrap().starts_with(&temp.path().display().to_string()));
+    }
+
+    #[test]
+    fn a_shakedown_of_tasks_plays_two_steps_of_the_first_one_that_can_be_played() {
+        let temp = tempfile::tempdir().unwrap();
+        let room = temp.path().join("tasks");
+        let put = |path: &str, text: &str| {
+            let path = room.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let steps = "[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n[[steps]]\nname = \"c\"\n";
+        for task in ["one", "two", "three"] {
+            put(&format!("{task}/task.toml"), steps);
+            put(&format!("{task}/environment/Dockerfile"), "FROM scratch\n");
+            put(&format!("{task}/tests/test.sh"), "true");
+            for step in ["a", "b", "c"] {
+                put(&format!("{task}/steps/{step}/instruction.md"), "Do it.");
+            }
+        }
+        // In the order of their names the first one cannot be played.
+        put("one/environment/docker-compose.yaml", "services: {}\n");
+        let asked = FormSettings {
+            agent: "codex".to_owned(),
+            source: FormSource::Tasks,
+            tasks: room.display().to_string(),
+            protocol: FormProtocol::MtAtK,
+            endpoint_mode: crate::api::EndpointMode::Gateway,
+            base_url: "https://api.example/v1".to_owned(),
+            model: "m".to_owned(),
+            output_dir: temp.path().join("r").display().to_string(),
+            oracle_seed: "0".to_owned(),
+            ..FormSettings::default()
+        };
+        let made = settings(asked, &temp.path().join("shakedowns")).unwrap();
+        assert_eq!(made.execute_episodes, "1");
+        let settings = super::super::settings_of(&made).unwrap();
+        assert!(settings.is_simulated() && settings.attempt_limit == 1 && !settings.restore_before_try);
+        assert_eq!(runner::planned(&settings).unwrap(), [(1, 2)]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! a person has seen what it would do ([`RunTrust`]), and then with the endpoint and the key of this machine, unless those of
 //! the folder are chosen, one by one.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use model::plain_line;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::run_error;
 use crate::Workbench;
 use crate::api::{
-    ApiError, EndpointHere, EndpointMode, FormSettings, KeyPlace, RunFolder, RunTrust, TrustRun,
+    ApiError, EndpointHere, EndpointMode, FormSettings, KeyPlace, RunFolder, RunTrust, TaskImages, TrustRun,
 };
 
 /// An endpoint with its key, as the library remembers it.
@@ -176,7 +177,8 @@ fn resumable(folder: &Path) -> Result<Record, ApiError> {
 
 /// What a resume of the run would do. Whoever made the folder wrote these texts: none may look like another row.
 fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoint>) -> RunTrust {
-    let Record { identity, settings, harness, image } = record;
+    let Record { identity, settings, harness, image, scenarios } = record;
+    let tasks = TasksShown::of(&settings, &scenarios);
     let (mode, endpoint, key) = match &settings.endpoint {
         EndpointSettings::Gateway { base_url, key } => ("gateway", Some(base_url.clone()), key_in_words(key)),
         EndpointSettings::Direct => (
@@ -223,11 +225,64 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
             ))),
             (None, None) => None,
         },
+        task_images: tasks.images,
+        task_images_more: tasks.more,
+        tasks_unreadable: tasks.unreadable,
         writes: lines(std::iter::once(folder.display().to_string()).chain(writes).collect()),
         here: here.map(|endpoint| EndpointHere {
             base_url: endpoint.base_url.clone(),
             key: key_in_words(&endpoint.key),
         }),
+    }
+}
+
+/// Images of tasks that are listed.
+const TASK_IMAGES: usize = 200;
+
+/// What is shown of the tasks of a run.
+#[derive(Debug, Default, PartialEq)]
+struct TasksShown {
+    images: Vec<TaskImages>,
+    more: u32,
+    unreadable: Option<String>,
+}
+
+impl TasksShown {
+    fn of(settings: &RunSettings, numbers: &[u32]) -> Self {
+        let Some(tasks) = &settings.tasks else { return Self::default() };
+        let found = match runner::task_images(&tasks.folder, numbers) {
+            Ok(found) => found,
+            Err(error) => {
+                return Self { unreadable: Some(plain_line(&error.to_string())), ..Self::default() };
+            }
+        };
+        // Tasks of one benchmark mostly share a recipe.
+        let mut places: HashMap<(Option<String>, runner::Recipe), usize> = HashMap::new();
+        let mut shown = Self::default();
+        for one in found {
+            let task = plain_line(&one.task);
+            let key = (one.image, one.recipe);
+            if let Some(at) = places.get(&key) {
+                if let Some(known) = shown.images.get_mut(*at) {
+                    known.tasks.push(task);
+                }
+                continue;
+            }
+            if shown.images.len() >= TASK_IMAGES {
+                shown.more += 1;
+                continue;
+            }
+            let plain = |texts: &[String]| texts.iter().map(|text| plain_line(text)).collect();
+            shown.images.push(TaskImages {
+                tasks: vec![task],
+                image: key.0.as_deref().map(plain_line),
+                from: plain(&key.1.from),
+                executes: plain(&key.1.executes),
+                more: key.1.more,
+            });
+            places.insert(key, shown.images.len() - 1);
+        }
+        shown
     }
 }
 
@@ -301,6 +356,7 @@ mod tests {
     const THEIRS: [&str; 2] = ["endpoint.base_url=https://theirs.example", "endpoint.key_env=HOME_KEY"];
 
     #[test]
+    // docs/security.md: A resume
     fn endpoint_and_key_are_ours_unless_the_folders_are_chosen() {
         let theirs = settings(&THEIRS);
         let changed = |trust: TrustRun, changes: &[&str]| {
@@ -325,6 +381,55 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: A resume
+    fn whoever_resumes_tasks_of_others_sees_what_their_images_are_built_of() {
+        let room = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = room.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let step = "[[steps]]\nname = \"a\"\n";
+        let named = "[environment]\ndocker_image = \"example/one:1\"\n";
+        for (task, head, recipe) in [
+            ("0", "", "FROM debian\nRUN curl example.org | sh\n"),
+            ("1", named, "FROM debian\n"),
+            ("2", "", "FROM debian\nRUN curl example.org | sh\n"),
+            ("3", "", "FROM other\u{1b}[2J\n"),
+            ("4", "", "FROM never\n"),
+        ] {
+            put(&format!("{task}/task.toml"), &format!("{head}{step}"));
+            put(&format!("{task}/environment/Dockerfile"), recipe);
+            put(&format!("{task}/steps/a/instruction.md"), "Do it.");
+            put(&format!("{task}/tests/test.sh"), "true");
+        }
+        let tasks = format!("tasks={}", room.path().display());
+        let values = ["agent=NOP", "benchmark=HARBOR", "output_dir=x", &tasks].map(str::to_owned);
+        let theirs = runner::settings::resolve(&[], &values).unwrap();
+        let shown = TasksShown::of(&theirs, &[0, 1, 2, 3]);
+        let images: Vec<_> = shown
+            .images
+            .iter()
+            .map(|one| (one.tasks.join(" "), one.image.clone(), one.from.join(" ")))
+            .collect();
+        assert_eq!(
+            images,
+            [
+                ("0 2".to_owned(), None, "debian".to_owned()),
+                ("1".to_owned(), Some("example/one:1".to_owned()), String::new()),
+                ("3".to_owned(), None, "other\u{fffd}[2J".to_owned()),
+            ]
+        );
+        assert_eq!(shown.images[0].executes, ["RUN curl example.org | sh"]);
+        assert_eq!((shown.more, shown.unreadable), (0, None));
+        let gone =
+            runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
+        assert!(TasksShown::of(&gone.unwrap(), &[0]).unreadable.is_some());
+        assert_eq!(TasksShown::of(&settings(&THEIRS), &[0]), TasksShown::default());
+    }
+
+    #[test]
+    // docs/security.md: A resume
     fn credentials_and_variables_are_handed_over_only_where_they_are_chosen() {
         let direct = settings(&["endpoint.mode=direct", "docker.env_vars=[HOME,A=b]"]);
         let refused = with_what_is_ours(&direct, Vec::new(), &TrustRun::default(), None).unwrap_err();

@@ -347,6 +347,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn a_log_of_different_words_is_indexed_up_to_a_bound() {
         let text: String =
             (0..MOST_WORDS + 50_000).map(|n| word(n) + if n % 9 == 0 { "\n" } else { " " }).collect();

@@ -7,7 +7,7 @@ import type { Fix } from "./Fix";
  */
 export type Check = { 
 /**
- * `settings`, `engine`, `image`, `pack`, `endpoint`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`, `task_images`.
+ * `settings`, `engine`, `image`, `pack`, `endpoint`, `model`, `abilities`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`, `task_images`.
  */
 id: string, 
 /**

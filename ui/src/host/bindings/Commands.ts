@@ -17,6 +17,7 @@ import type { DisagreementPage } from "./DisagreementPage";
 import type { DisagreementRequest } from "./DisagreementRequest";
 import type { DrawFigure } from "./DrawFigure";
 import type { DrawnFigure } from "./DrawnFigure";
+import type { EndpointList } from "./EndpointList";
 import type { EpisodeDetail } from "./EpisodeDetail";
 import type { EpisodeRef } from "./EpisodeRef";
 import type { ExportRequest } from "./ExportRequest";
@@ -40,6 +41,7 @@ import type { KeyKnown } from "./KeyKnown";
 import type { KeyName } from "./KeyName";
 import type { LaunchForm } from "./LaunchForm";
 import type { LeftoverList } from "./LeftoverList";
+import type { ListEndpoints } from "./ListEndpoints";
 import type { ListRuns } from "./ListRuns";
 import type { LiveLog } from "./LiveLog";
 import type { LiveLogRequest } from "./LiveLogRequest";
@@ -229,6 +231,8 @@ export interface Commands {
   set_prices: { request: SetPrices; response: PriceTable };
   /** Whether a run can begin, and what it will take. */
   preflight_run: { request: PreflightRequest; response: Preflight };
+  /** The model endpoints that answer on this machine, or at addresses, and their models. */
+  list_endpoints: { request: ListEndpoints; response: EndpointList };
   /** Has a model fill in the scenarios of a run, in the background: the pack that the run then plays. */
   sample_scenarios: { request: SampleScenarios; response: JobRef };
   /** Begins a run in the background of this process and opens its folder. */

@@ -24,6 +24,10 @@ id: string,
  */
 name: string, 
 /**
+ * The same where there is little room for it: without what all names begin with.
+ */
+short_name: string, 
+/**
  * Model and harness in full.
  */
 full_name: string, 

@@ -2,7 +2,10 @@
 import type { EndpointMode } from "./EndpointMode";
 import type { FormFeedback } from "./FormFeedback";
 import type { FormNetwork } from "./FormNetwork";
+import type { FormProtocol } from "./FormProtocol";
+import type { FormSource } from "./FormSource";
 import type { FormStack } from "./FormStack";
+import type { FormTaskTimeout } from "./FormTaskTimeout";
 import type { KeyPlace } from "./KeyPlace";
 
 /**
@@ -65,6 +68,26 @@ price_cache_write: number | null,
  * Of output.
  */
 price_output: number | null, 
+/**
+ * What episodes are made of.
+ */
+source: FormSource, 
+/**
+ * Folder or zip of the tasks.
+ */
+tasks: string, 
+/**
+ * The protocol by which tasks are played.
+ */
+protocol: FormProtocol, 
+/**
+ * Whether each attempt at a step of a task begins from the same snapshot of its container.
+ */
+restore_before_try: boolean, 
+/**
+ * What becomes of a step of a task whose agent ran out of time.
+ */
+task_timeout: FormTaskTimeout, 
 /**
  * Many turns (`RESTFUL_SERVER_GEN_ITERATIVE`), or one (`RESTFUL_SERVER_GEN`).
  */

@@ -32,6 +32,14 @@ model: string | null,
  */
 simulated: boolean, 
 /**
+ * How often an attempt was dropped because of the endpoint and retried; `None` = unknown, an older version began the run.
+ */
+endpoint_retried: number | null, 
+/**
+ * Attempts that were given up because of the endpoint; `None` = unknown.
+ */
+endpoint_lost: number | null, 
+/**
  * Whether it is a shakedown.
  */
 shakedown: boolean, 

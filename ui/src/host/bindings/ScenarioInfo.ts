@@ -15,4 +15,13 @@ title: string,
 /**
  * Turns.
  */
-turns: number, };
+turns: number, 
+/**
+ * Parts (first schema, changes) that a model made, over all turns; unknown where no model was asked, or the pack does
+ * not say.
+ */
+sampled: number | null, 
+/**
+ * Parts that were drawn from the seed instead.
+ */
+fallback: number | null, };

@@ -37,6 +37,14 @@ conventions: Array<DiagramPart>,
  */
 changes: Array<ChangeInfo>, 
 /**
+ * Parts that a model made (of turn 1 its first schema, of later ones their changes); unknown where no model was asked.
+ */
+sampled: number | null, 
+/**
+ * Parts that were drawn from the seed instead, since all answers of the model were refused.
+ */
+fallback: number | null, 
+/**
  * Sizes.
  */
 counts: TurnCounts, };

@@ -16,6 +16,10 @@ id: string,
  */
 name: string, 
 /**
+ * The same where there is little room for it.
+ */
+short_name: string, 
+/**
  * Whether a scripted model stood in for a real one in any of its runs.
  */
 simulated: boolean, 

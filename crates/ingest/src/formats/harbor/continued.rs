@@ -53,6 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn continuations_are_read_up_to_a_number_of_values() {
         let temp = tempfile::tempdir().unwrap();
         let name = |number: u32| match number {

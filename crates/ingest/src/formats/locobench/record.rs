@@ -210,6 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn of_a_name_that_stands_twice_the_last_one_counts_among_many() {
         let many: Vec<String> = (0..200_000).map(|n| format!("\"k{n}\":{n}")).collect();
         let record = of_bytes(format!("{{\"a\":1,{},\"a\":2}}", many.join(",")).as_bytes());
@@ -219,6 +220,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: An opened folder or zip
     fn the_texts_of_a_record_are_bounded_together() {
         // As with texts of eight megabytes and the bound of every record, a hundred times smaller.
         assert_eq!(Fields::of_record().most, NODE_CAP);

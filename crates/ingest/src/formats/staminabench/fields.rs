@@ -167,13 +167,15 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         && let Some(text) = value.word()
     {
         facts.end_reason = end_by_words(text).or(facts.end_reason);
+        if let Some(raised) = raised_by_name(text) {
+            raise(facts, raised);
+        }
         return model::EndReason::parse(text).is_some();
     }
     if is(words::EXCEPTION)
         && let Some(exception) = exception(name, value)
     {
-        facts.end_reason = facts.end_reason.or_else(|| exception_end(&exception));
-        facts.exception.get_or_insert(exception);
+        raise(facts, exception);
         return true;
     }
     if is(words::STATUS)
@@ -182,6 +184,9 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         let said = words::status(text);
         facts.success = facts.success.or(said);
         facts.end_reason = facts.end_reason.or_else(|| end_by_words(text));
+        if let Some(raised) = raised_by_state(text) {
+            raise(facts, raised);
+        }
         return said.is_some();
     }
     if is(words::WRAPPERS) && depth < 3 && !value.map().is_empty() {
@@ -237,13 +242,54 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
         .then(|| (kind.unwrap_or_else(|| name.to_owned()), message.unwrap_or_default()))
 }
 
-/// The reason that a field for ends or states gives: a whole label, an exception in one line, or a text that begins by saying
-/// how the agent failed.
+/// Takes over what was raised, and what ended by it. One field may have the type and another one the message.
+fn raise(facts: &mut Facts, new: (String, String)) {
+    let has_no_type = |kind: &str| words::EXCEPTION.contains(&kind);
+    let raised = match facts.exception.take() {
+        Some((kind, message)) if message.is_empty() => {
+            (if has_no_type(&new.0) { kind } else { new.0 }, new.1)
+        }
+        Some((kind, message)) if has_no_type(&kind) && !has_no_type(&new.0) => (new.0, message),
+        Some(first) => first,
+        None => new,
+    };
+    facts.end_reason = facts.end_reason.or_else(|| exception_end(&raised));
+    facts.exception = Some(raised);
+}
+
+/// The reason that a field for ends or states gives: a whole label, an exception in one line or its type alone, or a text that
+/// begins by saying how the agent failed.
 fn end_by_words(text: &str) -> Option<EndReason> {
     words::label(text).or_else(|| match type_in_front(text) {
         Some(kind) => exception_end(&(kind.to_owned(), text.to_owned())),
-        None => words::agent_failure(text),
+        None => words::agent_failure(text)
+            .or_else(|| raised_by_name(text).and_then(|raised| exception_end(&raised))),
     })
+}
+
+/// What was raised, of a text that begins with the type of an exception or is one: the name of an error, or one that the
+/// table knows.
+pub(super) fn raised_by_name(text: &str) -> Option<(String, String)> {
+    let (name, message) = type_in_front(text).map_or((text.trim(), ""), |kind| (kind, text));
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let is_name = name.len() < 80
+        && last.starts_with(|first: char| first.is_ascii_uppercase())
+        && last.contains(|later: char| later.is_ascii_lowercase())
+        && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '_' | '.'))
+        && words::status(name).is_none()
+        && words::label(name).is_none();
+    let raised = (name.to_owned(), message.to_owned());
+    // `NoError` and `CompletedWithoutError` say that there was none; `NoSuchElementException` is one.
+    let is_error = ["Error", "Exception", "Interrupt"]
+        .iter()
+        .find_map(|end| last.strip_suffix(end))
+        .is_some_and(|rest| !rest.ends_with("No") && !rest.contains("Without"));
+    (is_name && (is_error || exception_end(&raised).is_some())).then_some(raised)
+}
+
+/// The same of a state, which is any word: a name alone is an exception only where the table knows it.
+pub(super) fn raised_by_state(text: &str) -> Option<(String, String)> {
+    raised_by_name(text).filter(|raised| !raised.1.is_empty() || exception_end(raised).is_some())
 }
 
 /// The type of an exception that a text begins with: `TimeoutError: …`.

@@ -6,7 +6,7 @@
 use model::{Artifact, ArtifactKind};
 
 use super::facts::{Facts, Number, TrajectoryFacts, TurnFacts};
-use super::fields::{field, record, tests};
+use super::fields::{field, raised_by_name, raised_by_state, record, tests};
 use super::lean::{Lean, Steps};
 use super::names;
 use super::usage;
@@ -78,14 +78,16 @@ fn says_an_end(node: &Node) -> bool {
     let has = |names: &[&str], says: &dyn Fn(&Node) -> bool| {
         node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && says(value))
     };
-    let is_label = |value: &Node| {
-        value.word().is_some_and(|text| words::status(text).is_some() || words::is_reason(text))
-    };
+    let is_word = |text: &str| words::status(text).is_some() || words::is_reason(text);
+    let is_label =
+        |value: &Node| value.word().is_some_and(|text| is_word(text) || raised_by_name(text).is_some());
+    let is_state =
+        |value: &Node| value.word().is_some_and(|text| is_word(text) || raised_by_state(text).is_some());
     said(node, words::ATTEMPT).is_some()
         && !has(&OF_STEPS, &|value| *value != Node::Null)
         && (has(words::EXCEPTION, &|value| value.word().is_some() || !value.map().is_empty())
             || has(words::END, &is_label)
-            || has(words::STATUS, &is_label))
+            || has(words::STATUS, &is_state))
 }
 
 impl Walk<'_> {

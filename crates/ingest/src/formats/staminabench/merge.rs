@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, Verdict, Warning};
+use model::{
+    Artifact, ArtifactKind, Attempt, CachedInput, EndReason, Episode, Request, Turn, Verdict, Warning,
+};
 
 use super::facts::{Facts, Number, TrajectoryFacts};
 use super::files::{Found, Listing};
@@ -117,7 +119,28 @@ pub(super) fn episode(
         episode.turns.push(turn);
     }
     finish(&mut episode, said.whole, said.planned, said.title, loose);
+    say_unclear(&path, &episode, notes);
     episode
+}
+
+/// Says once for a scenario that nothing tells whether its input tokens include the cached ones.
+fn say_unclear(path: &str, episode: &Episode, notes: &mut Notes<'_>) {
+    let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
+    let mut counts = of_attempts
+        .map(|attempt| (attempt.tokens, attempt.cached_input))
+        .chain(episode.tokens.map(|tokens| (tokens, episode.cached_input)));
+    // Where one attempt proves it, it is known of all.
+    if counts.clone().all(|(_, basis)| basis != CachedInput::Added)
+        && let Some((tokens, _)) =
+            counts.find(|(tokens, basis)| *basis == CachedInput::Assumed && tokens.cached.unwrap_or(0) > 0)
+    {
+        let what = format!(
+            "Nothing says whether the {} input tokens include the {} cached ones. They are taken to, unless an attempt of the run has more cached than input tokens.",
+            tokens.input.unwrap_or(0),
+            tokens.cached.unwrap_or(0)
+        );
+        notes.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
+    }
 }
 
 fn bases(said: &TrajectoryFacts, listing: &Listing) -> (Base, Base) {

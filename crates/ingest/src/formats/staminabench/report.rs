@@ -93,10 +93,18 @@ impl ReportFile {
     /// The figures of the whole run.
     pub(super) fn reported(&self) -> Reported {
         let figures = ["success_rate", "average_score"]
-            .iter()
-            .filter_map(|key| Some((format!("staminabench.{key}"), self.root.get(key)?.number()?)))
-            .collect();
-        Reported { figures, ..Reported::default() }
+            .into_iter()
+            .filter_map(|key| Some((format!("staminabench.{key}"), self.root.get(key)?.number()?)));
+        Reported { figures: figures.chain(self.speeds()).collect(), ..Reported::default() }
+    }
+
+    /// How fast the endpoint was, as the runner of Stamina Lab measured it, in tokens a second.
+    fn speeds(&self) -> impl Iterator<Item = (String, f64)> {
+        let places = ["prompt", "answer"].into_iter().flat_map(|part| [(part, "median"), (part, "p10")]);
+        places.filter_map(|(part, of)| {
+            let value = self.root.at(&["run", "tokens_per_second", part, of])?.number()?;
+            (value > 0.0).then(|| (format!("stamina_lab.tokens_per_second.{part}.{of}"), value))
+        })
     }
 
     /// The fields that are not known.

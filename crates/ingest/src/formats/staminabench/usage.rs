@@ -15,6 +15,8 @@ pub(super) struct Usage {
     output: Option<u64>,
     /// Cached tokens that may be in the input.
     cached: Option<u64>,
+    /// Whether these are named as a detail of the input, so a part of it.
+    is_detail: bool,
     /// Tokens read from a cache, counted beside the input.
     read: Option<u64>,
     /// Tokens written to a cache, counted beside the input.
@@ -37,7 +39,11 @@ impl Usage {
             let input = self.input.map(|input| input.saturating_add(beside));
             return (Tokens { input, ..as_named }.with_cached_included(), CachedInput::Included);
         }
-        (as_named.with_cached_included(), CachedInput::of_counts(&as_named))
+        let basis = match CachedInput::of_counts(&as_named) {
+            CachedInput::Assumed if self.is_detail => CachedInput::Included,
+            basis => basis,
+        };
+        (as_named.with_cached_included(), basis)
     }
 
     /// Adds what is known. Where one of the two proves that cached tokens stand beside the input, both are read so.
@@ -64,6 +70,7 @@ impl Usage {
             input,
             output,
             cached,
+            is_detail: false,
             read: None,
             written: None,
             settled: known.then_some(basis),
@@ -79,6 +86,7 @@ impl Usage {
             !knows_cache(self) || self.input.is_none() && other.input.is_some() && knows_cache(&other);
         if takes_cache {
             (self.cached, self.read, self.written) = (other.cached, other.read, other.written);
+            self.is_detail = other.is_detail;
             self.settled = other.settled.or(self.settled);
         }
         self.input = self.input.or(other.input);
@@ -133,7 +141,7 @@ pub(super) fn is_token_key(key: &str) -> bool {
 pub(super) fn usage(node: &Node) -> Usage {
     let mut counts = [None::<u64>; 5];
     let mut cost_usd = None;
-    let mut look = |map: &[(String, Node)], all: bool| {
+    let mut look = |counts: &mut [Option<u64>; 5], map: &[(String, Node)], all: bool| {
         for (key, value) in map {
             let key = normal(key);
             if words::COST.contains(&key.as_str()) {
@@ -145,14 +153,16 @@ pub(super) fn usage(node: &Node) -> Usage {
             }
         }
     };
-    look(node.map(), true);
+    look(&mut counts, node.map(), true);
+    let beside = counts[2];
     for (key, value) in node.map() {
         if normal(key).ends_with("_details") {
-            look(value.map(), false);
+            look(&mut counts, value.map(), false);
         }
     }
     let [input, output, cached, read, written] = counts;
-    Usage { input, output, cached, read, written, settled: None, cost_usd }
+    let is_detail = beside.is_none() && cached.is_some();
+    Usage { input, output, cached, is_detail, read, written, settled: None, cost_usd }
 }
 
 /// Adds one step of a transcript to its sums.
@@ -275,6 +285,11 @@ mod tests {
         assert_eq!(of(&[r#"{"cached_tokens": 70}"#, r#"{"input_tokens": 10}"#]), added);
         let apart = (Some(85), Some(5), CachedInput::Included);
         assert_eq!(of(&[r#"{"input_tokens": 80}"#, r#"{"cache_read_input_tokens": 5}"#]), apart);
+        // A detail of the input is a part of it, unless there is more of it.
+        let detail = r#"{"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 90}}"#;
+        assert_eq!(of(&[detail]), (Some(100), Some(90), CachedInput::Included));
+        let more = r#"{"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 90}}"#;
+        assert_eq!(of(&[more]), (Some(100), Some(90), CachedInput::Added));
         // Two ways to say the same usage are not mixed.
         let both = [
             r#"{"prompt_tokens": 100, "cached_tokens": 90}"#,

@@ -14,6 +14,7 @@ use crate::readers::value::Unusable;
 
 use super::cell::Cell;
 use super::columns::Field;
+use super::mapping::OTHERS_CAP;
 use super::notes::{Done, Notes};
 use super::scan::Row;
 
@@ -25,8 +26,6 @@ const ATTEMPTS_CAP: u32 = 200_000;
 const TEXTS_CAP: usize = 64 << 20;
 /// Bytes of a value that is kept, beside its name and its text.
 const VALUE: usize = 64;
-/// Columns of others that are kept.
-const OTHERS_CAP: usize = 64;
 /// Letters of a text that is kept.
 const TEXT_CAP: usize = 8 * 1024;
 /// Longest title that is made of a request.

@@ -48,6 +48,10 @@ impl Table {
         with_columns(tree, &self.path, &header, columns, self.encoding).unwrap_or(self)
     }
 
+    pub(super) fn is_parquet(&self) -> bool {
+        self.encoding == Encoding::Parquet
+    }
+
     /// Its rows.
     pub(super) fn rows(&self, tree: &Tree) -> Result<Box<dyn Rows>, ReadError> {
         rows::open_with(tree, &self.path, self.encoding, &self.columns, None)

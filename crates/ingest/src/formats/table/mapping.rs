@@ -6,6 +6,9 @@ use files::Stamp;
 
 use super::columns::{COLUMNS, COUNT, Column, Field};
 
+/// Columns of others that are kept.
+pub(super) const OTHERS_CAP: usize = 64;
+
 /// Names of columns that a person said the meaning of: name of our column, name in the header.
 pub type Renamed = BTreeMap<String, String>;
 
@@ -76,6 +79,16 @@ impl Mapping {
     /// Where a field stands.
     pub(super) fn place(&self, field: Field) -> Option<usize> {
         self.places[field as usize]
+    }
+
+    /// Every column that is read, in ascending order.
+    pub(super) fn columns(&self) -> Vec<usize> {
+        let ours = self.places.iter().flatten().copied();
+        let others = self.others.iter().take(OTHERS_CAP).map(|(at, _)| *at);
+        let mut columns: Vec<usize> = ours.chain(others).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
     }
 
     /// The required columns that are not there.

@@ -66,7 +66,7 @@ impl From<io::Error> for RowError {
 }
 
 /// Rows of a table.
-pub(super) trait Rows {
+pub(super) trait Rows: Send {
     /// Names of the columns.
     fn header(&self) -> &[String];
     /// Goes to the next row. `None` = there is none.

@@ -1,11 +1,12 @@
 //! One pass over the tables of a folder, without keeping a row: which runs there are, and how they are read in parts.
 //!
 //! A part is some thousand rows in a row, up to the end of an episode. Where the rows of an episode lie apart, in one file or
-//! in several, parts are shares of the episodes instead: each goes through all files and takes its own rows.
+//! in several, parts are shares of the episodes instead, for which the rows are set in order once ([`super::shares`]).
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 
-use files::{Stamp, Tree};
+use files::{HashKey, Stamp, Tree};
 use model::{Baseline, Benchmark, Run};
 
 use crate::format::{Part, Report};
@@ -22,8 +23,8 @@ use super::rows::{Begin, RowError, Rows, mix};
 const PART_ROWS: u64 = 20_000;
 /// Bytes of rows from which on a part ends with the next episode: an episode is kept until its part is stored.
 const PART_BYTES: u64 = 128 << 20;
-/// Rows of a share of the episodes.
-const SHARE_ROWS: u64 = 60_000;
+/// Rows of a share of the episodes, on average: several shares are in memory at once.
+const SHARE_ROWS: u64 = 20_000;
 /// Most episodes and scenarios that are told apart while parts are looked for. With more episodes parts are shares; of more
 /// scenarios it is not said that their turns differ.
 const EPISODES_CAP: usize = 7_000_000;
@@ -107,14 +108,21 @@ impl<'a> Row<'a> {
 pub(super) struct EpisodeKey(pub(super) String);
 
 impl EpisodeKey {
-    /// Which share of the episodes it is in.
-    pub(super) fn share(&self, shares: u64) -> u64 {
-        self.hash() % shares.max(1)
+    /// Which share of the episodes it is in. Without the key nobody can choose names that fall into one.
+    pub(super) fn share(&self, shares: u64, hash_key: HashKey) -> u64 {
+        keyed(hash_key, &self.0) % shares.max(1)
     }
 
     fn hash(&self) -> u64 {
         Stamp::new().number(mix(0, self.0.as_bytes())).finish()
     }
+}
+
+fn keyed(hash_key: HashKey, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&hash_key);
+    hasher.write(text.as_bytes());
+    hasher.finish()
 }
 
 /// How parts name what they read.
@@ -175,9 +183,14 @@ impl Taken {
         self.bytes = self.bytes.saturating_add(rows.bytes());
     }
 
+    /// Whether it has reached a number of rows or of bytes.
+    pub(super) fn exceeds(self, rows: u64, bytes: u64) -> bool {
+        self.rows >= rows || self.bytes >= bytes
+    }
+
     /// Whether the part ends with the next episode.
     pub(super) fn is_full(self) -> bool {
-        self.rows >= PART_ROWS || self.bytes >= PART_BYTES
+        self.exceeds(PART_ROWS, PART_BYTES)
     }
 }
 
@@ -262,7 +275,11 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
         );
     }
     notes.settle(report);
-    let parts = if apart { shares(&chunks, all) } else { chunks.into_iter().map(Chunk::part).collect() };
+    let parts = if apart {
+        shares(&chunks, all, tree.hash_key())
+    } else {
+        chunks.into_iter().map(Chunk::part).collect()
+    };
     Scanned { runs: runs.found, parts }
 }
 
@@ -275,11 +292,12 @@ impl Chunk {
     }
 }
 
-/// The parts of episodes whose rows lie apart: any change of any file may change each.
-fn shares(chunks: &[Chunk], all: Taken) -> Vec<Part> {
+/// The parts of episodes whose rows lie apart: any change of any file may change each, and so does another division of the
+/// episodes, by another key or by the hash of another version of the standard library.
+fn shares(chunks: &[Chunk], all: Taken, hash_key: HashKey) -> Vec<Part> {
     let of = all.rows.div_ceil(SHARE_ROWS).max(all.bytes.div_ceil(PART_BYTES)).max(1);
-    let whole =
-        chunks.iter().fold(Stamp::new(), |stamp, chunk| stamp.number(chunk.stamp).number(chunk.taken.rows));
+    let whole = Stamp::new().number(keyed(hash_key, ""));
+    let whole = chunks.iter().fold(whole, |stamp, chunk| stamp.number(chunk.stamp).number(chunk.taken.rows));
     let part = |number| Part { key: Piece::Share { number, of }.key(), stamp: whole.number(number).finish() };
     (0..of).map(part).collect()
 }
@@ -428,6 +446,49 @@ mod tests {
         ];
         for piece in pieces {
             assert_eq!(Piece::parse(&piece.key()), Some(piece));
+        }
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn names_that_were_chosen_for_one_share_are_in_all_of_them_with_another_key() {
+        const OF: u64 = 50;
+        let (known, secret): (HashKey, HashKey) = ([0; 16], [7; 16]);
+        let names = (0..100_000).map(|number| EpisodeKey(format!("run\u{1f}s{number}\u{1f}1")));
+        let chosen: Vec<EpisodeKey> = names.filter(|key| key.share(OF, known) == 0).collect();
+        assert!(chosen.len() > 1_000, "{}", chosen.len());
+        let mut counts = vec![0; OF as usize];
+        for key in &chosen {
+            counts[key.share(OF, secret) as usize] += 1;
+        }
+        let average = chosen.len() / OF as usize;
+        assert!(counts.iter().all(|count| (average / 3..average * 3).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn parts_are_read_again_where_another_key_divides_the_episodes() {
+        let room = tempfile::tempdir().unwrap();
+        let mut table = "run,harness,model,scenario,turn,attempt,passed\n".to_owned();
+        for turn in 1..=2 {
+            for number in 0..25_000 {
+                table.push_str(&format!("a,h,m,s{number},{turn},1,true\n"));
+            }
+        }
+        std::fs::write(room.path().join("apart.csv"), table).unwrap();
+        let parts = |key: Option<HashKey>| {
+            let tree = Tree::open(room.path()).unwrap();
+            if let Some(key) = key {
+                tree.set_hash_key(key);
+            }
+            let tables = super::super::files::tables(&tree, "");
+            scan(&tree, &tables, &mut Report::default()).parts
+        };
+        let (without, one) = (parts(None), parts(Some([1; 16])));
+        assert_eq!(without.len(), 3);
+        assert_eq!(one, parts(Some([1; 16])));
+        for (part, other) in without.iter().zip(&one) {
+            assert_eq!(part.key, other.key);
+            assert_ne!(part.stamp, other.stamp);
         }
     }
 }

@@ -88,6 +88,11 @@ impl RunFiles {
         folder.or_else(id).map_or_else(|| tree.name(), str::to_owned)
     }
 
+    /// Its own id, which every copy of it has.
+    pub(super) fn uuid(&self) -> Option<&str> {
+        self.meta("uuid").and_then(Node::word).filter(|uuid| uuid.len() >= 32)
+    }
+
     /// The tasks that were to be played.
     pub(super) fn task_ids(&self) -> Vec<&str> {
         let ids = self.locked(&["dataset", "task_ids"]).or_else(|| self.meta("task_ids"));

@@ -46,19 +46,30 @@ const KNOWN: [&str; 16] = [
     "test_ended_at",
 ];
 
-/// Reads a trial; `log` is the log of its run.
+/// What the trials of a run have in common.
+#[derive(Debug)]
+pub(super) struct OfRun {
+    /// Its own id, which is there before it ends.
+    pub(super) uuid: Option<String>,
+    /// Its log.
+    pub(super) log: Option<String>,
+}
+
+/// Reads a trial.
 pub(super) fn episode(
     tree: &Tree,
     trial: &Trial,
     result: Option<&Node>,
-    log: Option<&str>,
+    run: &OfRun,
     report: &mut Report,
 ) -> Episode {
     let mut episode = Episode::new(&trial.name, &trial.task);
+    let of_result = identity_of_result(result);
+    episode.identity = identity_in_run(trial, result, run).or_else(|| of_result.clone());
     episode.planned_turns = Some(1);
     episode.extra.insert("trial".to_owned(), trial.name.as_str().into());
-    if let Some(log) = log {
-        episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
+    if let Some(log) = &run.log {
+        episode.artifacts.push(Artifact::new(ArtifactKind::Log, log.as_str()));
     }
     let place = trial.place();
     let mut turn = Turn::new(1);
@@ -69,6 +80,7 @@ pub(super) fn episode(
         if trial.has_ended() {
             attempt.end_reason = Some(EndReason::VerifierError);
             attempt.extra.insert("verdict".to_owned(), "unreadable".into());
+            episode.extra.insert(super::RESULTS.to_owned(), "unreadable".into());
         } else {
             attempt.verdict = Verdict::Unfinished;
             attempt.end_reason = Some(EndReason::Unfinished);
@@ -83,9 +95,6 @@ pub(super) fn episode(
         return episode;
     };
 
-    let text = |key: &str| result.get(key).and_then(Node::word);
-    episode.identity =
-        text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]));
     let mut unusable = Unusable::default();
     times(result, &mut episode, &mut attempt, &mut unusable);
     usage(result, &mut attempt, &mut unusable);
@@ -117,9 +126,34 @@ pub(super) fn episode(
             episode.extra.insert(key.clone(), plain(key, value));
         }
     }
+    episode.extra.remove(store::RESULT_IDENTITY);
+    // By this a file of results alone, which does not say of which run it is, is known to be the same.
+    if let Some(of_result) = of_result.filter(|own| episode.identity.as_ref() != Some(own)) {
+        episode.extra.insert(store::RESULT_IDENTITY.to_owned(), of_result.into());
+    }
     turn.attempts.push(attempt);
     episode.turns.push(turn);
     episode
+}
+
+/// Whether there is no result that can be read: a copy of the trial that has one stands for it.
+pub(super) fn is_snapshot(episode: &Episode) -> bool {
+    episode.extra.contains_key(super::RESULTS)
+        || episode.turns.iter().flat_map(|turn| &turn.attempts).any(|a| a.verdict == Verdict::Unfinished)
+}
+
+/// The run and the name of the trial in it, which are there before it ends.
+fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &OfRun) -> Option<String> {
+    let uuid = run.uuid.as_ref()?;
+    // A copied folder has another name than the trial.
+    let name = result.and_then(|result| result.get("trial_name")).and_then(Node::word);
+    Some(identity::of_id(&["tb-run", uuid, &trial.task, name.unwrap_or(&trial.name)]))
+}
+
+/// The id of a result, with when its trial began.
+fn identity_of_result(result: Option<&Node>) -> Option<String> {
+    let text = |key: &str| result?.get(key).and_then(Node::word);
+    text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]))
 }
 
 /// Decides by `is_resolved`. Says whether the cause of a failure is not recognised.

@@ -105,7 +105,11 @@ pub(super) fn refusal(message: &str) -> Option<Refusal> {
     let body = Body::of_message(message).or_else(|| inner.and_then(Body::of_message)).unwrap_or_default();
     let by_code = CODES.iter().find(|(known, _)| Some(*known) == body.code);
     let by_sentence = || {
-        let texts = [Some(message), body.message, inner, after_operation(message)];
+        let named = body.message.and_then(after_names);
+        let of_aws = after_operation(message).or_else(|| inner.and_then(after_operation));
+        let texts = [Some(message), body.message, named, inner, of_aws];
+        // Python writes the apostrophe of a text with both kinds of quotes so.
+        let texts = texts.map(|text| text.map(|text| beginning(text).replace(r"\'", "'")));
         SENTENCES.iter().find(|(sentence, _)| texts.iter().flatten().any(|text| text.starts_with(sentence)))
     };
     by_code.or_else(by_sentence).map(|(_, refusal)| *refusal)
@@ -191,12 +195,26 @@ fn end_of_string(text: &str, quote: &str) -> Option<usize> {
     })
 }
 
-/// What follows the names that wrap a message: `litellm.BadRequestError: OpenAIException - …`, `… operation: …`.
+/// What follows the names of exceptions that a message begins with: `litellm.BadRequestError: OpenAIException - …`.
 fn after_names(message: &str) -> Option<&str> {
-    ["Exception - ", " operation: "].iter().find_map(|end| {
-        let at = beginning(message).find(end)? + end.len();
-        Some(&message[at..])
-    })
+    let mut rest = message;
+    while let Some((_, behind)) = name_in_front(rest) {
+        // `VertexAIException BadRequestError - …`
+        let another = || behind.strip_prefix(' ').filter(|behind| name_in_front(behind).is_some());
+        let next = behind.strip_prefix(": ").or_else(|| behind.strip_prefix(" - ")).or_else(another);
+        let Some(next) = next else { break };
+        rest = next;
+    }
+    (rest.len() < message.len()).then_some(rest)
+}
+
+/// The name of an exception that a text begins with, and what is behind it.
+fn name_in_front(text: &str) -> Option<(&str, &str)> {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let front = &text[..text.floor_char_boundary(REACH)];
+    let (name, _) = front.split_at(front.find(|c| !of_name(c))?);
+    let is_name = name.ends_with("Error") || name.ends_with("Exception");
+    is_name.then(|| text.split_at(name.len()))
 }
 
 #[cfg(test)]
@@ -277,6 +295,28 @@ mod tests {
             (
                 "Error code: 400 - {'error': {'code': 400, 'message': 'prompt is too long: 9",
                 Some(Refusal::TooLong),
+            ),
+            // As people have reported them: one client wraps another, or a gateway a model's answer.
+            (
+                "litellm.BadRequestError: litellm.ContextWindowExceededError: AnthropicError - {\"type\":\"error\",\"error\":{\"message\":\"prompt is too long: 210543 tokens > 200000 maximum\"}}",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "litellm.BadRequestError: Error code: 400 - {'error': {'message': 'litellm.BadRequestError: OpenrouterException - This endpoint\\'s maximum context length is 40960 tokens. However, you requested about 42988 tokens (use the \"middle-out\" transform)', 'code': '400'}}",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "litellm.BadRequestError: BedrockException - An error occurred (ValidationException) when calling the Converse operation: Input is too long for requested model.",
+                Some(Refusal::TooLong),
+            ),
+            (
+                "litellm.BadRequestError: VertexAIException BadRequestError - prompt is too long: 9",
+                Some(Refusal::TooLong),
+            ),
+            ("litellm.BadRequestError: it quotes OpenAIException - prompt is too long: 9", None),
+            (
+                "litellm.BadRequestError: OpenAIException - {\n  \"error\": {\n    \"message\": \"Unsupported parameter: 'temperature'\", \"code\": null\n  }\n}",
+                None,
             ),
         ] {
             assert_eq!(refusal(message), want, "{message}");

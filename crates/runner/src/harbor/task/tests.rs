@@ -66,7 +66,7 @@ fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
     let refused = tasks.plan(&settings(&["harbor.execute_episodes=1"])).unwrap_err().to_string();
     assert!(refused.contains("none of its tasks can be played. 2-compose"), "{refused}");
     assert!(tasks.plan(&settings(&["harbor.execute_episodes=9"])).is_err());
-    assert!(tasks.list[0].uses_cases && tasks.list[0].is_built);
+    assert!(tasks.list[0].uses_cases(&tasks.tree) && tasks.list[0].is_built);
 
     // A variable that is handed on is found.
     let handed = vec![("SOME_KEY_OF_NOBODY".to_owned(), "v".to_owned())];
@@ -99,6 +99,7 @@ fn the_hash_tells_other_files_and_no_other_place() {
 }
 
 #[test]
+// docs/security.md: Tasks of Harbor
 fn links_of_a_task_are_told_and_not_followed() {
     let room = tempfile::tempdir().unwrap();
     let at = room.path().join("tasks");
@@ -130,4 +131,78 @@ fn what_a_harness_cannot_play_is_named_and_players_play_it() {
     // Who executes the solution needs its variables.
     assert_eq!(refused(&["agent=MINI_SWE"]), [0, 1]);
     assert_eq!(refused(&["agent=ORACLE"]), [0, 1]);
+}
+
+#[test]
+// docs/security.md: Tasks of Harbor
+fn tasks_that_hold_more_than_is_ever_read_are_refused() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path();
+    task(at, "a", "");
+    task(at, "b", "");
+    assert!(Tasks::open(at).is_ok());
+    // Without a byte on the disk.
+    for task in ["a", "b"] {
+        let file = fs::File::create(at.join(task).join("environment/large")).unwrap();
+        file.set_len(9 << 30).unwrap();
+    }
+    let refused = Tasks::open(at).unwrap_err().to_string();
+    assert!(refused.contains("more than 16 GiB"), "{refused}");
+}
+
+#[test]
+// docs/security.md: Tasks of Harbor
+fn what_tasks_are_is_told_without_reading_what_they_play() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path();
+    task(at, "one", "");
+    put(at, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
+    let tasks = Tasks::open(at).unwrap();
+    assert_eq!(tasks.seen(&settings(&[])).len(), 1);
+    assert_eq!(tasks.plan(&settings(&[])).unwrap().len(), 1);
+    assert_eq!(tasks.images(&[0]).unwrap()[0].recipe.from, ["scratch"]);
+    // What is read from here on is what lies there now.
+    put(at, "one/steps/a/tests/test.sh", "echo CASE_SUMMARY");
+    assert!(tasks.list[0].uses_cases(&tasks.tree));
+    assert_eq!(tasks.sha256(), Tasks::open(at).unwrap().sha256());
+    // It is read once.
+    let before = tasks.sha256().to_owned();
+    put(at, "one/steps/a/tests/test.sh", "echo CASE_NOTHING");
+    assert_eq!(tasks.sha256(), before);
+    assert!(tasks.list[0].uses_cases(&tasks.tree));
+    assert_ne!(before, Tasks::open(at).unwrap().sha256());
+}
+
+#[tokio::test]
+// docs/security.md: Tasks of Harbor
+async fn a_simulated_model_holds_solutions_of_bounded_size() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path();
+    for (name, bytes) in [("1-small", 10), ("2-large", 5 << 20), ("3-of-step", 5 << 20)] {
+        task(at, name, "");
+        let folder = if name == "3-of-step" { "steps/b/solution" } else { "solution" };
+        put(at, &format!("{name}/{folder}/solve.sh"), "true");
+        let file = fs::File::create(at.join(name).join(folder).join("data")).unwrap();
+        file.set_len(bytes).unwrap();
+    }
+    let tasks = Arc::new(Tasks::open(at).unwrap());
+    let refused = |more: &[&str]| -> Vec<usize> {
+        tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
+    };
+    // The simulated model writes it; the player has it laid into its container.
+    assert_eq!(refused(&["agent=MINI_SWE"]), [0, 1, 1]);
+    assert_eq!(refused(&["agent=ORACLE"]), [0, 0, 0]);
+    assert_eq!(
+        refused(&["agent=MINI_SWE", "mini_swe.model_id=m", "endpoint.base_url=http://127.0.0.1:9"]),
+        [0, 0, 0]
+    );
+    let why = tasks.solution("2-large/solution".to_owned()).await.unwrap_err();
+    assert!(why.contains("more than 4 MiB"), "{why}");
+    // All of them together are bounded by permits, which come back.
+    let all = tasks.solutions.available_permits();
+    assert_eq!(all, 64 << 10, "a KiB each");
+    let held = tasks.solution("1-small/solution".to_owned()).await.unwrap();
+    assert_eq!((held.files.len(), all - tasks.solutions.available_permits()), (2, 1));
+    drop(held);
+    assert_eq!(tasks.solutions.available_permits(), all);
 }

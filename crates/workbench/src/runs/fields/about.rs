@@ -20,6 +20,17 @@ pub(super) fn about(field: &str) -> &'static str {
             "What a million input tokens cost that are written to the cache; empty: as much as other input."
         }
         "price_output" => "What a million output tokens cost; empty: by the table of prices.",
+        "source" => {
+            "What is played: scenarios of REST servers, from a pack or a seed, or tasks of Harbor with several steps."
+        }
+        "tasks" => "A task of Harbor, a folder of tasks, or a zip of either.",
+        "protocol" => "A protocol sets attempts, snapshots, when a chain ends and what time-outs mean.",
+        "restore_before_try" => {
+            "Whether each attempt at a step begins from the same snapshot of the container, or in the workspace as it is."
+        }
+        "task_timeout" => {
+            "Whether a step whose agent ran out of time is verified, or ends the trial without a verdict."
+        }
         "iterative" => "Whether an episode goes on with change requests after its first turn.",
         "scenarios_dir" => "The scenarios to run: a pack, or new ones generated from the seed.",
         "n_scenarios" => "How many scenarios are run, one episode each.",

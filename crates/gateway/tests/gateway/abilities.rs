@@ -1,0 +1,365 @@
+//! What an endpoint can do, by stand-ins that answer as real programs do.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::Response;
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use gateway::{Abilities, Route, Secret, Upstream, abilities};
+use serde_json::{Value, json};
+
+use crate::endpoint::REAL_KEY;
+
+type Says = fn(&Value) -> (u16, String);
+
+/// Ends a body whose connection is reset there.
+const RESET: &str = "<reset>";
+
+/// Answers each request by its body, and keeps the bodies.
+async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
+    let got: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let seen = Arc::clone(&got);
+    let router = Router::new().fallback(move |request: Request| {
+        let seen = Arc::clone(&seen);
+        async move {
+            let bytes = to_bytes(request.into_body(), 1 << 20).await.unwrap();
+            let body: Value = serde_json::from_slice(&bytes).unwrap();
+            let (status, text) = says(&body);
+            seen.lock().unwrap().push(body);
+            let body = match text.strip_suffix(RESET) {
+                Some(begin) => {
+                    let begin = Bytes::from(begin.to_owned());
+                    let pieces = stream::iter([Ok(begin), Err(std::io::Error::other("reset"))]);
+                    // Hyper puts what is ready at once into one write, and an error in it swallows the rest.
+                    Body::from_stream(pieces.then(|piece| async {
+                        tokio::task::yield_now().await;
+                        piece
+                    }))
+                }
+                None => Body::from(text),
+            };
+            Response::builder().status(status).body(body).unwrap()
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let key = Some(Secret::new(REAL_KEY.to_owned()));
+    (Upstream::Http { base_url, key, model: None }, got)
+}
+
+async fn found(route: Route, says: Says) -> Abilities {
+    let (upstream, _) = stand_in(says).await;
+    abilities(&upstream, route, "m", Abilities::default()).await.unwrap()
+}
+
+fn is_stream(body: &Value) -> bool {
+    body["stream"] == json!(true)
+}
+
+fn chat(message: &Value, end: &str) -> (u16, String) {
+    let usage = json!({ "prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13, "prompt_tokens_details": { "cached_tokens": 0 } });
+    let answer = json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "usage": usage,
+        "choices": [{ "index": 0, "finish_reason": end, "message": message }],
+    });
+    (200, answer.to_string())
+}
+
+/// As llama.cpp with `--jinja` answers.
+fn whole(body: &Value) -> (u16, String) {
+    if is_stream(body) {
+        let chunk = |rest: Value| {
+            let mut chunk = json!({ "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [] });
+            chunk.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            format!("data: {chunk}\n\n")
+        };
+        let text = [
+            chunk(json!({ "choices": [{ "index": 0, "finish_reason": null, "delta": { "role": "assistant", "content": null } }] })),
+            chunk(json!({ "choices": [{ "index": 0, "finish_reason": null, "delta": { "content": "Yes" } }] })),
+            chunk(json!({ "choices": [{ "index": 0, "finish_reason": "stop", "delta": {} }] })),
+            chunk(json!({
+                "usage": { "prompt_tokens": 35, "completion_tokens": 2, "total_tokens": 37, "prompt_tokens_details": { "cached_tokens": 34 } },
+                "timings": { "cache_n": 34, "prompt_n": 1, "predicted_per_second": 90.1 },
+            })),
+            "data: [DONE]\n\n".to_owned(),
+        ]
+        .concat();
+        return (200, text);
+    }
+    if body.get("tools").is_some() {
+        let call = json!({ "id": "1", "type": "function", "function": { "name": "report", "arguments": "{\"answer\":\"yes\"}" } });
+        return chat(&json!({ "role": "assistant", "content": null, "tool_calls": [call] }), "tool_calls");
+    }
+    if body.get("response_format").is_some() {
+        return chat(&json!({ "role": "assistant", "content": "{\n  \"answer\": \"yes\"\n}" }), "stop");
+    }
+    chat(&json!({ "role": "assistant", "content": "Yes" }), "stop")
+}
+
+#[tokio::test]
+async fn an_endpoint_that_can_do_everything() {
+    let (upstream, got) = stand_in(whole).await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
+    let all = Abilities {
+        streams: Some(true),
+        tools: Some(true),
+        json_schema: Some(true),
+        usage_in_stream: Some(true),
+        cached: Some(true),
+        tools_refused: None,
+        tools_uncalled: false,
+    };
+    assert_eq!(can, all);
+    let bodies = got.lock().unwrap().clone();
+    assert_eq!(bodies.len(), 3, "one request each");
+    assert!(bodies.iter().all(|body| body["model"] == "m" && body["max_tokens"].as_u64().unwrap() <= 128));
+    assert_eq!(bodies[0]["stream_options"], json!({ "include_usage": true }));
+
+    // What is there is not asked again.
+    abilities(&upstream, Route::ChatCompletions, "m", can.clone()).await.unwrap();
+    assert_eq!(got.lock().unwrap().len(), 3);
+    // What is missing is: the server may have been started anew.
+    let without = Abilities { tools: Some(false), tools_refused: Some("no".to_owned()), ..can };
+    assert_eq!(abilities(&upstream, Route::ChatCompletions, "m", without).await.unwrap(), all);
+    assert_eq!(got.lock().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn tools_that_are_refused_come_with_the_reason() {
+    // llama.cpp without --jinja.
+    let can = found(Route::ChatCompletions, |body| match body.get("tools") {
+        Some(_) => (
+            500,
+            r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#
+                .to_owned(),
+        ),
+        None => whole(body),
+    })
+    .await;
+    assert_eq!(can.tools, Some(false));
+    assert!(can.tools_refused.unwrap().contains("--jinja"));
+    // vLLM without --enable-auto-tool-choice, which repeats the key.
+    let can = found(Route::ChatCompletions, |body| match body.get("tools") {
+        Some(_) => {
+            let message = format!(
+                "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set {REAL_KEY}\u{1b}[2J"
+            );
+            (400, json!({ "error": { "message": message, "type": "BadRequestError", "param": null, "code": 400 } }).to_string())
+        }
+        None => whole(body),
+    })
+    .await;
+    let why = can.tools_refused.unwrap();
+    assert!(
+        why.contains("--enable-auto-tool-choice") && !why.contains(REAL_KEY) && !why.contains('\u{1b}'),
+        "{why}"
+    );
+    // Ollama, for a model without them.
+    let can = found(Route::ChatCompletions, |body| match body.get("tools") {
+        Some(_) => (400, r#"{"error":{"message":"registry.ollama.ai/library/x does not support tools","type":"api_error"}}"#.to_owned()),
+        None => whole(body),
+    })
+    .await;
+    assert_eq!(can.tools, Some(false));
+}
+
+#[tokio::test]
+async fn what_is_not_shown_stays_unknown() {
+    // It takes tools and only talks; busy for the schema; a stream without counts.
+    let can = found(Route::ChatCompletions, |body| {
+        if is_stream(body) {
+            (200, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n".to_owned())
+        } else if body.get("tools").is_some() {
+            chat(&json!({ "role": "assistant", "content": "I would report yes." }), "stop")
+        } else {
+            (429, r#"{"error":{"message":"response_format: rate limit"}}"#.to_owned())
+        }
+    })
+    .await;
+    assert_eq!(
+        can,
+        Abilities {
+            streams: Some(true),
+            usage_in_stream: Some(false),
+            tools_uncalled: true,
+            ..Abilities::default()
+        },
+        "cached is unknown without usage"
+    );
+    // Cut at its limit: it may have kept to the schema.
+    let can = found(Route::ChatCompletions, |body| match body.get("response_format") {
+        Some(_) => chat(&json!({ "role": "assistant", "content": "{\"answer\"" }), "length"),
+        None => whole(body),
+    })
+    .await;
+    assert_eq!(can.json_schema, None);
+}
+
+#[tokio::test]
+async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
+    // Busy, and cut at its limit while it thinks.
+    let cases: [Says; 3] = [
+        |body| match body.get("tools") {
+            Some(_) => (429, r#"{"error":{"message":"too many tools in use"}}"#.to_owned()),
+            None => whole(body),
+        },
+        |body| match body.get("tools") {
+            Some(_) => chat(&json!({ "role": "assistant", "content": "<think>The user" }), "length"),
+            None => whole(body),
+        },
+        |body| match body.get("tools") {
+            Some(_) => (200, format!("{{\"choices\":[{{\"message\":{RESET}")),
+            None => whole(body),
+        },
+    ];
+    for says in cases {
+        let can = found(Route::ChatCompletions, says).await;
+        assert_eq!((can.tools, can.tools_uncalled, can.streams), (None, false, Some(true)), "{can:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_for_another_reason_refuses_nothing() {
+    let can = found(Route::ChatCompletions, |body| {
+        if is_stream(body) {
+            (
+                500,
+                r#"{"error":{"message":"upstream connect error or disconnect/reset before headers"}}"#
+                    .to_owned(),
+            )
+        } else if body.get("tools").is_some() {
+            (500, r#"{"error":{"message":"the worker for tools is gone"}}"#.to_owned())
+        } else {
+            (400, r#"{"error":{"message":"Invalid request format"}}"#.to_owned())
+        }
+    })
+    .await;
+    assert_eq!(can, Abilities::default());
+    let can = found(Route::ChatCompletions, |body| {
+        let said = if is_stream(body) { "no healthy upstream" } else { "toolbox: schematic not found" };
+        (404, json!({ "error": { "message": said } }).to_string())
+    })
+    .await;
+    assert_eq!(can, Abilities::default());
+    // What names a part of the request refuses it.
+    let can = found(Route::ChatCompletions, |body| {
+        let said = if is_stream(body) {
+            "Streaming is not supported for this model."
+        } else if body.get("tools").is_some() {
+            "No endpoints found that support tool use."
+        } else {
+            "Unsupported parameter: 'response_format'."
+        };
+        (400, json!({ "error": { "message": said } }).to_string())
+    })
+    .await;
+    assert_eq!((can.streams, can.tools, can.json_schema), (Some(false), Some(false), Some(false)));
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_or_holds_an_error_tells_nothing_of_its_usage() {
+    const PIECE: &str =
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes\"},\"finish_reason\":null}]}\n\n";
+    let cases: [(Says, Option<bool>); 3] = [
+        // The connection is reset, the stream ends too early, and an error takes the place of the rest.
+        (|body| if is_stream(body) { (200, format!("{PIECE}{RESET}")) } else { whole(body) }, Some(true)),
+        (|body| if is_stream(body) { (200, PIECE.to_owned()) } else { whole(body) }, Some(true)),
+        (
+            |body| {
+                let error = "data: {\"error\":{\"code\":500,\"message\":\"slot is gone\"}}\n\n";
+                if is_stream(body) { (200, format!("{PIECE}{error}")) } else { whole(body) }
+            },
+            None,
+        ),
+    ];
+    for (says, streams) in cases {
+        let can = found(Route::ChatCompletions, says).await;
+        assert_eq!((can.streams, can.usage_in_stream, can.cached), (streams, None, None));
+    }
+}
+
+#[tokio::test]
+async fn what_was_known_outlives_an_endpoint_that_is_busy() {
+    let busy: Says = |_| (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
+    let known = Abilities {
+        streams: Some(true),
+        tools: Some(false),
+        json_schema: Some(false),
+        usage_in_stream: Some(true),
+        cached: Some(false),
+        tools_refused: Some("tools param requires --jinja flag".to_owned()),
+        tools_uncalled: false,
+    };
+    let (upstream, got) = stand_in(busy).await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", known.clone()).await.unwrap();
+    assert_eq!((can, got.lock().unwrap().len()), (known, 3), "asked again, and nothing is forgotten");
+}
+
+#[tokio::test]
+async fn what_is_ignored_is_not_there() {
+    // Neither streams nor keeps to schemas, and tells nothing of its cache.
+    let can = found(Route::ChatCompletions, |body| {
+        let usage = json!({ "prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": null });
+        let message = json!({ "role": "assistant", "content": "yes" });
+        let tools = if body.get("tools").is_some() { whole(body).1 } else { String::new() };
+        let plain = json!({ "choices": [{ "finish_reason": "stop", "message": message }], "usage": usage });
+        (200, if tools.is_empty() { plain.to_string() } else { tools })
+    })
+    .await;
+    assert_eq!((can.streams, can.usage_in_stream), (Some(false), None));
+    assert_eq!((can.json_schema, can.cached, can.tools), (Some(false), Some(false), Some(true)));
+}
+
+#[tokio::test]
+async fn the_other_apis_are_asked_in_their_own_form() {
+    let can = found(Route::Responses, |body| {
+        if is_stream(body) {
+            return (200, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":3,\"output_tokens\":1,\"input_tokens_details\":{\"cached_tokens\":0}}}}\n\n".to_owned());
+        }
+        if body["tools"][0]["name"] == "report" {
+            return (200, r#"{"output":[{"type":"function_call","name":"report","arguments":"{}"}]}"#.to_owned());
+        }
+        let kind = &body["text"]["format"]["type"];
+        assert_eq!(kind, "json_schema");
+        (200, r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"{\"answer\":\"no\"}"}]}]}"#.to_owned())
+    })
+    .await;
+    assert_eq!(
+        (can.streams, can.tools, can.json_schema, can.cached),
+        (Some(true), Some(true), Some(true), Some(true))
+    );
+
+    let can = found(Route::Messages, |body| {
+        if is_stream(body) {
+            let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1,"cache_read_input_tokens":0}}}"#;
+            let end = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#;
+            return (200, format!("event: message_start\ndata: {start}\n\nevent: message_delta\ndata: {end}\n\nevent: message_stop\ndata: {{\"type\":\"message_stop\"}}\n\n"));
+        }
+        assert_eq!(body["tools"][0]["input_schema"]["type"], "object");
+        (200, r#"{"type":"message","content":[{"type":"tool_use","id":"1","name":"report","input":{}}]}"#.to_owned())
+    })
+    .await;
+    assert_eq!(
+        (can.streams, can.usage_in_stream, can.tools, can.json_schema),
+        (Some(true), Some(true), Some(true), None)
+    );
+}
+
+#[tokio::test]
+async fn nonsense_is_no_ability() {
+    for says in [
+        (|_| (200, "<html>welcome</html>".to_owned())) as Says,
+        |_| (200, "data: data: data:\n\n".repeat(100_000)),
+        |_| (200, "[".repeat(100_000)),
+        |_| (200, "{\"choices\":[{\"message\":{\"tool_calls\":[7],\"content\":[]}}]}".to_owned()),
+        |_| (302, String::new()),
+        |_| (503, "{\"error\":\"loading\"}".to_owned()),
+    ] {
+        let can = found(Route::ChatCompletions, says).await;
+        assert!(can.tools.is_none() && can.streams != Some(true) && can.json_schema != Some(true), "{can:?}");
+    }
+}

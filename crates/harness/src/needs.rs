@@ -1,0 +1,84 @@
+//! What the harnesses need of an endpoint beside their API.
+
+/// What a harness needs of an endpoint beside its API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs {
+    /// It works by tool calls; a model that calls none does nothing.
+    pub tools: bool,
+    /// It reads answers as streams.
+    pub streams: bool,
+    /// Bytes of its first request with a prompt of a few words: what it says of itself and of its tools.
+    pub first_request_bytes: u64,
+}
+
+impl Needs {
+    /// Tokens of its first request, at four bytes a token.
+    pub const fn first_request_tokens(self) -> u64 {
+        self.first_request_bytes / 4
+    }
+}
+
+/// What a harness that is built in needs, as its pinned version was seen to ask. `None` for others and for the mock agent.
+pub fn needs(name: &str) -> Option<Needs> {
+    let (streams, kilobytes) = match name {
+        "mini_swe" => (false, 4),
+        "openhands" => (false, 37),
+        "opencode" => (true, 32),
+        "qwen_code" => (true, 78),
+        "kimi_cli" | "claude_code" => (true, 51),
+        "kimi_code" => (true, 86),
+        "vibe" => (true, 34),
+        "codex" => (true, 41),
+        _ => return None,
+    };
+    Some(Needs { tools: true, streams, first_request_bytes: kilobytes * 1000 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_needs_of_every_agent_that_comes_with_an_image_are_known() {
+        for harness in crate::all() {
+            assert_eq!(needs(harness.name()).is_none(), harness.name() == "mock", "{}", harness.name());
+        }
+    }
+
+    /// A name with the tokens of its first request and whether it reads streams, as the page prints them.
+    type Row = (String, String, String);
+
+    fn rows_of_the_page() -> Vec<Row> {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/local-models.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let head = "| harness | first request, tokens | reads streams |\n|---|---|---|\n";
+        let (_, table) = page.split_once(head).unwrap();
+        let mut rows = Vec::new();
+        for line in table.lines().take_while(|line| line.starts_with('|')) {
+            let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+            let [names, tokens, streams] = cells[..] else { panic!("{line}") };
+            let row = |name: &str| (name.to_owned(), tokens.to_owned(), streams.to_owned());
+            rows.extend(names.split(", ").map(row));
+        }
+        rows.sort();
+        rows
+    }
+
+    /// `12,750`.
+    fn with_comma(tokens: u64) -> String {
+        assert!((1000..1_000_000).contains(&tokens), "{tokens}");
+        format!("{},{:03}", tokens / 1000, tokens % 1000)
+    }
+
+    #[test]
+    fn the_page_about_local_models_says_what_is_needed() {
+        let known = crate::all().iter().filter_map(|harness| {
+            let needs = needs(harness.name())?;
+            let streams = if needs.streams { "yes" } else { "no" };
+            Some((harness.title().to_owned(), with_comma(needs.first_request_tokens()), streams.to_owned()))
+        });
+        let mut known: Vec<Row> = known.collect();
+        known.sort();
+        assert_eq!(rows_of_the_page(), known);
+    }
+}

@@ -1,0 +1,88 @@
+//! Tables that are read from one part to the next.
+//!
+//! A part of a Parquet file or of an entry of a zip begins where only reading everything before it leads. So whoever has read a
+//! part leaves its rows here, and the next part goes on from there: all parts together cost a time that grows with the size of
+//! the table and not with its square.
+
+use std::sync::{Mutex, PoisonError};
+
+use files::{ReadError, Tree};
+
+use super::files::Table;
+use super::rows::{Begin, RowError, Rows};
+
+/// Tables that are kept open: one for each thread that reads parts.
+const KEPT: usize = 2;
+
+/// Rows of a table at one of them.
+struct Cursor {
+    path: String,
+    rows: Box<dyn Rows>,
+}
+
+/// The tables that are kept open.
+#[derive(Default)]
+pub(super) struct Cursors {
+    kept: Mutex<Vec<Cursor>>,
+    #[cfg(test)]
+    pub(super) opened: std::sync::atomic::AtomicUsize,
+}
+
+/// Whether what lies before a row has to be read to come to it.
+fn is_read_in_order(tree: &Tree, table: &Table) -> bool {
+    tree.is_zip() || table.is_parquet()
+}
+
+/// The rows on the first one from a number on.
+fn forward(mut rows: Box<dyn Rows>, begin: Begin) -> Option<Box<dyn Rows>> {
+    loop {
+        match rows.advance()? {
+            Ok(()) if rows.begin().row >= begin.row => return Some(rows),
+            Ok(()) | Err(RowError::Row(..)) => {}
+            Err(RowError::Rest(_)) => return None,
+        }
+    }
+}
+
+impl Cursors {
+    /// The rows of a table, on the row where a part begins; `None` = it is not there any more.
+    pub(super) fn take(
+        &self,
+        tree: &Tree,
+        table: &Table,
+        begin: Begin,
+    ) -> Result<Option<Box<dyn Rows>>, ReadError> {
+        let kept = is_read_in_order(tree, table).then(|| self.nearest(&table.path, begin)).flatten();
+        if let Some(rows) = kept {
+            let is_there = rows.begin().row == begin.row;
+            return Ok(if is_there { Some(rows) } else { forward(rows, begin) });
+        }
+        #[cfg(test)]
+        self.opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(forward(table.rows_from(tree, begin)?, begin))
+    }
+
+    /// Keeps the rows of a table at the one that the next part begins with.
+    pub(super) fn keep(&self, tree: &Tree, table: &Table, rows: Box<dyn Rows>) {
+        if !is_read_in_order(tree, table) {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT
+            && let Some((last, _)) = kept.iter().enumerate().min_by_key(|(_, cursor)| cursor.rows.begin())
+        {
+            kept.swap_remove(last);
+        }
+        kept.push(Cursor { path: table.path.clone(), rows });
+    }
+
+    /// Of the kept ones the last that does not lie behind a row.
+    fn nearest(&self, path: &str, begin: Begin) -> Option<Box<dyn Rows>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those of other tables are done with.
+        kept.retain(|cursor| cursor.path == path);
+        let before = kept.iter().enumerate().filter(|(_, cursor)| cursor.rows.begin().row <= begin.row);
+        let (at, _) = before.max_by_key(|(_, cursor)| cursor.rows.begin().row)?;
+        Some(kept.swap_remove(at).rows)
+    }
+}

@@ -1,0 +1,390 @@
+//! The rows of tables whose episodes lie apart, set in the order of their shares.
+//!
+//! Each share of the episodes needs rows from everywhere. Reading all tables once for each share would take a time that grows
+//! with the square of their size, so the rows are copied once, into a file without a name: blocks of rows, each of one share.
+//! Only cells that are read are kept. Each share then reads its own blocks.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use files::Tree;
+
+use super::cell::Cell;
+use super::files::Table;
+use super::rows::{Begin, RowError, Rows};
+use super::scan::{EpisodeKey, Row};
+
+/// Bytes of rows that wait for their block to be full, over all shares.
+const WAITING: usize = 64 << 20;
+/// Bytes from which on a block is written.
+const SMALLEST_BLOCK: usize = 4 << 10;
+const LARGEST_BLOCK: usize = 256 << 10;
+/// Most bytes of the file. Rows after them are left out.
+const FILE_CAP: u64 = 4 << 30;
+
+/// The rows of some tables, by share.
+#[derive(Debug)]
+pub(super) struct Shares {
+    file: File,
+    /// Where the blocks of each share lie: offset and bytes.
+    blocks: Vec<Vec<(u64, usize)>>,
+    /// Table and number of the first row that is left out because there are too many.
+    pub(super) left_out: Option<(usize, u64)>,
+}
+
+/// Where files are made that are too large for a file system in memory, as `/tmp` often is.
+fn folder() -> PathBuf {
+    let large = PathBuf::from("/var/tmp");
+    if std::env::var_os("TMPDIR").is_none() && large.is_dir() { large } else { std::env::temp_dir() }
+}
+
+fn put_number(mut number: u64, out: &mut Vec<u8>) {
+    while number > 0x7f {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn take_number(from: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = from.split_first()?;
+        *from = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn take_bytes<'a>(from: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = from.split_at_checked(length)?;
+    *from = rest;
+    Some(taken)
+}
+
+/// A cell that says something, as it lies in the file.
+const TEXT: u8 = 0;
+const INTEGER: u8 = 1;
+const NUMBER: u8 = 2;
+const NO: u8 = 3;
+const YES: u8 = 4;
+
+fn put_cell(column: usize, cell: Cell<'_>, out: &mut Vec<u8>) {
+    if cell == Cell::Empty {
+        return;
+    }
+    put_number(column as u64 + 1, out);
+    match cell {
+        Cell::Empty => {}
+        Cell::Text(text) => {
+            out.push(TEXT);
+            put_number(text.len() as u64, out);
+            out.extend(text.as_bytes());
+        }
+        Cell::Integer(number) => {
+            out.push(INTEGER);
+            out.extend(number.to_le_bytes());
+        }
+        Cell::Number(number) => {
+            out.push(NUMBER);
+            out.extend(number.to_bits().to_le_bytes());
+        }
+        Cell::Flag(flag) => out.push(if flag { YES } else { NO }),
+    }
+}
+
+/// A row: its table, its number, whether numbers may have a comma, and its cells by column, ended by 0.
+fn put_row(table: usize, rows: &dyn Rows, columns: &[usize], out: &mut Vec<u8>) {
+    put_number(table as u64, out);
+    put_number(rows.begin().row, out);
+    out.push(u8::from(rows.decimal_comma()));
+    for column in columns {
+        put_cell(*column, rows.cell(*column), out);
+    }
+    put_number(0, out);
+}
+
+impl Shares {
+    /// Goes over the tables once. Rows without an episode are in the first share.
+    ///
+    /// Errors: where no file can be made, or the file system has no room for it.
+    pub(super) fn sort(tree: &Tree, tables: &[Table], of: u64) -> io::Result<Self> {
+        let of = of.max(1);
+        let number = usize::try_from(of).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let block = (WAITING / number).clamp(SMALLEST_BLOCK, LARGEST_BLOCK);
+        let mut waiting: Vec<Vec<u8>> = vec![Vec::new(); number];
+        let mut shares =
+            Self { file: tempfile::tempfile_in(folder())?, blocks: vec![Vec::new(); number], left_out: None };
+        let mut end = 0;
+        let mut key = EpisodeKey::default();
+        'tables: for (at, table) in tables.iter().enumerate() {
+            let Ok(mut rows) = table.rows(tree) else { continue };
+            let columns = table.mapping.columns();
+            while let Some(next) = rows.advance() {
+                match next {
+                    Ok(()) => {}
+                    // The survey has said it.
+                    Err(RowError::Row(..)) => continue,
+                    Err(RowError::Rest(_)) => break,
+                }
+                let has_episode = Row::new(rows.as_ref(), &table.mapping).episode(&mut key);
+                let share = if has_episode { key.share(of, tree.hash_key()) as usize } else { 0 };
+                put_row(at, rows.as_ref(), &columns, &mut waiting[share]);
+                if waiting[share].len() >= block {
+                    shares.put_block(share, &mut waiting[share], &mut end)?;
+                    if end >= FILE_CAP {
+                        shares.left_out = Some((at, rows.begin().row + 1));
+                        break 'tables;
+                    }
+                }
+            }
+        }
+        for (share, rows) in waiting.iter_mut().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            shares.put_block(share, rows, &mut end)?;
+        }
+        Ok(shares)
+    }
+
+    fn put_block(&mut self, share: usize, rows: &mut Vec<u8>, end: &mut u64) -> io::Result<()> {
+        self.file.write_all(rows)?;
+        self.blocks[share].push((*end, rows.len()));
+        *end += rows.len() as u64;
+        rows.clear();
+        Ok(())
+    }
+
+    /// Takes the rows out of the file, as a disk that fails does.
+    #[cfg(test)]
+    pub(super) fn lose_after(&self, bytes: u64) {
+        self.file.set_len(bytes).expect("a file");
+    }
+
+    /// The rows of a share, in the order of the tables.
+    pub(super) fn rows(&self, share: u64) -> ShareRows<'_> {
+        let blocks = usize::try_from(share).ok().and_then(|share| self.blocks.get(share));
+        ShareRows {
+            file: &self.file,
+            blocks: blocks.map_or(&[][..], Vec::as_slice).iter(),
+            block: Vec::new(),
+            at: 0,
+            table: 0,
+            row: 0,
+            comma: false,
+            cells: Vec::new(),
+        }
+    }
+}
+
+/// What a cell is, with the place of a text in the block.
+#[derive(Debug, Clone)]
+enum Kept {
+    Text(std::ops::Range<usize>),
+    Integer(i64),
+    Number(f64),
+    Flag(bool),
+}
+
+/// The rows of a share.
+pub(super) struct ShareRows<'a> {
+    file: &'a File,
+    blocks: std::slice::Iter<'a, (u64, usize)>,
+    block: Vec<u8>,
+    /// Where the next row begins in the block.
+    at: usize,
+    table: usize,
+    row: u64,
+    comma: bool,
+    /// By column, in ascending order.
+    cells: Vec<(usize, Kept)>,
+}
+
+impl ShareRows<'_> {
+    /// Which of the tables the row is of.
+    pub(super) fn table(&self) -> usize {
+        self.table
+    }
+
+    /// Takes the next row apart. `None` = it is not as it was written.
+    fn take_row(&mut self) -> Option<()> {
+        let mut rest = self.block.get(self.at..)?;
+        let length = self.block.len();
+        self.table = usize::try_from(take_number(&mut rest)?).ok()?;
+        self.row = take_number(&mut rest)?;
+        self.comma = take_bytes(&mut rest, 1)? == [1];
+        self.cells.clear();
+        while let Some(column) = usize::try_from(take_number(&mut rest)?).ok()?.checked_sub(1) {
+            let kept = match take_bytes(&mut rest, 1)?[0] {
+                TEXT => {
+                    let size = usize::try_from(take_number(&mut rest)?).ok()?;
+                    let begin = length - rest.len();
+                    take_bytes(&mut rest, size)?;
+                    Kept::Text(begin..begin + size)
+                }
+                INTEGER => Kept::Integer(i64::from_le_bytes(take_bytes(&mut rest, 8)?.try_into().ok()?)),
+                NUMBER => {
+                    let bits = u64::from_le_bytes(take_bytes(&mut rest, 8)?.try_into().ok()?);
+                    Kept::Number(f64::from_bits(bits))
+                }
+                flag => Kept::Flag(flag == YES),
+            };
+            self.cells.push((column, kept));
+        }
+        self.at = length - rest.len();
+        Some(())
+    }
+}
+
+impl Rows for ShareRows<'_> {
+    fn header(&self) -> &[String] {
+        &[]
+    }
+
+    fn advance(&mut self) -> Option<Result<(), RowError>> {
+        if self.at >= self.block.len() {
+            let (offset, size) = *self.blocks.next()?;
+            self.block.resize(size, 0);
+            self.at = 0;
+            if let Err(error) = self.file.read_exact_at(&mut self.block, offset) {
+                return Some(Err(error.into()));
+            }
+        }
+        Some(self.take_row().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData).into()))
+    }
+
+    fn begin(&self) -> Begin {
+        Begin { row: self.row, offset: 0 }
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        let Ok(at) = self.cells.binary_search_by_key(&column, |(column, _)| *column) else {
+            return Cell::Empty;
+        };
+        match &self.cells[at].1 {
+            Kept::Text(at) => {
+                let text = self.block.get(at.clone()).and_then(|text| std::str::from_utf8(text).ok());
+                text.map_or(Cell::Empty, Cell::Text)
+            }
+            Kept::Integer(number) => Cell::Integer(*number),
+            Kept::Number(number) => Cell::Number(*number),
+            Kept::Flag(flag) => Cell::Flag(*flag),
+        }
+    }
+
+    fn decimal_comma(&self) -> bool {
+        self.comma
+    }
+
+    fn bytes(&self) -> u64 {
+        let sizes = self.cells.iter().map(|(_, kept)| match kept {
+            Kept::Text(at) => at.len() as u64,
+            _ => 8,
+        });
+        sizes.sum()
+    }
+
+    fn stamp(&self, stamp: u64) -> u64 {
+        stamp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use files::Tree;
+
+    use super::super::files::tables;
+    use super::*;
+
+    /// Two tables whose episodes lie apart, of so many rows together.
+    fn tree(rows: usize) -> (tempfile::TempDir, Tree) {
+        let room = tempfile::tempdir().unwrap();
+        let mut csv = "run,harness,model,scenario,turn,attempt,passed,mine\n".to_owned();
+        let mut jsonl = String::new();
+        for turn in 1..=2 {
+            for number in 0..rows / 4 {
+                writeln!(csv, "a,h,m,s{number},{turn},1,true,{}", "é".repeat(number % 9)).unwrap();
+                writeln!(
+                    jsonl,
+                    "{{\"run\":\"b\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s{number}\",\"turn\":{turn},\
+                     \"attempt\":1,\"passed\":true,\"cost_usd\":0.5}}"
+                )
+                .unwrap();
+            }
+        }
+        std::fs::write(room.path().join("a.csv"), csv).unwrap();
+        std::fs::write(room.path().join("b.jsonl"), jsonl).unwrap();
+        let tree = Tree::open(room.path()).unwrap();
+        (room, tree)
+    }
+
+    /// What each row of a table says, with its number.
+    fn said(rows: &dyn Rows, columns: &[usize]) -> String {
+        let cells = columns.iter().map(|column| format!("{:?}", rows.cell(*column)));
+        format!("{} {} {}", rows.begin().row, rows.decimal_comma(), cells.collect::<Vec<_>>().join("|"))
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn each_row_is_read_once_from_its_table_and_once_from_its_share() {
+        const ROWS: usize = 4_000;
+        for of in [1, 7, 64, 2_000] {
+            let (room, tree) = tree(ROWS);
+            let tables = tables(&tree, "");
+            let mut expected: Vec<Vec<String>> = Vec::new();
+            for table in &tables {
+                let (mut rows, columns) = (table.rows(&tree).unwrap(), table.mapping.columns());
+                let mut all = Vec::new();
+                while let Some(next) = rows.advance() {
+                    next.unwrap();
+                    all.push(said(rows.as_ref(), &columns));
+                }
+                expected.push(all);
+            }
+            let shares = Shares::sort(&tree, &tables, of).unwrap();
+            // Nothing is read of the tables from here on.
+            for name in ["a.csv", "b.jsonl"] {
+                std::fs::remove_file(room.path().join(name)).unwrap();
+            }
+            let mut found = vec![Vec::new(); tables.len()];
+            let (mut bytes, mut key) = (0, EpisodeKey::default());
+            for share in 0..of {
+                let mut rows = shares.rows(share);
+                bytes += rows.blocks.clone().map(|(_, size)| *size as u64).sum::<u64>();
+                let mut last = (0, 0);
+                while let Some(next) = rows.advance() {
+                    next.unwrap();
+                    let table = rows.table();
+                    let mapping = &tables[table].mapping;
+                    assert!((table, rows.begin().row) > last, "in the order of the tables");
+                    last = (table, rows.begin().row);
+                    assert!(Row::new(&rows, mapping).episode(&mut key));
+                    assert_eq!(key.share(of, tree.hash_key()), share);
+                    found[table].push(said(&rows, &mapping.columns()));
+                }
+            }
+            assert_eq!(bytes, shares.file.metadata().unwrap().len(), "of {of} shares: each block once");
+            for all in expected.iter_mut().chain(&mut found) {
+                all.sort_unstable();
+            }
+            assert_eq!(expected.iter().map(Vec::len).sum::<usize>(), ROWS);
+            assert_eq!(found, expected, "of {of} shares");
+        }
+    }
+
+    #[test]
+    fn numbers_come_back_as_they_were() {
+        for number in [0, 1, 127, 128, 300, 1 << 32, u64::MAX] {
+            let mut bytes = Vec::new();
+            put_number(number, &mut bytes);
+            let mut rest = &bytes[..];
+            assert_eq!((take_number(&mut rest), rest.len()), (Some(number), 0));
+            assert_eq!(take_number(&mut &bytes[..bytes.len() - 1]), None, "cut off");
+        }
+    }
+}

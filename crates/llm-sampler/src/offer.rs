@@ -1,0 +1,449 @@
+//! What a model chooses from when its endpoint takes a form: whole changes that the schema accepts, drawn from the seed,
+//! whose names are left open. Whatever the form lets through is valid, but for a name that is taken.
+//!
+//! An answer is `{"answer": {"choice": "2", "name": "delivery_note"}}`: the number of a choice, and a text for each of its
+//! open places.
+
+use scenario::change::Change;
+use scenario::ir::{Entity, Schema};
+use serde_json::{Map, Value, json};
+
+use crate::answer::{is_bounded_text, structured};
+use crate::rekey::{key_of, rekey};
+
+/// Lower-case words joined by single underscores, 38 characters at most.
+const NAME: &str = "^[a-z]{2,12}(_[a-z]{2,12}){0,2}$";
+/// A title.
+const TITLE: &str = "^[A-Z][a-z]{2,14}( [A-Za-z]{2,14}){0,3}$";
+/// What one record stands for, as the rest of a sentence.
+const ABOUT: &str = "^[a-z]{1,14}( [a-z]{1,14}){2,11}$";
+
+/// Characters of a place's label, at most: APIs of tools allow 64.
+const LABEL_CHARS: usize = 60;
+
+/// Tokens around the texts of an answer, at most.
+const TOKENS_AROUND: u32 = 64;
+
+/// What an open place takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Name,
+    Title,
+    About,
+}
+
+impl Takes {
+    fn pattern(self) -> &'static str {
+        match self {
+            Self::Name => NAME,
+            Self::Title => TITLE,
+            Self::About => ABOUT,
+        }
+    }
+
+    /// Tokens of a label with its text: more than any that makes sense. An answer that takes more is cut short, and asked
+    /// for again with more room.
+    fn most_tokens(self) -> u32 {
+        match self {
+            Self::Name => 48,
+            Self::Title => 70,
+            Self::About => 120,
+        }
+    }
+}
+
+/// An open place of something that was drawn.
+pub(crate) struct Place<'a> {
+    label: String,
+    takes: Takes,
+    text: &'a mut String,
+}
+
+impl<'a> Place<'a> {
+    fn name(label: impl Into<String>, text: &'a mut String) -> Self {
+        Self { label: label.into(), takes: Takes::Name, text }
+    }
+}
+
+/// Something that was drawn and has open places.
+pub(crate) trait Open: Clone {
+    /// Its open places, in an order that does not change; labels may repeat.
+    fn places(&mut self) -> Vec<Place<'_>>;
+    /// Follows the texts that were put in: what is new is known by its first name.
+    fn settle(&mut self);
+}
+
+impl Open for Change {
+    fn places(&mut self) -> Vec<Place<'_>> {
+        match self {
+            Self::AddEntity { entity } => entity_places(entity, false),
+            Self::RenameEntity { name, plural, .. } => {
+                vec![Place::name("name", name), Place::name("plural", plural)]
+            }
+            Self::AddField { field, .. }
+            | Self::AddReference { field, .. }
+            | Self::AddComputed { field, .. } => {
+                vec![Place::name("name", &mut field.name)]
+            }
+            Self::RenameField { name, .. }
+            | Self::RenameAction { name, .. }
+            | Self::RenameAnalytic { name, .. } => vec![Place::name("name", name)],
+            Self::AddEnumValue { value, .. } => vec![Place::name("value", value)],
+            Self::RenameEnumValue { to, .. } => vec![Place::name("to", to)],
+            Self::AddAction { action, .. } => vec![Place::name("name", &mut action.name)],
+            Self::AddAnalytic { analytic } => vec![Place::name("name", &mut analytic.name)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn settle(&mut self) {
+        match self {
+            Self::AddEntity { entity } => rekey(std::slice::from_mut(entity), &mut []),
+            Self::AddField { field, .. }
+            | Self::AddReference { field, .. }
+            | Self::AddComputed { field, .. } => {
+                field.key = key_of(field);
+            }
+            Self::AddAction { action, .. } => action.key.clone_from(&action.name),
+            Self::AddAnalytic { analytic } => analytic.key.clone_from(&analytic.name),
+            _ => {}
+        }
+    }
+}
+
+impl Open for Schema {
+    fn places(&mut self) -> Vec<Place<'_>> {
+        let mut places =
+            vec![Place { label: "title".to_owned(), takes: Takes::Title, text: &mut self.title }];
+        for entity in &mut self.entities {
+            places.extend(entity_places(entity, true));
+        }
+        for analytic in &mut self.analytics {
+            places.push(Place::name(format!("analytics.{}", analytic.key), &mut analytic.name));
+        }
+        places
+    }
+
+    fn settle(&mut self) {
+        rekey(&mut self.entities, &mut self.analytics);
+    }
+}
+
+/// The places of a new entity; one of several is named in their labels.
+fn entity_places(entity: &mut Entity, several: bool) -> Vec<Place<'_>> {
+    let home = entity.key.clone();
+    let label = |part: &str| if several { format!("{home}.{part}") } else { part.to_owned() };
+    let mut places = vec![
+        Place::name(label("singular"), &mut entity.name),
+        Place::name(label("plural"), &mut entity.plural),
+        Place { label: label("about"), takes: Takes::About, text: &mut entity.about },
+    ];
+    for field in &mut entity.fields {
+        places.push(Place::name(label(&field.key), &mut field.name));
+    }
+    for action in &mut entity.actions {
+        places.push(Place::name(label(&action.key), &mut action.name));
+    }
+    places
+}
+
+/// The open places of something: labels that are told apart and short, what each takes, and the text that was drawn.
+fn described<T: Open>(drawn: &T) -> Vec<(String, Takes, String)> {
+    let mut copy = drawn.clone();
+    let mut found: Vec<(String, Takes, String)> = Vec::new();
+    for (index, place) in copy.places().into_iter().enumerate() {
+        let plain = place.label.len() <= LABEL_CHARS && place.label != "choice";
+        let label = if plain && found.iter().all(|(label, ..)| *label != place.label) {
+            place.label
+        } else {
+            format!("place_{}", index + 1)
+        };
+        found.push((label, place.takes, place.text.clone()));
+    }
+    found
+}
+
+/// The form of an answer: a JSON schema of the subset that strict structured outputs take (an object at the root, every
+/// key required, nothing else).
+pub(crate) fn schema<T: Open>(choices: &[T]) -> Value {
+    let mut forms: Vec<Value> = (1..)
+        .zip(choices)
+        .map(|(number, choice): (u32, &T)| {
+            let mut properties = Map::new();
+            properties.insert("choice".to_owned(), json!({"type": "string", "enum": [number.to_string()]}));
+            for (label, takes, _) in described(choice) {
+                properties.insert(label, json!({"type": "string", "pattern": takes.pattern()}));
+            }
+            let required: Vec<&String> = properties.keys().collect();
+            json!({"type": "object", "required": required, "properties": properties, "additionalProperties": false})
+        })
+        .collect();
+    let answer = if forms.len() == 1 { forms.remove(0) } else { json!({"anyOf": forms}) };
+    json!({
+        "type": "object",
+        "properties": {"answer": answer},
+        "required": ["answer"],
+        "additionalProperties": false,
+    })
+}
+
+/// Tokens that an answer in the form can take, at most.
+pub(crate) fn most_tokens<T: Open>(choices: &[T]) -> u32 {
+    let tokens = |choice: &T| described(choice).iter().map(|(_, takes, _)| takes.most_tokens()).sum::<u32>();
+    TOKENS_AROUND + choices.iter().map(tokens).max().unwrap_or(0)
+}
+
+/// An answer in the form, as it would be for what was drawn: an example for the model.
+pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
+    let mut answer = Map::new();
+    answer.insert("choice".to_owned(), json!(number.to_string()));
+    answer.extend(described(choice).into_iter().map(|(label, _, text)| (label, Value::String(text))));
+    json!({"answer": answer}).to_string()
+}
+
+/// What an answer in the form says, held against `accept`; `None` if the answer is in no form.
+///
+/// A name that is taken, or is no name, keeps the one that was drawn, as long as at least half of the texts can be used;
+/// else the answer is refused. So is one that repeats every text that was shown: the model has made nothing of it.
+pub(crate) fn filled<T: Open, R>(
+    text: &str,
+    choices: &[T],
+    accept: impl Fn(&T) -> Result<R, String>,
+) -> Option<Result<(T, R), String>> {
+    let given = structured(text)?;
+    Some(taken(&given, choices, accept))
+}
+
+fn taken<T: Open, R>(
+    given: &Map<String, Value>,
+    choices: &[T],
+    accept: impl Fn(&T) -> Result<R, String>,
+) -> Result<(T, R), String> {
+    let number = match given.get("choice") {
+        Some(Value::String(text)) => text.trim().parse::<usize>().ok(),
+        Some(Value::Number(number)) => number.as_u64().and_then(|number| usize::try_from(number).ok()),
+        _ => None,
+    };
+    let drawn = number
+        .and_then(|number| choices.get(number.checked_sub(1)?))
+        .ok_or_else(|| format!("`choice` must be a number from 1 to {}", choices.len()))?;
+    let places = described(drawn);
+    if let Some(odd) =
+        given.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key))
+    {
+        let odd: String = odd.chars().filter(|c| !c.is_control()).take(60).collect();
+        return Err(format!("`{odd}` is nothing that belongs there"));
+    }
+    let mut open = drawn.clone();
+    let settled = |open: &T| {
+        let mut made = open.clone();
+        made.settle();
+        accept(&made).map(|accepted| (made, accepted))
+    };
+    let mut made = settled(&open)?;
+    let mut unusable = Vec::new();
+    let mut has_own_text = places.is_empty();
+    for (index, (label, _, was)) in places.iter().enumerate() {
+        let put = match given.get(label) {
+            Some(Value::String(text)) if text.trim() == was => continue,
+            Some(Value::String(text)) => is_bounded_text(text.trim(), label).and_then(|()| {
+                let mut tried = open.clone();
+                if let Some(place) = tried.places().into_iter().nth(index) {
+                    text.trim().clone_into(place.text);
+                }
+                settled(&tried).map(|settled| (tried, settled))
+            }),
+            Some(_) => Err(format!("`{label}` must be a text")),
+            None => Err(format!("`{label}` is missing")),
+        };
+        match put {
+            Ok((tried, settled)) => {
+                (open, made) = (tried, settled);
+                has_own_text = true;
+            }
+            Err(why) => unusable.push(why),
+        }
+    }
+    if unusable.len() * 2 > places.len() {
+        return Err(unusable.swap_remove(0));
+    }
+    if !has_own_text {
+        let other = || "its texts are the placeholders; give each place a text of your own".to_owned();
+        return Err(unusable.into_iter().next().unwrap_or_else(other));
+    }
+    Ok(made)
+}
+
+/// Whether a change repeats, name by name, one that was shown and has names to choose.
+pub(crate) fn repeats(change: &Change, shown: &Change) -> bool {
+    change == shown && !described(shown).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Seed;
+    use scenario::check::check;
+    use scenario::ir::is_name;
+    use scenario::sample::{ChangeKind, Programmatic, Sampler as _, Touched, draw_change_of, note_names};
+
+    const SEED: Seed = Seed { base: 11, scenario: 1 };
+
+    fn first() -> Schema {
+        Programmatic.first(SEED).expect("a schema").made
+    }
+
+    fn valid(schema: &Schema) -> Result<(), String> {
+        let mut schema = schema.clone();
+        schema.used.clear();
+        note_names(&mut schema);
+        check(&schema).first().map_or(Ok(()), |fault| Err(fault.what.clone()))
+    }
+
+    /// A text that a pattern lets through, other than the `n` before it.
+    fn text(takes: Takes, n: usize) -> String {
+        let letters: String = [n / 26, n % 26].iter().map(|n| char::from(b'a' + *n as u8)).collect();
+        match takes {
+            Takes::Name => format!("mine_{letters}"),
+            Takes::Title => format!("Mine {letters}"),
+            Takes::About => format!("a thing of {letters}"),
+        }
+    }
+
+    fn answer<T: Open>(choice: &T) -> Value {
+        let mut answer = json!({"choice": "1"});
+        for (n, (label, takes, _)) in described(choice).into_iter().enumerate() {
+            answer[label] = json!(text(takes, n));
+        }
+        json!({"answer": answer})
+    }
+
+    #[test]
+    fn whatever_the_form_lets_through_is_valid_for_every_kind_of_change() {
+        let schema = first();
+        let before = scenario::change::next_turn(&schema);
+        let mut seen = 0;
+        for kind in ChangeKind::ALL {
+            let mut draw = SEED.draw(2, &format!("{kind:?}"));
+            let Some((drawn, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else {
+                continue;
+            };
+            seen += 1;
+            let said = answer(&drawn).to_string();
+            let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
+            let (change, after) = filled(&said, std::slice::from_ref(&drawn), accept)
+                .expect("it is in the form")
+                .unwrap_or_else(|why| panic!("{kind:?}: {why}"));
+            assert_eq!(ChangeKind::of(&change), kind);
+            assert_eq!(check(&after), []);
+            let named = serde_json::to_string(&change).expect("JSON").contains("mine_");
+            assert_eq!(named, !described(&drawn).is_empty(), "{kind:?}");
+        }
+        assert!(seen > 40, "{seen} kinds");
+    }
+
+    #[test]
+    fn a_first_schema_takes_all_names_and_every_mention_follows() {
+        let drawn = first();
+        let said = answer(&drawn).to_string();
+        let (made, ()) = filled(&said, std::slice::from_ref(&drawn), valid).expect("a form").expect("taken");
+        assert!(made.title.starts_with("Mine "));
+        assert!(
+            made.entities.iter().all(|entity| entity.key.starts_with("mine_") && entity.key == entity.plural)
+        );
+        assert_eq!(made.conventions, drawn.conventions);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_keeps_the_one_that_was_drawn_and_too_many_are_refused() {
+        let drawn = first();
+        let mut said = answer(&drawn);
+        let places = described(&drawn);
+        let (field, was) = (places[4].0.clone(), places[4].2.clone());
+        said["answer"][&field] = json!("id");
+        let (made, ()) =
+            filled(&said.to_string(), std::slice::from_ref(&drawn), valid).expect("a form").expect("taken");
+        assert_eq!(made.entities[0].fields[0].name, was);
+
+        for (label, ..) in &places {
+            said["answer"][label] = json!("same");
+        }
+        let refused = filled(&said.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
+        assert!(refused.is_err());
+    }
+
+    #[test]
+    fn an_answer_that_repeats_the_placeholders_is_no_work_of_the_model() {
+        let drawn = first();
+        let said = example(1, &drawn);
+        let refused = filled(&said, std::slice::from_ref(&drawn), valid).expect("a form");
+        assert!(refused.expect_err("a parrot").contains("placeholders"));
+        // One text of its own is work; a change without open places is a choice.
+        let mut own: Value = serde_json::from_str(&said).expect("JSON");
+        own["answer"]["title"] = json!("Of Its Own");
+        let taken = filled(&own.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
+        assert_eq!(taken.expect("taken").0.title, "Of Its Own");
+        let before = scenario::change::next_turn(&drawn);
+        let mut seen = [0, 0];
+        for kind in ChangeKind::ALL {
+            let mut draw = SEED.draw(2, &format!("{kind:?}"));
+            let Some((change, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else {
+                continue;
+            };
+            let is_open = !described(&change).is_empty();
+            let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
+            let taken = filled(&example(1, &change), std::slice::from_ref(&change), accept).expect("a form");
+            assert_eq!(taken.is_err(), is_open, "{kind:?}");
+            assert_eq!(repeats(&change, &change), is_open, "{kind:?}");
+            seen[usize::from(is_open)] += 1;
+        }
+        assert!(seen.iter().all(|seen| *seen > 3), "{seen:?}");
+    }
+
+    #[test]
+    fn what_is_in_no_form_is_left_to_another_reader_and_odd_answers_are_refused() {
+        let drawn = [first()];
+        assert!(filled("I like {}", &drawn, valid).is_none());
+        assert!(filled(r#"{"change": "add_field"}"#, &drawn, valid).is_none());
+        for (said, why) in [
+            (r#"{"answer": {"choice": "2"}}"#, "from 1 to 1"),
+            (r#"{"answer": {"choice": 0}}"#, "from 1 to 1"),
+            (r#"{"answer": {"choice": "1", "odd": "x"}}"#, "`odd`"),
+            (r#"{"choice": "1"}"#, "is missing"),
+        ] {
+            let refused = filled(said, &drawn, valid).expect("a form").expect_err(said);
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_form_keeps_to_what_strict_structured_outputs_take() {
+        fn walk(value: &Value) {
+            match value {
+                Value::Object(parts) => {
+                    if parts.get("type") == Some(&json!("object")) {
+                        assert_eq!(parts["additionalProperties"], json!(false));
+                        let all: Vec<&str> = parts["properties"]
+                            .as_object()
+                            .expect("properties")
+                            .keys()
+                            .map(String::as_str)
+                            .collect();
+                        assert_eq!(parts["required"], json!(all));
+                        assert!(all.iter().all(|key| key.len() <= 64
+                            && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))));
+                    }
+                    parts.values().for_each(walk);
+                }
+                Value::Array(parts) => parts.iter().for_each(walk),
+                _ => {}
+            }
+        }
+        let form = schema(&[first(), first()]);
+        assert_eq!(form["type"], "object");
+        walk(&form);
+        assert!(form.to_string().len() < 60_000);
+        assert!(example(1, &first()).starts_with(r#"{"answer":{"choice":"1","title":"#));
+        assert!(is_name(&text(Takes::Name, 3)));
+    }
+}

@@ -1,0 +1,242 @@
+//! The sampler against scripted endpoints that take a form of the answer, or say that they do not.
+
+mod endpoint;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use endpoint::{Asked, Endpoint, Reply};
+use llm_sampler::{Limits, LlmSampler, OpenAi, Replay, Tally};
+use scenario::Seed;
+use scenario::check::check;
+use scenario::config::Generation;
+use scenario::pack::{self, Pack, Target};
+use scenario::sample::{Origin, Programmatic, Sampled, Sampler, Turn};
+use serde_json::{Value, json};
+
+const SEED: Seed = Seed { base: 5, scenario: 2 };
+const SCHEMA: &[&str] = &["response_format"];
+const TOOLS: &[&str] = &["tools"];
+const PROSE: &[&str] = &[];
+
+fn sampler(endpoint: &Endpoint) -> LlmSampler {
+    let limits = Limits { call: Duration::from_mins(1), tries: 2, ..Limits::default() };
+    let model =
+        OpenAi::new(&endpoint.base_url(), "scripted", "PATH", limits.answer).expect("a local endpoint");
+    LlmSampler::with_model(Box::new(model), limits).expect("a thread")
+}
+
+fn turn(sampler: &LlmSampler, count: u32) -> Sampled<Turn> {
+    let before = Programmatic.first(SEED).expect("a first schema").made;
+    sampler.turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Both ways in which a model can keep to a form.
+fn keeps_to_it(asked: &Asked) -> Reply {
+    let answer = asked.in_form();
+    if asked.body.get("tools").is_some() { Reply::Calls(answer) } else { Reply::Says(answer.to_string()) }
+}
+
+#[test]
+fn an_answer_that_keeps_to_the_form_is_taken_at_the_first_attempt() {
+    for forms in [SCHEMA, TOOLS] {
+        let endpoint = Endpoint::taking(forms, keeps_to_it);
+        let tally = Tally::default();
+        let sampler = sampler(&endpoint).counted_by(&tally);
+        let first = sampler.first(SEED).expect("a schema");
+        assert_eq!(check(&first.made), []);
+        assert_eq!(first.made.title, "Made By Model");
+        assert!(first.made.entities.iter().all(|entity| entity.key.starts_with("model_")));
+        let sampled = turn(&sampler, 12);
+        assert_eq!(sampled.made.origins, [Origin::Model; 12]);
+        assert_eq!(check(&sampled.made.after), []);
+        let counts = tally.counts();
+        assert_eq!((counts.taken, counts.taken_first, counts.refused, counts.filled), (13, 13, 0, 0));
+        assert_eq!(tally.by_purpose()["change"].taken, 12);
+
+        for asked in endpoint.asked() {
+            assert!((64..6000).contains(&asked.body["max_tokens"].as_u64().expect("a bound")));
+            assert_eq!(asked.body["temperature"], 0.4);
+            let strict = &asked.body["response_format"]["json_schema"]["strict"];
+            assert_eq!(*strict, if forms == SCHEMA { json!(true) } else { Value::Null });
+        }
+        drop(endpoint);
+        let answers = sampled.answers.clone();
+        let replay = LlmSampler::replay(Replay::new(move |_, _| Ok(answers.clone())));
+        assert_eq!(turn(&replay, 12), sampled);
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_is_told_and_asked_for_again_more_freely() {
+    let endpoint = Endpoint::taking(SCHEMA, |asked| {
+        let mut answer = asked.in_form();
+        if asked.is_first_attempt() {
+            for (label, text) in answer["answer"].as_object_mut().expect("an answer") {
+                if label != "choice" {
+                    *text = json!("id");
+                }
+            }
+        }
+        Reply::Says(answer.to_string())
+    });
+    let sampled = turn(&sampler(&endpoint), 10);
+    assert_eq!(sampled.made.origins, [Origin::Model; 10]);
+    let refused: Vec<&str> = sampled.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
+    assert!(!refused.is_empty());
+    let again: Vec<Asked> = endpoint.asked().into_iter().filter(|asked| !asked.is_first_attempt()).collect();
+    assert_eq!(again.len(), refused.len());
+    for (asked, why) in again.iter().zip(refused) {
+        assert_eq!(asked.body["temperature"], 0.7);
+        assert!(asked.last().contains(why));
+    }
+}
+
+#[test]
+fn an_endpoint_that_takes_a_form_and_neglects_it_is_asked_in_prose() {
+    let endpoint = Endpoint::taking(&["response_format", "tools"], |asked| {
+        Reply::Says(if asked.form().is_some() { "Gladly!".to_owned() } else { asked.good_change() })
+    });
+    let tally = Tally::default();
+    let sampled = turn(&sampler(&endpoint).counted_by(&tally), 3);
+    assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model, Origin::Model]);
+    assert_eq!(sampled.answers.len(), 6, "what is in no form is an answer that is refused");
+    let counts = tally.counts();
+    assert_eq!((counts.taken, counts.refused, counts.filled), (2, 4, 1));
+    let forms: Vec<bool> = endpoint.asked().iter().map(|asked| asked.form().is_some()).collect();
+    assert_eq!(forms, [true, true, true, true, false, false], "it is found out once");
+}
+
+#[test]
+fn one_answer_in_words_costs_no_later_question_its_form() {
+    // The model refuses the third question once, then the fifth three times.
+    let endpoint = Endpoint::taking(SCHEMA, |asked| match asked.number {
+        2 | 5..8 => Reply::Says("I'm sorry, I cannot do that.".to_owned()),
+        _ => keeps_to_it(asked),
+    });
+    let sampled = turn(&sampler(&endpoint), 7);
+    let [model, filled] = [Origin::Model, Origin::Replaced];
+    assert_eq!(sampled.made.origins, [model, model, model, model, filled, model, model]);
+    assert!(endpoint.asked().iter().all(|asked| asked.body.get("response_format").is_some()));
+    let refused: Vec<&str> =
+        sampled.answers.iter().filter(|answer| answer.refused.is_some()).map(|a| &*a.text).collect();
+    assert_eq!(refused, ["I'm sorry, I cannot do that."; 4], "each is recorded");
+    drop(endpoint);
+    let answers = sampled.answers.clone();
+    assert_eq!(turn(&LlmSampler::replay(Replay::new(move |_, _| Ok(answers.clone()))), 7), sampled);
+}
+
+#[test]
+fn a_bound_that_is_refused_for_one_answer_stays_for_the_others() {
+    let endpoint = Endpoint::taking(SCHEMA, |asked| {
+        let bounded = asked.body.get("max_tokens").is_some();
+        if asked.number == 1 && bounded {
+            let said = "max_tokens is too large: 900. The request has 3500 tokens of a context of 4096.";
+            return Reply::Http(400, Vec::new(), json!({"error": {"message": said}}).to_string());
+        }
+        keeps_to_it(asked)
+    });
+    let sampled = turn(&sampler(&endpoint), 3);
+    assert_eq!(sampled.made.origins, [Origin::Model; 3]);
+    let bounded: Vec<bool> =
+        endpoint.asked().iter().map(|asked| asked.body.get("max_tokens").is_some()).collect();
+    assert_eq!(bounded, [true, true, false, true]);
+}
+
+#[test]
+fn a_model_that_repeats_the_example_has_made_nothing() {
+    for forms in [SCHEMA, PROSE] {
+        // The example is the last line of a question, and whole.
+        let endpoint = Endpoint::taking(forms, |asked| {
+            let question = &asked.messages[0].1;
+            Reply::Says(question.lines().last().unwrap_or_default().to_owned())
+        });
+        let tally = Tally::default();
+        let sampler = sampler(&endpoint).counted_by(&tally);
+        let first = sampler.first(SEED).expect("a schema");
+        assert_eq!(first.made, Programmatic.first(SEED).expect("a schema").made);
+        let sampled = turn(&sampler, 8);
+        assert_eq!(tally.by_purpose()["first"].filled, 1);
+        assert!(tally.by_purpose()["change"].filled > 0, "{:?}", tally.by_purpose());
+        for (change, origin) in sampled.made.changes.iter().zip(&sampled.made.origins) {
+            let text = serde_json::to_value(change).expect("JSON");
+            let kind = text["change"].as_str().expect("a kind");
+            let brings_names = kind.starts_with("rename_")
+                || ["add_entity", "add_field", "add_enum_value", "add_action", "add_analytic"]
+                    .contains(&kind);
+            assert!(!brings_names || *origin == Origin::Replaced, "{kind} {origin:?}");
+        }
+    }
+}
+
+#[test]
+fn a_model_that_thinks_gets_room_for_it() {
+    let endpoint = Endpoint::taking(SCHEMA, |asked| {
+        if asked.body["max_completion_tokens"].is_null() {
+            let said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+            return Reply::Http(400, Vec::new(), json!({"error": {"message": said}}).to_string());
+        }
+        if asked.body["max_completion_tokens"].as_u64().is_some_and(|tokens| tokens < 8000) {
+            let cut = json!({"choices": [{"finish_reason": "length", "message": {"content": ""}}]});
+            return Reply::Http(200, Vec::new(), cut.to_string());
+        }
+        keeps_to_it(asked)
+    });
+    let sampled = turn(&sampler(&endpoint), 2);
+    assert_eq!(sampled.made.origins, [Origin::Model; 2]);
+    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (2, 4));
+}
+
+#[test]
+fn a_pack_says_by_turn_how_much_of_it_the_model_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let settings = Generation {
+        n_scenarios: 2,
+        n_turns: 3,
+        num_changes_per_turn: 2,
+        use_llm_sampler: true,
+        llm_sampler_model_id: Some("scripted".to_owned()),
+        ..Generation::default()
+    };
+    // Of each scenario the first schema and the first change are taken, and no other one.
+    let endpoint = Endpoint::taking(SCHEMA, |asked| {
+        let question = &asked.messages[0].1;
+        let first = question.contains("the first version of a system");
+        let already = question.contains("Already changed");
+        Reply::Says(if first || !already { asked.in_form().to_string() } else { "{}".to_owned() })
+    });
+    let write = |sampler: &LlmSampler, name: &str| {
+        let target = Target::Folder(folder.path().join(name));
+        let never = AtomicBool::new(false);
+        pack::generate(&settings, sampler, &target, &pack::Options::default(), &|_| {}, &never)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .manifest
+    };
+    let made = write(&sampler(&endpoint), "pack");
+    drop(endpoint);
+    for scenario in &made.scenarios {
+        assert_eq!((&scenario.sampled[..], &scenario.fallback[..]), (&[1, 1, 1][..], &[0, 1, 1][..]));
+    }
+    let read = Pack::open_path(&folder.path().join("pack")).expect("a pack");
+    assert_eq!(*read.manifest(), made);
+    for turn in 1..=3 {
+        assert_eq!(read.verify_turn(0, turn), None);
+    }
+    // What no hash is over is held against the turns.
+    let at = folder.path().join("pack/manifest.json");
+    let text = std::fs::read_to_string(&at).expect("a manifest");
+    let wrong = text.replacen(
+        "\"fallback\": [\n        0,\n        1,",
+        "\"fallback\": [\n        0,\n        2,",
+        1,
+    );
+    assert_ne!(wrong, text);
+    std::fs::write(&at, wrong).expect("it is written");
+    let misstated = Pack::open_path(&folder.path().join("pack")).expect("a pack").verify_turn(0, 2);
+    assert!(
+        misstated
+            .is_some_and(|mismatch| mismatch.what.contains("2 by the seed instead; the turn has 1 and 1"))
+    );
+    let answers = Replay::new(move |scenario, turn| read.answers(scenario, turn).map_err(|e| e.to_string()));
+    assert_eq!(write(&LlmSampler::replay(answers), "again"), made);
+}

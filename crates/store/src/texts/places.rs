@@ -1,0 +1,80 @@
+//! Which transcripts and logs may hold the words that are looked for.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::READABLE;
+use super::index::TextOwner;
+use super::words::query;
+use crate::search::episode_name;
+use crate::{Result, Store};
+
+/// Where transcripts and logs may hold the words: every word is in one of them, though not always as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextCandidate {
+    /// Its place in the order of candidates, for [`Store::find_texts`].
+    pub at: i64,
+    /// Slug of the run.
+    pub run: String,
+    /// Slug of the episode.
+    pub episode: String,
+    /// The scenario.
+    pub scenario: String,
+    /// Name of the episode for people.
+    pub title: String,
+    /// What the texts belong to.
+    pub owner: TextOwner,
+    /// Whether a simulated model stood in in that run.
+    pub simulated: bool,
+}
+
+fn candidate(conn: &Connection, at: i64) -> Result<Option<TextCandidate>> {
+    const COLUMNS: &str = "run_slug.slug, episode.slug, episode.scenario, episode.title, run.simulated";
+    let (turn, from) = match at.rem_euclid(3) {
+        0 => (
+            "turn.number, attempt.number",
+            "attempt JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode",
+        ),
+        1 => ("turn.number, NULL", "turn JOIN episode ON episode.id = turn.episode"),
+        _ => ("NULL, NULL", "episode"),
+    };
+    let table = from.split(' ').next().unwrap_or(from);
+    let sql = format!(
+        "SELECT {COLUMNS}, {turn} FROM {from} JOIN run ON run.id = episode.run {} WHERE {table}.id = ?1",
+        *READABLE
+    );
+    let mut find = conn.prepare_cached(&sql)?;
+    Ok(find
+        .query_row([at.div_euclid(3)], |row| {
+            let scenario: String = row.get(2)?;
+            Ok(TextCandidate {
+                at,
+                run: row.get(0)?,
+                episode: row.get(1)?,
+                title: episode_name(scenario.clone(), row.get(3)?),
+                scenario,
+                simulated: row.get(4)?,
+                owner: TextOwner { turn: row.get(5)?, attempt: row.get(6)? },
+            })
+        })
+        .optional()?)
+}
+
+impl Store {
+    /// Up to `limit` owners of texts that may hold every word, the last ones first, or those after one of them.
+    pub fn find_texts(&self, text: &str, after: Option<i64>, limit: u32) -> Result<Vec<TextCandidate>> {
+        let Some(query) = query(text) else { return Ok(Vec::new()) };
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT rowid FROM text_index WHERE text_index MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC",
+            )?;
+            let mut rows = find.query((query, after.unwrap_or(i64::MAX)))?;
+            let mut found = Vec::new();
+            while found.len() < limit as usize
+                && let Some(row) = rows.next()?
+            {
+                found.extend(candidate(conn, row.get(0)?)?);
+            }
+            Ok(found)
+        })
+    }
+}

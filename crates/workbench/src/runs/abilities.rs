@@ -1,0 +1,338 @@
+//! What the endpoint of a run can do with its model, against what the harness needs.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gateway::{Abilities, ModelList, Route, Secret, ServerKind, Upstream};
+use harness::Needs;
+use model::counted;
+use runner::settings::RunSettings;
+
+use crate::api::{Check, CheckState, EndpointAbilities, Fix, FixAction};
+
+/// How long the list of models may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Tokens that a turn needs beside what a harness says of itself: the request, files that are read, an answer.
+const LEAST_ROOM: u64 = 8192;
+/// Names of models in a sentence.
+const NAMED: usize = 5;
+
+/// How long what was found out counts. A server may be started anew without it.
+const KEPT: Duration = Duration::from_hours(1);
+
+/// What was found out of endpoints, by address, model and API, as long as this process lives; and when the oldest part of it was.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<BTreeMap<Place, (Instant, Found)>>);
+
+impl Kept {
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<Place, (Instant, Found)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was found out within the last hour.
+    fn recent(&self, place: &Place, now: Instant) -> Option<(Instant, Found)> {
+        let is_recent = |since: Instant| now.saturating_duration_since(since) < KEPT;
+        self.entries().get(place).filter(|(since, _)| is_recent(*since)).cloned()
+    }
+
+    /// Keeps what was found out; a part of it since `since`.
+    fn keep(&self, place: Place, since: Instant, found: Found) {
+        self.entries().insert(place, (since, found));
+    }
+}
+
+/// Address, model, and path of the API.
+type Place = (String, String, &'static str);
+
+#[derive(Debug, Clone, Default)]
+struct Found {
+    abilities: Abilities,
+    server: Option<ServerKind>,
+    context: Option<u64>,
+    slots: Option<u64>,
+}
+
+/// An endpoint that may be asked.
+pub(super) struct Asked {
+    pub(super) base_url: String,
+    pub(super) key: Option<Secret>,
+    /// Whether it answered a plain request with this model.
+    pub(super) answers: bool,
+}
+
+/// Checks of model and abilities, and what is known of them. Without `asked` nothing is asked, and what was found out before counts.
+pub(super) async fn checks(
+    settings: &RunSettings,
+    base_url: &str,
+    route: Route,
+    asked: Option<Asked>,
+    kept: &Kept,
+) -> (Vec<Check>, EndpointAbilities) {
+    let model = settings.model.clone().unwrap_or_default();
+    let place = (base_url.to_owned(), model.clone(), route.path());
+    let now = Instant::now();
+    let known = kept.recent(&place, now);
+    let mut checks = Vec::new();
+    let found = match asked {
+        None => known.map(|(_, found)| found),
+        Some(asked) => {
+            let list = gateway::list_models(&asked.base_url, asked.key.clone(), PATIENCE).await.ok();
+            checks.extend(list.as_ref().and_then(|list| listed(list, &model, asked.answers)));
+            // What is carried over is as old as it was, so that it ends.
+            let (since, before) = known.unwrap_or_else(|| (now, Found::default()));
+            let mut found = found_in(list.as_ref(), &model, &before);
+            if asked.answers {
+                let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
+                // An address that is wrong has failed before.
+                found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
+                    .await
+                    .unwrap_or(before.abilities);
+                kept.keep(place, since, found.clone());
+            }
+            Some(found)
+        }
+    };
+    let Some(found) = found else { return (checks, EndpointAbilities::default()) };
+    checks.extend(abilities(settings, &found));
+    let Found { abilities, context, .. } = found;
+    let told = EndpointAbilities {
+        streams: abilities.streams,
+        tools: abilities.tools,
+        json_schema: abilities.json_schema,
+        usage_in_stream: abilities.usage_in_stream,
+        cached: abilities.cached,
+        context,
+    };
+    (checks, told)
+}
+
+fn is_same(listed: &str, model: &str) -> bool {
+    listed == model || listed.strip_suffix(":latest") == Some(model)
+}
+
+/// What a list tells of a model. What this one leaves open is as it was `before`, unless another program answers now.
+fn found_in(list: Option<&ModelList>, model: &str, before: &Found) -> Found {
+    let Some(list) = list else { return Found { abilities: Abilities::default(), ..before.clone() } };
+    let entry = list.models.iter().find(|entry| is_same(&entry.id, model));
+    // llama.cpp answers with its only model, whatever name is asked for.
+    let only = (list.server == Some(ServerKind::LlamaCpp)).then(|| list.models.first()).flatten();
+    let is_same_program = list.server.is_none() || list.server == before.server;
+    let before = is_same_program.then_some(before);
+    Found {
+        abilities: Abilities::default(),
+        server: list.server.or(before.and_then(|before| before.server)),
+        context: entry.or(only).and_then(|entry| entry.context).or(before.and_then(|before| before.context)),
+        slots: list.slots.or(before.and_then(|before| before.slots)),
+    }
+}
+
+/// A warning where the endpoint lists models, and not this one.
+fn listed(list: &ModelList, model: &str, answers: bool) -> Option<Check> {
+    if list.models.is_empty() || list.models.iter().any(|entry| is_same(&entry.id, model)) {
+        return None;
+    }
+    let mut names: Vec<&str> = list.models.iter().take(NAMED).map(|entry| entry.id.as_str()).collect();
+    let more = list.models.len().saturating_sub(NAMED);
+    let more_named = format!("{more} more");
+    if more > 0 {
+        names.push(&more_named);
+    }
+    let answers = if answers { " It answers all the same, perhaps with another model." } else { "" };
+    let sentence = format!(
+        "The endpoint does not list the model {}. It lists {}.{answers} Choose one that it lists, or check the spelling.",
+        model::plain_line(model),
+        names.join(", ")
+    );
+    let mut check = Check::new("model", "Model", CheckState::Warn, "not listed").says(sentence);
+    if let [only] = &list.models[..] {
+        let action = FixAction::SetText { field: "model".to_owned(), value: only.id.clone() };
+        check.fix = Some(Fix { label: format!("Use {}", only.id), action });
+    }
+    Some(check)
+}
+
+/// What is missing, each with a sentence; `None` = nothing is known.
+fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
+    let Found { abilities, context, .. } = found;
+    let mut value = Vec::new();
+    for (name, is_there) in [
+        ("streams", abilities.streams),
+        ("tools", abilities.tools),
+        ("JSON schema", abilities.json_schema),
+        ("usage in streams", abilities.usage_in_stream),
+        ("cached tokens", abilities.cached),
+    ] {
+        match is_there {
+            Some(true) => value.push(name.to_owned()),
+            Some(false) => value.push(format!("no {name}")),
+            None => {}
+        }
+    }
+    value.extend(context.map(|tokens| format!("context {tokens}")));
+    if value.is_empty() {
+        return None;
+    }
+    let (title, needs) = harness_of(settings);
+    let mut said = Said::default();
+    said.tools(found, &title, needs);
+    said.streams(found, &title, needs);
+    said.context(settings, found, &title, needs);
+    said.slots(settings, found);
+    said.cached(found);
+    let mut check = Check::new("abilities", "Abilities", said.state(), value.join(", "));
+    if !said.sentences.is_empty() {
+        check = check.says(said.sentences.join(" "));
+    }
+    check.fix = said.fix;
+    Some(check)
+}
+
+/// The harness for a person, and what it needs, where that is known.
+fn harness_of(settings: &RunSettings) -> (String, Option<Needs>) {
+    if settings.harness_file.is_some() {
+        return ("The harness".to_owned(), None);
+    }
+    let title = harness::find(&settings.agent).map_or("The harness", |harness| harness.title()).to_owned();
+    (title, harness::needs(&settings.agent.to_lowercase()))
+}
+
+#[derive(Default)]
+struct Said {
+    sentences: Vec<String>,
+    is_missing: bool,
+    is_unknown: bool,
+    fix: Option<Fix>,
+}
+
+impl Said {
+    fn state(&self) -> CheckState {
+        match (self.is_missing, self.is_unknown) {
+            (true, _) => CheckState::Warn,
+            (false, true) => CheckState::Unknown,
+            (false, false) => CheckState::Ok,
+        }
+    }
+
+    fn missing(&mut self, sentence: String) {
+        self.is_missing = true;
+        self.sentences.push(sentence);
+    }
+
+    fn set(&mut self, label: String, field: &str, value: u64) {
+        let action = FixAction::SetNumber { field: field.to_owned(), value: value as f64 };
+        self.fix.get_or_insert(Fix { label, action });
+    }
+
+    fn tools(&mut self, found: &Found, title: &str, needs: Option<Needs>) {
+        if !needs.is_some_and(|needs| needs.tools) {
+            return;
+        }
+        match found.abilities.tools {
+            Some(true) => {}
+            Some(false) => {
+                let why = found.abilities.tools_refused.as_deref().unwrap_or("without a reason");
+                let remedy = match found.server {
+                    Some(ServerKind::LlamaCpp) => "Start llama-server with --jinja.",
+                    Some(ServerKind::Vllm) => {
+                        "Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of this model."
+                    }
+                    Some(ServerKind::Sglang) => "Start SGLang with the --tool-call-parser of this model.",
+                    Some(ServerKind::Ollama) => "Choose a model for which `ollama show` lists tools.",
+                    Some(ServerKind::LmStudio) => "Choose a model that LM Studio marks for tool use.",
+                    None => "Choose a model and an endpoint that call tools.",
+                };
+                self.missing(format!(
+                    "{title} works by tool calls, which the endpoint refuses ({why}). {remedy}"
+                ));
+            }
+            None => {
+                self.is_unknown = true;
+                let what = if found.abilities.tools_uncalled {
+                    "the model did not call the one that it was offered. It may do so in a run; where it does not, attempts end as \
+                     given up."
+                } else {
+                    "whether this model calls them is unknown: the endpoint did not answer that question, or the answer was cut \
+                     short before a call. Check again, or look at the first attempts of the run."
+                };
+                self.sentences.push(format!("{title} works by tool calls, and {what}"));
+            }
+        }
+    }
+
+    fn streams(&mut self, found: &Found, title: &str, needs: Option<Needs>) {
+        if !needs.is_some_and(|needs| needs.streams) {
+            return;
+        }
+        if found.abilities.streams == Some(false) {
+            self.missing(format!(
+                "{title} reads answers as streams, and the endpoint sends none. Choose an endpoint that streams, or another harness."
+            ));
+        } else if found.abilities.usage_in_stream == Some(false) {
+            self.missing(
+                "Streams of the endpoint do not tell how many tokens they used: tokens and cost will be unknown. Choose an endpoint \
+                 that takes stream_options.include_usage."
+                    .to_owned(),
+            );
+        }
+    }
+
+    fn context(&mut self, settings: &RunSettings, found: &Found, title: &str, needs: Option<Needs>) {
+        let Some(context) = found.context else { return };
+        let larger = match found.server {
+            Some(ServerKind::LlamaCpp) => {
+                "start llama-server with a larger -c, which its slots (-np) may have to share"
+            }
+            Some(ServerKind::Vllm) => "start vLLM with a larger --max-model-len",
+            Some(ServerKind::Sglang) => "start SGLang with a larger --context-length",
+            Some(ServerKind::Ollama) => "start Ollama with a larger OLLAMA_CONTEXT_LENGTH",
+            Some(ServerKind::LmStudio) => "load the model with a longer context in LM Studio",
+            None => "choose a model with a longer context",
+        };
+        if settings.context_window > context {
+            self.missing(format!(
+                "The endpoint serves {context} tokens of context, and endpoint.context_window says {}: {title} would ask for more than \
+                 fits. Set it to {context}, or {larger}.",
+                settings.context_window
+            ));
+            self.set(format!("Change to {context}"), "context_window", context);
+        }
+        if let Some(needs) = needs
+            && context < needs.first_request_tokens() + LEAST_ROOM
+        {
+            self.missing(format!(
+                "A context of {context} tokens is short: {title} needs about {} for its first request, and {LEAST_ROOM} more for the \
+                 task, files and answers. To play long episodes, {larger}.",
+                needs.first_request_tokens()
+            ));
+        }
+    }
+
+    fn slots(&mut self, settings: &RunSettings, found: &Found) {
+        let Some(slots) = found.slots.filter(|slots| u64::from(settings.batch_size) > *slots) else { return };
+        self.missing(format!(
+            "The endpoint works on {} at once, and batch_size is {}: requests wait for one another while the time of their attempts \
+             runs. Set it to {slots}, or start llama-server with -np {}.",
+            counted(slots, "request"),
+            settings.batch_size,
+            settings.batch_size
+        ));
+        self.set(format!("Change to {slots}"), "batch_size", slots);
+    }
+
+    /// Nothing needs it, so it is no warning.
+    fn cached(&mut self, found: &Found) {
+        if found.abilities.cached != Some(false) {
+            return;
+        }
+        let remedy = if found.server == Some(ServerKind::Vllm) {
+            " Start vLLM with --enable-prompt-tokens-details to have them told."
+        } else {
+            ""
+        };
+        self.sentences.push(format!("Cached tokens are not told and stay unknown.{remedy}"));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+use gateway::ListedModel;
+
+use super::*;
+
+fn settings(values: &[&str]) -> RunSettings {
+    let mut all = vec![
+        "output_dir=r".to_owned(),
+        "endpoint.base_url=http://127.0.0.1:8080".to_owned(),
+        "agent=MINI_SWE".to_owned(),
+        "mini_swe.model_id=m".to_owned(),
+        "batch_size=1".to_owned(),
+        "endpoint.context_window=32000".to_owned(),
+    ];
+    all.extend(values.iter().map(|value| (*value).to_owned()));
+    runner::settings::resolve(&[], &all).unwrap()
+}
+
+fn whole(server: Option<ServerKind>) -> Found {
+    Found {
+        abilities: Abilities {
+            streams: Some(true),
+            tools: Some(true),
+            json_schema: Some(true),
+            usage_in_stream: Some(true),
+            cached: Some(true),
+            tools_refused: None,
+            tools_uncalled: false,
+        },
+        server,
+        context: Some(32000),
+        slots: Some(1),
+    }
+}
+
+fn said(values: &[&str], found: &Found) -> Check {
+    abilities(&settings(values), found).unwrap()
+}
+
+#[test]
+fn an_endpoint_with_all_that_is_needed_gets_no_sentence() {
+    let check = said(&[], &whole(Some(ServerKind::LlamaCpp)));
+    assert_eq!((check.state, check.sentence, check.fix), (CheckState::Ok, None, None));
+    assert_eq!(check.value, "streams, tools, JSON schema, usage in streams, cached tokens, context 32000");
+    assert!(abilities(&settings(&[]), &Found::default()).is_none(), "nothing known, nothing said");
+}
+
+#[test]
+fn tools_that_are_missing_come_with_the_remedy_of_the_program() {
+    for (server, remedy) in [
+        (Some(ServerKind::LlamaCpp), "--jinja"),
+        (Some(ServerKind::Vllm), "--enable-auto-tool-choice"),
+        (Some(ServerKind::Sglang), "--tool-call-parser"),
+        (Some(ServerKind::Ollama), "ollama show"),
+        (Some(ServerKind::LmStudio), "LM Studio"),
+        (None, "Choose a model"),
+    ] {
+        let mut found = whole(server);
+        found.abilities.tools = Some(false);
+        found.abilities.tools_refused = Some("the reason".to_owned());
+        let check = said(&[], &found);
+        let sentence = check.sentence.unwrap();
+        assert_eq!(check.state, CheckState::Warn);
+        assert!(check.value.contains("no tools"), "{}", check.value);
+        assert!(sentence.contains(remedy) && sentence.contains("the reason"), "{sentence}");
+        assert!(sentence.contains("mini-swe-agent"), "{sentence}");
+    }
+    // Nobody answered that question: nothing is said of the model.
+    let mut found = whole(None);
+    found.abilities.tools = None;
+    let check = said(&[], &found);
+    let sentence = check.sentence.unwrap();
+    assert_eq!(check.state, CheckState::Unknown);
+    assert!(sentence.contains("did not answer") && !sentence.contains("did not call"), "{sentence}");
+    found.abilities.tools_uncalled = true;
+    let check = said(&[], &found);
+    assert!(check.state == CheckState::Unknown && check.sentence.unwrap().contains("did not call"));
+}
+
+#[test]
+fn what_was_found_out_counts_for_an_hour_from_when_it_was_however_often_it_is_looked_at() {
+    let kept = Kept::default();
+    let place = || ("http://127.0.0.1:8080".to_owned(), "m".to_owned(), "/v1/chat/completions");
+    let begin = Instant::now();
+    let after = |minutes: u64| begin + Duration::from_mins(minutes);
+    assert!(kept.recent(&place(), begin).is_none());
+    kept.keep(place(), begin, whole(None));
+    let (since, found) = kept.recent(&place(), after(50)).unwrap();
+    assert_eq!(since, begin);
+    kept.keep(place(), since, found);
+    assert!(kept.recent(&place(), after(59)).is_some());
+    assert!(kept.recent(&place(), after(61)).is_none(), "a look at 50 minutes made it no younger");
+}
+
+#[test]
+fn a_list_that_fails_once_or_tells_less_takes_nothing_away() {
+    let before = whole(Some(ServerKind::LlamaCpp));
+    let list = |server, context| ModelList {
+        server,
+        models: vec![ListedModel { id: "m".to_owned(), context, model_context: None }],
+        slots: None,
+    };
+    let failed = found_in(None, "m", &before);
+    assert_eq!((failed.context, failed.slots, failed.server), (before.context, before.slots, before.server));
+    assert_eq!(failed.abilities, Abilities::default(), "what it can do is asked for apart");
+    // `/props` did not answer this time.
+    let less = found_in(Some(&list(None, None)), "m", &before);
+    assert_eq!((less.context, less.server), (Some(32000), Some(ServerKind::LlamaCpp)));
+    let other = found_in(Some(&list(Some(ServerKind::LlamaCpp), Some(8192))), "m", &before);
+    assert_eq!(other.context, Some(8192), "what it tells now counts");
+    let changed = found_in(Some(&list(Some(ServerKind::Ollama), None)), "m", &before);
+    assert_eq!((changed.context, changed.slots), (None, None), "another program answers");
+}
+
+#[test]
+fn only_what_the_harness_needs_is_missing() {
+    let mut found = whole(None);
+    found.abilities.streams = Some(false);
+    found.abilities.usage_in_stream = None;
+    assert_eq!(said(&[], &found).state, CheckState::Ok, "mini-swe-agent reads no streams");
+    let check = said(&["agent=OPENCODE", "opencode.model_id=m"], &found);
+    assert_eq!(check.state, CheckState::Warn);
+    assert!(check.sentence.unwrap().contains("OpenCode reads answers as streams"));
+    let mut found = whole(None);
+    found.abilities.usage_in_stream = Some(false);
+    let check = said(&["agent=OPENCODE", "opencode.model_id=m"], &found);
+    assert!(check.state == CheckState::Warn && check.sentence.unwrap().contains("cost will be unknown"));
+    let mut found = whole(Some(ServerKind::Vllm));
+    found.abilities.cached = Some(false);
+    let check = said(&[], &found);
+    assert!(
+        check.state == CheckState::Ok && check.sentence.unwrap().contains("--enable-prompt-tokens-details")
+    );
+}
+
+#[test]
+fn a_context_that_is_too_small_is_fixed_in_the_settings_or_at_the_server() {
+    let mut found = whole(Some(ServerKind::LlamaCpp));
+    found.context = Some(8192);
+    let check = said(&[], &found);
+    let sentence = check.sentence.unwrap();
+    assert_eq!(check.state, CheckState::Warn);
+    assert!(sentence.contains("8192") && sentence.contains("32000") && sentence.contains("-c"), "{sentence}");
+    let action = FixAction::SetNumber { field: "context_window".to_owned(), value: 8192.0 };
+    assert_eq!(check.fix.unwrap().action, action);
+
+    // Qwen Code alone fills more than that.
+    let short = said(&["agent=QWEN_CODE", "qwen_code.model_id=m", "endpoint.context_window=8192"], &found);
+    let sentence = short.sentence.unwrap();
+    assert!(short.fix.is_none() && sentence.contains("19500"), "{sentence}");
+    for (server, remedy) in [
+        (ServerKind::Vllm, "--max-model-len"),
+        (ServerKind::Sglang, "--context-length"),
+        (ServerKind::Ollama, "OLLAMA_CONTEXT_LENGTH"),
+        (ServerKind::LmStudio, "LM Studio"),
+    ] {
+        found.server = Some(server);
+        assert!(said(&[], &found).sentence.unwrap().contains(remedy));
+    }
+}
+
+#[test]
+fn more_episodes_than_slots_wait_for_one_another() {
+    let check = said(&["batch_size=4"], &whole(Some(ServerKind::LlamaCpp)));
+    let action = FixAction::SetNumber { field: "batch_size".to_owned(), value: 1.0 };
+    assert_eq!((check.state, check.fix.unwrap().action), (CheckState::Warn, action));
+    assert!(check.sentence.unwrap().contains("-np 4"));
+}
+
+#[test]
+fn a_model_that_is_not_listed_is_a_warning() {
+    let model = |id: &str| ListedModel { id: id.to_owned(), context: Some(4096), model_context: None };
+    let list = |ids: &[&str], server| ModelList {
+        server,
+        models: ids.iter().map(|id| model(id)).collect(),
+        slots: None,
+    };
+    let two = list(&["llama3.2:latest", "qwen3:8b"], Some(ServerKind::Ollama));
+    assert!(listed(&two, "qwen3:8b", true).is_none() && listed(&two, "llama3.2", true).is_none());
+    assert_eq!(found_in(Some(&two), "llama3.2", &Found::default()).context, Some(4096));
+    assert_eq!(found_in(Some(&two), "gone", &Found::default()).context, None);
+    let check = listed(&two, "gone", false).unwrap();
+    let sentence = check.sentence.unwrap();
+    assert!(check.state == CheckState::Warn && check.fix.is_none());
+    assert!(sentence.contains("gone") && sentence.contains("llama3.2:latest, qwen3:8b"), "{sentence}");
+    let many: Vec<String> = (0..9).map(|n| format!("m{n}")).collect();
+    let many = list(&many.iter().map(String::as_str).collect::<Vec<_>>(), None);
+    assert!(
+        listed(&many, "x\u{1b}[2J", true)
+            .unwrap()
+            .sentence
+            .unwrap()
+            .contains("m4, 4 more. It answers all the same")
+    );
+    // llama.cpp has one, and answers with it under any name.
+    let one = list(&["smollm2"], Some(ServerKind::LlamaCpp));
+    assert_eq!(found_in(Some(&one), "any", &Found::default()).context, Some(4096));
+    let fix = listed(&one, "any", true).unwrap().fix.unwrap();
+    assert_eq!(fix.action, FixAction::SetText { field: "model".to_owned(), value: "smollm2".to_owned() });
+    assert!(listed(&list(&[], None), "m", true).is_none(), "no list, no warning");
+}

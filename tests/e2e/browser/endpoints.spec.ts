@@ -1,0 +1,42 @@
+// The form finds a model endpoint at an address that is typed, and a model that is chosen sets address, name and context.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, serious, test } from "./fixture";
+
+let server: Server;
+const asked: string[] = [];
+test.beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    const answers: Readonly<Record<string, unknown>> = {
+      "/v1/models": { object: "list", data: [{ id: "small-model", owned_by: "llamacpp", meta: { n_ctx_train: 32768 } }] },
+      "/props": { default_generation_settings: { n_ctx: 8192 }, total_slots: 2 },
+    };
+    const answer = answers[request.url ?? ""];
+    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(answer ?? { error: { message: "File Not Found" } }));
+  });
+  await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+});
+test.afterAll(async () => {
+  await new Promise((resolve) => { server.close(resolve); });
+});
+
+test("a model of an endpoint is chosen from what the endpoint lists", async ({ go, page }) => {
+  const address = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  await go("runs/new");
+  await expect(page.getByRole("heading", { name: "Agent" })).toBeVisible();
+  expect(asked).toEqual([]);
+  await page.getByTitle("Model endpoints on this machine, or at an address").click();
+  const dialog = page.getByRole("dialog", { name: "Model endpoints" });
+  await dialog.getByLabel("Address of an endpoint").fill(address);
+  await dialog.getByRole("button", { name: "Ask this address" }).click();
+  await expect(dialog.getByText("llama.cpp")).toBeVisible();
+  await expect(dialog.getByText("serves 8,192 tokens, made for 32,768")).toBeVisible();
+  expect(await serious(page)).toEqual([]);
+  await dialog.getByRole("button", { name: /small-model/ }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByLabel("Model", { exact: true })).toHaveValue("small-model");
+  await expect(page.getByLabel("Endpoint address", { exact: true })).toHaveValue(address);
+  expect(asked.slice(0, 2)).toEqual(["/v1/models", "/props"]);
+});

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import type { AttemptDetail } from "../host/bindings/AttemptDetail";
+import { attemptTime, repeatsOf } from "./attempt";
+
+const attempt = (extra: Record<string, unknown>): AttemptDetail => ({ number: 1, timing: { started_at: null, finished_at: null, agent_seconds: 60, test_seconds: null }, end_reason: null, exception: null, passed: 3, extra }) as unknown as AttemptDetail;
+
+test("an attempt that was repeated says so", () => {
+  expect(attemptTime(attempt({ repeats: 2 }), null, 1)).toMatch(/ · retried 2 times$/);
+  expect(attemptTime(attempt({ repeats: 1 }), null, 1)).toMatch(/ · retried 1 time$/);
+  expect(attemptTime(attempt({ repeats: 0 }), null, 1)).not.toContain("retried");
+  // What somebody else's source calls so is not taken for it.
+  expect([repeatsOf({}), repeatsOf({ repeats: "3" }), repeatsOf({ repeats: -1 }), repeatsOf({ repeats: 1.5 })]).toEqual([0, 0, 0, 0]);
+});
