@@ -180,7 +180,9 @@ impl Mender {
     }
 
     fn end_word(&mut self, out: &mut Vec<u8>) {
-        if self.state == State::LongNumber || is_beyond(&self.word) {
+        if self.state != State::LongNumber && is_short_integer(&self.word) {
+            out.extend_from_slice(&self.word);
+        } else if self.state == State::LongNumber || is_beyond(&self.word) {
             self.found.beyond += 1;
             out.extend_from_slice(b"null");
         } else if matches!(&self.word[..], b"NaN" | b"Infinity" | b"-Infinity") {
@@ -201,6 +203,13 @@ impl Mender {
 
 const fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// Whether it is an integer of JSON that 64 bits surely hold. Most words are, and need no parser.
+fn is_short_integer(word: &[u8]) -> bool {
+    let digits = word.strip_prefix(b"-").unwrap_or(word);
+    let is_json = matches!(digits, [b'0'] | [b'1'..=b'9', ..]);
+    is_json && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether it is a number of JSON that 64 bits do not hold.
