@@ -242,9 +242,9 @@ impl Asked {
         if list.server == Some(ServerKind::LlamaCpp) {
             for model in &mut list.models {
                 let entry = entries(body).find(|entry| name_of(entry).as_deref() == Some(&model.id));
-                let told = |at: &str| entry.and_then(|entry| context(entry.pointer(at)));
-                model.context = model.context.or_else(|| told("/meta/n_ctx"));
-                model.model_context = told("/meta/n_ctx_train");
+                let tokens_at = |at: &str| entry.and_then(|entry| context(entry.pointer(at)));
+                model.context = model.context.or_else(|| tokens_at("/meta/n_ctx"));
+                model.model_context = tokens_at("/meta/n_ctx_train");
             }
         }
     }

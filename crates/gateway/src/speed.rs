@@ -11,7 +11,7 @@ use crate::record::{Record, StreamTimes};
 const LEAST_PROMPT: u64 = 256;
 /// Fewest tokens of an answer.
 const LEAST_ANSWER: u64 = 16;
-/// Shortest time that is measured, in seconds. A stream that comes in less was kept back on its way, and sent at once.
+/// Shortest time that is measured, in seconds. A stream that comes in less was held back by something between, and sent at once.
 const LEAST_SECONDS: f64 = 0.05;
 /// Most requests whose speed is kept.
 const MOST_KEPT: usize = 1_000_000;

@@ -180,7 +180,7 @@ impl StallTracker {
             lost: if lost >= share && !lost.is_zero() { LostTime::TenthOrMore } else { LostTime::Less },
             last: LastRequest::Answered,
             probe: None,
-            reason: "none of its requests was answered completely".to_owned(),
+            reason: "no request of the attempt was answered completely".to_owned(),
             was_asked: self.was_sent || self.elsewhere.is_some(),
         };
         if let Some(last) = last {

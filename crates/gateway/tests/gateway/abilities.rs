@@ -240,21 +240,21 @@ async fn an_error_for_another_reason_refuses_nothing() {
     .await;
     assert_eq!(can, Abilities::default());
     let can = found(Route::ChatCompletions, |body| {
-        let said = if is_stream(body) { "no healthy upstream" } else { "toolbox: schematic not found" };
-        (404, json!({ "error": { "message": said } }).to_string())
+        let message = if is_stream(body) { "no healthy upstream" } else { "toolbox: schematic not found" };
+        (404, json!({ "error": { "message": message } }).to_string())
     })
     .await;
     assert_eq!(can, Abilities::default());
     // What names a part of the request refuses it.
     let can = found(Route::ChatCompletions, |body| {
-        let said = if is_stream(body) {
+        let message = if is_stream(body) {
             "Streaming is not supported for this model."
         } else if body.get("tools").is_some() {
             "No endpoints found that support tool use."
         } else {
             "Unsupported parameter: 'response_format'."
         };
-        (400, json!({ "error": { "message": said } }).to_string())
+        (400, json!({ "error": { "message": message } }).to_string())
     })
     .await;
     assert_eq!((can.streams, can.tools, can.json_schema), (Some(false), Some(false), Some(false)));
