@@ -59,8 +59,8 @@ const IS_SNAPSHOT: &str =
     "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"',
     episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
 
-/// Whether an `episode` can be continued: it was copied before its end, or something outside ended it, and a resume plays on
-/// and takes the last attempt back. One that nobody continues is the better copy, however many attempts the other one has.
+/// Whether an `episode` can be continued: it was copied before its end, or something outside ended it, and a resume continues it
+/// and takes the last attempt back. One that no resume continues is the better copy, however many attempts the other one has.
 const IS_OPEN: &str = "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled')
     OR coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
 

@@ -21,7 +21,7 @@ export const tourSteps: readonly TourStep[] = [
   {
     at: '[aria-label="At risk"]',
     title: "At risk",
-    text: "So many episodes were still in play at a turn. An episode that something outside its agent ended, such as a budget or the endpoint, is censored: it counts as long as it was watched, and never as a failure.",
+    text: "The number of episodes at risk at each turn: those that had neither failed nor been censored before it. An episode that a budget, the endpoint or another cause outside its agent ended is censored: it counts up to its last turn, and never as a failure.",
   },
   {
     at: '[aria-label="Episodes by turns"]',
