@@ -5,7 +5,7 @@
 //   --keep FOLDER  where the results go (default: .cache/harnesses, made anew)
 //   --built        takes the command line as it was built last
 //   --bin FILE     takes this one, of a release or an installation
-//   --wrong        also plays each way to go wrong (a full context, calls that can not be read, a killed harness, giving up,
+//   --wrong        also plays each way to go wrong (a full context, calls that cannot be read, a killed harness, giving up,
 //                  no answer, no change) with each of them, and looks whether its end is told right, by the harness and in a
 //                  run's record
 //   --faults       also plays each of them with an endpoint that misbehaves in the ways of docs/harnesses.md, and looks whether all

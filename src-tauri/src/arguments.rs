@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_can_not_leave_its_string() {
+    fn a_name_cannot_leave_its_string() {
         let script = script(&["/x\"];alert(1);\u{2028}</script>"]);
         let value =
             script.strip_prefix("window.__STAMINA_OPENED__ = ").and_then(|s| s.strip_suffix(';')).unwrap();

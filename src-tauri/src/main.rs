@@ -73,7 +73,7 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
         })
         .on_window_event(quit::before_the_window_closes)
         .build(context)
-        .map_err(|error| ApiError::new("desktop.failed", format!("The window can not be shown: {error}")))?
+        .map_err(|error| ApiError::new("desktop.failed", format!("The window cannot be shown: {error}")))?
         .run(quit::before_the_app_ends);
     Ok(())
 }

@@ -19,7 +19,7 @@ fn asks(app: &AppHandle) -> bool {
         Ok(()) => true,
         Err(error) => {
             // Nobody can answer: the runs end as by a kill, which they survive.
-            tracing::warn!(%error, "the window can not be asked");
+            tracing::warn!(%error, "the window cannot be asked");
             false
         }
     }

@@ -4,7 +4,7 @@
 //! The first turn that needed more is where it would have failed. Up to that turn this is what was observed: the same
 //! agent, the same requests, the same code.
 //!
-//! **What it can not say.** What the agent would have done *after* that turn, with code that fails, is not observed.
+//! **What it cannot say.** What the agent would have done *after* that turn, with code that fails, is not observed.
 //! Stamina does not need it, because it ends at the first turn not passed. But an agent that knows of its budget may
 //! work otherwise; feedback of later attempts at one turn shapes the code that all later turns start from, so that a
 //! turn passed at the first attempt may owe that to a retry three turns before (under R = 0 the episode has ended by

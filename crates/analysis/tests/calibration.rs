@@ -1,6 +1,6 @@
 //! Intervals hold the truth as often as they say: by bootstrap where runs share some of their scenarios only, and of pass
 //! rates over tasks with several trials.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::bootstrap::{Resampling, bootstrap_difference};
 use analysis::clusters::{InScenario, observations};

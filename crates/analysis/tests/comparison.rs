@@ -1,5 +1,5 @@
 //! Comparisons against R's survival, survRM2 and coin, and scipy (golden values, see `golden/make_comparison.py`).
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::clusters::{InScenario, observations};
 use analysis::difference::{clustered_difference, clustered_ratio, mean_difference, mean_ratio};

@@ -1,5 +1,5 @@
 //! What must hold of comparisons whatever the data: symmetry, order, odd and small data, threads.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::bootstrap::{Resampling, bootstrap_difference, bootstrap_mean, bootstrap_ratio};
 use analysis::clusters::{InScenario, observations};

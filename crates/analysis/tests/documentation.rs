@@ -1,5 +1,5 @@
 //! `docs/metrics.md` and the code say the same.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use analysis::failures::FailureClass;
 use analysis::failures::rules::rules;

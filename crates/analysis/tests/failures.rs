@@ -1,5 +1,5 @@
 //! Classes of attempts, histories of episodes and shares over runs.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;
 

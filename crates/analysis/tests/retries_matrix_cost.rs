@@ -1,5 +1,5 @@
 //! The retry view, harness × model, cost, sensitivity.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::bootstrap::Resampling;
 use analysis::clusters::InScenario;

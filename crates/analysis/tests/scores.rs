@@ -1,5 +1,5 @@
 //! Scores against their definitions, the worked examples of Harbor's failing tasks, and EvoCode-Bench's published table.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::score::{
     EpisodeParts, Score, TaskTotals, case_score, dataset_score, perfect_tasks, stamina_bench_score,

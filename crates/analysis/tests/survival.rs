@@ -1,5 +1,5 @@
 //! Survival against lifelines and R (golden values, see `golden/make_survival.py`) and against its own definitions.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 use analysis::survival::{
     MAX_TURNS, Median, Observation, SurvivalPoint, anyone_at_risk, kaplan_meier, known_until, median,

@@ -66,7 +66,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
                 .build()
-                .map_err(|e| ApiError::new("serve.runtime", format!("The server can not be started: {e}")))?;
+                .map_err(|e| ApiError::new("serve.runtime", format!("The server cannot be started: {e}")))?;
             let ended = runtime.block_on(serve::serve(workbench, port, token, ui, json));
             runtime.shutdown_background();
             ended.map(|()| ExitCode::SUCCESS)
@@ -136,7 +136,7 @@ fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<
     };
     let request = match request {
         "-" => std::io::read_to_string(std::io::stdin().lock())
-            .map_err(|e| ApiError::new("request.unreadable", format!("The request can not be read: {e}")))?,
+            .map_err(|e| ApiError::new("request.unreadable", format!("The request cannot be read: {e}")))?,
         given => given.to_owned(),
     };
     let request = serde_json::from_str(&request)

@@ -33,7 +33,7 @@ fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, 
 
 fn absolute(out: &Path) -> Result<String, ApiError> {
     let path = std::path::absolute(out).map_err(|e| {
-        ApiError::new("export.path", format!("This path can not be made absolute: {e}"))
+        ApiError::new("export.path", format!("This path cannot be made absolute: {e}"))
             .at(out.display().to_string())
     })?;
     path.into_os_string().into_string().map_err(|_| {

@@ -9,7 +9,7 @@ use workbench::api::ApiError;
 /// The largest configuration that is read.
 const CONFIG_CAP: u64 = 1 << 20;
 
-/// Whether no file lies at a path, rather than one that can not be read.
+/// Whether no file lies at a path, rather than one that cannot be read.
 pub(crate) fn lies_nowhere(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | IsADirectory)

@@ -41,7 +41,7 @@ pub(crate) fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
 
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, ApiError> {
     std::path::absolute(path).map_err(|e| {
-        ApiError::new("run.folder", format!("The path can not be used: {e}")).at(path.display().to_string())
+        ApiError::new("run.folder", format!("The path cannot be used: {e}")).at(path.display().to_string())
     })
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn library(db: Option<&Path>) -> Option<Arc<Workbench>> {
         Ok(workbench) => Some(workbench),
         Err(error) => {
             note(&format!(
-                "warning: the library can not be opened, so the run is not shown in it: {}",
+                "warning: the library cannot be opened, so the run is not shown in it: {}",
                 error.message
             ));
             None

@@ -29,7 +29,7 @@ pub(crate) fn print_data(text: &str) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
-        crate::report(&ApiError::new("output.failed", format!("The output can not be written: {error}")));
+        crate::report(&ApiError::new("output.failed", format!("The output cannot be written: {error}")));
         std::process::exit(1);
     }
 }

@@ -255,7 +255,7 @@ fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Cut to the width of the terminal: a line that wraps can not be drawn over. Nothing in it steers the terminal.
+/// Cut to the width of the terminal: a line that wraps cannot be drawn over. Nothing in it steers the terminal.
 fn fitted(text: &str, columns: usize) -> String {
     let mut width = 0;
     text.chars()

@@ -48,7 +48,7 @@ impl Reference {
                 };
                 let unreadable = |error: std::io::Error| {
                     let code = if lies_nowhere(&error) { "schema.missing" } else { "schema.unreadable" };
-                    told(code, format!("It can not be read: {error}"))
+                    told(code, format!("It cannot be read: {error}"))
                 };
                 let bytes = files::beneath::read_named_file(path, SCHEMA_CAP).map_err(|error| match error
                     .kind()
@@ -172,5 +172,5 @@ fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| ApiError::new("serve.runtime", format!("The network can not be used: {e}")))
+        .map_err(|e| ApiError::new("serve.runtime", format!("The network cannot be used: {e}")))
 }

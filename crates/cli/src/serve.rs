@@ -65,7 +65,7 @@ pub(crate) async fn serve(
     };
     let listener =
         tokio::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(|e| {
-            ApiError::new("serve.port", format!("Port {port} can not be opened: {e}"))
+            ApiError::new("serve.port", format!("Port {port} cannot be opened: {e}"))
                 .hint("Choose another with --port, or 0 for a free one")
         })?;
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();

@@ -98,7 +98,7 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
     let mut absolute = Vec::new();
     for path in paths {
         absolute.push(path.canonicalize().map_err(|e| {
-            ApiError::new("source.missing", format!("The folder or zip can not be opened: {e}"))
+            ApiError::new("source.missing", format!("The folder or zip cannot be opened: {e}"))
                 .at(path.display().to_string())
         })?);
     }
@@ -118,7 +118,7 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
         process.arg("--db").arg(db);
     }
     process.args(&absolute).stdin(std::process::Stdio::null()).spawn().map_err(|e| {
-        ApiError::new("open.failed", format!("The desktop app can not be started: {e}"))
+        ApiError::new("open.failed", format!("The desktop app cannot be started: {e}"))
             .at(program.display().to_string())
     })?;
     finish_open("started the app", as_json);

@@ -33,7 +33,7 @@ enum News {
 impl Teller {
     /// Tells events as JSON, and everything else in words.
     ///
-    /// `gone` is called once if they can not be written any more: the reader went away, or the disk is full. Events after
+    /// `gone` is called once if they cannot be written any more: the reader went away, or the disk is full. Events after
     /// that are dropped.
     pub(crate) fn as_json(gone: impl FnOnce() + Send + 'static) -> Self {
         Self::of(move |news| write_json(&news, gone))
@@ -92,7 +92,7 @@ impl Teller {
         drop(news);
         match thread.join() {
             Ok(Err(error)) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(ApiError::new("output.failed", format!("The events can not be written: {error}")))
+                Err(ApiError::new("output.failed", format!("The events cannot be written: {error}")))
             }
             _ => Ok(()),
         }

@@ -134,7 +134,7 @@ fn a_full_disk_is_a_failure_and_a_reader_that_went_away_is_none() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
     let output = run(full.into());
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("can not be written"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be written"));
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     assert_eq!(run(writer.into()).status.code(), Some(0));

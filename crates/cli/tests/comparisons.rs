@@ -331,7 +331,7 @@ fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
     let rules = rules(&failures);
     assert!(rules.len() == 5 && rules.iter().all(|(.., rule)| !rule.starts_with("log.")), "{rules:?}");
     let said = library.text(&["failures", "own.run"]);
-    assert!(said.contains("own.run: logs of 6 failed attempts can not be read"), "{said}");
+    assert!(said.contains("own.run: logs of 6 failed attempts cannot be read"), "{said}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `stamina clean`: what a run that was killed has left in the engine is shown, and goes when it is told to; what a living run
 //! uses stays.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -128,7 +128,7 @@ fn what_the_dead_left_is_shown_and_goes_when_told_to_and_what_the_living_use_sta
     assert_eq!((living.listed(&all["found"]), &all["removed"]), (of_living.clone(), &Value::from(false)));
     assert_eq!(all["kept"].as_array().map(Vec::len), Some(0), "{all}");
 
-    // The same for a person who can not be asked.
+    // The same for a person who cannot be asked.
     let shown = room.stamina(&["clean"]);
     let table = good(&shown);
     for line in &of_dead {

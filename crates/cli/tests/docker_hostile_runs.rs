@@ -3,7 +3,7 @@
 //!
 //! What a single box withstands is in `crates/sandbox/tests/docker_hostile.rs`.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

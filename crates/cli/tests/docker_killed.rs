@@ -308,7 +308,7 @@ impl Engine {
             .stdin(save.stdout.take().unwrap())
             .output()
             .unwrap();
-        assert!(save.wait().unwrap().success() && load.status.success(), "{image} can not be taken over");
+        assert!(save.wait().unwrap().success() && load.status.success(), "{image} cannot be taken over");
     }
 
     /// As a machine that loses its engine.

@@ -1,6 +1,6 @@
 //! The price table: what a person puts into it is kept, checked, and what costs and estimates are counted by.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -150,7 +150,7 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
     assert_eq!(estimate["cost_usd"], Value::Null, "{estimate}");
     let tokens = ["tokens_in", "tokens_out"].map(|part| estimate[part].clone());
     assert!(tokens[0][0].as_f64() > Some(0.0) && tokens[1][0].as_f64() > Some(0.0), "{estimate}");
-    assert_eq!(look("acme/new", &limited).0["state"], "fail", "a budget that can not be kept");
+    assert_eq!(look("acme/new", &limited).0["state"], "fail", "a budget that cannot be kept");
 
     put(&app, &[price("acme/new", 3.0, Some(0.3), 15.0)]);
     let (check, estimate) = look("acme/new", &limited);

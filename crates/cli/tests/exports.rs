@@ -141,7 +141,7 @@ fn every_kind_of_figure_and_table_is_made() {
             library.ok(&[&args[..], &["--out", &out]].concat());
             assert!(!library.bytes(&out).is_empty());
         }
-        // As a picture it has the venue's width, unless a page can not hold it.
+        // As a picture it has the venue's width, unless a page cannot hold it.
         let out = format!("{kind}-table.svg");
         let made = library.run(&[&args[..], &["--out", &out, "--preset", "neurips", "--json"]].concat());
         if made.status.success() {

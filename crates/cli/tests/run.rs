@@ -499,7 +499,7 @@ fn what_is_wrong_is_said_before_anything_is_made() {
         said(2, &["run", "--values", "agent=CODEX", "output_dir=r", "endpoint.base_url=http://127.0.0.1:9"]);
     assert!(told.contains("codex.model_id: it is not given"), "{told}");
     let told = said(1, &["run", "--values", "agent=MOCK", "output_dir=r", "scenarios_dir=nowhere"]);
-    assert!(told.contains("Pack: can not be read"), "{told}");
+    assert!(told.contains("Pack: cannot be read"), "{told}");
     let told = said(2, &["run", "--configs", "absent.yaml"]);
     assert!(told.contains("absent.yaml"), "{told}");
     let told = said(1, &["resume", "nowhere"]);

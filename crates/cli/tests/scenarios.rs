@@ -189,7 +189,7 @@ fn a_manifest_is_enough_to_check_a_generation() {
 }
 
 #[test]
-fn what_can_not_be_generated_is_said_with_what_to_do() {
+fn what_cannot_be_generated_is_said_with_what_to_do() {
     let temp = tempfile::tempdir().expect("a folder");
     let out = temp.path().join("pack");
     let out = out.to_str().expect("UTF-8");
@@ -200,7 +200,7 @@ fn what_can_not_be_generated_is_said_with_what_to_do() {
         (vec!["generate", "--out", out, "--values", "n_turn=3"], 2, "restful_server_gen_iterative.n_turns"),
         (vec!["generate", "--out", out, "--configs", config.to_str().expect("UTF-8")], 2, "from 1 to 1000"),
         (vec!["generate", "--out", out, "--configs", "/no/such/file"], 2, "YAML"),
-        (vec!["generate", "--out", "/proc/pack", "--values", "quick_debug=true"], 1, "can not be written"),
+        (vec!["generate", "--out", "/proc/pack", "--values", "quick_debug=true"], 1, "cannot be written"),
         (vec!["validate", out], 2, "no such folder"),
         (vec!["validate", temp.path().to_str().expect("UTF-8")], 2, "no scenario pack"),
     ] {
@@ -236,7 +236,7 @@ fn a_schema_in_a_file_of_its_own_is_served() {
     std::fs::write(&path, "version: stamina-schema/9").expect("it is written");
     for (args, part) in [
         (vec!["serve-reference", "--schema", file], "no schema"),
-        (vec!["serve-reference", "--schema", "/no/such/file"], "can not be read"),
+        (vec!["serve-reference", "--schema", "/no/such/file"], "cannot be read"),
         (vec!["serve-reference"], "PACK"),
         (vec!["serve-reference", "pack", "--turn", "1"], "--scenario"),
         (vec!["serve-reference", "pack", "--schema", file], "cannot be used with"),
@@ -346,7 +346,7 @@ fn what_a_pack_has_not_and_what_is_no_pack_is_a_wrong_command_line() {
         ),
         (vec!["serve-reference", &pack, "--scenario", "0", "--turn", "9"], "no turn 9"),
         (vec!["serve-reference", &pack, "--scenario", "2", "--turn", "1"], "no scenario 2"),
-        (vec!["serve-reference", "--schema", &none], "can not be read"),
+        (vec!["serve-reference", "--schema", &none], "cannot be read"),
         (vec!["validate", &none], "no such folder"),
         (vec!["validate", &text], "not a zip"),
         (vec!["validate", &empty], "no scenario pack"),

@@ -52,7 +52,7 @@ fn a_signal_stops_the_runs_before_it_ends() {
     assert_eq!(app.wait().code(), Some(0));
 }
 
-/// A stop takes its time where a run can not be told of it; whoever asks twice does not want to wait.
+/// A stop takes its time where a run cannot be told of it; whoever asks twice does not want to wait.
 #[test]
 fn a_second_signal_ends_it_at_once() {
     let room = Room::new();

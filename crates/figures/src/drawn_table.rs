@@ -80,7 +80,7 @@ struct Plan {
     height: f64,
 }
 
-/// Why a table can not stand on a page.
+/// Why a table cannot stand on a page.
 pub(crate) struct TooLong {
     /// Rows that it has.
     pub(crate) rows: usize,

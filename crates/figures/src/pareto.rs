@@ -112,7 +112,7 @@ fn dots(data: &Pareto) -> Vec<Dot<'_>> {
         .collect()
 }
 
-/// What stands under the plot because it can not stand in it.
+/// What stands under the plot because it cannot stand in it.
 pub(crate) fn unknown(data: &Pareto) -> String {
     let listed = |what: &str, of: &dyn Fn(&ParetoPoint) -> bool| {
         let names: Vec<String> = data

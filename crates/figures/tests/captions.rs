@@ -1,5 +1,5 @@
 //! What captions say: method, n, events, censoring policy, software; and nothing that means nothing for a kind.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
 mod kinds;

@@ -1,5 +1,5 @@
 //! The picture that the documentation shows is the one that its spec gives today.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! What figures of several runs look like, on the screen and on paper; see `pictures.rs`.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
 mod painted;

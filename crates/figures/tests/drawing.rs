@@ -1,5 +1,5 @@
 //! What every drawing keeps: one turn axis, same input same bytes, nothing active in the SVG, no panic.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 mod cases;
 

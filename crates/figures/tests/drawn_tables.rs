@@ -1,5 +1,5 @@
 //! Tables as pictures: nothing is lost, nothing is cut without a word, and what does not fit a page says so.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
 

@@ -1,5 +1,5 @@
 //! Figures as files: every file of every kind gives itself again, and holds what it says.
-#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 mod cases;
 mod kinds;

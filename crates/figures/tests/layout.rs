@@ -1,6 +1,6 @@
 //! What every figure of several runs keeps: no text leaves the box, no text stands on another, the same spec gives the
 //! same bytes, whatever the names and numbers are.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
 
@@ -313,7 +313,7 @@ fn captions_say_method_numbers_policy_and_software() {
 }
 
 #[test]
-fn greys_that_can_not_be_told_apart_are_named() {
+fn greys_that_cannot_be_told_apart_are_named() {
     let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
     assert!(greyscale_check(&spec(many::runs(8, 20, 9))).is_empty());
     assert!(

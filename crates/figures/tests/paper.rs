@@ -5,7 +5,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
-    reason = "a test that can not go on has failed; notes to who runs it"
+    reason = "a test that cannot go on has failed; notes to who runs it"
 )]
 
 mod cases;

@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_PICTURES=1 cargo test -p figures` writes the pictures anew; look at them before committing. Where a picture
 //! differs, what was painted lies in the target folder, and the message says where.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
 mod painted;

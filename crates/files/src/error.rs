@@ -35,7 +35,7 @@ pub enum ReadError {
         what: String,
     },
     /// The system says no.
-    #[error("The file can not be read: {0}")]
+    #[error("The file cannot be read: {0}")]
     Io(io::Error),
 }
 

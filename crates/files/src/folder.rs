@@ -55,7 +55,7 @@ impl Folder {
                     error => notes.skipped(
                         folder,
                         "folder.unreadable",
-                        &format!("The folder can not be listed: {error}. What lies in it is left out"),
+                        &format!("The folder cannot be listed: {error}. What lies in it is left out"),
                     ),
                 }
                 Vec::new()
@@ -201,7 +201,7 @@ fn file_entry(name: &str, stat: &fs::Stat) -> Entry {
 /// Whether a link leads out is told from its text alone: looking where it ends would mean to follow it.
 fn link_message(folder: &str, target: Option<&str>) -> String {
     let Some(target) = target else {
-        return "It is a link whose target can not be read. Links are not followed".to_owned();
+        return "It is a link whose target cannot be read. Links are not followed".to_owned();
     };
     let mut level = depth(folder);
     let mut leads_out = target.starts_with('/');

@@ -88,7 +88,7 @@ impl Harness for Codex {
             .as_deref()
             .and_then(|id| rollouts.iter().rev().find(|(_, of)| of == id))
             .map_or_else(Rollout::default, |(path, _)| Rollout::read(ended.home, path));
-        // Calls that it can not read are no items of its output.
+        // Calls that it cannot read are no items of its output.
         let unread = rollout.unread.unwrap_or_else(|| {
             if read.record.working_calls() == 0 { told_by_the_log(ended.stderr) } else { 0 }
         });

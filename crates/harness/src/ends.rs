@@ -54,7 +54,7 @@ pub(crate) fn decide(
         return if signs.waits_for_endpoint {
             (Some(R::Endpoint), said("the time ran out while it waited for the endpoint"))
         } else if record.malformed_calls() >= MALFORMED {
-            (Some(R::ToolCallFormat), said("the time ran out over tool calls that can not be read"))
+            (Some(R::ToolCallFormat), said("the time ran out over tool calls that cannot be read"))
         } else {
             (Some(R::AgentTimeout), said("the time ran out"))
         };

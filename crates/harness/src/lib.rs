@@ -3,7 +3,7 @@
 //! A [`Harness`] turns a [`Call`] (the request of an attempt, the session so far) into an [`Invocation`] (command, environment,
 //! files in HOME), and what the command left behind ([`Ended`]) into an [`Outcome`] (session, steps, usage, how it
 //! ended). It starts nothing and reads nothing but the bytes that it is given and the agent's HOME through a
-//! [`files::Tree`], which can not be left: all of it was written by an agent, or by tools that an agent ran.
+//! [`files::Tree`], which cannot be left: all of it was written by an agent, or by tools that an agent ran.
 //!
 //! **In the box** HOME is [`HOME`], the working folder is [`WORKSPACE`]; both outlive the attempt, nothing else does.
 //!
@@ -226,7 +226,7 @@ pub struct Outcome {
     pub message: Option<String>,
 }
 
-/// Why a call can not be made.
+/// Why a call cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
     /// The harness takes its prompt as an argument only, and this one does not fit.
@@ -247,13 +247,13 @@ pub enum HarnessError {
     },
     /// The harness needs an address and a key of its own.
     #[error(
-        "{harness} can not be used in direct mode, because its endpoint stands in a file; use the gateway"
+        "{harness} cannot be used in direct mode, because its endpoint stands in a file; use the gateway"
     )]
     NoDirect {
         /// Which harness.
         harness: String,
     },
-    /// A harness file that can not be understood.
+    /// A harness file that cannot be understood.
     #[error("{path}: {why}")]
     File {
         /// The TOML file.
@@ -283,7 +283,7 @@ pub trait Harness: Send + Sync {
     fn version(&self) -> &str;
     /// How it talks to its model.
     fn api(&self) -> Api;
-    /// All APIs that it can not do without, [`Harness::api`] first: a fault of the endpoint on one of them is none of the
+    /// All APIs that it cannot do without, [`Harness::api`] first: a fault of the endpoint on one of them is none of the
     /// agent's.
     fn apis(&self) -> Vec<Api> {
         vec![self.api()]
@@ -292,7 +292,7 @@ pub trait Harness: Send + Sync {
     fn probe(&self) -> Vec<String>;
     /// What to run for a call.
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError>;
-    /// What came of it. Never fails: what can not be read is missing from the outcome, with a message.
+    /// What came of it. Never fails: what cannot be read is missing from the outcome, with a message.
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
 }
 

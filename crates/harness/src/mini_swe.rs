@@ -303,7 +303,7 @@ impl<'de> Deserialize<'de> for Response {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an answer of the endpoint")
             }
-            /// What it writes where it can not put the answer into JSON.
+            /// What it writes where it cannot put the answer into JSON.
             fn visit_str<E>(self, _: &str) -> Result<Response, E> {
                 Ok(Response::default())
             }

@@ -3,7 +3,7 @@
 It posts the request to chat completions with one tool, write_file, does what is called for, and stops at a plain answer.
 Its messages stay in HOME, so the next call goes on with them. Nothing is tried again. One JSON object a line on standard
 output; the last has type "result". Exit codes: 0 done, 1 an error of its own, 2 the endpoint failed, 3 the context is
-exceeded, 4 three calls in a row that can not be read.
+exceeded, 4 three calls in a row that cannot be read.
 """
 import http.client, json, os, stat, sys, urllib.parse
 
@@ -59,7 +59,7 @@ def post(base_url, key, body):
         answer = json.loads(text)
         return answer["choices"][0]["message"], answer.get("usage")
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        end(2, "endpoint", f"the answer can not be read: {error!r}")
+        end(2, "endpoint", f"the answer cannot be read: {error!r}")
 
 
 def write_file(workspace, arguments):
@@ -102,7 +102,7 @@ def main():
             say(**messages[-1], is_error=failed)
         if malformed >= 3:
             save(session_file, messages)
-            end(4, "tool_calls", "three tool calls in a row can not be read")
+            end(4, "tool_calls", "three tool calls in a row cannot be read")
     end(1, "error", "100 answers and no end")
 
 

@@ -1,6 +1,6 @@
 //! Harness files that read JSON documents of HOME: those outlive the call that wrote them, are caught half-written, and are as
 //! large as an agent likes.
-#![allow(clippy::unwrap_used, reason = "a file that can not be written is a failure")]
+#![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
 
@@ -168,7 +168,7 @@ fn what_is_too_large_is_said_and_the_rest_is_kept() {
     assert!(longer.message.unwrap().contains("too large"));
 }
 
-/// Nobody knows whether an agent called a tool whose transcript can not be read.
+/// Nobody knows whether an agent called a tool whose transcript cannot be read.
 #[test]
 fn a_transcript_that_is_too_large_does_not_say_that_nothing_was_done() {
     let harness = told(&LISTED.replace("LIST", ""));

@@ -1,5 +1,5 @@
 //! The example of `docs/harnesses.md`: loaded, and played with a program as it describes one.
-#![allow(clippy::unwrap_used, reason = "a file that can not be written is a failure")]
+#![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
 

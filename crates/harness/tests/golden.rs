@@ -227,9 +227,9 @@ fn codex_counts_a_killed_call_by_its_rollout() {
     );
 }
 
-/// It worked, and then lost itself in calls that can not be read: only its rollout knows their order.
+/// It worked, and then lost itself in calls that cannot be read: only its rollout knows their order.
 #[test]
-fn codex_counts_calls_that_can_not_be_read_after_one_that_worked() {
+fn codex_counts_calls_that_cannot_be_read_after_one_that_worked() {
     let codex = find("codex");
     let path =
         ".codex/sessions/2026/11/21/rollout-2026-11-21T07-37-38-01a1fd0a-1431-78e0-b128-05bce077b8b9.jsonl";
@@ -440,7 +440,7 @@ const IN_HOME: &[(&str, &str, &str)] = &[
 ];
 
 /// Each way to go wrong, as the real programs printed it in their images when the scripted model went that way: calls that
-/// can not be read, a `pkill` of the harness, and giving up. Work that changes nothing is what all of them do in their first
+/// cannot be read, a `pkill` of the harness, and giving up. Work that changes nothing is what all of them do in their first
 /// recorded turn, where it is told that no file changed.
 #[test]
 fn ends_of_each_way_to_go_wrong() {

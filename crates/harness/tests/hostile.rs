@@ -1,5 +1,5 @@
 //! Whatever a box left: no outcome panics, takes much memory, or reads what lies outside HOME.
-#![allow(clippy::unwrap_used, reason = "a file that can not be written is a failure")]
+#![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
 

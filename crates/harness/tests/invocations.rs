@@ -1,6 +1,6 @@
 //! What each harness is called with, seen by a program that stands in for it: the request arrives as it was given, and no
 //! secret is an argument.
-#![allow(clippy::unwrap_used, reason = "a file that can not be written is a failure")]
+#![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
 

@@ -231,9 +231,9 @@ fn it_says_honestly_what_went_wrong() {
         (vec![(500, "oops".into())], 2, R::Endpoint, "HTTP 500: oops"),
         (vec![(429, "slow down".into())], 2, R::Endpoint, "HTTP 429"),
         (vec![(400, context.into())], 3, R::ContextOverflow, "maximum context length"),
-        (vec![(200, "{}".into())], 2, R::Endpoint, "can not be read"),
-        (vec![answer(&writes("c", "{oops")); 3], 4, R::ToolCallFormat, "can not be read"),
-        (vec![answer(&writes("c", "{}")); 3], 4, R::ToolCallFormat, "can not be read"),
+        (vec![(200, "{}".into())], 2, R::Endpoint, "cannot be read"),
+        (vec![answer(&writes("c", "{oops")); 3], 4, R::ToolCallFormat, "cannot be read"),
+        (vec![answer(&writes("c", "{}")); 3], 4, R::ToolCallFormat, "cannot be read"),
     ] {
         let stage = Stage::new();
         let (url, server) = endpoint(answers);

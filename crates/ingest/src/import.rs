@@ -35,7 +35,7 @@ pub enum ImportError {
     /// Nothing of what Stamina Lab reads. What the store has of the source stays as it is.
     #[error(transparent)]
     NotRecognised(#[from] NotRecognised),
-    /// The store can not be written.
+    /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -96,7 +96,7 @@ struct State {
     overflow: Option<Instant>,
     /// The last such bell, and how long until the next.
     overflow_rung: Option<(Instant, Duration)>,
-    /// The system can not watch all folders.
+    /// The system cannot watch all folders.
     exhausted: bool,
     /// What came and may be folders, which are not watched yet; at most [`MOST_CAME`].
     came: Vec<PathBuf>,

@@ -1,6 +1,6 @@
 //! `docs/formats.md` names every warning code and reported figure that the readers can give, and no other.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not read its files has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its files has failed")]
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Results of every format with one file damaged in every way: what is wrong is named, everything else arrives.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod hostile_kit;
 
@@ -26,7 +26,7 @@ struct Sample {
     unit: fn(&str) -> Option<String>,
     /// Whether an episode is read from a unit, by its key and by all that it says.
     touches: fn(&str, &str, &str) -> bool,
-    /// Whether the format can not be told without it.
+    /// Whether the format cannot be told without it.
     telling: fn(&str) -> bool,
 }
 

@@ -1,6 +1,6 @@
 //! Memory stays bounded whatever lies there. A test binary of its own, because it looks at the whole process.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not set its scene has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod hostile_kit;
 

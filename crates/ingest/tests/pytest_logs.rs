@@ -1,6 +1,6 @@
 //! Logs that real pytests wrote (`tests/fixtures/pytest/make.sh`), read back.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not read its fixtures has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its fixtures has failed")]
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The simulated results that are shipped: what a new library begins with is whole, says what it is, and reads without
 //! a warning.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not read the sample has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read the sample has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! `tests/fixtures/staminabench/make.py` plays the same two scenarios in every shape, so that every shape must give the
 //! same turns, attempts and verdicts.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not read its fixtures has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its fixtures has failed")]
 
 mod hostile_kit;
 
@@ -932,7 +932,7 @@ fn results_in_objects_of_their_own_are_found() {
 }
 
 #[test]
-fn a_turn_without_a_verdict_and_values_that_can_not_be_are_said() {
+fn a_turn_without_a_verdict_and_values_that_cannot_be_are_said() {
     use TurnState::{Censored, Error, NotReached};
 
     let json = r#"{"turns": [{"turn": 1, "passed": "-3", "total": 1e30, "success": "perhaps"}, {"turn": 2, "passed": 7, "total": 5},

@@ -230,7 +230,7 @@ mod tests {
     fn what_is_no_change_of_the_kind_is_refused_with_a_reason() {
         for (text, said) in [
             ("", "not one JSON object"),
-            ("I can not do that.", "not one JSON object"),
+            ("I cannot do that.", "not one JSON object"),
             ("{\"change\":\"add_field\"", "EOF"),
             ("[1,2]", "not one JSON object"),
             (r#"{"change":"remove_field","entity":"orders","field":"note"}"#, "must be `add_field`"),

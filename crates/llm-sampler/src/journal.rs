@@ -55,7 +55,7 @@ impl Journal {
     pub fn open(path: &Path, of: Value) -> Result<Self, Unready> {
         let unusable = |why: &dyn std::fmt::Display| {
             Unready(format!(
-                "{} can not be gone on with: {why}. Delete it to ask for all answers again",
+                "{} cannot be gone on with: {why}. Delete it to ask for all answers again",
                 path.display()
             ))
         };
@@ -126,7 +126,7 @@ impl Journal {
     /// Keeps an answer.
     pub(crate) fn note(&self, scenario: u32, turn: u32, answer: &Answer) -> Result<(), SampleError> {
         let failed = |error: io::Error| {
-            SampleError::Endpoint(format!("{} can not be written: {error}", self.path.display()))
+            SampleError::Endpoint(format!("{} cannot be written: {error}", self.path.display()))
         };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match &mut *file {

@@ -21,7 +21,7 @@ use crate::model::{Failure, Model, Question};
 pub struct Limits {
     /// Of one call.
     pub call: Duration,
-    /// Calls for one answer, if the endpoint is busy or can not be reached. Of calls that time out: two.
+    /// Calls for one answer, if the endpoint is busy or cannot be reached. Of calls that time out: two.
     pub tries: u32,
     /// The wait after the first failed call; doubled after each further one.
     pub back_off: Duration,

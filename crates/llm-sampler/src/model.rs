@@ -117,7 +117,7 @@ pub trait Model: Send + Sync {
     /// How messages to people call it: "gpt-5 at <http://localhost:8080/v1>".
     fn described(&self) -> String;
 
-    /// What a person can look at when it can not be reached or refuses.
+    /// What a person can look at when it cannot be reached or refuses.
     fn advice(&self) -> String;
 
     /// Asks once. The text is what the model said, whole; the caller bounds its time.

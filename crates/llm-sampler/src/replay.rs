@@ -11,7 +11,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Over anything that has answers by scenario (from 0) and turn (from 1). An error says why they can not be read.
+    /// Over anything that has answers by scenario (from 0) and turn (from 1). An error says why they cannot be read.
     pub fn new(look_up: impl Fn(u32, u32) -> Result<Vec<Answer>, String> + Send + Sync + 'static) -> Self {
         Self { look_up: Box::new(look_up) }
     }

@@ -61,7 +61,7 @@ impl LlmSampler {
                     async move { crate::Bedrock::new(&model, region.as_deref(), endpoint.as_deref()).await },
                     &|| false,
                 );
-                Box::new(bedrock.ok_or_else(|| Unready("The settings of AWS can not be read".to_owned()))?)
+                Box::new(bedrock.ok_or_else(|| Unready("The settings of AWS cannot be read".to_owned()))?)
             }
             #[cfg(not(feature = "bedrock"))]
             Endpoint::Bedrock { .. } => {

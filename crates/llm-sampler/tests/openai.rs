@@ -407,7 +407,7 @@ fn a_replay_without_its_answers_says_what_is_missing() {
 }
 
 #[test]
-fn an_address_or_key_that_can_not_be_used_is_refused_before_anything_is_sent() {
+fn an_address_or_key_that_cannot_be_used_is_refused_before_anything_is_sent() {
     for (url, said) in [
         ("localhost:80", "no address"),
         ("ftp://localhost", "no address"),

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn passing_everything_can_not_be_made_an_event() {
+    fn passing_everything_cannot_be_made_an_event() {
         let mut policy = CensoringPolicy::default();
         policy.overrides.insert(EndReason::PassedAll, Ending::Event);
         assert_eq!(policy.ending(EndReason::PassedAll), Ending::Censored);

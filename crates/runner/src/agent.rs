@@ -98,7 +98,7 @@ pub(crate) struct Called {
 
 impl Called {
     /// Whether the limit of time ended it, or its harness did so just before, and it tells nothing finer: it may have finished
-    /// and only not exited, or have lost itself in calls that can not be read.
+    /// and only not exited, or have lost itself in calls that cannot be read.
     pub(crate) fn ran_out_of_time(&self) -> bool {
         let finer = [EndReason::ToolCallFormat, EndReason::NoChange, EndReason::GaveUp];
         match self.outcome.end {
@@ -157,7 +157,7 @@ pub(crate) enum Room<'a> {
 pub(crate) enum NotCalled {
     /// It was stopped.
     Stopped,
-    /// The harness can not be called like this: the agent's side.
+    /// The harness cannot be called like this: the agent's side.
     Refused(HarnessError),
     /// The boxes.
     Boxes(sandbox::SandboxError),

@@ -84,7 +84,7 @@ pub(crate) enum Fault {
         /// Whether waiting may help.
         gone: bool,
     },
-    /// Its harness can not be called with this request. It will not be otherwise the next time.
+    /// Its harness cannot be called with this request. It will not be otherwise the next time.
     Refused(String),
     /// Files of ours, or the machine's disk: nothing goes on.
     Files(RunError),
@@ -425,9 +425,9 @@ mod tests {
         let Fault::Files(error) = full else { panic!("{full:?}") };
         assert_eq!(error.to_string(), "/w: make room and resume");
         // Whatever else is wrong with one box may be right with the next.
-        let odd = Fault::from(E::Files { path, why: "can not be started".to_owned() });
+        let odd = Fault::from(E::Files { path, why: "cannot be started".to_owned() });
         let Fault::Boxes { why, gone: false } = odd else { panic!("{odd:?}") };
-        assert_eq!(why, "/w: can not be started");
+        assert_eq!(why, "/w: cannot be started");
         let away = E::Engine { doing: "start a box", why: "gone".to_owned(), gone: true };
         assert!(matches!(Fault::from(away), Fault::Boxes { gone: true, .. }));
     }

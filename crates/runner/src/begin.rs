@@ -84,7 +84,7 @@ pub(crate) fn is_taken(folder: &Path) -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("scenario_"))
 }
 
-/// The harness that plays: of a file, or the one of the settings' name. One that can not be called with these settings is
+/// The harness that plays: of a file, or the one of the settings' name. One that cannot be called with these settings is
 /// refused before anything is played.
 pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
     let harness = load(settings, file)?;

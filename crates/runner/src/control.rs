@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_that_can_not_be_read_is_not_replaced() {
+    fn a_wish_that_cannot_be_read_is_not_replaced() {
         let room = tempfile::tempdir().unwrap();
         // It can be opened, and not read.
         std::fs::create_dir_all(path(room.path())).unwrap();

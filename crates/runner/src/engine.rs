@@ -25,8 +25,8 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes
     if let Boxes::Engine(engine) = &boxes {
         // What crashed runs have left.
         if let Err(error) = engine.sweep().await {
-            // They are in nobody's way; `stamina clean` says what can not be removed.
-            tracing::warn!(%error, "what crashed runs have left can not be removed");
+            // They are in nobody's way; `stamina clean` says what cannot be removed.
+            tracing::warn!(%error, "what crashed runs have left cannot be removed");
         }
     } else {
         let state = place.own().join("state");
@@ -39,7 +39,7 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes
     Ok(boxes)
 }
 
-/// Takes away what a run has in the engine, and where its gateway listened. What can not be taken away is said, and found again
+/// Takes away what a run has in the engine, and where its gateway listened. What cannot be taken away is said, and found again
 /// by its labels.
 pub(crate) async fn clear(boxes: &Boxes, run: &str, place: &Place) {
     if let Err(error) = boxes.clear(run).await {

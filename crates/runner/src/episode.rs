@@ -424,9 +424,9 @@ impl Episode<'_> {
         .await
     }
 
-    /// A turn can not be read: what is missing is none of the agent's. A resume looks again.
+    /// A turn cannot be read: what is missing is none of the agent's. A resume looks again.
     async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
-        let message = self.play.scrub.text(&format!("Turn {turn} can not be read. {error}"));
+        let message = self.play.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
         tracing::warn!("{}: {message}", self.planned.name);
         self.over(EndReason::Environment, Some(exception("PackError", &message))).await
     }

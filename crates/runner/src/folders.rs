@@ -60,7 +60,7 @@ impl Folders {
     /// The agent's HOME, to be read; also one that it locked.
     pub(crate) fn home(&self) -> Result<files::Tree, RunError> {
         let home = self.live().home;
-        let wrong = |why: String| disk::at(&home, format!("the agent's HOME can not be read: {why}"));
+        let wrong = |why: String| disk::at(&home, format!("the agent's HOME cannot be read: {why}"));
         copy::open_unlocked(&home).map_err(|error| wrong(error.to_string()))?;
         files::Tree::open(&home).map_err(|error| wrong(error.to_string()))
     }
@@ -159,7 +159,7 @@ impl Folders {
 fn whole(copy: &Path, make: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
     make().inspect_err(|_| {
         if let Err(error) = copy::remove(copy) {
-            tracing::warn!("{}: what was copied of it can not be removed: {error}", copy.display());
+            tracing::warn!("{}: what was copied of it cannot be removed: {error}", copy.display());
         }
     })
 }
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_can_not_be_made_leaves_no_part() {
+    fn a_copy_that_cannot_be_made_leaves_no_part() {
         let room = tempfile::tempdir().unwrap();
         let folders = Folders::of(room.path().join("s"));
         folders.make().unwrap();

@@ -257,7 +257,7 @@ pub enum RunError {
 /// Takes events as they happen. Called from the run's tasks: must be quick.
 pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Whether the harness of these settings can be called with them: it is there, and it can do their mode. A run that it can not
+/// Whether the harness of these settings can be called with them: it is there, and it can do their mode. A run that it cannot
 /// play does not begin. Blocks.
 pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
     let file = settings.harness_file.as_deref().map(files::beneath::resolved);

@@ -138,7 +138,7 @@ pub(crate) async fn watch_wishes(play: Arc<Play>, send: watch::Sender<Wish>) {
                 });
             }
             // What was wished last holds: nobody has taken it back.
-            Err(error) => tracing::warn!("wishes can not be read: {error}"),
+            Err(error) => tracing::warn!("wishes cannot be read: {error}"),
         }
         looks = looks.wrapping_add(1);
         if looks.is_multiple_of(TELL) {

@@ -131,7 +131,7 @@ fn no_server(text: &mut String, kind: Feedback, why: &str, log: &str) {
     text.push_str(why);
     if kind == Feedback::Detailed && !log.trim().is_empty() {
         let from = log.ceil_char_boundary(log.len().saturating_sub(LOG));
-        // A fence that the log can not close.
+        // A fence that the log cannot close.
         let _ = write!(
             text,
             "\n\nThe end of its output:\n\n~~~~~~\n{}\n~~~~~~",

@@ -69,7 +69,7 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
     Ok(Some(opened))
 }
 
-/// Takes away what an episode that is over needs no more. What can not be taken away is in nobody's way, and tried again by the
+/// Takes away what an episode that is over needs no more. What cannot be taken away is in nobody's way, and tried again by the
 /// next resume. Blocks.
 pub(crate) fn close(folders: &Folders, played_on: bool) {
     if let Err(error) = folders.close(played_on) {

@@ -92,7 +92,7 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     for pair in change {
         let key = pair.split('=').next().unwrap_or_default().trim();
         if !CHANGEABLE.iter().any(|may| key.starts_with(may)) {
-            let why = "it can not be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
+            let why = "it cannot be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
             return Err(SettingsError::of(key, why).into());
         }
     }
@@ -127,7 +127,7 @@ fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
     }
     let model = settings.model.as_deref().unwrap_or("the model");
     let why = format!(
-        "a budget in dollars can not be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
+        "a budget in dollars cannot be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
          `.output`, or in the price table), or limit tokens"
     );
     Err(SettingsError::of(&format!("limits.{of}.usd"), why))

@@ -236,7 +236,7 @@ fn of_maker(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
     let schema_text = pack::to_yaml(&made.schema).map_err(|error| PackError::Faulty {
         scenario: made.suite.scenario,
         turn,
-        what: format!("It can not be written down: {error}"),
+        what: format!("It cannot be written down: {error}"),
     })?;
     Ok(TurnData {
         turn,

@@ -193,7 +193,7 @@ pub struct RunSettings {
     pub kept: BTreeMap<String, serde_json::Value>,
 }
 
-/// A setting that can not be taken.
+/// A setting that cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The README's keys.

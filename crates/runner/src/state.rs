@@ -378,7 +378,7 @@ impl Events {
         Ok(Self { file: Mutex::new(file), on_event })
     }
 
-    /// An event that can not be written down is told all the same: the results do not depend on it.
+    /// An event that cannot be written down is told all the same: the results do not depend on it.
     pub(crate) fn tell(&self, event: &Event) {
         if let Ok(mut line) = serde_json::to_vec(event) {
             line.push(b'\n');

@@ -204,7 +204,7 @@ impl Status {
         self.path.with_extension("log")
     }
 
-    /// Puts output behind what is in the log. Gives its size; `None` = it can not be written, which ends no run.
+    /// Puts output behind what is in the log. Gives its size; `None` = it cannot be written, which ends no run.
     fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
         let fresh = begins_anew(logged, output);
         let how = if fresh { OFlags::TRUNC } else { OFlags::APPEND };

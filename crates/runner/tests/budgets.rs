@@ -1,6 +1,6 @@
 //! Whose failure it is that a budget ends, and what is played on after it; without boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 use std::sync::Mutex;

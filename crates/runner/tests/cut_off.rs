@@ -1,6 +1,6 @@
 //! What is left of an attempt that was ended in the middle: its transcript and what it has used until then; without boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

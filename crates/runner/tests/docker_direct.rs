@@ -1,7 +1,7 @@
 //! Direct mode in boxes: keys are handed on to an agent that finds its model by itself, and nobody but its own output says what it
 //! has used.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

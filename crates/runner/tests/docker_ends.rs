@@ -4,7 +4,7 @@
 //! `STAMINA_HARNESSES` (names with commas) chooses; without it mini-swe-agent is tried. The first of them ends in every way, the
 //! others in those in which harnesses differ, or in every way, too, where `STAMINA_EVERY_WAY` is set (`npm run test:deep`).
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

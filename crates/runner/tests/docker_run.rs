@@ -1,6 +1,6 @@
 //! Runs in real boxes: the mock agent with the scripted model, in the base image; one with a real agent.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -120,7 +120,7 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
 /// What a run has made in the engine goes with it, also where it ends before it begins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn a_run_that_can_not_begin_leaves_no_network() {
+async fn a_run_that_cannot_begin_leaves_no_network() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("none");
     let settings = settings(&folder, &["docker.image_name=stamina/there-is-none:1"]);
@@ -383,7 +383,7 @@ fn changed_harness(room: &Path, changes: &[(&str, &str)]) -> std::path::PathBuf 
     path
 }
 
-/// An agent that does not say which session it has can not go on in it: that is said, and is not hidden in the results.
+/// An agent that does not say which session it has cannot go on in it: that is said, and is not hidden in the results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn a_session_that_is_lost_is_recorded() {
@@ -418,10 +418,10 @@ async fn a_session_that_is_lost_is_recorded() {
     assert!(told.contains("## Your environment"), "{told}");
 }
 
-/// What a harness can not take is not put down to its agent, which was never asked.
+/// What a harness cannot take is not put down to its agent, which was never asked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn a_request_that_a_harness_can_not_take_is_not_the_agents() {
+async fn a_request_that_a_harness_cannot_take_is_not_the_agents() {
     use scenario::pack::{Options, Pack, Part, Target, generate};
     let room = tempfile::tempdir().unwrap();
     let (folder, pack) = (room.path().join("long"), room.path().join("pack"));

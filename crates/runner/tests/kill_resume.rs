@@ -11,7 +11,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that can not go on has failed, and says how far it came"
+    reason = "a test that cannot go on has failed, and says how far it came"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
-//! What lies outside the agents: scenarios that are damaged, harnesses that can not be called; without boxes.
+//! What lies outside the agents: scenarios that are damaged, harnesses that cannot be called; without boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn trajectory(folder: &Path, episode: &str) -> serde_json::Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_turn_that_can_not_be_read_ends_its_own_episode_and_no_other() {
+async fn a_turn_that_cannot_be_read_ends_its_own_episode_and_no_other() {
     let room = tempfile::tempdir().unwrap();
     let (folder, pack) = (room.path().join("run"), room.path().join("pack"));
     let values = [
@@ -60,7 +60,7 @@ async fn a_turn_that_can_not_be_read_ends_its_own_episode_and_no_other() {
     assert!(matches!(found["scenario_1"], EndReason::GaveUp | EndReason::NoChange), "{found:?}");
     let said = trajectory(&folder, "scenario_0");
     let message = said["exception"]["message"].as_str().unwrap();
-    assert!(message.contains("Turn 1 can not be read") && message.contains("suite"), "{message}");
+    assert!(message.contains("Turn 1 cannot be read") && message.contains("suite"), "{message}");
     assert_eq!(said["turns"].as_array().unwrap().len(), 0);
 
     // What was mended is played.

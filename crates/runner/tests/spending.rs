@@ -1,6 +1,6 @@
 //! What an attempt spends is shown while it runs; without boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

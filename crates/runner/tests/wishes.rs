@@ -1,6 +1,6 @@
-//! Wishes that come at awkward moments, and runs that can not begin; without boxes.
+//! Wishes that come at awkward moments, and runs that cannot begin; without boxes.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -289,7 +289,7 @@ async fn a_run_can_be_resumed_as_soon_as_it_is_told_to_have_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_that_can_not_begin_says_that_it_is_over() {
+async fn a_run_that_cannot_begin_says_that_it_is_over() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("blocked");
     // Nothing can be written where a folder lies.

@@ -94,7 +94,7 @@ impl Engine {
             (Ok(end), Network::Beside(relay)) => self.had_its_way(relay, end).await,
             (ended, _) => ended,
         };
-        // Also where starting it failed: it may have been made. An engine that is gone can not remove it now; the next
+        // Also where starting it failed: it may have been made. An engine that is gone cannot remove it now; the next
         // box of the episode or the next start does.
         match (ended, self.remove_box(&name).await) {
             (Ok(_), Err(error)) => Err(error),
@@ -149,7 +149,7 @@ impl Engine {
             tokio::select! {
                 piece = output.next(), if reading => match piece {
                     Some(Ok(piece)) => printed.take(piece),
-                    // The end of the output is not the end of the box; `ended` tells that, or why it can not.
+                    // The end of the output is not the end of the box; `ended` tells that, or why it cannot.
                     Some(Err(_)) | None => reading = false,
                 },
                 code = &mut ended => break code?,

@@ -175,7 +175,7 @@ impl SandboxError {
                         .to_owned()
                 } else {
                     "Install and start Docker (Debian: apt install docker.io), or set DOCKER_HOST to \
-                     unix:///path/of/its/socket. An engine that runs without root can not play. Without an engine only the \
+                     unix:///path/of/its/socket. An engine that runs without root cannot play. Without an engine only the \
                      mock agent runs: use_docker=false."
                         .to_owned()
                 })
@@ -336,8 +336,8 @@ mod tests {
         assert!(rootless.unfit().unwrap().contains("without root"));
         assert!(elsewhere.unfit().unwrap().contains("of its own"));
         let error = SandboxError::Unfit { engine: rootless.kind.clone(), why: rootless.unfit().unwrap() };
-        assert!(error.to_string().starts_with("Docker can not play runs: it runs without root"), "{error}");
-        // Nothing is proposed that can not work.
+        assert!(error.to_string().starts_with("Docker cannot play runs: it runs without root"), "{error}");
+        // Nothing is proposed that cannot work.
         for error in [error, SandboxError::NoEngine { tried: vec![("a".into(), "Permission denied".into())] }]
         {
             assert!(!error.hint().unwrap().contains("--user"), "{error}");

@@ -50,7 +50,7 @@ pub(crate) fn guard(run: &str, bridge: &str) -> Result<(), String> {
 
 fn guard_with(program: &str, run: &str, bridge: &str) -> Result<(), String> {
     let Some(rules) = list(program) else {
-        return if program == PROGRAMS[0] { Err("iptables can not be used".to_owned()) } else { Ok(()) };
+        return if program == PROGRAMS[0] { Err("iptables cannot be used".to_owned()) } else { Ok(()) };
     };
     let process = Process::this();
     let here = process.label();
@@ -136,7 +136,7 @@ impl Rule {
     }
 }
 
-/// The rules for what comes in; nothing where they can not be listed.
+/// The rules for what comes in; nothing where they cannot be listed.
 fn list(program: &str) -> Option<Vec<Rule>> {
     Some(read(&call(program, &["-S", "INPUT"]).ok()?))
 }

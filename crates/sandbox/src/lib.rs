@@ -229,7 +229,7 @@ pub enum SandboxError {
         tried: Vec<(String, String)>,
     },
     /// An engine answered with which no run can be played.
-    #[error("{engine} can not play runs: {why}")]
+    #[error("{engine} cannot play runs: {why}")]
     Unfit {
         /// `Docker` or `Podman`.
         engine: String,
@@ -346,7 +346,7 @@ impl Boxes {
     }
 
     /// Keeps server boxes of a prepared run from services of the host that listen on all addresses. False where this program
-    /// may not (it is not root) or can not (the engine is another machine, or Podman); errors are sentences.
+    /// may not (it is not root) or cannot (the engine is another machine, or Podman); errors are sentences.
     pub async fn guard(&self, run: &str) -> Result<bool, String> {
         match self {
             Self::Engine(engine) => engine.guard(run).await,

@@ -209,7 +209,7 @@ struct Group {
 impl Group {
     fn start(mut command: Command, program: &str) -> Result<Self, SandboxError> {
         let child = command.spawn().map_err(|error| {
-            let why = std::io::Error::new(error.kind(), format!("can not be started: {error}"));
+            let why = std::io::Error::new(error.kind(), format!("cannot be started: {error}"));
             SandboxError::of_file(program, &why)
         })?;
         let id = child.id().unwrap_or(0);
@@ -280,14 +280,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_program_that_can_not_be_started_is_no_full_disk() {
+    async fn a_program_that_cannot_be_started_is_no_full_disk() {
         let room = tempfile::tempdir().unwrap();
         let (group, program) = (|command| Group::start(command, "there-is-none"), "/there/is/none");
         let mut command = Command::new(program);
         command.current_dir(room.path());
         let Err(error) = group(command) else { panic!("{program} was started") };
         assert!(matches!(error, SandboxError::Files { .. }), "{error:?}");
-        assert!(error.to_string().starts_with("there-is-none: can not be started: "), "{error}");
+        assert!(error.to_string().starts_with("there-is-none: cannot be started: "), "{error}");
         for kind in [std::io::ErrorKind::StorageFull, std::io::ErrorKind::QuotaExceeded] {
             let full = SandboxError::of_file("/w", &kind.into());
             assert!(matches!(full, SandboxError::NoRoom { .. }), "{full:?}");

@@ -6,7 +6,7 @@
 //! Other agents are on no bridge: `crate::relay`.
 //!
 //! From a box on a bridge the host itself is reached, by any of its addresses (the bridge routes to them). Rules of the
-//! firewall (`crate::firewall`) keep server boxes from it. Known limit: where they can not be made, a server box can see
+//! firewall (`crate::firewall`) keep server boxes from it. Known limit: where they cannot be made, a server box can see
 //! services of the host that listen on all addresses.
 
 use std::collections::{HashMap, HashSet};

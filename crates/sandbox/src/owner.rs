@@ -70,7 +70,7 @@ impl Process {
         self.0.split(':').next()?.parse().ok()
     }
 
-    /// Whether it still lives. What can not be told (another namespace, an unreadable label) counts as living: nothing
+    /// Whether it still lives. What cannot be told (another namespace, an unreadable label) counts as living: nothing
     /// of it is taken away unasked.
     pub fn lives(&self) -> bool {
         let mut parts = self.0.splitn(3, ':').skip(1);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_left_alone() {
+    fn what_cannot_be_told_is_left_alone() {
         assert!(Process::of_label("").lives());
         assert!(Process::of_label("4194304").lives());
         assert!(Process::of_label("x:1:1").lives());

@@ -58,7 +58,7 @@ async def admit(reader, writer):
 
 
 async def main():
-    # A gateway that is not reached from here (a folder that can not be entered, a share of another machine) is an error now: no
+    # A gateway that is not reached from here (a folder that cannot be entered, a share of another machine) is an error now: no
     # agent is to be blamed for it. Where there is no socket there is no gateway yet.
     if os.path.exists(SOCKET) or not os.access(os.path.dirname(SOCKET), os.X_OK):
         (await to_gateway())[1].close()

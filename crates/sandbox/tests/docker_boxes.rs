@@ -242,7 +242,7 @@ async fn a_port_of_one_attempt_is_free_in_the_next() {
     place.clear().await;
 }
 
-/// A gateway that takes another's place has a socket of its own; and a folder that boxes can not enter is no agent's fault.
+/// A gateway that takes another's place has a socket of its own; and a folder that boxes cannot enter is no agent's fault.
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn every_gateway_has_a_socket_that_relays_can_reach() {

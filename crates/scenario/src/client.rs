@@ -238,7 +238,7 @@ fn reset_request(suite: &Suite) -> Request {
     Request { method: suite.reset.method, path: suite.reset.path.clone(), query: Vec::new(), body: None }
 }
 
-/// The address of a server that can not be used.
+/// The address of a server that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url} is not an address of the form http://host:port")]
 pub struct UrlError {

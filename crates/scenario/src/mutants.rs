@@ -53,7 +53,7 @@ type Edit<'a> = Box<dyn Fn(&mut Schema) + Send + Sync + 'a>;
 enum How<'a> {
     Flaw(Flaw),
     Edit(Edit<'a>),
-    /// Nothing if the change can not be left out.
+    /// Nothing if the change cannot be left out.
     Without {
         before: &'a Schema,
         changes: &'a [Change],

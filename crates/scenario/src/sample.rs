@@ -111,7 +111,7 @@ pub struct Answer {
 /// Why a scenario could not be sampled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SampleError {
-    /// The model can not be reached at all, or refuses to serve.
+    /// The model cannot be reached at all, or refuses to serve.
     #[error("{0}")]
     Endpoint(String),
     /// A pack that is replayed has no answer where one is needed.

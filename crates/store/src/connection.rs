@@ -34,7 +34,7 @@ impl fmt::Debug for Store {
 struct Writer {
     conn: Connection,
     interned: Interned,
-    /// `PRAGMA data_version`: changes when another connection wrote, so that `interned` can not be trusted.
+    /// `PRAGMA data_version`: changes when another connection wrote, so that `interned` cannot be trusted.
     seen: i64,
 }
 
@@ -160,7 +160,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn set_up_writer(conn: &Connection) -> Result<()> {
-    // "memory" in memory; where the file system can not do WAL, SQLite stays with a rollback journal.
+    // "memory" in memory; where the file system cannot do WAL, SQLite stays with a rollback journal.
     let _mode: String = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     conn.pragma_update(None, "synchronous", "normal")?;
     conn.pragma_update(None, "foreign_keys", true)?;

@@ -23,8 +23,8 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The folder of the database can not be made or written.
-    #[error("The library {path} can not be opened: {source}")]
+    /// The folder of the database cannot be made or written.
+    #[error("The library {path} cannot be opened: {source}")]
     Folder {
         /// The file.
         path: PathBuf,
@@ -43,13 +43,13 @@ pub enum StoreError {
     #[error("The library is in use by another program and did not become free within 5 s. Try again.")]
     Busy,
     /// A value in the database is not what this program writes.
-    #[error("The library holds something that can not be read: {0}")]
+    #[error("The library holds something that cannot be read: {0}")]
     Damaged(String),
     /// There is no open source of this number.
     #[error("There is no source number {0} in the library")]
     NoSource(crate::SourceId),
     /// SQLite says no.
-    #[error("The library can not be read or written: {0}")]
+    #[error("The library cannot be read or written: {0}")]
     Sqlite(rusqlite::Error),
 }
 

@@ -1,5 +1,5 @@
 //! The one list of commands. Every host (desktop, HTTP, CLI) expands it, so a command that is not written for the
-//! list does not exist, and a host can not forget one.
+//! list does not exist, and a host cannot forget one.
 //!
 //! To add a command: types in [`crate::api`], a line here, an `async fn` of the same name on
 //! [`crate::Workbench`]; `cargo test -p workbench` then writes its TypeScript.

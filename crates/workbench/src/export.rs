@@ -337,6 +337,6 @@ fn figure_format(format: ExportFormat) -> Result<Format, ApiError> {
 }
 
 fn does_not_fit(format: ExportFormat, what: &str, fits: &str) -> ApiError {
-    ApiError::new("export.format", format!("{what} can not be written as {}", file::extension(format)))
+    ApiError::new("export.format", format!("{what} cannot be written as {}", file::extension(format)))
         .hint(format!("What it can be: {fits}"))
 }

@@ -186,7 +186,7 @@ fn cautions(found: &Found) -> Vec<String> {
     }
     let sentence = |(run, n): (&str, u32)| {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
-        format!("{run}: logs of {attempts} can not be read; the rules over logs did not see them.")
+        format!("{run}: logs of {attempts} cannot be read; the rules over logs did not see them.")
     };
     let runs = found.pools.iter().flat_map(|pool| &pool.runs);
     let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug));

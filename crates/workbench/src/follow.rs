@@ -72,7 +72,7 @@ impl Workbench {
                     }
                     match workbench.follow(followed) {
                         Ok(now) => followed = now,
-                        Err(error) => tracing::warn!(%error, "the change log can not be read"),
+                        Err(error) => tracing::warn!(%error, "the change log cannot be read"),
                     }
                 }
             })
@@ -202,7 +202,7 @@ impl Workbench {
                 drop(self.store.set_source_read(source, Some(&error.message)));
             }
             if let Err(error) = self.refresh_summaries() {
-                tracing::warn!(%error, "summaries can not be made");
+                tracing::warn!(%error, "summaries cannot be made");
             }
             let again = reading.again();
             self.changes.add([source], []);
@@ -233,7 +233,7 @@ impl Workbench {
         });
         match watch {
             Ok(watch) => reading.keep(watch),
-            Err(error) => tracing::warn!(%error, source, "the source can not be watched"),
+            Err(error) => tracing::warn!(%error, source, "the source cannot be watched"),
         }
     }
 }

@@ -412,7 +412,7 @@ fn page(page: view::TextPage) -> TextPage {
 }
 
 pub(crate) fn unreadable(path: &str, error: &ReadError) -> ApiError {
-    ApiError::new(error.code(), format!("It can not be read: {error}"))
+    ApiError::new(error.code(), format!("It cannot be read: {error}"))
         .at(path)
         .hint("The source may have changed since it was read; look for changes in it")
 }

@@ -106,7 +106,7 @@ impl File {
     }
 }
 
-/// The files, read once. One that can not be read is left out; a test reads them all.
+/// The files, read once. One that cannot be read is left out; a test reads them all.
 fn files() -> &'static [File] {
     static READ: OnceLock<Vec<File>> = OnceLock::new();
     READ.get_or_init(|| {

@@ -235,7 +235,7 @@ impl Workbench {
         let db = db_path(&options)?;
         if let Some(folder) = db.parent().filter(|f| !f.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|e| {
-                ApiError::new("store.folder", format!("The folder of the library can not be made: {e}"))
+                ApiError::new("store.folder", format!("The folder of the library cannot be made: {e}"))
                     .at(folder.display().to_string())
                     .hint("Name another file with --db")
             })?;
@@ -372,7 +372,7 @@ impl Workbench {
             (false, _) => not_recognised(nothing, path),
         })?;
         let path = path.canonicalize().map_err(|e| {
-            ApiError::new("source.missing", format!("The path can not be followed: {e}"))
+            ApiError::new("source.missing", format!("The path cannot be followed: {e}"))
                 .at(path.display().to_string())
         })?;
         let Some(text) = path.to_str() else {

@@ -6,7 +6,7 @@ import type { MatrixLine } from "../host/bindings/MatrixLine";
 import type { Member } from "../host/bindings/Member";
 import { UNKNOWN, counted } from "../parts/format";
 
-/** A comparison of more than these can not be read. */
+/** A comparison of more than these cannot be read. */
 export const MOST = 8;
 
 export const lineName = (line: MatrixLine | undefined): string => line?.name ?? UNKNOWN;

@@ -136,7 +136,7 @@ function blocks(tokens: readonly Token[], depth: number): Block[] {
   return out;
 }
 
-/** The blocks of a Markdown text. Never throws: what can not be read is one block of plain text. */
+/** The blocks of a Markdown text. Never throws: what cannot be read is one block of plain text. */
 export function parse(text: string): Block[] {
   if (text.length > LONGEST) return [{ kind: "code", text, lang: "" }];
   try {

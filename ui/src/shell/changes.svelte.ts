@@ -25,7 +25,7 @@ export const live = {
   get changes(): Changes | undefined {
     return changes;
   },
-  /** Why the workbench can not be reached, while it can not. */
+  /** Why the workbench cannot be reached, while it cannot. */
   get lost(): CallError | undefined {
     return lost;
   },

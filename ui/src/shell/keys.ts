@@ -68,7 +68,7 @@ export function caps(keys: string, mac: boolean): string[] {
   });
 }
 
-/** Tauri's notation of a chord; `null` for what a menu can not carry (sequences, single keys). */
+/** Tauri's notation of a chord; `null` for what a menu cannot carry (sequences, single keys). */
 export function accelerator(keys: string | undefined): string | null {
   if (keys === undefined || keys.includes(" ") || isSingleKey(keys) || keys === "Escape") return null;
   return keys.replace("Ctrl", "CmdOrCtrl").replace("Arrow", "");

@@ -1,6 +1,6 @@
 /**
  * ANSI colour codes of logs as styled pieces of text. Only the meaning is taken (red, green, bold …) and mapped to our
- * own tokens, which are readable in both themes; a log can not choose its colours, move a cursor or hide text.
+ * own tokens, which are readable in both themes; a log cannot choose its colours, move a cursor or hide text.
  */
 
 export type Hue = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";

@@ -44,7 +44,7 @@ pub(super) fn write(
     });
     let mut page = document.start_page_with(PageSettings::new(size));
     let mut surface = page.surface();
-    surface.draw_svg(tree, size, SvgSettings::default()).ok_or("a drawing that PDF can not hold")?;
+    surface.draw_svg(tree, size, SvgSettings::default()).ok_or("a drawing that PDF cannot hold")?;
     surface.finish();
     page.finish();
     document.set_metadata(

@@ -30,7 +30,7 @@ impl std::error::Error for SpecError {}
 /// A spec as TOML. Numbers are written in the shortest form that reads back as the same number.
 pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {
     let value =
-        toml::Value::try_from(spec).map_err(|e| SpecError(format!("a spec that TOML can not hold: {e}")))?;
+        toml::Value::try_from(spec).map_err(|e| SpecError(format!("a spec that TOML cannot hold: {e}")))?;
     let body = document(&value);
     Ok(format!(
         "# A figure of {SOFTWARE}, with its data. `stamina figure THIS.toml --out figure.pdf` makes it again.\n{body}"
@@ -90,7 +90,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // What XML can not say is escaped, too: the text stands in SVG files.
+            // What XML cannot say is escaped, too: the text stands in SVG files.
             c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}' | '\u{2028}' | '\u{2029}') => {
                 let _ = write!(out, "\\u{:04X}", u32::from(c));
             }

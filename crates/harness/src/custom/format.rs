@@ -259,7 +259,7 @@ impl Document {
             .chain(one("failure.file", self.failure.file.as_ref()))
     }
 
-    /// What TOML can not say. The error names the key.
+    /// What TOML cannot say. The error names the key.
     pub(super) fn check(&self) -> Result<(), String> {
         let word = |text: &str| {
             !text.is_empty()
@@ -310,7 +310,7 @@ impl Document {
         }
         for name in self.env.keys() {
             if name.is_empty() || name.contains(['=', '\0']) || name == "HOME" {
-                return Err(format!("env.{name}: this variable can not be set"));
+                return Err(format!("env.{name}: this variable cannot be set"));
             }
         }
         self.check_session()?;

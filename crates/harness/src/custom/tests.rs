@@ -46,7 +46,7 @@ fn errors_name_the_key() {
             "[[files]]\npath = \"../x\"\ntext = \"\"\n[session]",
             "files[0].path: \"../x\" is not a path below HOME",
         ),
-        ("[session]", "[env]\nHOME = \"x\"\n[session]", "env.HOME: this variable can not be set"),
+        ("[session]", "[env]\nHOME = \"x\"\n[session]", "env.HOME: this variable cannot be set"),
         ("[session]", "[transcript]\nfile = \"x\"\n[session]", "transcript.file: without transcript.reader"),
         (
             "[session]",

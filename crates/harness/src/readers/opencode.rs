@@ -66,7 +66,7 @@ fn call(record: &mut Record, part: &Value) {
     let state = part.get("state").unwrap_or(&Value::Null);
     let name = text_at(part, &["tool"]).unwrap_or_default();
     record.call(id, name, state.get("input").unwrap_or(&Value::Null));
-    // What a call that can not be read is turned into.
+    // What a call that cannot be read is turned into.
     if name == "invalid" {
         record.malformed();
     }

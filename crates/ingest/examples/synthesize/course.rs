@@ -1,6 +1,6 @@
 //! How an episode goes: which attempts there are, and what fails in them.
 //!
-//! Each turn has a risk that the run can not pass it, by the strength of model and harness and a little more with every
+//! Each turn has a risk that the run cannot pass it, by the strength of model and harness and a little more with every
 //! turn. After the first failure the service is broken somewhere, and turns fail more often.
 
 use crate::chance::Chance;

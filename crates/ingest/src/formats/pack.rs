@@ -63,7 +63,7 @@ impl Format for Pack {
             return Sniff::Not { found: "none".to_owned(), closeness: 0 };
         }
         let Ok((head, _)) = tree.read_range(&path, 0, HEAD) else {
-            return Sniff::Not { found: "a manifest.json that can not be read".to_owned(), closeness: 10 };
+            return Sniff::Not { found: "a manifest.json that cannot be read".to_owned(), closeness: 10 };
         };
         if String::from_utf8_lossy(&head).contains("\"stamina-pack/") {
             Sniff::Recognised

@@ -143,7 +143,7 @@ pub fn compare(tree: &Tree, before: Option<&str>, after: &str) -> Comparison {
     comparison
 }
 
-/// Reads both sides of a file of two snapshots. Errors: only if neither side is there, or one can not be read.
+/// Reads both sides of a file of two snapshots. Errors: only if neither side is there, or one cannot be read.
 pub fn file_pair(tree: &Tree, before: Option<&str>, after: &str, path: &str) -> Result<CodeFile, ReadError> {
     let mut file = CodeFile::default();
     let mut side = |folder: Option<&str>| -> Result<Option<String>, ReadError> {

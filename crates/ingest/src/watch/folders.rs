@@ -28,7 +28,7 @@ pub(super) struct Folders {
 impl Folders {
     /// Watches a folder with all that lies below it.
     ///
-    /// Errors: it can not be watched, or the system does not watch so many folders.
+    /// Errors: it cannot be watched, or the system does not watch so many folders.
     pub(super) fn watch(root: &Path, handler: impl EventHandler) -> notify::Result<Self> {
         let notifier = RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))?;
         let mut folders = Self { notifier, root: root.to_path_buf() };

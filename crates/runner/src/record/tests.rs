@@ -325,7 +325,7 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
     for cut in [10, whole.len() / 2, whole.len() - 2] {
         std::fs::write(folder.join("trajectory.json"), &whole[..cut]).unwrap();
         let error = Trajectory::read(&folder).unwrap_err().to_string();
-        assert!(error.contains("can not be gone on with"), "{error}");
+        assert!(error.contains("cannot be gone on with"), "{error}");
     }
 }
 

@@ -248,7 +248,7 @@ impl Trajectory {
         let (head, mut turns, end, ends) = read.map_err(|what| {
             disk::at(
                 &path,
-                format!("it is not as Stamina Lab wrote it ({what}), so that it can not be gone on with"),
+                format!("it is not as Stamina Lab wrote it ({what}), so that it cannot be gone on with"),
             )
         })?;
         let current = turns.last.take();

@@ -22,7 +22,7 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, S
     of_config(&scenario::config::resolve(files, values)?)
 }
 
-/// Settings of a file that was written elsewhere, such as the original's snapshot: what can not be taken is left out and
+/// Settings of a file that was written elsewhere, such as the original's snapshot: what cannot be taken is left out and
 /// told. Only a file that names no harness, or none that is known, or none that is described, or is no YAML, is refused.
 pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsError> {
     let (mut config, mut left_out) = scenario::config::read(file)?;

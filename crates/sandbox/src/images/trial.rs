@@ -86,7 +86,7 @@ impl Engine {
         })
     }
 
-    /// Tries an image. Not working is a result; an error is an engine that can not say.
+    /// Tries an image. Not working is a result; an error is an engine that cannot say.
     pub async fn try_image(&self, wanted: &Wanted) -> Result<Trial, SandboxError> {
         let (code, said) = self.try_command(&wanted.image, &wanted.probe).await?;
         let (what, is_it) = match &wanted.version {

@@ -53,7 +53,7 @@ pub fn open_file(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Owne
     open_locked(parent, name, FILE, Mode::RUSR)
 }
 
-/// Opens an entry, with these rights of its owner where it can not be opened without.
+/// Opens an entry, with these rights of its owner where it cannot be opened without.
 fn open_locked(
     parent: BorrowedFd<'_>,
     name: &CStr,
@@ -144,7 +144,7 @@ pub fn size_of(folder: &Path) -> io::Result<Size> {
 fn measure(folder: BorrowedFd<'_>, depth: usize, size: &mut Size) {
     let Ok(entries) = entries(folder) else { return };
     for entry in entries {
-        // A folder that can not be read on (removed under us) ends its own part of the walk only.
+        // A folder that cannot be read on (removed under us) ends its own part of the walk only.
         let Ok(entry) = entry else { return };
         let Ok(stat) = look(folder, entry.file_name()) else {
             continue;

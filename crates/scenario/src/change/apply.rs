@@ -12,7 +12,7 @@ use crate::check::check;
 use crate::check::gone::{Standing, standing};
 use crate::ir::{Entity, Field, Gone, Schema};
 
-/// Why a change can not be applied to a schema, in words for a person.
+/// Why a change cannot be applied to a schema, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct Refusal {

@@ -76,7 +76,7 @@ fn moves(before: &Kind, after: &Kind) -> Option<Vec<(Move, Option<Value>)>> {
 pub(super) fn tighten(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
     let field = written(schema, of, key)?;
     let Some(moves) = moves(&field.kind, kind) else {
-        return refuse(format!("`{of}.{key}` can not be narrowed to this"));
+        return refuse(format!("`{of}.{key}` cannot be narrowed to this"));
     };
     if moves.iter().any(|(by, _)| *by == Move::Looser) {
         return refuse("a rule would be looser");
@@ -92,7 +92,7 @@ pub(super) fn loosen(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> R
     let turn = schema.turn;
     let field = written(schema, of, key)?;
     let Some(moves) = moves(&field.kind, kind) else {
-        return refuse(format!("`{of}.{key}` can not be widened to this"));
+        return refuse(format!("`{of}.{key}` cannot be widened to this"));
     };
     if moves.iter().any(|(by, _)| *by == Move::Stricter) {
         return refuse("a rule would be stricter");
@@ -162,7 +162,7 @@ pub(super) fn forbid_null(
 ) -> Result<(), Refusal> {
     let field = written(schema, of, key)?;
     if !field.nullable {
-        return refuse(format!("`{of}.{key}` can not be null"));
+        return refuse(format!("`{of}.{key}` cannot be null"));
     }
     field.nullable = false;
     if default.is_some() {

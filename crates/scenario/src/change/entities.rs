@@ -79,11 +79,11 @@ pub(super) fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Resul
     Ok(())
 }
 
-/// Takes out an entity, and everything elsewhere that can not be without it.
+/// Takes out an entity, and everything elsewhere that cannot be without it.
 pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     entity(schema, key)?;
     if schema.entities.len() == 1 {
-        return refuse("the last entity can not go");
+        return refuse("the last entity cannot go");
     }
     let turn = schema.turn;
     let references: Vec<(String, String)> = schema

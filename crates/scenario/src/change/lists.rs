@@ -41,7 +41,7 @@ pub(super) fn add_sort(schema: &mut Schema, of: &str, field: &str) -> Result<(),
 pub(super) fn remove_sort(schema: &mut Schema, of: &str, field: &str) -> Result<(), Refusal> {
     let entity = entity(schema, of)?;
     if !entity.sorts.iter().any(|sort| sort == field) {
-        return refuse(format!("lists of `{of}` can not be sorted by `{}`", field.escape_debug()));
+        return refuse(format!("lists of `{of}` cannot be sorted by `{}`", field.escape_debug()));
     }
     if entity.default_sort.as_ref().is_some_and(|sort| sort.field == field) {
         return refuse(format!("`{field}` is the default order of lists of `{of}`"));

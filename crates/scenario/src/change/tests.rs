@@ -175,7 +175,7 @@ fn bad() -> Vec<(Value, &'static str)> {
                 "change_guard",
                 json!({"guard": "in_work", "condition": {"when": "field", "field": "labour", "is": {"at_least": 3}}}),
             ),
-            "can not be compared",
+            "cannot be compared",
         ),
         (
             finish(
@@ -231,7 +231,7 @@ fn bad() -> Vec<(Value, &'static str)> {
         ),
         (
             json!({"change": "loosen", "entity": e, "field": "status", "kind": {"type": "enum", "values": ["a", "b"]}}),
-            "can not be widened",
+            "cannot be widened",
         ),
         (json!({"change": "require", "entity": "parts", "field": "title"}), "required already"),
         (json!({"change": "require", "entity": "parts", "field": "no_such"}), "no field"),

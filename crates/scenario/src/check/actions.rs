@@ -140,7 +140,7 @@ fn comparison_fault(entity: &Entity, key: &str, is: &Comparison) -> Option<Strin
         return Some(format!("there is no field `{}.{key}`", entity.key));
     };
     if field.computed.is_some() || matches!(field.kind, Kind::Reference { .. } | Kind::StringList { .. }) {
-        return Some(format!("`{}.{key}` can not be compared", entity.key));
+        return Some(format!("`{}.{key}` cannot be compared", entity.key));
     }
     let good = match is {
         Comparison::Equals(value) | Comparison::Not(value) => {
@@ -296,7 +296,7 @@ fn created_fault(
 
 fn value_fault(field: &Field, value: &Value) -> Option<String> {
     let good = if value.is_null() { field.nullable } else { fits(&field.kind, value) };
-    (!good).then(|| format!("`{}` can not have this value", field.key))
+    (!good).then(|| format!("`{}` cannot have this value", field.key))
 }
 
 fn param_fault(action: &Action, key: &str, field: &Field) -> Option<String> {

@@ -42,7 +42,7 @@ fn fault(schema: &Schema, analytic: &Analytic) -> Option<String> {
             )
         })
     {
-        return Some(format!("`{key}` can not be grouped by"));
+        return Some(format!("`{key}` cannot be grouped by"));
     }
     if let Some(key) = &analytic.by
         && field(key).and_then(Field::target).is_none()
@@ -56,7 +56,7 @@ fn fault(schema: &Schema, analytic: &Analytic) -> Option<String> {
     restriction_fault(schema, entity, only)
 }
 
-/// Why a restriction of records of an entity can not be judged.
+/// Why a restriction of records of an entity cannot be judged.
 pub(super) fn restriction_fault(schema: &Schema, entity: &Entity, only: &Only) -> Option<String> {
     let of = match &only.through {
         None => Some(entity),
@@ -71,5 +71,5 @@ pub(super) fn restriction_fault(schema: &Schema, entity: &Entity, only: &Only) -
             && matches!(field.kind, Kind::Enum { .. } | Kind::Boolean)
             && fits(&field.kind, &only.equals)
     });
-    (!good).then(|| format!("the restriction on `{}` can not be judged", only.field))
+    (!good).then(|| format!("the restriction on `{}` cannot be judged", only.field))
 }

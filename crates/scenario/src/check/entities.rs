@@ -132,7 +132,7 @@ fn nested(schema: &Schema, entity: &Entity, faults: &mut Faults) {
     }
 }
 
-/// Filters and sorts. Their query parameters can not meet: the forms of bounds and parts are no names of fields.
+/// Filters and sorts. Their query parameters cannot meet: the forms of bounds and parts are no names of fields.
 fn lists(entity: &Entity, faults: &mut Faults) {
     let key = &entity.key;
     if entity.filters.len() > 4 * MOST_FIELDS || entity.sorts.len() > MOST_FIELDS {
@@ -147,7 +147,7 @@ fn lists(entity: &Entity, faults: &mut Faults) {
         match entity.field(&filter.field) {
             None => faults.add(at(), "there is no such field"),
             Some(field) if !can_filter(field, filter.op) => {
-                faults.add(at(), "this field can not be filtered so");
+                faults.add(at(), "this field cannot be filtered so");
             }
             Some(_) => {}
         }

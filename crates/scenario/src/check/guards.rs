@@ -43,7 +43,7 @@ pub(crate) fn matters(
     })
 }
 
-/// The values that a field of the record can have where all guards hold; nothing if they can not be counted.
+/// The values that a field of the record can have where all guards hold; nothing if they cannot be counted.
 pub(crate) fn allowed_values(
     schema: &Schema,
     entity: &Entity,

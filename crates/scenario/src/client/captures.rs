@@ -69,7 +69,7 @@ impl<'a> Captures<'a> {
     pub(super) fn keep(&mut self, name: &'a str, body: Value) -> Result<(), String> {
         self.room
             .take_value(&body)
-            .map_err(|_| "the answer can not be kept: those of this case are too large".to_owned())?;
+            .map_err(|_| "the answer cannot be kept: those of this case are too large".to_owned())?;
         match self.kept.iter_mut().find(|(kept, _)| *kept == name) {
             Some((_, slot)) => *slot = body,
             None => self.kept.push((name, body)),

@@ -101,7 +101,7 @@ impl<'a> Execution<'a> {
         self.room = REQUESTS;
     }
 
-    /// The next request; nothing at the end of the case. Fails if it can not be made.
+    /// The next request; nothing at the end of the case. Fails if it cannot be made.
     pub(super) fn next(&mut self) -> Result<Option<&Request>, String> {
         let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
         self.sent += 1;
@@ -114,7 +114,7 @@ impl<'a> Execution<'a> {
         self.room -= before - room.left();
         match made {
             Ok(request) => self.request = request,
-            Err(why) => return Err(format!("Step {}: the request can not be made: {why}", self.sent)),
+            Err(why) => return Err(format!("Step {}: the request cannot be made: {why}", self.sent)),
         }
         Ok(Some(&self.request))
     }

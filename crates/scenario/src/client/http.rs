@@ -19,7 +19,7 @@ use super::UrlError;
 use super::execution::{Answer, Body};
 use crate::reference::Request;
 
-/// Longest wait for an answer, longer than any suite: adding it to a point in time can not fail.
+/// Longest wait for an answer, longer than any suite: adding it to a point in time cannot fail.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 /// A server, and the connection to it while there is one.

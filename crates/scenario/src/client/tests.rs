@@ -129,12 +129,12 @@ fn expected() -> Vec<(&'static str, CaseStatus, Option<&'static str>)> {
         (
             "wrong.capture",
             Failed,
-            Some("Step 1: the request can not be made: an earlier answer has no nobody.id"),
+            Some("Step 1: the request cannot be made: an earlier answer has no nobody.id"),
         ),
         (
             "wrong.builder",
             Failed,
-            Some("Step 1: the request can not be made: the suite has no record 9 of customers"),
+            Some("Step 1: the request cannot be made: the suite has no record 9 of customers"),
         ),
     ]
 }
@@ -201,7 +201,7 @@ fn requests_that_double_from_step_to_step_are_not_made() {
     let verdicts = verdicts_in_process(&mut world(), &suite);
     let message = verdicts.cases[0].message.as_deref().unwrap_or_default();
     // A name of 2^19 characters twice is more than a request may have.
-    assert!(message.starts_with("Step 19: the request can not be made"), "{message}");
+    assert!(message.starts_with("Step 19: the request cannot be made"), "{message}");
     assert!(message.contains("too large"), "{message}");
 }
 

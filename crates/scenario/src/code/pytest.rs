@@ -391,7 +391,7 @@ fn push_assertion(out: &mut String, assertion: &Assertion) {
     out.push(')');
 }
 
-/// Adds named arguments, with `before` before the first; as a dictionary if a key can not be a name.
+/// Adds named arguments, with `before` before the first; as a dictionary if a key cannot be a name.
 fn push_named<'v>(
     out: &mut String,
     before: &str,

@@ -16,7 +16,7 @@ macro_rules! line {
     ($out:expr) => { $out.push('\n') };
     ($out:expr, $($form:tt)*) => {{
         use std::fmt::Write as _;
-        // Writing to a string can not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!($out, $($form)*);
     }};
 }
@@ -238,7 +238,7 @@ pub(super) fn float(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { format!("float(\"{value}\")") }
 }
 
-/// Text that stands in a comment or docstring: one line that can not end it.
+/// Text that stands in a comment or docstring: one line that cannot end it.
 pub(super) fn prose(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, '"' | '\\')).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_can_not_leave_their_quotes() {
+    fn texts_cannot_leave_their_quotes() {
         assert_eq!(quoted("a\"b\\c\nd\u{7}é"), r#""a\"b\\c\nd\u0007é""#);
         assert_eq!(prose("a\"\"\"b\\\nc"), "ab c");
     }

@@ -1,6 +1,6 @@
 //! What can be wrong with a configuration.
 
-/// Why a configuration can not be used. `place` is the file, or `--values`.
+/// Why a configuration cannot be used. `place` is the file, or `--values`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// No such key.

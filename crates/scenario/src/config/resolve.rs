@@ -28,9 +28,9 @@ pub struct ConfigFile {
 pub struct LeftOut {
     /// Dotted.
     pub key: String,
-    /// Why it can not be taken, in a sentence that names it.
+    /// Why it cannot be taken, in a sentence that names it.
     pub why: String,
-    /// It is no key of ours at all, rather than one with a value that can not be taken.
+    /// It is no key of ours at all, rather than one with a value that cannot be taken.
     pub is_unknown: bool,
 }
 

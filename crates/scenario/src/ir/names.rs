@@ -1,6 +1,6 @@
 //! How names are written: lower-case words joined by `_`, cased for paths and JSON.
 
-/// Names that mean something in every API and can not be given to a field, parameter, entity or analytic.
+/// Names that mean something in every API and cannot be given to a field, parameter, entity or analytic.
 pub const RESERVED: [&str; 16] = [
     "id",
     "deleted",

@@ -180,7 +180,7 @@ fn effect<'a>(
         Effect::Set { field: key, to } => {
             let Some(field) = entity.field(key) else { return };
             let at = format!("{at}.effect.{key}");
-            // What the guards demand already can not be seen to be set.
+            // What the guards demand already cannot be seen to be set.
             let is_set = matches!(to, Operand::Value(value)
                 if allowed_values(schema, entity, action, key).is_some_and(|all| all.iter().all(|one| one == value)));
             if !is_set {

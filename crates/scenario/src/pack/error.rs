@@ -9,7 +9,7 @@ use super::read::Mismatch;
 use crate::config::ConfigError;
 use crate::sample::SampleError;
 
-/// Why a pack can not be written or read.
+/// Why a pack cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     /// The settings are out of their ranges.
@@ -24,7 +24,7 @@ pub enum PackError {
         why: String,
     },
     /// The system does not let it be written.
-    #[error("It can not be written: {error}")]
+    #[error("It cannot be written: {error}")]
     Write {
         /// The file or folder.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum PackError {
         /// Why.
         error: SampleError,
     },
-    /// A change of the sampler does not lead where the sampler says, or the schema it made can not be written down: a
+    /// A change of the sampler does not lead where the sampler says, or the schema it made cannot be written down: a
     /// fault of the sampler.
     #[error("Scenario {scenario}, turn {turn}: {what}")]
     Faulty {

@@ -277,7 +277,7 @@ impl TurnWriter<'_> {
         let faulty = |scenario, error: serde_json::Error| PackError::Faulty {
             scenario,
             turn,
-            what: format!("It can not be written down: {error}"),
+            what: format!("It cannot be written down: {error}"),
         };
         let mut hash = TurnHash::new();
         for part in Part::ALL {
@@ -384,7 +384,7 @@ impl Place {
             let Some((process, number)) = inner.and_then(|inner| inner.split_once('.')) else { continue };
             let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
             if digits(process) && digits(number) && !processes.join(process).exists() {
-                // What can not be removed does no harm.
+                // What cannot be removed does no harm.
                 drop(std::fs::remove_dir_all(entry.path()));
             }
         }

@@ -16,7 +16,7 @@ macro_rules! flaws {
 }
 
 flaws! {
-    /// Faults of behaviour that a mutant can have and a schema can not express. The reference has none. A flaw holds for
+    /// Faults of behaviour that a mutant can have and a schema cannot express. The reference has none. A flaw holds for
     /// the whole API.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -148,7 +148,7 @@ flaws! {
     FilterIgnoresCase,
     /// Contains looks at the beginning only.
     ContainsAtStart,
-    /// A filter's value that can not be read is ignored.
+    /// A filter's value that cannot be read is ignored.
     FilterUnchecked,
     /// The order that is asked for is ignored.
     SortIgnored,

@@ -115,7 +115,7 @@ impl World {
         Ok(asked)
     }
 
-    /// What a filter's text stands for; nothing if it can not be read as the field's type.
+    /// What a filter's text stands for; nothing if it cannot be read as the field's type.
     fn wanted<'a>(&self, field: &FieldPlan, op: FilterOp, text: &'a str) -> Option<Wanted<'a>> {
         if op == FilterOp::Contains {
             return Some(Wanted::Text(text));

@@ -156,7 +156,7 @@ fn one_filter<'a>(
     draft.done(cases);
 }
 
-/// A value that can not be read as the type of a filtered field.
+/// A value that cannot be read as the type of a filtered field.
 fn unreadable<'a>(
     draft: &mut Draft<'_, 'a>,
     facts: &Facts<'a>,

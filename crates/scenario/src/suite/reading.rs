@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_case_can_not_be_taken_without_end() {
+    fn a_long_case_cannot_be_taken_without_end() {
         let head = format!(
             "{{\"version\":\"{SUITE_VERSION}\",\"scenario\":0,\"turn\":1,\"reset\":{{\"method\":\"POST\",\"path\":\"/reset\"}},\"builders\":[]"
         );

@@ -301,7 +301,7 @@ fn listed(entity: &Entity) -> impl Iterator<Item = Option<&Field>> {
     filtered.chain(&entity.sorts).map(|key| entity.field(key))
 }
 
-/// A field that a list can not be sorted by.
+/// A field that a list cannot be sorted by.
 fn unsorted(entity: &Entity) -> Option<&Key> {
     let field = entity.fields.iter().find(|field| field.is_writable() && !entity.sorts.contains(&field.key));
     field.map(|field| &field.name)

@@ -1,4 +1,4 @@
-//! Files of a scenario that can not be read, and what could not be looked at because of them.
+//! Files of a scenario that cannot be read, and what could not be looked at because of them.
 
 use std::collections::BTreeMap;
 

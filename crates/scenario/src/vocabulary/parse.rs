@@ -1,4 +1,4 @@
-//! Reading the word files. They are part of the program: a line that can not be read is left out, and the tests say so
+//! Reading the word files. They are part of the program: a line that cannot be read is left out, and the tests say so
 //! (they count the lines).
 
 use super::{ChildWord, EntityWord, FieldWord, Holds, Topic, ValueWord, Vocabulary};

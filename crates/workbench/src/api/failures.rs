@@ -83,7 +83,7 @@ pub struct Failures {
     pub repairs: Vec<RepairGroup>,
     /// Failing tests by origin.
     pub origins: Vec<(FailureOrigin, u32)>,
-    /// What a reader must know of the numbers, in sentences: logs that can not be read, …
+    /// What a reader must know of the numbers, in sentences: logs that cannot be read, …
     pub cautions: Vec<String>,
     /// What others published about failures on these benchmarks, each sentence with its source.
     pub published: Vec<String>,

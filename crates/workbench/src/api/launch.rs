@@ -459,7 +459,7 @@ pub enum CheckState {
     Ok,
     /// Worth a look; the run can begin.
     Warn,
-    /// The run can not begin.
+    /// The run cannot begin.
     Fail,
     /// Could not be found out.
     Unknown,

@@ -499,9 +499,9 @@ impl std::fmt::Debug for StoreKey {
 /// Whether a key is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct KeyKnown {
-    /// `None` = the keychain can not be asked.
+    /// `None` = the keychain cannot be asked.
     pub known: Option<bool>,
-    /// Why it can not be asked, and what to do.
+    /// Why it cannot be asked, and what to do.
     pub problem: Option<String>,
 }
 

@@ -22,7 +22,7 @@ pub struct PackInfo {
     pub name: String,
     /// Absolute path of the source.
     pub path: String,
-    /// Why the pack can not be read; then the rest is empty.
+    /// Why the pack cannot be read; then the rest is empty.
     pub problem: Option<String>,
     /// `stamina-pack/4`.
     pub format: String,
@@ -375,7 +375,7 @@ pub struct GenerationEstimate {
     pub files: u64,
     /// Bytes on disk (folder).
     pub bytes: u64,
-    /// Seconds on this machine; unknown if its pace can not be tried.
+    /// Seconds on this machine; unknown if its pace cannot be tried.
     pub seconds: Option<f64>,
     /// What the estimate rests on, in a sentence.
     pub basis: String,

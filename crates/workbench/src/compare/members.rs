@@ -343,7 +343,7 @@ fn runs_of(
         return Err(ApiError::new(
             "compare.mixed_benchmarks",
             format!(
-                "The runs of \"{}\" belong to {} benchmarks and can not be pooled",
+                "The runs of \"{}\" belong to {} benchmarks and cannot be pooled",
                 member.text(),
                 keys.len()
             ),

@@ -10,9 +10,9 @@ use super::keys::Key;
 pub(crate) enum Effect {
     /// It is what is compared, or another line says it: it is left out.
     Said,
-    /// It belongs to the harness: left out where harnesses differ, else its effect can not be ruled out.
+    /// It belongs to the harness: left out where harnesses differ, else its effect cannot be ruled out.
     OfHarness,
-    /// It belongs to the model or its endpoint: left out where models differ, else its effect can not be ruled out.
+    /// It belongs to the model or its endpoint: left out where models differ, else its effect cannot be ruled out.
     OfModel,
     /// Stamina under different values must not be compared.
     NotComparable,

@@ -51,7 +51,7 @@ impl Workbench {
         };
         let said = || path.to_string_lossy().into_owned();
         let unreadable = |error: std::io::Error| {
-            ApiError::new("export.spec", format!("The spec can not be read: {error}")).at(said()).hint(
+            ApiError::new("export.spec", format!("The spec cannot be read: {error}")).at(said()).hint(
                 if is_csv {
                     "The spec of a CSV stands in the file beside it, FILE.csv.toml"
                 } else {

@@ -130,7 +130,7 @@ impl Workbench {
             "runs": runs,
         });
         let text = serde_json::to_string_pretty(&whole)
-            .map_err(|e| ApiError::new("export.failed", format!("The settings can not be written: {e}")))?;
+            .map_err(|e| ApiError::new("export.failed", format!("The settings cannot be written: {e}")))?;
         Ok(format!("{text}\n").into_bytes())
     }
 
@@ -143,7 +143,7 @@ impl Workbench {
     ) -> Result<Made, ApiError> {
         let (files, title, warnings) = self.bundle(of, preset, watch)?;
         let failed = |e: &dyn std::fmt::Display| {
-            ApiError::new("export.failed", format!("The zip can not be made: {e}"))
+            ApiError::new("export.failed", format!("The zip cannot be made: {e}"))
         };
         Ok(Made {
             name: format!("{}.zip", report_name("bundle", of)),
@@ -184,7 +184,7 @@ impl Workbench {
         let (files, _, warnings) = self.bundle(of, preset, watch)?;
         watch.goes_on()?;
         let failed = |path: &Path, error: std::io::Error| {
-            ApiError::new("export.write", format!("The folder can not be made: {error}"))
+            ApiError::new("export.write", format!("The folder cannot be made: {error}"))
                 .at(path.to_string_lossy().into_owned())
                 .hint("Name a folder that can be made")
         };

@@ -222,7 +222,7 @@ impl Workbench {
             Ok(folder) if folder.is_dir() => folder,
             Ok(_) => return refuse("export.path", "What should be the folder is a file", "Name a folder"),
             Err(error) => {
-                let message = format!("The folder of this file can not be reached: {error}");
+                let message = format!("The folder of this file cannot be reached: {error}");
                 return refuse("export.path", &message, "Make the folder first, or name one that is there");
             }
         };
@@ -266,7 +266,7 @@ impl Parts {
         let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
         for folder in missing.into_iter().rev() {
             fs::create_dir(folder).map_err(|error| {
-                ApiError::new("export.write", format!("The folder can not be made: {error}"))
+                ApiError::new("export.write", format!("The folder cannot be made: {error}"))
                     .at(folder.to_string_lossy().into_owned())
                     .hint("Look at the rights of the folder that it lies in")
             })?;
@@ -303,7 +303,7 @@ impl Parts {
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        // What is left is of no use; if it can not be removed either, the error that led here says enough.
+        // What is left is of no use; if it cannot be removed either, the error that led here says enough.
         for (part, _) in &self.written {
             drop(fs::remove_file(part));
         }
@@ -314,7 +314,7 @@ impl Drop for Parts {
 }
 
 fn not_written(path: &Path, error: &io::Error) -> ApiError {
-    ApiError::new("export.write", format!("The file can not be written: {error}"))
+    ApiError::new("export.write", format!("The file cannot be written: {error}"))
         .at(path.to_string_lossy().into_owned())
         .hint("Look at the rights of its folder and at the space on the disk")
 }

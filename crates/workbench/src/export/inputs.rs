@@ -101,7 +101,7 @@ fn line(name: &str) -> String {
 }
 
 /// Why a file is not hashed.
-const UNREADABLE: &str = "can not be read";
+const UNREADABLE: &str = "cannot be read";
 const BEYOND: &str = "is beyond what one export hashes";
 
 /// What is not hashed.
@@ -142,7 +142,7 @@ impl Left {
             let why = if *why == BEYOND {
                 format!("one export hashes at most {} GiB", most_bytes >> 30)
             } else {
-                format!("{} be read", if *count == 1 { "it can not" } else { "they can not" })
+                format!("{} be read", if *count == 1 { "it cannot" } else { "they cannot" })
             };
             format!("{files} of {} not hashed: {why}", names[source])
         });
@@ -172,7 +172,7 @@ fn find(
             Err(error) => {
                 let name = &names[source];
                 left.sources.push(format!(
-                    "The files of {name} can not be read, so they are not hashed: {}",
+                    "The files of {name} cannot be read, so they are not hashed: {}",
                     error.message
                 ));
                 None
@@ -202,7 +202,7 @@ fn find(
     Ok((names, found.into_values().collect()))
 }
 
-/// The hash of each file; `None` = it can not be read.
+/// The hash of each file; `None` = it cannot be read.
 fn hash_all(inputs: &[Input], watch: &Watch<'_>) -> Result<Vec<Option<String>>, ApiError> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
@@ -267,7 +267,7 @@ fn names(paths: &BTreeMap<i64, String>) -> BTreeMap<i64, String> {
     parts.keys().map(|source| (*source, tail(source, taken[source]).join("/"))).collect()
 }
 
-/// Hash of a file; `None` = it can not be read, or nobody waits for it any more.
+/// Hash of a file; `None` = it cannot be read, or nobody waits for it any more.
 fn sum(tree: &Tree, path: &str, cancel: &AtomicBool) -> Option<String> {
     let mut file = tree.open_file(path).ok()?;
     let mut hash = Sha256::new();

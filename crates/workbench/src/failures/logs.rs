@@ -26,7 +26,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Reads what the rules may look at; without a tree, the source can not be read.
+    /// Reads what the rules may look at; without a tree, the source cannot be read.
     pub(super) fn of(attempt: &Attempt, tree: Option<&Tree>) -> Self {
         let wanted = LogsWanted::of(attempt);
         let mut ends = Self::default();
@@ -77,5 +77,5 @@ fn end(tree: &Tree, path: &str, wanted: usize) -> Result<Vec<u8>, ReadError> {
     Ok(tree.read_range(path, size.saturating_sub(wanted), wanted)?.0)
 }
 
-/// The opened trees of the sources that runs lie in; `None` = it can not be opened.
+/// The opened trees of the sources that runs lie in; `None` = it cannot be opened.
 pub(super) type Trees = HashMap<i64, Option<Arc<Tree>>>;

@@ -17,7 +17,7 @@ use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina};
 use crate::published;
 
-/// What such a truncation can and can not say.
+/// What such a truncation can and cannot say.
 const SAYS: [&str; 3] = [
     "Each point is the same run, read as if no turn had been allowed more attempts: up to the first turn that needed more, it is what was observed.",
     "What the agent would have done after that turn is not observed, and not needed: stamina ends there.",

@@ -132,7 +132,7 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
     }
     if !is_known {
         return Some(
-            "can not be looked into by you, and an engine that is root would give agents more than you can see",
+            "cannot be looked into by you, and an engine that is root would give agents more than you can see",
         );
     }
     None
@@ -239,10 +239,10 @@ mod tests {
 
     /// For root nothing is locked, so this process begins itself anew as somebody else.
     #[test]
-    fn what_this_user_can_not_look_into_is_refused() {
+    fn what_this_user_cannot_look_into_is_refused() {
         use std::os::unix::fs::PermissionsExt as _;
         use std::os::unix::process::CommandExt as _;
-        const NAME: &str = "runs::binds::tests::what_this_user_can_not_look_into_is_refused";
+        const NAME: &str = "runs::binds::tests::what_this_user_cannot_look_into_is_refused";
         if rustix::process::getuid().is_root() {
             let mut again = std::process::Command::new(std::env::current_exe().unwrap());
             match again.args(["--exact", NAME]).uid(1000).gid(1000).output() {
@@ -259,7 +259,7 @@ mod tests {
         std::os::unix::fs::symlink("/proc/1/root", &link).unwrap();
         let home = Path::new("/home/ada");
         for bind in [locked.join("in"), link] {
-            is_refused(&format!("{}:/x", bind.display()), home, "can not be looked into by you");
+            is_refused(&format!("{}:/x", bind.display()), home, "cannot be looked into by you");
         }
         std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).unwrap();
     }

@@ -103,7 +103,7 @@ fn price(settings: &RunSettings) -> Option<Check> {
                 CheckState::Fail,
                 "unknown".to_owned(),
                 Some(format!(
-                    "A budget in dollars can not be kept without the price of {model}. Give the price, or limit tokens."
+                    "A budget in dollars cannot be kept without the price of {model}. Give the price, or limit tokens."
                 )),
             )
         } else {

@@ -23,7 +23,7 @@ pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
     }
 }
 
-/// Why boxes can not be made for lack of disk: engines often keep them on another than the results.
+/// Why boxes cannot be made for lack of disk: engines often keep them on another than the results.
 fn room(info: &EngineInfo) -> Option<String> {
     // Of an engine in a machine of its own the folder is not one of ours.
     let root = info.root.as_deref().filter(|root| root.is_dir())?;
@@ -36,7 +36,7 @@ fn room(info: &EngineInfo) -> Option<String> {
     ))
 }
 
-/// What runs with Podman can not do, as far as it is known (tried with 4.3).
+/// What runs with Podman cannot do, as far as it is known (tried with 4.3).
 fn limit_of_podman(info: &EngineInfo, settings: &RunSettings) -> Option<(CheckState, &'static str)> {
     if info.kind != "Podman" {
         return None;
@@ -45,7 +45,7 @@ fn limit_of_podman(info: &EngineInfo, settings: &RunSettings) -> Option<(CheckSt
     if settings.reach == Reach::Open && settings.endpoint != EndpointSettings::Direct {
         return Some((
             CheckState::Fail,
-            "With Podman the gateway can not be reached from an open network. Choose limits.network=gateway, or use Docker.",
+            "With Podman the gateway cannot be reached from an open network. Choose limits.network=gateway, or use Docker.",
         ));
     }
     (settings.batch_size > 1).then_some((
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_can_not_play_is_told_before_anything_begins() {
+    fn an_engine_that_cannot_play_is_told_before_anything_begins() {
         let settings = settings(&[]);
         for elsewhere in [None, Some("/a folder of another machine")] {
             assert_eq!(check(&engine("Docker", false, elsewhere), &settings).state, CheckState::Ok);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_podman_can_not_do_is_told() {
+    fn what_podman_cannot_do_is_told() {
         for (kind, more, state) in [
             ("Podman", &["batch_size=1"][..], CheckState::Ok),
             ("Podman", &["batch_size=2"], CheckState::Warn),

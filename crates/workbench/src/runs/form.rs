@@ -146,7 +146,7 @@ impl Workbench {
             .map_or(Ok(()), std::fs::create_dir_all)
             .and_then(|()| std::fs::write(&path, check.yaml));
         written.map_err(|e| {
-            ApiError::new("settings.not_written", format!("The file can not be written: {e}"))
+            ApiError::new("settings.not_written", format!("The file cannot be written: {e}"))
                 .at(path.display().to_string())
                 .hint("Choose another place")
         })?;
@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn one_variable_that_can_not_be_taken_does_not_take_the_others_with_it() {
+    fn one_variable_that_cannot_be_taken_does_not_take_the_others_with_it() {
         let text = "agent: OPENCODE\noutput_dir: results/a\ndocker:\n  env_vars: [TZ=UTC, TOKEN=abc, 1X, HF_TOKEN]\n";
         let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
         assert_eq!(loaded.settings.env_vars, ["TZ=UTC", "HF_TOKEN"]);

@@ -158,7 +158,7 @@ pub fn list() -> Result<ImageList, ApiError> {
     })
 }
 
-/// Builds images one after the other. The first that can not be built ends it.
+/// Builds images one after the other. The first that cannot be built ends it.
 pub fn build_named(
     names: &[String],
     ca: Option<std::path::PathBuf>,
@@ -401,7 +401,7 @@ pub fn sweep_leftovers() {
                 tracing::info!("{} leftovers of dead runs were removed", removed.len());
             }
             Ok(_) | Err(sandbox::SandboxError::NoEngine { .. }) => {}
-            Err(error) => tracing::warn!(%error, "what dead runs have left can not be removed"),
+            Err(error) => tracing::warn!(%error, "what dead runs have left cannot be removed"),
         }
     });
     if let Err(error) = spawned {

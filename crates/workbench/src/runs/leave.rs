@@ -15,7 +15,7 @@ use crate::api::RunAction;
 
 /// How often it is looked whether the runs have ended.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a run is waited for that can not be told to stop.
+/// How long a run is waited for that cannot be told to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What ends with this process.
@@ -47,7 +47,7 @@ impl Workbench {
 
     /// Stops the runs of this process and waits until all of them are over, those too that are about to begin. Blocks.
     ///
-    /// One that can not be told so (its folder is gone, the disk is full) is waited for half a minute: it ends as by a kill
+    /// One that cannot be told so (its folder is gone, the disk is full) is waited for half a minute: it ends as by a kill
     /// then, which it survives.
     pub fn stop_own_runs(&self) {
         let mut told = Instant::now();

@@ -1,6 +1,6 @@
 //! Logs of an episode that is being played, from their ends on.
 //!
-//! What is read was written by an agent, or by a server that it wrote: it is read through a [`files::Tree`], which can not be
+//! What is read was written by an agent, or by a server that it wrote: it is read through a [`files::Tree`], which cannot be
 //! left, in pieces of a bounded size, and control characters are escaped.
 
 use std::path::Path;

@@ -61,7 +61,7 @@ impl Verified {
 /// Whether the agent's program can be called in this way at all.
 pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
     let error = runner::callable(settings).err()?;
-    Some(Check::new("harness", "Harness", CheckState::Fail, "can not be called").says(error.to_string()))
+    Some(Check::new("harness", "Harness", CheckState::Fail, "cannot be called").says(error.to_string()))
 }
 
 /// Whether the scenarios are there: of a pack, each turn that is to be played is read, where it has changed since it was read
@@ -90,7 +90,7 @@ pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (
     let pack = match Pack::open_path(path) {
         Ok(pack) => pack,
         Err(error) => {
-            let check = Check::new("pack", TITLE, CheckState::Fail, "can not be read")
+            let check = Check::new("pack", TITLE, CheckState::Fail, "cannot be read")
                 .says(format!("{}: {error}", path.display()));
             return (check, None);
         }
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_harness_that_can_not_do_what_is_asked_of_it_does_not_begin() {
+    fn a_harness_that_cannot_do_what_is_asked_of_it_does_not_begin() {
         assert!(harness(&asked(&[])).is_none());
         let codex = |more: &str| asked(&["agent=CODEX", more]);
         assert!(harness(&codex("endpoint.mode=direct")).is_none());

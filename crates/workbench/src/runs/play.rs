@@ -1,6 +1,6 @@
 //! Runs that this process plays, each on a thread of its own.
 //!
-//! What a run is doing is told by its folder, here as everywhere ([`super::now`]). Kept here is only what the folder can not
+//! What a run is doing is told by its folder, here as everywhere ([`super::now`]). Kept here is only what the folder cannot
 //! tell: that it was begun a moment ago, and why it could not begin.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Whether a run can begin: the engine, the image, the pack, the endpoint, the folder, the disk.
 //!
 //! Each check finds out one thing and says it in a few words; where it is not well, a sentence says what that means and
-//! what to do. What can not be found out is unknown, and keeps nobody from beginning.
+//! what to do. What cannot be found out is unknown, and keeps nobody from beginning.
 
 use std::collections::BTreeMap;
 use std::path::Path;

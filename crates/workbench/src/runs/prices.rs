@@ -28,7 +28,7 @@ fn table() -> Result<Table, ApiError> {
     .map_err(wrong)
 }
 
-/// The price of a model; `None` = unknown, also where the table can not be read, which [`priced`] tells.
+/// The price of a model; `None` = unknown, also where the table cannot be read, which [`priced`] tells.
 pub(super) fn of(model: Option<&str>) -> Option<Price> {
     table().ok()?.price(model?)
 }

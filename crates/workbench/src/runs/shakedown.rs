@@ -51,7 +51,7 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
     (form.oracle_kill, form.oracle_give_up) = (None, None);
     form.oracle_seed = standard.oracle_seed;
     let no_folder = |why: String| {
-        ApiError::new("run.no_folder", format!("The temporary folder can not be made: {why}"))
+        ApiError::new("run.no_folder", format!("The temporary folder cannot be made: {why}"))
             .at(folder.display().to_string())
     };
     make(folder).map_err(no_folder)?;
@@ -103,7 +103,7 @@ fn is_ours(folder: &Path) -> bool {
         .is_ok_and(|meta| meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw())
 }
 
-/// Makes the folder of a library, which others can not look into. The temporary folder is everybody's: whatever lies there
+/// Makes the folder of a library, which others cannot look into. The temporary folder is everybody's: whatever lies there
 /// under this name already must be ours.
 fn make(folder: &Path) -> Result<(), String> {
     for place in [root().as_path(), folder] {

@@ -69,7 +69,7 @@ repairs: Array<RepairGroup>,
  */
 origins: Array<[FailureOrigin, number]>, 
 /**
- * What a reader must know of the numbers, in sentences: logs that can not be read, …
+ * What a reader must know of the numbers, in sentences: logs that cannot be read, …
  */
 cautions: Array<string>, 
 /**

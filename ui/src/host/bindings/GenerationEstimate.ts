@@ -13,7 +13,7 @@ files: number,
  */
 bytes: number, 
 /**
- * Seconds on this machine; unknown if its pace can not be tried.
+ * Seconds on this machine; unknown if its pace cannot be tried.
  */
 seconds: number | null, 
 /**

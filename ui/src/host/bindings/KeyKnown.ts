@@ -5,10 +5,10 @@
  */
 export type KeyKnown = { 
 /**
- * `None` = the keychain can not be asked.
+ * `None` = the keychain cannot be asked.
  */
 known: boolean | null, 
 /**
- * Why it can not be asked, and what to do.
+ * Why it cannot be asked, and what to do.
  */
 problem: string | null, };

@@ -22,7 +22,7 @@ name: string,
  */
 path: string, 
 /**
- * Why the pack can not be read; then the rest is empty.
+ * Why the pack cannot be read; then the rest is empty.
  */
 problem: string | null, 
 /**

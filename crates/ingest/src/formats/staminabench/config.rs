@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     // docs/security.md: An opened folder or zip
-    fn aliases_can_not_multiply_without_end() {
+    fn aliases_cannot_multiply_without_end() {
         let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
         for n in 1..12 {
             let last = n - 1;

@@ -41,7 +41,7 @@ pub(super) struct Facts {
     pub(super) artifacts: Vec<Artifact>,
     /// What is not known by name.
     pub(super) extra: Extra,
-    /// Values of known names that can not be what the name says: name and value. They are in `extra`, too.
+    /// Values of known names that cannot be what the name says: name and value. They are in `extra`, too.
     pub(super) odd: Vec<String>,
 }
 

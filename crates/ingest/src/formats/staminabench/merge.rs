@@ -362,7 +362,7 @@ fn attempt(
         notes.warn(Warning::read_differently(
             place.path,
             "value.not_usable",
-            format!("Turn {} attempt {number} has “{odd}”, which can not be. It is kept as an extra field and not used.", place.turn),
+            format!("Turn {} attempt {number} has “{odd}”, which cannot be. It is kept as an extra field and not used.", place.turn),
         ));
     }
     let (mut passed, mut total) = facts.numbers();

@@ -121,7 +121,7 @@ fn token_kind(key: &str) -> Option<usize> {
     })
 }
 
-/// Fields of a usage object that are named as counts of tokens and can not be.
+/// Fields of a usage object that are named as counts of tokens and cannot be.
 pub(super) fn odd_tokens(node: &Node) -> Vec<(String, serde_json::Value)> {
     let odd = |(key, value): &&(String, Node)| {
         token_kind(&normal(key)).is_some()

@@ -57,7 +57,7 @@ fn filters_hold_all_and_null_never_matches() {
 }
 
 #[test]
-fn filters_that_can_not_be_read_are_invalid() {
+fn filters_that_cannot_be_read_are_invalid() {
     let mut api = shop();
     for query in [
         "status=closed",

@@ -133,7 +133,7 @@ pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiE
     Ok(table)
 }
 
-/// How many tests an attempt passed and ran, and how many of them the table can not name.
+/// How many tests an attempt passed and ran, and how many of them the table cannot name.
 fn counted(attempt: &AttemptDetail) -> String {
     let of = match attempt.passed.zip(attempt.total) {
         Some((passed, total)) => format!("{passed} of {total} tests passed"),
