@@ -30,13 +30,22 @@ export function splitLine(line) {
   return { code, text };
 }
 
-/** The replaced words in a text: [{ line, found, better }]. */
+/** A line of Markdown without what stands in it as code: names of keys and commands are not words. */
+export function withoutCode(line) {
+  return line.replaceAll(/(`+)[^`]*\1/g, " ");
+}
+
+/** The replaced words in a text: [{ line, found, better }]. Code in Markdown (fenced or inline) does not count. */
 export function findWords(source, words, isRust) {
   const found = [];
   const lines = source.split("\n");
+  let isFenced = false;
   for (const [index, line] of lines.entries()) {
     if (OK.test(line) || (index > 0 && OK.test(lines[index - 1]))) continue;
-    const { code, text } = isRust ? splitLine(line) : { code: "", text: line };
+    const isFence = !isRust && line.trimStart().startsWith("```");
+    if (isFence) isFenced = !isFenced;
+    if (isFence || isFenced) continue;
+    const { code, text } = isRust ? splitLine(line) : { code: "", text: withoutCode(line) };
     for (const { regex, better, where } of words) {
       const place = where === "names" ? code : where === "all" ? line : text;
       const match = regex.exec(place);

@@ -24,6 +24,12 @@ test("other uses are left alone", () => {
   assert.deepEqual(found("let value = list.iter().filter(|cut| *cut > 0);"), []);
 });
 
+test("code in Markdown is no text, its other lines are", () => {
+  const inMarkdown = (source) => findWords(source, words, false).map(({ found }) => found);
+  assert.deepEqual(inMarkdown("The key `cancelled`, ``a `box` ``, and a bounding box."), []);
+  assert.deepEqual(inMarkdown("```\nthe box\n```\nthe box"), ["the box"]);
+});
+
 test("an exception is written beside the word", () => {
   assert.deepEqual(found("// can not (words: ok, a quotation)"), []);
   assert.deepEqual(found("// words: ok, the text of a server\nlet text = \"can not\";"), []);
