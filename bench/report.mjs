@@ -73,13 +73,13 @@ export function rows(result) {
   }
   if (runner) {
     const { boxed, side_by_side, local } = runner;
-    add("the runner's own cost of an attempt, in boxes: median", boxed.own_seconds_median, seconds, 1);
+    add("the runner's own cost of an attempt, in containers: median", boxed.own_seconds_median, seconds, 1);
     add("– p95", boxed.own_seconds_p95, seconds, 1);
     // Twenty at once wait for two cores as well, so what counts there is how often an attempt is done.
     const pace = side_by_side.seconds / side_by_side.attempts;
-    add(`– ${side_by_side.at_once} episodes at once in boxes: an attempt every`, pace, seconds, 1);
+    add(`– ${side_by_side.at_once} episodes at once in containers: an attempt every`, pace, seconds, 1);
     all.push([`– – from its begin to its end`, "", `median ${seconds(side_by_side.own_seconds_median)}, p95 ${seconds(side_by_side.own_seconds_p95)}`, ""]);
-    add(`– without boxes, ${local.at_once} at once: median`, local.own_seconds_median, seconds, 1);
+    add(`– without containers, ${local.at_once} at once: median`, local.own_seconds_median, seconds, 1);
     add("– – p95", local.own_seconds_p95, seconds, 1);
     add(`– growth of memory over ${runner.local.turns} turns`, runner.memory_growth_bytes, megabytes, 50 * MB);
     add(`– – of ${runner.long.episodes} long conversations`, runner.long_growth_bytes, megabytes, 50 * MB);

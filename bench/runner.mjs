@@ -6,10 +6,10 @@ import { timed } from "./measure.mjs";
 
 const IMAGE = "stamina/base:1";
 
-/** Boxes are what agents run in: without an engine, or the image of the mock agent, there is no figure to give. */
+/** Containers are what agents run in: without an engine, or the image of the mock agent, there is no figure to give. */
 function needsBoxes() {
   if (spawnSync("docker", ["image", "inspect", IMAGE], { stdio: "ignore" }).status === 0) return;
-  stop(`The runner's own cost is measured in boxes: this needs Docker, and ${IMAGE} (\`stamina images build base\`).`);
+  stop(`The runner's own cost is measured in containers: this needs Docker, and ${IMAGE} (\`stamina images build base\`).`);
 }
 
 async function played(program, episodes, turns, where, atOnce) {
@@ -20,7 +20,7 @@ async function played(program, episodes, turns, where, atOnce) {
 }
 
 /**
- * Plays with the mock agent and the scripted model: many turns without boxes, then in boxes one episode by itself and twenty
+ * Plays with the mock agent and the simulated model: many turns without containers, then in containers one episode by itself and twenty
  * side by side.
  * @param {"full" | "small"} size
  */

@@ -85,7 +85,7 @@ if (wants("suites")) {
   result.suites = await suites(result.generation.pack, result.generation.turns);
 }
 if (wants("runner")) {
-  step("the runner, with an agent that answers at once: 1,000 turns without boxes, one episode in boxes, twenty side by side");
+  step("the runner, with an agent that answers at once: 1,000 turns without containers, one episode in containers, twenty side by side");
   result.runner = await runner(size);
 }
 

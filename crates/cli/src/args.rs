@@ -156,7 +156,7 @@ pub(crate) enum Command {
     },
     /// Print mean stamina by harness and model
     ///
-    /// Baselines and runs of a scripted model are left out where there are real runs.
+    /// Baselines and runs of a simulated model are left out where there are real runs.
     #[command(after_help = "Example: stamina matrix --benchmark staminabench")]
     Matrix {
         /// Only these runs
@@ -165,7 +165,7 @@ pub(crate) enum Command {
         /// Key of the benchmark; the one with most runs by default
         #[arg(long, value_name = "KEY")]
         benchmark: Option<String>,
-        /// With baselines and runs of a scripted model
+        /// With baselines and runs of a simulated model
         #[arg(long)]
         with_baselines: bool,
         /// Not this run, such as one that was broken off and holds τ down for all; may be said again
@@ -387,7 +387,7 @@ pub(crate) enum Command {
     },
     /// End the attempt of an episode that is in play, and play it again from its snapshot
     ///
-    /// An episode that is over because of the endpoint or the boxes is played on; one that its agent ended is a result.
+    /// An episode that is over because of the endpoint or the containers is played on; one that its agent ended is a result.
     #[command(after_help = "Example: stamina retry results/opencode-glm5-40 scenario_3")]
     Retry {
         /// Results folder of the run

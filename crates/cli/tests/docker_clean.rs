@@ -20,7 +20,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Begins it, and waits until its agent is in a box.
+    /// Begins it, and waits until its agent is in a container.
     fn begin(room: &Room, folder: &str) -> Self {
         let output = format!("output_dir={folder}");
         let args = ["run", "--json", "--values", "agent=MOCK", "use_docker=true", &output];
@@ -31,10 +31,10 @@ impl Waiting {
         let mut run = Self { process, id: String::new() };
         let state = room.path(folder).join(".stamina/run.json");
         let until = Instant::now() + Duration::from_mins(2);
-        // Its box comes last.
+        // Its container comes last.
         while !run.of_kind("container").iter().any(|name| name.contains("-agent-")) {
             assert!(run.process.try_wait().unwrap().is_none(), "it ended");
-            assert!(Instant::now() < until, "it has no box");
+            assert!(Instant::now() < until, "it has no container");
             std::thread::sleep(Duration::from_millis(100));
             run.id = id(&state).unwrap_or_default();
         }

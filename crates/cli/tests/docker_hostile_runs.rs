@@ -1,7 +1,7 @@
 //! Whole runs of agents that mean harm: each ends with its own reason, leaves nothing in the engine, and harms nothing of this
 //! machine. The agent is a script, described by a TOML file; the model is the scripted one.
 //!
-//! What a single box withstands is in `crates/sandbox/tests/docker_hostile.rs`.
+//! What a single container withstands is in `crates/sandbox/tests/docker_hostile.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -159,7 +159,7 @@ impl Ran {
 }
 
 /// The least time: for those that the limit is to end. All others have more than any machine takes, since it is not what they
-/// are about, and may begin before their box runs.
+/// are about, and may begin before their container runs.
 const LITTLE_TIME: &str = "limits.attempt_minutes=0.1";
 
 /// Plays a script; the run finishes, the attempt ends for this reason, nothing is left.
@@ -268,7 +268,7 @@ fn an_agent_that_never_returns_is_ended() {
     );
 }
 
-/// A budget of time is another thing than the limit of a box, and holds without a gateway, too.
+/// A budget of time is another thing than the limit of a container, and holds without a gateway, too.
 #[test]
 #[ignore = "needs a container engine"]
 fn a_budget_of_minutes_holds_in_direct_mode() {
@@ -305,7 +305,7 @@ fn a_budget_of_minutes_holds_in_direct_mode() {
     let ran = Ran { output: run, folder, events };
     assert_eq!(ran.reason(), "attempt_budget", "{}", ran.errors());
     let seconds = ran.event("attempt")["agent_seconds"].as_f64().unwrap();
-    // Neither its own end nor the limit of its box was waited for, which come after ten minutes.
+    // Neither its own end nor the limit of its container was waited for, which come after ten minutes.
     assert!(seconds < 120.0, "{seconds} s of 3 s, and its last words");
     ran.assert_clean();
 }

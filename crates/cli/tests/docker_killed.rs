@@ -1,7 +1,7 @@
-//! Runs in boxes whose command line or whose engine is killed come to the same results as one that was left in peace.
+//! Runs in containers whose command line or whose engine is killed come to the same results as one that was left in peace.
 //!
-//! Kills at a hundred named points and times are in `crates/runner/tests/kill_resume.rs`, without boxes. Here a few say
-//! that boxes, volumes and networks do not stand in the way: those of a killed process are found, those of a killed
+//! Kills at a hundred named points and times are in `crates/runner/tests/kill_resume.rs`, without containers. Here a few say
+//! that containers, volumes and networks do not stand in the way: those of a killed process are found, those of a killed
 //! engine are made anew.
 
 #![allow(
@@ -177,13 +177,13 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
         let run: Value = serde_json::from_slice(&std::fs::read(&state).ok()?).ok()?;
         Some(run["id"].as_str()?.to_owned())
     };
-    // A relay alone has no volumes: an agent's box has.
+    // A relay alone has no volumes: an agent's container has.
     soon(&|| id().is_some_and(|id| left(&id).iter().all(|count| *count > 0)));
     run.0.kill().unwrap();
     run.0.wait().unwrap();
     let id = id().unwrap();
     let found = left(&id);
-    assert!(found.iter().all(|count| *count > 0), "boxes, networks and volumes: {found:?}");
+    assert!(found.iter().all(|count| *count > 0), "containers, networks and volumes: {found:?}");
 
     std::fs::create_dir_all(room.path("ui")).unwrap();
     std::fs::write(room.path("ui/index.html"), "<!doctype html>").unwrap();
@@ -335,11 +335,11 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // It ends its boxes and its part that runs them, in order.
+        // It ends its containers and its part that runs them, in order.
         let pid = self.daemon.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).status();
         let _ = self.daemon.wait();
-        // What runs a box may outlive an engine that was killed, with all files that it was given open.
+        // What runs a container may outlive an engine that was killed, with all files that it was given open.
         let folder = self.folder.path().display().to_string();
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let pid = entry.file_name().to_string_lossy().into_owned();

@@ -1,7 +1,7 @@
 //! How a call ended: from the exit, what the harness said of itself, and what the agent did.
 //!
 //! The order of the questions is the rule, and it is the same for all harnesses (`docs/harnesses.md` has it as a table):
-//! did the harness set its success mark, did the time run out before, was the box lost, did the machine's limits end it,
+//! did the harness set its success mark, did the time run out before, was the container lost, did the machine's limits end it,
 //! what did it say was wrong, was it killed. What an agent could have caused is never laid on anything outside it, so
 //! memory and disk are the agent's own.
 
@@ -66,7 +66,7 @@ pub(crate) fn decide(
         return finished(ended.changed, record);
     }
     if exit.code.is_none() {
-        return (Some(R::Environment), said("the box was lost"));
+        return (Some(R::Environment), said("the container was lost"));
     }
     // A process that the agent started may have been killed long before the end: then the harness says how it ended.
     if exit.out_of_memory && (exit.code == Some(137) || signs.reason.is_none()) {

@@ -5,7 +5,7 @@
 //! ended). It starts nothing and reads nothing but the bytes that it is given and the agent's HOME through a
 //! [`files::Tree`], which cannot be left: all of it was written by an agent, or by tools that an agent ran.
 //!
-//! **In the box** HOME is [`HOME`], the working folder is [`WORKSPACE`]; both outlive the attempt, nothing else does.
+//! **In the container** HOME is [`HOME`], the working folder is [`WORKSPACE`]; both outlive the attempt, nothing else does.
 //!
 //! **Done** is decided by the harness's own success mark and at least one model request that the gateway saw, never by
 //! the exit code alone.
@@ -78,9 +78,9 @@ pub use self::openhands::OpenHands;
 pub use self::qwen_code::QwenCode;
 pub use self::vibe::Vibe;
 
-/// The agent's HOME inside a box.
+/// The agent's HOME inside a container.
 pub const HOME: &str = "/agent";
-/// The working folder inside a box.
+/// The working folder inside a container.
 pub const WORKSPACE: &str = "/workspace";
 
 /// The three ways to talk to a model.
@@ -137,9 +137,9 @@ pub struct Call<'a> {
     pub session_id: &'a str,
     /// Where the model is.
     pub endpoint: &'a Endpoint,
-    /// The wall limit of the attempt in seconds: the box enforces it; a harness that has its own may be told a little less.
+    /// The wall limit of the attempt in seconds: the container enforces it; a harness that has its own may be told a little less.
     pub seconds: u64,
-    /// Where HOME and the workspace are for this call: [`HOME`] and [`WORKSPACE`] in a box, host folders without one.
+    /// Where HOME and the workspace are for this call: [`HOME`] and [`WORKSPACE`] in a container, host folders without one.
     pub home: &'a str,
     /// See `home`.
     pub workspace: &'a str,
@@ -167,7 +167,7 @@ pub struct HomeFile {
     pub text: String,
 }
 
-/// A command to run in the box, with `/workspace` as its folder and no standard input.
+/// A command to run in the container, with `/workspace` as its folder and no standard input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// Program and arguments; no shell in between. One argument holds at most 128 KiB.
@@ -178,10 +178,10 @@ pub struct Invocation {
     pub files: Vec<HomeFile>,
 }
 
-/// How a command in a box ended.
+/// How a command in a container ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Exit {
-    /// The exit code; `None` = the box was lost.
+    /// The exit code; `None` = the container was lost.
     pub code: Option<i64>,
     /// The wall limit ended it.
     pub timed_out: bool,

@@ -1,5 +1,5 @@
 //! The mock agent: a script of a hundred lines that stands in for an agent wherever there is nothing to evaluate but
-//! Stamina Lab itself. The script lies in HOME, so it needs no image of its own and runs without a box as well.
+//! Stamina Lab itself. The script lies in HOME, so it needs no image of its own and runs without a container as well.
 
 use model::EndReason;
 

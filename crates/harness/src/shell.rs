@@ -1,4 +1,4 @@
-//! Commands as boxes run them: no standard input, no shell in between, one argument of at most 128 KiB.
+//! Commands as containers run them: no standard input, no shell in between, one argument of at most 128 KiB.
 
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ pub(crate) fn prompt_path(call: &Call<'_>) -> String {
     format!("{}/{PROMPT}", call.home)
 }
 
-/// Whether a session's id can be an argument: it comes out of a box, and an id is neither an option nor a sentence.
+/// Whether a session's id can be an argument: it comes out of a container, and an id is neither an option nor a sentence.
 pub(crate) fn is_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= 200

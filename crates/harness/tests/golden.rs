@@ -439,7 +439,7 @@ const IN_HOME: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Each way to go wrong, as the real programs printed it in their images when the scripted model went that way: calls that
+/// Each way to go wrong, as the real programs printed it in their images when the simulated model went that way: calls that
 /// cannot be read, a `pkill` of the harness, and giving up. Work that changes nothing is what all of them do in their first
 /// recorded turn, where it is told that no file changed.
 #[test]
@@ -602,7 +602,7 @@ fn qwen_says_when_it_halts_a_loop() {
     assert_eq!(left.outcome(find("qwen_code")).end, Some(R::LoopDetected));
 }
 
-/// A limit of ours, a lost box, an unchanged workspace and a harness that asked nothing, for every harness.
+/// A limit of ours, a lost container, an unchanged workspace and a harness that asked nothing, for every harness.
 #[test]
 fn what_the_box_says_goes_for_all() {
     for harness in harness::all() {

@@ -1,4 +1,4 @@
-//! Whatever a box left: no outcome panics, takes much memory, or reads what lies outside HOME.
+//! Whatever a container left: no outcome panics, takes much memory, or reads what lies outside HOME.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;

@@ -88,7 +88,7 @@ end_reasons! {
     Endpoint = "endpoint", "endpoint", Censored;
     /// A limit on tokens, money or time of the run or of the episode was reached.
     Budget = "budget", "budget", Censored;
-    /// The box could not be built or started, or was lost.
+    /// The container could not be built or started, or was lost.
     Environment = "environment", "environment", Censored;
     /// A person stopped it.
     Cancelled = "cancelled", "cancelled", Censored;

@@ -1,9 +1,9 @@
 //! What the runner itself costs: its own seconds an attempt, and whether its memory grows.
 //!
-//! `runner_cost [EPISODES TURNS [local|docker [AT_ONCE]]]` plays that many episodes, 20 at once (100 × 10 without boxes, if
-//! nothing is said), with the mock agent and the scripted model, on a pack with short suites, and prints one JSON object.
+//! `runner_cost [EPISODES TURNS [local|docker [AT_ONCE]]]` plays that many episodes, 20 at once (100 × 10 without containers, if
+//! nothing is said), with the mock agent and the simulated model, on a pack with short suites, and prints one JSON object.
 //! Suites are short because what tests cost is not the runner's. An agent's conversation grows with its turns and passes
-//! through the gateway, and the scripted model, with every request: so memory is that of the longest conversations at once,
+//! through the gateway, and the simulated model, with every request: so memory is that of the longest conversations at once,
 //! and a run of many short episodes tells what the runner itself keeps.
 
 #![allow(clippy::print_stdout, reason = "a measuring program prints what it measured")]
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What serves a schema where there are no boxes, on the socket that is standard input.
+/// What serves a schema where there are no containers, on the socket that is standard input.
 fn serve(arguments: &[String]) -> Result<(), Error> {
     let value = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name);
@@ -112,7 +112,7 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool, at_once: u32) ->
     seen.own.sort_by(f64::total_cmp);
     let at = |share: f64| seen.own.get((seen.own.len() as f64 * share) as usize).or(seen.own.last()).copied();
     Ok(json!({
-        "boxes": if docker { "docker" } else { "none" },
+        "containers": if docker { "docker" } else { "none" },
         "finish": finish,
         "episodes": episodes,
         "at_once": at_once,

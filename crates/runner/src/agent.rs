@@ -1,4 +1,4 @@
-//! The call of an agent: its command, its box, what it left.
+//! The call of an agent: its command, its container, what it left.
 
 mod task;
 
@@ -159,7 +159,7 @@ pub(crate) enum NotCalled {
     Stopped,
     /// The harness cannot be called like this: the agent's side.
     Refused(HarnessError),
-    /// The boxes.
+    /// The containers.
     Boxes(sandbox::SandboxError),
     /// Files of ours.
     Files(RunError),
@@ -237,7 +237,7 @@ pub(crate) async fn call(
     }
     crate::faults::point("agent about to start");
     if stop.is_cancelled() {
-        // No box is made that would only be stopped again, and nothing can have been spent.
+        // No container is made that would only be stopped again, and nothing can have been spent.
         return Err(NotCalled::Stopped);
     }
 
@@ -359,7 +359,7 @@ fn exit_of(end: &BoxEnd) -> Exit {
     }
 }
 
-/// Runs the box, watching the agent's output and whatever ends an attempt early: the gateway, or where there is none the
+/// Runs the container, watching the agent's output and whatever ends an attempt early: the gateway, or where there is none the
 /// time that is left. With it what did.
 async fn run(
     room: Room<'_>,

@@ -1,9 +1,9 @@
 //! One attempt, from the snapshot before it to the record of what came of it.
 //!
-//! **Who decides.** First whoever is outside: a call that the endpoint or the boxes ended, or whose time they took, makes no
+//! **Who decides.** First whoever is outside: a call that the endpoint or the containers ended, or whose time they took, makes no
 //! record and is not tested: the attempt is played again from its snapshot. One that a budget of the run cut off is recorded as
-//! unfinished, with what it has spent, and not tested; a resume takes it back and plays it again. Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a box over its disk limit
-//! is not tested. Where it does not pass, the reason is the first of: a budget of the attempt or the episode, the box's limits
+//! unfinished, with what it has spent, and not tested; a resume takes it back and plays it again. Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a container over its disk limit
+//! is not tested. Where it does not pass, the reason is the first of: a budget of the attempt or the episode, the container's limits
 //! (time, disk, memory), what the harness says, the server, the tests.
 
 mod recorded;
@@ -77,7 +77,7 @@ pub(crate) enum Fault {
         /// It sent no request to a model, so its harness may be what is broken.
         is_unasked: bool,
     },
-    /// The boxes; `gone` = the engine does not answer.
+    /// The containers; `gone` = the engine does not answer.
     Boxes {
         /// One line.
         why: String,
@@ -195,7 +195,7 @@ impl Attempt<'_> {
         }
         let disk_full = left.called.end.exit.disk_full;
         let tested = if disk_full {
-            let why = "The workspace is larger than the box allows.".to_owned();
+            let why = "The workspace is larger than the container allows.".to_owned();
             Tested { why: Some(why), ..Tested::default() }
         } else {
             match (self.test().await, self.play.spent_budget()) {
@@ -424,11 +424,11 @@ mod tests {
         let full = Fault::from(E::NoRoom { path: path.clone(), why });
         let Fault::Files(error) = full else { panic!("{full:?}") };
         assert_eq!(error.to_string(), "/w: make room and resume");
-        // Whatever else is wrong with one box may be right with the next.
+        // Whatever else is wrong with one container may be right with the next.
         let odd = Fault::from(E::Files { path, why: "cannot be started".to_owned() });
         let Fault::Boxes { why, gone: false } = odd else { panic!("{odd:?}") };
         assert_eq!(why, "/w: cannot be started");
-        let away = E::Engine { doing: "start a box", why: "gone".to_owned(), gone: true };
+        let away = E::Engine { doing: "start a container", why: "gone".to_owned(), gone: true };
         assert!(matches!(Fault::from(away), Fault::Boxes { gone: true, .. }));
     }
 

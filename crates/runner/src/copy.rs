@@ -20,7 +20,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use sandbox::snapshot::{open_file, open_folder};
 
-/// Folders in folders: as deep as boxes may make them. Each takes two open files while it is copied.
+/// Folders in folders: as deep as containers may make them. Each takes two open files while it is copied.
 const DEEPEST: u32 = sandbox::snapshot::DEPTH as u32;
 
 /// So deep that nobody but a mischievous agent builds it. From here on a copy or a removal waits until no other one is as
@@ -91,7 +91,7 @@ pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Cop
     Ok(work.copied)
 }
 
-/// Opens a folder, also one that was locked (mode 000, 500): boxes run as the user who owns it.
+/// Opens a folder, also one that was locked (mode 000, 500): containers run as the user who owns it.
 pub(crate) fn open_unlocked(path: &Path) -> io::Result<OwnedFd> {
     let folder = match beneath::open_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

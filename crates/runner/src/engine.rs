@@ -1,4 +1,4 @@
-//! The way to the boxes and to the model: made at the start, and made anew when the engine has been away.
+//! The way to the containers and to the model: made at the start, and made anew when the engine has been away.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes
 /// by its labels.
 pub(crate) async fn clear(boxes: &Boxes, run: &str, place: &Place) {
     if let Err(error) = boxes.clear(run).await {
-        tracing::warn!("the run's boxes could not be cleared: {error}");
+        tracing::warn!("the run's containers could not be cleared: {error}");
     }
     let folder = place.gateway_folder();
     if let Err(error) = crate::disk::briefly(|| crate::copy::remove(&folder)) {
@@ -70,11 +70,11 @@ pub(crate) async fn open(
 ) -> Result<Option<Gateway>, RunError> {
     let gateway_place = boxes.prepare(run, settings.reach, &place.gateway_folder()).await?;
     match boxes.guard(run).await {
-        Ok(true) => tracing::debug!("servers in boxes reach nothing of this machine"),
+        Ok(true) => tracing::debug!("servers in containers reach nothing of this machine"),
         // Preflight names the services that can be reached.
         Ok(false) => {}
         Err(error) => tracing::warn!(
-            "services of this machine that listen on all addresses can be reached from the boxes of servers: {error}"
+            "services of this machine that listen on all addresses can be reached from the containers of servers: {error}"
         ),
     }
     let asked = settings.clone();
@@ -128,7 +128,7 @@ pub(crate) fn route(api: harness::Api) -> gateway::Route {
     }
 }
 
-/// Where boxes run.
+/// Where containers run.
 pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
     if settings.use_docker {
         return Ok(Boxes::Engine(Engine::connect_to_play().await?));
@@ -136,7 +136,7 @@ pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
     Ok(Boxes::Local(Local::new(program()?)))
 }
 
-/// Ends what a killed part of the run has left where there are no boxes: processes in its folders that were given
+/// Ends what a killed part of the run has left where there are no containers: processes in its folders that were given
 /// `$STAMINA`. Where the system has no `/proc` they end by themselves or stay.
 fn end_orphans(state: &std::path::Path) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };

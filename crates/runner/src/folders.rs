@@ -1,4 +1,4 @@
-//! The folders of an episode: what its boxes work on, what it was before an attempt, and the copy that is served.
+//! The folders of an episode: what its containers work on, what it was before an attempt, and the copy that is served.
 //!
 //! Nothing here needs an engine. A snapshot appears under its name when it is complete, with the attempt that it was made
 //! for inside it ([`Label`]).
@@ -52,7 +52,7 @@ impl Folders {
         Volumes { workspace: self.at(name).join("workspace"), home: self.at(name).join("home") }
     }
 
-    /// What agent boxes work on.
+    /// What agent containers work on.
     pub(crate) fn live(&self) -> Volumes {
         self.volumes("live")
     }
@@ -119,7 +119,7 @@ impl Folders {
         beneath::remove_file(&live.join("complete")).map_err(wrong)
     }
 
-    /// A fresh copy of the live folders, for a server box.
+    /// A fresh copy of the live folders, for a server container.
     pub(crate) fn serve(&self) -> Result<Volumes, RunError> {
         let served = self.at("served");
         let wrong = |error: io::Error| disk::at(&served, error);
@@ -262,7 +262,7 @@ fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::
     Ok(folder)
 }
 
-/// To the user of boxes, which only the root of a host has to (and can).
+/// To the user of containers, which only the root of a host has to (and can).
 fn give(what: std::os::fd::BorrowedFd<'_>, (uid, gid): (u32, u32)) {
     if rustix::process::geteuid().is_root() {
         let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));

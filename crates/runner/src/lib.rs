@@ -65,7 +65,7 @@ pub enum Event {
         agent: String,
         /// Model.
         model: Option<String>,
-        /// Whether the oracle model stands in.
+        /// Whether the simulated model stands in.
         simulated: bool,
         /// Episodes planned.
         episodes: u32,
@@ -207,7 +207,7 @@ pub enum RunError {
     /// A harness.
     #[error(transparent)]
     Harness(#[from] harness::HarnessError),
-    /// Boxes.
+    /// Containers.
     #[error(transparent)]
     Sandbox(#[from] sandbox::SandboxError),
     /// The gateway.

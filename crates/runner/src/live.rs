@@ -20,7 +20,7 @@ pub struct LiveRun {
     pub agent: String,
     /// Model.
     pub model: Option<String>,
-    /// Whether the oracle model stands in.
+    /// Whether the simulated model stands in.
     pub simulated: bool,
     /// Whether it only tries whether its harness works here.
     pub shakedown: bool,
@@ -112,7 +112,7 @@ pub struct LiveEpisode {
 pub enum Phase {
     /// Waits for its turn among `batch_size`.
     Queued,
-    /// Snapshots, boxes.
+    /// Snapshots, containers.
     Preparing,
     /// The agent works.
     Agent,

@@ -25,7 +25,7 @@ use crate::{Event, RunError, bill, clock};
 /// How many seconds of a part that is killed may be lost.
 const TIME_KEPT: f64 = 5.0;
 
-/// Boxes and the way to the model. Made anew when the engine has been away.
+/// Containers and the way to the model. Made anew when the engine has been away.
 pub(crate) struct Link {
     pub(crate) boxes: Boxes,
     /// `None` in direct mode.
@@ -39,9 +39,9 @@ pub(crate) struct Play {
     /// Id of the run.
     pub(crate) id: String,
     pub(crate) harness: Agent,
-    /// The image that boxes run.
+    /// The image that containers run.
     pub(crate) image: String,
-    /// What servers can be written in; `None` = not in a box.
+    /// What servers can be written in; `None` = not in a container.
     pub(crate) stacks: Option<Stacks>,
     pub(crate) scenarios: Scenarios,
     pub(crate) events: Events,

@@ -32,7 +32,7 @@ pub(crate) enum Told<'a> {
     Ended(EndReason),
 }
 
-/// The request of a turn. Where a session begins the agent also learns what its box has.
+/// The request of a turn. Where a session begins the agent also learns what its container has.
 pub(crate) fn request(begins: bool, request: &str, stacks: Option<Stacks>, is_open: bool) -> String {
     let Some(stacks) = stacks.filter(|_| begins) else { return request.to_owned() };
     let mut text = request.trim_end().to_owned();

@@ -1,4 +1,4 @@
-//! A run that has begun, or is gone on with, to its end: the way to boxes and model, its episodes ([`pool`]), and how it ended.
+//! A run that has begun, or is gone on with, to its end: the way to containers and model, its episodes ([`pool`]), and how it ended.
 
 use std::sync::{Arc, Mutex};
 
@@ -155,8 +155,8 @@ fn all_from_outside(play: &Play) -> Option<String> {
     }
     let whose = match (endpoint, environment) {
         (_, 0) => "the model's endpoint",
-        (0, _) => "the boxes or the scenarios",
-        _ => "the model's endpoint, the boxes or the scenarios",
+        (0, _) => "the containers or the scenarios",
+        _ => "the model's endpoint, the containers or the scenarios",
     };
     Some(format!("no episode was ended by its agent: {whose} failed in all {}", planned.len()))
 }

@@ -1,6 +1,6 @@
-//! Variables that are handed on to boxes, and how their values are kept out of what is written.
+//! Variables that are handed on to containers, and how their values are kept out of what is written.
 //!
-//! A value is in the memory of this process and in the box. An agent can print it, and with it lands in logs, transcripts,
+//! A value is in the memory of this process and in the container. An agent can print it, and with it lands in logs, transcripts,
 //! answers of its server and its code; so everything that is written down of an attempt goes through [`Scrub`] first. An
 //! agent that writes a value in other letters (backwards, in base 64) is not caught, and its own folders (`.stamina/state`)
 //! stay as it left them until its episode is over: it goes on with them.
@@ -11,7 +11,7 @@ use gateway::keys::KeySource;
 
 use crate::settings::{EndpointSettings, RunSettings, is_secret_name};
 
-/// What is handed on to boxes in direct mode without being named, as the original does.
+/// What is handed on to containers in direct mode without being named, as the original does.
 pub const AWS_CHAIN: [&str; 6] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
@@ -29,7 +29,7 @@ const RANDOM: usize = 16;
 /// What stands in the place of a value.
 const GONE: &[u8] = b"[secret]";
 
-/// Variables for boxes: what the settings name, and in direct mode the AWS chain; their values are only in memory. The key of the
+/// Variables for containers: what the settings name, and in direct mode the AWS chain; their values are only in memory. The key of the
 /// endpoint behind the gateway is none of them, whatever it is called.
 pub(crate) fn forwarded(settings: &RunSettings) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();

@@ -24,7 +24,7 @@ const FIRST_BYTE: Duration = Duration::from_secs(2);
 pub(crate) struct Served {
     pub(crate) what: What,
     pub(crate) end: ServerEnd,
-    /// From when its box was started to the end of the tests, in seconds.
+    /// From when its container was started to the end of the tests, in seconds.
     pub(crate) seconds: f64,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum What {
     Stopped,
 }
 
-/// Starts a server and runs a suite against it. Whatever comes, its box is gone at the end.
+/// Starts a server and runs a suite against it. Whatever comes, its container is gone at the end.
 pub(crate) async fn test(
     boxes: &Boxes,
     server: &ServerBox,
@@ -49,7 +49,7 @@ pub(crate) async fn test(
     on_ready: impl FnOnce(),
 ) -> Result<Served, SandboxError> {
     let at = boxes.serve(server).await?;
-    // Making and starting its box is our own cost.
+    // Making and starting its container is our own cost.
     let since = Instant::now();
     let what = listen_and_test(boxes, &at, suite, stop, on_ready).await;
     let seconds = since.elapsed().as_secs_f64();
@@ -57,7 +57,7 @@ pub(crate) async fn test(
     // Not its own doing: nobody can say what it would have answered.
     if end.exited.is_some_and(|exit| exit.code.is_none()) {
         return Err(SandboxError::Engine {
-            doing: "keep the server's box",
+            doing: "keep the server's container",
             why: "somebody ended it while it was tested".to_owned(),
             gone: false,
         });

@@ -13,7 +13,7 @@
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
 //! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` | the model endpoint |
-//! | `limits.{cpus,memory_gib,pids,disk_gib,attempt_minutes}`, `limits.network` (`gateway`, `open`) | the boxes |
+//! | `limits.{cpus,memory_gib,pids,disk_gib,attempt_minutes}`, `limits.network` (`gateway`, `open`) | the containers |
 //! | `limits.{attempt,episode,run}.{tokens,usd,minutes}` | budgets |
 //! | `oracle.*` | see [`gateway::oracle::Ability`] |
 //! | `docker.{image_name,env_vars,extra_docker_args}` | as in the original |
@@ -83,9 +83,9 @@ pub enum EndpointSettings {
         /// Where its key is.
         key: KeySource,
     },
-    /// As in the original: the AWS credential chain and named variables go into the box, tokens come from the harness.
+    /// As in the original: the AWS credential chain and named variables go into the container, tokens come from the harness.
     Direct,
-    /// Through the gateway to the scripted model.
+    /// Through the gateway to the simulated model.
     #[default]
     Oracle,
 }
@@ -158,7 +158,7 @@ pub struct RunSettings {
     pub execute_episodes: Vec<u32>,
     /// Instead of the harness's own.
     pub image: Option<String>,
-    /// Names of variables forwarded into the box (values are taken from the environment at start, never stored), or
+    /// Names of variables forwarded into the container (values are taken from the environment at start, never stored), or
     /// `NAME=value`.
     pub env_vars: Vec<String>,
     /// See [`sandbox::ExtraArgs`].
@@ -169,13 +169,13 @@ pub struct RunSettings {
     pub context_window: u64,
     /// `None` = unknown cost, unless the price table knows the model.
     pub price: Option<gateway::Price>,
-    /// What boxes may use.
+    /// What containers may use.
     pub limits: sandbox::Limits,
-    /// What boxes reach.
+    /// What containers reach.
     pub reach: sandbox::Reach,
     /// What may be spent.
     pub budgets: gateway::Budgets,
-    /// The scripted model.
+    /// The simulated model.
     pub oracle: gateway::oracle::Ability,
     /// Words for the library.
     pub tags: Vec<String>,

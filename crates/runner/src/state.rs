@@ -10,9 +10,9 @@
 //! ├── gateway/                the gateway's socket, while the run is played
 //! ├── episodes/scenario_0.json   what an episode is doing now
 //! └── state/scenario_0/
-//!     ├── live/{workspace,home}     the two volumes of its boxes, until it is over for good
+//!     ├── live/{workspace,home}     the two volumes of its containers, until it is over for good
 //!     ├── before/{workspace,home,label.json}   as they were before an attempt
-//!     ├── served/{workspace,home}   scratch for the server box
+//!     ├── served/{workspace,home}   scratch for the server container
 //!     └── journal.json              what the next attempt needs beside the volumes
 //! ```
 //!

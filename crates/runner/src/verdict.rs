@@ -1,4 +1,4 @@
-//! Why the agent's side of an attempt ended: the first of a budget, the box's limits, what the harness says.
+//! Why the agent's side of an attempt ended: the first of a budget, the container's limits, what the harness says.
 
 use gateway::{EndpointFault, Excuse, Scope, StopReason};
 use model::EndReason;
@@ -48,14 +48,14 @@ pub(crate) fn agent_end(
         return Ok(of(
             EndReason::AgentError,
             "DiskLimit",
-            "the disk limit of the box ended it; its changes were undone",
+            "the disk limit of the container ended it; its changes were undone",
         ));
     }
     if exit.code.is_none() && !exit.stopped && !exit.timed_out {
-        return Err(Fault::Boxes { why: "the agent's box was lost".to_owned(), gone: false });
+        return Err(Fault::Boxes { why: "the agent's container was lost".to_owned(), gone: false });
     }
     if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
-        return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the box ended it"));
+        return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the container ended it"));
     }
     let overflow = called.seen.as_ref().and_then(|seen| match &seen.stop_reason {
         Some(StopReason::ContextOverflow { message }) => Some(message),

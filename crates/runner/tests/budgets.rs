@@ -1,4 +1,4 @@
-//! Whose failure it is that a budget ends, and what is played on after it; without boxes.
+//! Whose failure it is that a budget ends, and what is played on after it; without containers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

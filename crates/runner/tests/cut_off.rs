@@ -1,4 +1,4 @@
-//! What is left of an attempt that was ended in the middle: its transcript and what it has used until then; without boxes.
+//! What is left of an attempt that was ended in the middle: its transcript and what it has used until then; without containers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

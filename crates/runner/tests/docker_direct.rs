@@ -1,4 +1,4 @@
-//! Direct mode in boxes: keys are handed on to an agent that finds its model by itself, and nobody but its own output says what it
+//! Direct mode in containers: keys are handed on to an agent that finds its model by itself, and nobody but its own output says what it
 //! has used.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

@@ -1,4 +1,4 @@
-//! How the runner records the end of real harnesses in their boxes: what the gateway saw, a budget and the box's limits come
+//! How the runner records the end of real harnesses in their containers: what the gateway saw, a budget and the container's limits come
 //! before what a harness says of itself.
 //!
 //! `STAMINA_HARNESSES` (names with commas) chooses; without it mini-swe-agent is tried. The first of them ends in every way, the

@@ -1,4 +1,4 @@
-//! Runs in real boxes: the mock agent with the scripted model, in the base image; one with a real agent.
+//! Runs in real containers: the mock agent with the simulated model, in the base image; one with a real agent.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,7 @@ mod common;
 
 use common::{episodes, keep};
 
-/// In boxes, two episodes of two turns.
+/// In containers, two episodes of two turns.
 fn settings(folder: &Path, more: &[&str]) -> RunSettings {
     let always = [
         "use_docker=true",
@@ -221,7 +221,7 @@ async fn mischief_ends_with_its_own_reason() {
         ("MOCK", "give_up", 10.0, model::EndReason::GaveUp),
         ("MOCK", "overflow", 10.0, model::EndReason::ContextOverflow),
         ("MOCK", "malformed", 10.0, model::EndReason::ToolCallFormat),
-        // The scripted model is no endpoint: it plays an agent that comes to no end.
+        // The simulated model is no endpoint: it plays an agent that comes to no end.
         ("MOCK", "stall", 0.1, model::EndReason::AgentTimeout),
         // The mock agent has no shell to do it with.
         ("MINI_SWE", "kill", 10.0, model::EndReason::KilledItself),

@@ -1,8 +1,8 @@
 //! A run that is killed again and again ends as one that was left in peace.
 //!
 //! This program is three: the test; with `play FOLDER PACK` the process that plays a run (and is killed); with
-//! `serve-reference` what the scripted model's servers start. Nothing but a Python interpreter is needed: the mock agent
-//! runs without boxes.
+//! `serve-reference` what the simulated model's servers start. Nothing but a Python interpreter is needed: the mock agent
+//! runs without containers.
 //!
 //! Kills come from inside, at named points of the code (`src/faults.rs`, counted over the whole process), and from outside
 //! at any time. After each one the run is resumed; when it is over, its folder is compared with the undisturbed one.
@@ -141,7 +141,7 @@ fn values(folder: &Path, pack: &Path) -> Vec<String> {
     list
 }
 
-/// What serves the schema that the scripted model leaves: its reference, on the socket that is standard input.
+/// What serves the schema that the simulated model leaves: its reference, on the socket that is standard input.
 fn serve(arguments: &[String]) -> ExitCode {
     let value = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name).unwrap();

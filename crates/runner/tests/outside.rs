@@ -1,4 +1,4 @@
-//! What lies outside the agents: scenarios that are damaged, harnesses that cannot be called; without boxes.
+//! What lies outside the agents: scenarios that are damaged, harnesses that cannot be called; without containers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

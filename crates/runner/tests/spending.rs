@@ -1,4 +1,4 @@
-//! What an attempt spends is shown while it runs; without boxes.
+//! What an attempt spends is shown while it runs; without containers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,7 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("run");
     let mut settings = common::settings(&folder, &[]);
-    // An agent without a box may ask only the scripted model; this one does nothing but what this test answers.
+    // An agent without a container may ask only the simulated model; this one does nothing but what this test answers.
     let (base_url, _) = common::falls_silent();
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());

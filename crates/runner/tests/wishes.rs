@@ -1,4 +1,4 @@
-//! Wishes that come at awkward moments, and runs that cannot begin; without boxes.
+//! Wishes that come at awkward moments, and runs that cannot begin; without containers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -155,7 +155,7 @@ async fn an_attempt_that_was_given_up_before_there_was_a_snapshot_of_it_is_playe
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("unbegun");
     given_up(&folder).await;
-    // As where its boxes were never ready.
+    // As where its containers were never ready.
     std::fs::remove_dir_all(folder.join(".stamina/state/scenario_0/before")).unwrap();
     let at = folder.join("scenario_0/trajectory.json");
     // It is read by its lines, which stay as they are.

@@ -19,11 +19,11 @@ use crate::snapshot::give_to;
 use crate::volumes::box_user;
 use crate::{AgentBox, BoxEnd, BoxExit, Engine, Reach, SandboxError, Volumes, network};
 
-/// After the wall limit and its grace: what the box has left to end by itself before it is ended from outside.
+/// After the wall limit and its grace: what the container has left to end by itself before it is ended from outside.
 const BACKSTOP: u64 = GRACE + 5;
 /// Between SIGTERM and SIGKILL when the caller stops a box: enough for a harness to write its last file.
 const STOP_GRACE: Duration = Duration::from_secs(3);
-/// How long output, and news of why it was killed, may lag behind the end of a box.
+/// How long output, and news of why it was killed, may lag behind the end of a container.
 const LAG: Duration = Duration::from_secs(5);
 pub(crate) const NEWS_LAG: Duration = Duration::from_millis(300);
 
@@ -34,15 +34,15 @@ impl Engine {
         stop: CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
-        // The box is looked after by a task of its own: when this future is dropped in the middle, the token is
-        // cancelled and the task still ends and removes the box.
+        // The container is looked after by a task of its own: when this future is dropped in the middle, the token is
+        // cancelled and the task still ends and removes the container.
         let token = stop.child_token();
         let guard = token.clone().drop_guard();
         let (engine, what) = (self.clone(), what.clone());
         let done = tokio::spawn(async move { engine.agent_to_end(&what, &token, live).await }).await;
         drop(guard);
         done.unwrap_or_else(|panic| {
-            Err(SandboxError::Engine { doing: "look after a box", why: panic.to_string(), gone: false })
+            Err(SandboxError::Engine { doing: "look after a container", why: panic.to_string(), gone: false })
         })
     }
 
@@ -53,7 +53,7 @@ impl Engine {
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<BoxEnd, SandboxError> {
         let run = &what.owner.run;
-        // First: some engines do not remove a relay that has a box beside it.
+        // First: some engines do not remove a relay that has a container beside it.
         self.remove_stale(&what.owner, "agent").await?;
         let network = match what.reach {
             Reach::Open => {
@@ -95,14 +95,14 @@ impl Engine {
             (ended, _) => ended,
         };
         // Also where starting it failed: it may have been made. An engine that is gone cannot remove it now; the next
-        // box of the episode or the next start does.
+        // container of the episode or the next start does.
         match (ended, self.remove_box(&name).await) {
             (Ok(_), Err(error)) => Err(error),
             (ended, _) => ended,
         }
     }
 
-    /// The end of a box that could reach the gateway to its end. What an agent does without is not its own; but a relay that
+    /// The end of a container that could reach the gateway to its end. What an agent does without is not its own; but a relay that
     /// needs more memory than all its connections can is one that its agent has filled.
     pub(crate) async fn had_its_way(&self, relay: &str, mut end: BoxEnd) -> Result<BoxEnd, SandboxError> {
         match self.state(relay).await? {
@@ -120,7 +120,7 @@ impl Engine {
         })
     }
 
-    /// Reads a running box's output and waits for its end, which limits or the caller may bring about.
+    /// Reads a running container's output and waits for its end, which limits or the caller may bring about.
     async fn attend(
         &self,
         plan: &Plan<'_>,
@@ -149,7 +149,7 @@ impl Engine {
             tokio::select! {
                 piece = output.next(), if reading => match piece {
                     Some(Ok(piece)) => printed.take(piece),
-                    // The end of the output is not the end of the box; `ended` tells that, or why it cannot.
+                    // The end of the output is not the end of the container; `ended` tells that, or why it cannot.
                     Some(Err(_)) | None => reading = false,
                 },
                 code = &mut ended => break code?,
@@ -173,11 +173,11 @@ impl Engine {
                 () = stop.cancelled(), if stoppable => {
                     stoppable = false;
                     exit.stopped = true;
-                    // In the background: a box that prints while it is told to stop must not wait for us to read.
+                    // In the background: a container that prints while it is told to stop must not wait for us to read.
                     let (engine, name) = (self.clone(), name.to_owned());
                     tokio::spawn(async move {
                         if let Err(error) = engine.stop(&name, STOP_GRACE).await {
-                            tracing::warn!(%error, name, "a box could not be stopped, so it is removed");
+                            tracing::warn!(%error, name, "a container could not be stopped, so it is removed");
                             let _ = engine.remove_box(&name).await;
                         }
                     });
@@ -192,11 +192,11 @@ impl Engine {
             }
         };
         if reading && tokio::time::timeout(LAG, last).await.is_err() {
-            tracing::debug!(name, "the box has ended, its output has not");
+            tracing::debug!(name, "the container has ended, its output has not");
         }
         match self.state(name).await? {
             Some(state) => exit.out_of_memory |= state.out_of_memory,
-            // Podman says 0 of a box that somebody removed.
+            // Podman says 0 of a container that somebody removed.
             None => lost = !exit.stopped,
         }
         // A kill without a known reason: news of it may come a moment after the end.
@@ -222,8 +222,8 @@ impl Engine {
         Ok(printed.into_end(exit, seconds))
     }
 
-    /// What the engine tells of a box while it runs. Engines that do not tell (Podman knows no `oom`) are asked at the
-    /// end instead, by the box's own flag.
+    /// What the engine tells of a container while it runs. Engines that do not tell (Podman knows no `oom`) are asked at the
+    /// end instead, by the container's own flag.
     pub(crate) fn news(&self, name: &str) -> impl Stream<Item = News> + use<> {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let filters = HashMap::from([
@@ -242,7 +242,7 @@ impl Engine {
     }
 }
 
-/// What the engine tells of a running box.
+/// What the engine tells of a running container.
 pub(crate) enum News {
     /// The memory limit has killed something in it, which need not have ended it.
     MemoryStruck,
@@ -255,7 +255,7 @@ fn ended_by_us(exit: &BoxExit) -> bool {
     exit.stopped || exit.disk_full || exit.timed_out
 }
 
-/// Where we are root, the box is not: its folders have to be its own.
+/// Where we are root, the container is not: its folders have to be its own.
 pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> {
     if !rustix::process::getuid().is_root() {
         return Ok(());
@@ -304,7 +304,7 @@ impl Printed {
         self.show(piece);
     }
 
-    /// Who watches too slowly misses some: the box never waits for them.
+    /// Who watches too slowly misses some: the container never waits for them.
     fn show(&self, piece: Bytes) {
         if let Some(live) = &self.live {
             let _ = live.try_send(piece);

@@ -1,4 +1,4 @@
-//! What agent boxes and server boxes have in common: limits, rights, folders, and how one is made and taken away.
+//! What agent containers and server containers have in common: limits, rights, folders, and how one is made and taken away.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -23,12 +23,12 @@ use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, Volumes};
 /// Seconds between SIGTERM and SIGKILL at the wall limit.
 pub(crate) const GRACE: u64 = 15;
 
-/// Runs `$1…` for at most `$0` seconds. The limit lies inside the box so that it holds without us; images without
+/// Runs `$1…` for at most `$0` seconds. The limit lies inside the container so that it holds without us; images without
 /// `timeout` are ended from outside.
 pub(crate) const WALL: &str =
     "n=$0; if command -v timeout >/dev/null 2>&1; then exec timeout -k 15 \"$n\" \"$@\"; fi; exec \"$@\"";
 
-/// A box to be made.
+/// A container to be made.
 pub(crate) struct Plan<'a> {
     pub(crate) owner: &'a Owner,
     pub(crate) kind: &'static str,
@@ -42,12 +42,12 @@ pub(crate) struct Plan<'a> {
     pub(crate) extra: &'a ExtraArgs,
 }
 
-/// What a box is connected to.
+/// What a container is connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Network {
     /// Nothing.
     None,
-    /// The loopback of another box, whose name and hosts it has then.
+    /// The loopback of another container, whose name and hosts it has then.
     Beside(String),
     /// A bridge, by its name, without a way out.
     Inside(String),
@@ -66,11 +66,11 @@ impl Network {
     }
 }
 
-/// Output of a box as it comes.
+/// Output of a container as it comes.
 pub(crate) type Output = Pin<Box<dyn Stream<Item = Result<LogOutput, bollard::errors::Error>> + Send>>;
 
 impl Engine {
-    /// Makes a box, attaches to its output and starts it.
+    /// Makes a container, attaches to its output and starts it.
     pub(crate) async fn start(&self, plan: &Plan<'_>) -> Result<Output, SandboxError> {
         let workspace = self.volume(plan.owner, &plan.volumes.workspace).await?;
         let home = self.volume(plan.owner, &plan.volumes.home).await?;
@@ -81,7 +81,7 @@ impl Engine {
                 std::iter::once(plan.limits.seconds.to_string()).chain(plan.argv.iter().cloned()).collect(),
             ),
             env: Some(environment(plan)),
-            // Whatever the settings ask for: both folders belong to this user, and no box works as root.
+            // Whatever the settings ask for: both folders belong to this user, and no container works as root.
             user: Some(format!("{}:{}", box_user().0, box_user().1)),
             working_dir: Some("/workspace".to_owned()),
             hostname: (!matches!(plan.network, Network::Beside(_))).then(|| "box".to_owned()),
@@ -111,7 +111,7 @@ impl Engine {
             if status(&error) == Some(404) && (message.contains("image") || message.contains("manifest")) {
                 SandboxError::NoImage { image }
             } else {
-                failed("make a box")(error)
+                failed("make a container")(error)
             }
         })?;
         let attached = self
@@ -126,8 +126,8 @@ impl Engine {
                 }),
             )
             .await
-            .map_err(failed("attach to a box"))?;
-        self.docker.start_container(name, None).await.map_err(failed("start a box"))?;
+            .map_err(failed("attach to a container"))?;
+        self.docker.start_container(name, None).await.map_err(failed("start a container"))?;
         Ok(attached.output)
     }
 
@@ -183,7 +183,7 @@ impl Engine {
         }
     }
 
-    /// Waits until a box has ended: its exit code, or `None` where it was removed by someone else.
+    /// Waits until a container has ended: its exit code, or `None` where it was removed by someone else.
     pub(crate) async fn ended(&self, name: &str) -> Result<Option<i64>, SandboxError> {
         loop {
             let options = WaitContainerOptions { condition: "not-running".to_owned() };
@@ -196,10 +196,10 @@ impl Engine {
                 // Engines that send no headers before the end look like this after the client's patience.
                 Some(Err(bollard::errors::Error::RequestTimeoutError)) => {}
                 Some(Err(error)) if status(&error) == Some(404) => return Ok(None),
-                Some(Err(error)) => return Err(failed("wait for a box")(error)),
+                Some(Err(error)) => return Err(failed("wait for a container")(error)),
                 None => {
                     return Err(SandboxError::Engine {
-                        doing: "wait for a box",
+                        doing: "wait for a container",
                         why: "the connection ended".to_owned(),
                         gone: true,
                     });
@@ -208,7 +208,7 @@ impl Engine {
         }
     }
 
-    /// SIGTERM, and SIGKILL after `grace`. That the box has ended already is fine.
+    /// SIGTERM, and SIGKILL after `grace`. That the container has ended already is fine.
     pub(crate) async fn stop(&self, name: &str, grace: Duration) -> Result<(), SandboxError> {
         let options = StopContainerOptions {
             t: Some(i32::try_from(grace.as_secs()).unwrap_or(i32::MAX)),
@@ -217,11 +217,11 @@ impl Engine {
         match self.docker.stop_container(name, Some(options)).await {
             Ok(()) => Ok(()),
             Err(error) if matches!(status(&error), Some(304 | 404 | 409)) => Ok(()),
-            Err(error) => Err(failed("stop a box")(error)),
+            Err(error) => Err(failed("stop a container")(error)),
         }
     }
 
-    /// Removes a box, running or not; that it is gone already is fine.
+    /// Removes a container, running or not; that it is gone already is fine.
     pub(crate) async fn remove_box(&self, name: &str) -> Result<(), SandboxError> {
         for _ in 0..50 {
             let options = RemoveContainerOptions {
@@ -237,11 +237,11 @@ impl Engine {
                 Err(error) if status(&error) == Some(409) => {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
-                Err(error) => return Err(failed("remove a box")(error)),
+                Err(error) => return Err(failed("remove a container")(error)),
             }
         }
         Err(SandboxError::Engine {
-            doing: "remove a box",
+            doing: "remove a container",
             why: format!("the removal of {name} has been in progress for 5 s"),
             gone: false,
         })
@@ -254,7 +254,7 @@ impl Engine {
         reach: Reach,
         extra: &ExtraArgs,
     ) -> Result<(), SandboxError> {
-        // Agents first: some engines do not remove a relay that has a box beside it.
+        // Agents first: some engines do not remove a relay that has a container beside it.
         for kind in ["agent", "server"] {
             self.remove_stale(owner, kind).await?;
         }
@@ -264,7 +264,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes boxes of the same episode and kind that an engine's death or a crash has left: they would write into
+    /// Removes containers of the same episode and kind that an engine's death or a crash has left: they would write into
     /// the same folders.
     pub(crate) async fn remove_stale(&self, owner: &Owner, kind: &str) -> Result<(), SandboxError> {
         let wanted = vec![
@@ -277,7 +277,8 @@ impl Engine {
             filters: Some(HashMap::from([("label".to_owned(), wanted)])),
             ..Default::default()
         };
-        let found = self.docker.list_containers(Some(options)).await.map_err(failed("look for boxes"))?;
+        let found =
+            self.docker.list_containers(Some(options)).await.map_err(failed("look for containers"))?;
         for id in found.into_iter().filter_map(|found| found.id) {
             self.remove_box(&id).await?;
         }
@@ -293,7 +294,7 @@ impl Engine {
         }))
     }
 
-    /// All that the engine says of a box; `None` = it is not there. Between the end of a box and its own clean-up Podman
+    /// All that the engine says of a container; `None` = it is not there. Between the end of a container and its own clean-up Podman
     /// calls its state `stopped`, which is no word of Docker's API and not understood: then it is asked again.
     pub(crate) async fn inspect(&self, name: &str) -> Result<Option<ContainerInspectResponse>, SandboxError> {
         let mut patience = 100;
@@ -307,13 +308,13 @@ impl Engine {
                     patience -= 1;
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
-                Err(error) => return Err(failed("look at a box")(error)),
+                Err(error) => return Err(failed("look at a container")(error)),
             }
         }
     }
 }
 
-/// What the engine says of a box.
+/// What the engine says of a container.
 pub(crate) struct State {
     pub(crate) running: bool,
     pub(crate) code: Option<i64>,

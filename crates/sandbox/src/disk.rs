@@ -1,6 +1,6 @@
-//! The disk limit, which no engine enforces on a bound folder: looked at while a box runs.
+//! The disk limit, which no engine enforces on a bound folder: looked at while a container runs.
 //!
-//! Counted are both folders, the box's own layer, and files that have lost their name but are still open (seen where
+//! Counted are both folders, the container's own layer, and files that have lost their name but are still open (seen where
 //! engine and host are one machine, and the host lets us look). What is left, such as a file that is only mapped, is
 //! bounded by [`RESERVE`].
 
@@ -23,10 +23,10 @@ const SHARE: u32 = 10;
 /// But never longer than this: looking is slow too on a busy machine, and a disk fills meanwhile.
 const SELDOM: Duration = Duration::from_secs(5);
 
-/// What a box may still write before the host's own disk is in danger: below this much free space boxes are ended.
+/// What a container may still write before the host's own disk is in danger: below this much free space containers are ended.
 pub(crate) const RESERVE: u64 = 256 << 20;
 
-/// Why a box has to end.
+/// Why a container has to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Full {
     /// It went over its own limit.
@@ -40,7 +40,7 @@ pub(crate) enum Full {
     },
 }
 
-/// Comes back when a box uses more than `limit` bytes; else never.
+/// Comes back when a container uses more than `limit` bytes; else never.
 pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> Full {
     loop {
         let began = Instant::now();
@@ -75,7 +75,7 @@ pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> Full
     }
 }
 
-/// Why a box has to end that uses so much on a disk with so much left. Its own limit comes first: one that is over it is not
+/// Why a container has to end that uses so much on a disk with so much left. Its own limit comes first: one that is over it is not
 /// excused by having filled the host as well.
 fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<Full> {
     if used > limit {
@@ -87,7 +87,8 @@ fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<Full>
 
 /// That the disk of the host has next to nothing left, as a fault of the machine.
 pub(crate) fn no_room(path: String, free: u64) -> SandboxError {
-    let why = format!("its disk has only {} MB left, so the box was ended; make room and resume", free >> 20);
+    let why =
+        format!("its disk has only {} MB left, so the container was ended; make room and resume", free >> 20);
     SandboxError::NoRoom { path, why }
 }
 
@@ -112,7 +113,7 @@ fn free(folder: &PathBuf) -> Option<u64> {
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// What the box wrote outside its folders and `/tmp`, and what has no name any more.
+/// What the container wrote outside its folders and `/tmp`, and what has no name any more.
 async fn beside(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) -> u64 {
     let options = InspectContainerOptions { size: true };
     let Ok(found) = engine.docker.inspect_container(name, Some(options)).await else {
@@ -130,8 +131,8 @@ async fn beside(engine: &Engine, name: &str, folders: &[PathBuf], limit: u64) ->
     layer.saturating_add(unnamed)
 }
 
-/// Bytes of open files without a name, on the disks of the folders or of the box's own layer; counting ends once they
-/// are more than `enough`. `first` is the box's first process as the host sees it.
+/// Bytes of open files without a name, on the disks of the folders or of the container's own layer; counting ends once they
+/// are more than `enough`. `first` is the container's first process as the host sees it.
 fn unnamed(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
     let device = |path: &Path| std::fs::metadata(path).ok().map(|found| found.dev());
     let layer = PathBuf::from(format!("/proc/{first}/root"));
@@ -161,7 +162,7 @@ fn unnamed(first: i64, folders: &[PathBuf], enough: u64) -> u64 {
     bytes
 }
 
-/// Processes of the control group that a process is in: those of its box. None where groups are not to be seen.
+/// Processes of the control group that a process is in: those of its container. None where groups are not to be seen.
 fn processes(first: i64) -> Vec<u64> {
     let Ok(groups) = std::fs::read_to_string(format!("/proc/{first}/cgroup")) else {
         return Vec::new();

@@ -46,20 +46,20 @@ pub struct EngineInfo {
     /// Whether it runs in a machine or a network namespace of its own (Docker Desktop, Colima; this program in a container), so
     /// that its bridges are not here.
     pub elsewhere: bool,
-    /// Where it keeps images and what boxes write outside of their volumes; `None` = it does not say.
+    /// Where it keeps images and what containers write outside of their volumes; `None` = it does not say.
     pub root: Option<PathBuf>,
 }
 
 impl EngineInfo {
     /// Why no run can be played with it, though images can be built; `None` = it can.
     ///
-    /// Servers are tested on the bridges of the boxes. An engine without root, and one in a machine of its own, has these where
+    /// Servers are tested on the bridges of the containers. An engine without root, and one in a machine of its own, has these where
     /// this program does not reach them.
     pub fn unfit(&self) -> Option<&'static str> {
         if self.elsewhere {
-            Some("it runs in a machine or a container of its own, and this one does not reach its boxes")
+            Some("it runs in a machine or a container of its own, and this one does not reach its containers")
         } else if self.rootless {
-            Some("it runs without root, and this machine does not reach its boxes")
+            Some("it runs without root, and this machine does not reach its containers")
         } else {
             None
         }
@@ -100,11 +100,11 @@ impl Engine {
             .map_err(|why| SandboxError::NoEngine { tried: vec![(address.to_owned(), why)] })
     }
 
-    /// Only sockets of this machine: boxes work on folders of this machine.
+    /// Only sockets of this machine: containers work on folders of this machine.
     async fn at(address: &str) -> Result<Self, String> {
         let Some(path) = address.strip_prefix("unix://") else {
             return Err(
-                "only unix:// sockets are understood: boxes work on folders of this machine".to_owned()
+                "only unix:// sockets are understood: containers work on folders of this machine".to_owned()
             );
         };
         // The client's own message for a missing socket does not say that it is missing.
@@ -253,7 +253,7 @@ pub(crate) fn failed(doing: &'static str) -> impl FnOnce(bollard::errors::Error)
 }
 
 /// Whether an engine says that its own disk is full, in the words of the system. The kernel says the same of tables of its own,
-/// which have room again when other boxes end.
+/// which have room again when other containers end.
 fn is_full(why: &str) -> bool {
     let why = why.to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| why.contains(sign));

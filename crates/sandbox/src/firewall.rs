@@ -1,4 +1,4 @@
-//! Services of the host that listen on all addresses are kept from server boxes, where this program may: as root, on a machine
+//! Services of the host that listen on all addresses are kept from server containers, where this program may: as root, on a machine
 //! whose engine makes its bridges here.
 //!
 //! A bridge leads to the host itself by every address that it has, also from a network without a way out. So packets that
@@ -12,7 +12,7 @@ use crate::owner::{Process, plain};
 
 /// How comments of our rules begin.
 const MARK: &str = "stamina-lab";
-/// Both tables of rules; boxes have no IPv6 unless the engine was told so.
+/// Both tables of rules; containers have no IPv6 unless the engine was told so.
 const PROGRAMS: [&str; 2] = ["iptables", "ip6tables"];
 
 /// Whether rules may be made here: as root, and where they can be listed. Blocks.
@@ -33,16 +33,16 @@ pub(crate) fn is_proven() -> bool {
     proven
 }
 
-/// Keeps boxes on a bridge from the host. Errors are sentences, and then no rule is left. Blocks.
+/// Keeps containers on a bridge from the host. Errors are sentences, and then no rule is left. Blocks.
 pub(crate) fn guard(run: &str, bridge: &str) -> Result<(), String> {
     for program in PROGRAMS {
         if let Err(error) = guard_with(program, run, bridge) {
-            // Half of the rules would keep tests from the boxes.
+            // Half of the rules would keep tests from the containers.
             remove_of(program, |rule| rule.run() == Some(run) && rule.bridge() == Some(bridge));
             if program == PROGRAMS[0] {
                 return Err(error);
             }
-            tracing::warn!("servers in boxes may reach services of this machine over IPv6: {error}");
+            tracing::warn!("servers in containers may reach services of this machine over IPv6: {error}");
         }
     }
     Ok(())
@@ -77,7 +77,7 @@ pub(crate) fn unguard(run: &str) {
     remove(|rule| rule.run() == Some(run));
 }
 
-/// Takes the rules of dead processes away, but those of runs that still have boxes. Blocks.
+/// Takes the rules of dead processes away, but those of runs that still have containers. Blocks.
 pub(crate) fn sweep(guarded: &HashSet<String>) {
     remove(|rule| {
         rule.owner().is_some_and(|owner| !Process::of_label(&owner).lives())

@@ -18,7 +18,7 @@ use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
 const SNAPSHOTS: &str = "stamina-snapshot:";
 
 impl Engine {
-    /// All containers, images, networks and volumes with our labels of a run, boxes first: the order in which they can be removed.
+    /// All containers, images, networks and volumes with our labels of a run, containers first: the order in which they can be removed.
     pub async fn leftovers(&self) -> Result<Vec<Leftover>, SandboxError> {
         self.labelled(&key("run")).await
     }
@@ -86,7 +86,7 @@ impl Engine {
     /// fine. Tries them all; the first error is told. Volumes are only names for folders, which stay.
     pub async fn remove(&self, leftovers: &[Leftover]) -> Result<(), SandboxError> {
         let mut first = None;
-        // Of boxes those first that others do not lean on: some engines keep a relay while a box is beside it.
+        // Of containers those first that others do not lean on: some engines keep a relay while a container is beside it.
         let is_relay =
             |leftover: &Leftover| leftover.labels.get(&key("kind")).is_some_and(|kind| kind == "relay");
         for (kind, relays) in [
@@ -147,7 +147,7 @@ impl Engine {
             .collect();
         left.retain(|leftover| leftover.kind == "container" || !busy.contains(&leftover.run));
         let removed = self.remove(&left).await;
-        // Whatever could not be removed: rules go where no box is left that they keep from this machine.
+        // Whatever could not be removed: rules go where no container is left that they keep from this machine.
         let boxes = self.leftovers().await?.into_iter().filter(|leftover| leftover.kind == "container");
         let guarded: HashSet<String> = boxes.map(|leftover| plain(&leftover.run)).collect();
         quietly(move || firewall::sweep(&guarded)).await;

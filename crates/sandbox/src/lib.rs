@@ -1,16 +1,16 @@
-//! Boxes for code that nobody trusts: containers of Docker or Podman, or plain processes where only our own code runs.
+//! Containers of Docker or Podman for code that nobody trusts, or plain processes where only the code of this project runs.
 //!
 //! An [`Engine`] is the container engine that answered. An episode has two folders on the host, its workspace and the
-//! agent's HOME ([`Volumes`]); an *agent box* runs one command on them under limits, a *server box* runs `run.sh` on a
+//! agent's HOME ([`Volumes`]); an *agent container* runs one command on them under limits, a *server container* runs `run.sh` on a
 //! copy of them and lets tests reach one port. All containers, networks and volumes carry [`LABEL`]s, so that what a
 //! crashed program left behind is found and taken away.
 //!
 //! Nothing here knows about models, suites or turns.
 //!
-//! **Files**: [`agent_box`] and [`server_box`] say what a box is and how it ends, [`container`] what both have in common,
+//! **Files**: [`agent_box`] and [`server_box`] say what a container is and how it ends, [`container`] what both have in common,
 //! [`network`], `firewall`, [`relay`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
 //! same without an engine, [`snapshot`] hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
-//! where boxes come from. [`task_box`] is the container of a trial of somebody else's task, which has neither volumes nor
+//! where containers come from. [`task_box`] is the container of a trial of somebody else's task, which has neither volumes nor
 //! a relay.
 
 mod agent_box;
@@ -46,10 +46,10 @@ pub use task_box::{FileLeft, FilesLeft, OpenTask, Packed, TaskBox, TaskCommand};
 pub use volumes::box_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time
-/// of the process that made it, so that another living run's boxes are left alone).
+/// of the process that made it, so that another living run's containers are left alone).
 pub const LABEL: &str = "org.stamina-lab";
 
-/// Whose box it is; becomes labels and part of names.
+/// Whose container it is; becomes labels and part of names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Owner {
     /// Id of the run: 8 hex digits.
@@ -67,7 +67,7 @@ pub struct Volumes {
     pub home: PathBuf,
 }
 
-/// What a box may use.
+/// What a container may use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// CPU cores; may be a fraction.
@@ -76,11 +76,11 @@ pub struct Limits {
     pub memory: u64,
     /// Processes and threads.
     pub pids: u32,
-    /// Bytes in both volumes and the box's own layer together. Looked at every second; one file never gets larger.
+    /// Bytes in both volumes and the container's own layer together. Looked at every second; one file never gets larger.
     pub disk: u64,
     /// Open files of one process.
     pub files: u64,
-    /// Wall seconds: SIGTERM inside the box, SIGKILL 15 s later.
+    /// Wall seconds: SIGTERM inside the container, SIGKILL 15 s later.
     pub seconds: u64,
     /// Bytes of standard output and of standard error that are kept (head and tail); the rest is read and dropped.
     pub output: u64,
@@ -101,17 +101,17 @@ impl Default for Limits {
     }
 }
 
-/// What a box reaches.
+/// What a container reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// The gateway, by a relay; no internet, no other box, nothing of this machine.
+    /// The gateway, by a relay; no internet, no other container, nothing of this machine.
     Gateway,
     /// The internet as well.
     Open,
 }
 
-/// A command to run as an agent box.
+/// A command to run as an agent container.
 #[derive(Debug, Clone)]
 pub struct AgentBox {
     /// Whose.
@@ -135,7 +135,7 @@ pub struct AgentBox {
 /// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraArgs {
-    /// `uid:gid`. Not obeyed: boxes run as [`box_user`], whose their folders are ([`ExtraArgs::ignored`]).
+    /// `uid:gid`. Not obeyed: containers run as [`box_user`], whose their folders are ([`ExtraArgs::ignored`]).
     pub user: Option<String>,
     /// `NAME=value`; HOME and what the caller sets stay as they are.
     pub env: Vec<(String, String)>,
@@ -165,7 +165,7 @@ pub struct ServerBox {
     pub owner: Owner,
     /// Image name.
     pub image: String,
-    /// Copies that this box may change.
+    /// Copies that this container may change.
     pub volumes: Volumes,
     /// Its limits.
     pub limits: Limits,
@@ -174,7 +174,7 @@ pub struct ServerBox {
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BoxExit {
-    /// Exit code; `None` = the box was lost (the engine died, somebody removed it).
+    /// Exit code; `None` = the container was lost (the engine died, somebody removed it).
     pub code: Option<i64>,
     /// The wall limit ended it.
     pub timed_out: bool,
@@ -186,7 +186,7 @@ pub struct BoxExit {
     pub stopped: bool,
 }
 
-/// What an agent box left.
+/// What an agent container left.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BoxEnd {
     /// How it ended.
@@ -201,7 +201,7 @@ pub struct BoxEnd {
     pub seconds: f64,
 }
 
-/// A running server box.
+/// A running server container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerAt {
     /// Where tests reach it; `None` = it has ended already.
@@ -210,7 +210,7 @@ pub struct ServerAt {
     pub id: String,
 }
 
-/// How a server box ended, asked after the tests.
+/// How a server container ended, asked after the tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerEnd {
     /// Set if it ended before it was told to.
@@ -219,7 +219,7 @@ pub struct ServerEnd {
     pub log: Vec<u8>,
 }
 
-/// What can go wrong with boxes. Each is a fault of the machine or the settings, never of an agent.
+/// What can go wrong with containers. Each is a fault of the machine or the settings, never of an agent.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// Nothing answered.
@@ -260,7 +260,7 @@ pub enum SandboxError {
         /// Whether the engine is gone, so that waiting for it may help.
         gone: bool,
     },
-    /// The disk of the host is full, or what this user may write on it: no box can do without.
+    /// The disk of the host is full, or what this user may write on it: no container can do without.
     #[error("{path}: {why}")]
     NoRoom {
         /// What lies there.
@@ -308,7 +308,7 @@ pub struct Leftover {
     pub labels: BTreeMap<String, String>,
 }
 
-/// Where a gateway has to listen, so that boxes reach it.
+/// Where a gateway has to listen, so that containers reach it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayPlace {
     /// At any port of an address of this machine.
@@ -317,22 +317,22 @@ pub enum GatewayPlace {
     Socket {
         /// Its path; its folder is there.
         path: PathBuf,
-        /// What boxes see of it.
+        /// What containers see of it.
         seen: SocketAddr,
     },
 }
 
-/// Where boxes run.
+/// Where containers run.
 pub enum Boxes {
     /// In a container engine.
     Engine(Engine),
-    /// As plain processes of this machine, with no protection at all: only for the mock agent with the oracle model.
+    /// As plain processes of this machine, with no protection at all: only for the mock agent with the simulated model.
     Local(Local),
 }
 
 impl Boxes {
-    /// Makes (or finds again) what a run needs before its first box, and says where its gateway has to listen. `folder` is
-    /// for a socket of it: made where needed, and seen by no box but our own.
+    /// Makes (or finds again) what a run needs before its first container, and says where its gateway has to listen. `folder` is
+    /// for a socket of it: made where needed, and seen by no container but our own.
     pub async fn prepare(
         &self,
         run: &str,
@@ -345,7 +345,7 @@ impl Boxes {
         }
     }
 
-    /// Keeps server boxes of a prepared run from services of the host that listen on all addresses. False where this program
+    /// Keeps server containers of a prepared run from services of the host that listen on all addresses. False where this program
     /// may not (it is not root) or cannot (the engine is another machine, or Podman); errors are sentences.
     pub async fn guard(&self, run: &str) -> Result<bool, String> {
         match self {
@@ -354,8 +354,8 @@ impl Boxes {
         }
     }
 
-    /// Ends what is left of an episode's boxes, which would write into its folders, and makes the way of its agents to the
-    /// gateway: what takes time before a box can start.
+    /// Ends what is left of an episode's containers, which would write into its folders, and makes the way of its agents to the
+    /// gateway: what takes time before a container can start.
     pub async fn ready(&self, owner: &Owner, reach: Reach, extra: &ExtraArgs) -> Result<(), SandboxError> {
         match self {
             Self::Engine(engine) => engine.ready(owner, reach, extra).await,
@@ -364,7 +364,7 @@ impl Boxes {
     }
 
     /// Runs a command to its end. `stop` ends it early; what it prints is also sent to `live` as it comes (dropped where
-    /// nobody takes it). Dropping the future ends and removes the box as well, shortly after.
+    /// nobody takes it). Dropping the future ends and removes the container as well, shortly after.
     pub async fn agent(
         &self,
         what: &AgentBox,
@@ -377,7 +377,7 @@ impl Boxes {
         }
     }
 
-    /// Takes away what an episode has in the engine between its boxes; another box of it makes that anew.
+    /// Takes away what an episode has in the engine between its containers; another container of it makes that anew.
     pub async fn release(&self, owner: &Owner) -> Result<(), SandboxError> {
         match self {
             Self::Engine(engine) => engine.release(owner).await,
@@ -393,7 +393,7 @@ impl Boxes {
         }
     }
 
-    /// Whether the server's box still runs.
+    /// Whether the server's container still runs.
     pub async fn runs(&self, server: &ServerAt) -> Result<bool, SandboxError> {
         match self {
             Self::Engine(engine) => engine.runs(server).await,
@@ -401,7 +401,7 @@ impl Boxes {
         }
     }
 
-    /// Ends a server and removes its box.
+    /// Ends a server and removes its container.
     pub async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
         match self {
             Self::Engine(engine) => engine.end(server).await,

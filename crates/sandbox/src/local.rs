@@ -1,4 +1,4 @@
-//! Boxes that are none: plain processes of this machine, for the mock agent with the oracle model, whose code we wrote
+//! Containers that are none: plain processes of this machine, for the mock agent with the simulated model, whose code we wrote
 //! ourselves. Limits are the wall time and the kept output; nothing else is limited, nothing is hidden.
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ use crate::{AgentBox, BoxEnd, BoxExit, SandboxError, ServerAt, ServerBox, Server
 /// which has ended reaches nobody, not even itself.
 const PORTS: std::ops::Range<u16> = 20_000..30_000;
 
-/// The schema that the scripted model leaves in the workspace where there are no containers.
+/// The schema that the simulated model leaves in the workspace where there are no containers.
 const SCHEMA: &str = "schema.yaml";
 
 /// Plain processes. Clones share the servers that run.

@@ -1,12 +1,12 @@
-//! The networks of a run. Two kinds, each a bridge of its own on which boxes do not reach each other:
+//! The networks of a run. Two kinds, each a bridge of its own on which containers do not reach each other:
 //!
-//! - `servers`: internal (no way out, no name service that leads out), for server boxes; from the host tests reach them.
+//! - `servers`: internal (no way out, no name service that leads out), for server containers; from the host tests reach them.
 //! - `open`: with a way out, for agents where the settings ask for it; the host's address on it is where the gateway listens.
 //!
 //! Other agents are on no bridge: `crate::relay`.
 //!
-//! From a box on a bridge the host itself is reached, by any of its addresses (the bridge routes to them). Rules of the
-//! firewall (`crate::firewall`) keep server boxes from it. Known limit: where they cannot be made, a server box can see
+//! From a container on a bridge the host itself is reached, by any of its addresses (the bridge routes to them). Rules of the
+//! firewall (`crate::firewall`) keep server containers from it. Known limit: where they cannot be made, a server container can see
 //! services of the host that listen on all addresses.
 
 use std::collections::{HashMap, HashSet};
@@ -122,7 +122,7 @@ impl Engine {
     }
 
     /// Makes a network unless it is there already. One at a time: two episodes that start at once need the same one. Where
-    /// one that was in use is gone, the way to the run's boxes has to be made anew, with its rules and the gateway's
+    /// one that was in use is gone, the way to the run's containers has to be made anew, with its rules and the gateway's
     /// address: an engine that is gone, for the caller.
     pub(crate) async fn network(&self, run: &str, name: &str, internal: bool) -> Result<(), SandboxError> {
         let mut networks = self.networks.lock().await;
@@ -135,7 +135,7 @@ impl Engine {
         match self.docker.inspect_network(name, None).await {
             Ok(found) => {
                 // One that a dead process made would be swept away by the next program that starts: it is made anew, as
-                // ours. That fails while a box is on it, and then it is as it was.
+                // ours. That fails while a container is on it, and then it is as it was.
                 let owner = found.labels.and_then(|mut labels| labels.remove(&key("owner")));
                 let id = found.id.unwrap_or_else(|| name.to_owned());
                 if owner.is_some_and(|owner| !Process::of_label(&owner).lives())

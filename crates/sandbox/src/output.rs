@@ -1,9 +1,9 @@
-//! What a box prints: the head and the tail are kept, the middle is counted and dropped, so that a gigabyte of output
+//! What a container prints: the head and the tail are kept, the middle is counted and dropped, so that a gigabyte of output
 //! costs no more memory than a line.
 
 use std::collections::VecDeque;
 
-/// One stream of a box.
+/// One stream of a container.
 pub(crate) struct Kept {
     head: Vec<u8>,
     tail: VecDeque<u8>,

@@ -28,7 +28,7 @@ pub(crate) fn labels(run: &str, episode: Option<&str>, kind: &str) -> HashMap<St
     labels
 }
 
-/// A name that no other box has: `stamina-0f3a5c77-scenario_3-agent-4711-12`.
+/// A name that no other container has: `stamina-0f3a5c77-scenario_3-agent-4711-12`.
 pub(crate) fn unique_name(run: &str, episode: &str, kind: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

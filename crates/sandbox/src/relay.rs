@@ -1,10 +1,10 @@
-//! How an agent's box reaches the gateway and nothing else, whoever this program runs as: it has no network at all, only the
-//! loopback of a *relay*, a small box of ours beside it, in whose network it is put. The relay listens there on one port and
+//! How an agent's container reaches the gateway and nothing else, whoever this program runs as: it has no network at all, only the
+//! loopback of a *relay*, a small container of ours beside it, in whose network it is put. The relay listens there on one port and
 //! passes on what comes to the gateway's socket, a file in a folder that only it sees. So there is no way to the host, to
-//! other boxes or to the internet that would have to be closed.
+//! other containers or to the internet that would have to be closed.
 //!
-//! A relay is made with the first box of an episode and goes with the episode ([`crate::Boxes::release`]). The agent sees none of
-//! its processes and files. Attempts follow each other in the same network: sockets of a box that is gone are not kept
+//! A relay is made with the first container of an episode and goes with the episode ([`crate::Boxes::release`]). The agent sees none of
+//! its processes and files. Attempts follow each other in the same network: sockets of a container that is gone are not kept
 //! waiting (`TIME_WAIT`), so that a port which one attempt has used is free in the next.
 
 use std::collections::HashMap;
@@ -22,9 +22,9 @@ use crate::owner::{labels, unique_name};
 use crate::volumes::box_user;
 use crate::{Engine, ExtraArgs, Owner, SandboxError};
 
-/// Where boxes with a relay see the gateway. No server that an agent writes is likely to want this port.
+/// Where containers with a relay see the gateway. No server that an agent writes is likely to want this port.
 pub(crate) const SEEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 47_110);
-/// Connections of one box at once.
+/// Connections of one container at once.
 const CONNECTIONS: u32 = 128;
 /// Bytes of memory: Python, and what these connections have on their way.
 const MEMORY: i64 = 128 << 20;
@@ -38,7 +38,7 @@ const SCRIPT: &str = include_str!("relay.py");
 pub(crate) struct Relays {
     /// The socket of each run's gateway.
     sockets: HashMap<String, PathBuf>,
-    /// Names of boxes.
+    /// Names of containers.
     made: HashMap<Owner, String>,
 }
 
@@ -95,7 +95,7 @@ impl Engine {
         self.remove_stale(owner, "relay").await
     }
 
-    /// Forgets the relays of a run, whose boxes are gone.
+    /// Forgets the relays of a run, whose containers are gone.
     pub(crate) async fn forget_relays(&self, run: &str) {
         let mut relays = self.relays.lock().await;
         relays.sockets.remove(run);
@@ -105,7 +105,7 @@ impl Engine {
 
 fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody {
     let (folder, name) = (socket.parent().unwrap_or(socket), socket.file_name().unwrap_or_default());
-    // Names belong to the network, so boxes beside it have these, too. Without a bridge an engine does not name the box itself.
+    // Names belong to the network, so containers beside it have these, too. Without a bridge an engine does not name the container itself.
     let hosts = std::iter::once("box:127.0.0.1".to_owned()).chain(extra.hosts.iter().cloned()).collect();
     let command =
         [SCRIPT, &SEEN.port().to_string(), &format!("/gateway/{}", name.display()), &CONNECTIONS.to_string()];
@@ -135,7 +135,7 @@ fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody 
             memory_swap: Some(MEMORY),
             pids_limit: Some(16),
             cap_drop: Some(vec!["ALL".to_owned()]),
-            // A socket of this program is no file that SELinux would let a box use; nothing but our own code runs here.
+            // A socket of this program is no file that SELinux would let a container use; nothing but our own code runs here.
             security_opt: Some(vec!["no-new-privileges".to_owned(), "label=disable".to_owned()]),
             log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
             ..Default::default()

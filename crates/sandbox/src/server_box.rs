@@ -1,7 +1,7 @@
 //! A server that is tested: started fresh on copies of the volumes, reached by its own address on an internal network,
 //! its log kept within a cap.
 //!
-//! Engines give the address of a box that has ended to the next one at once. So each server has a port of its own: what is
+//! Engines give the address of a container that has ended to the next one at once. So each server has a port of its own: what is
 //! still asked of one that has ended does not come to that of another episode.
 
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +22,7 @@ use crate::{
     BoxExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerBox, ServerEnd, disk, network,
 };
 
-/// What servers in boxes listen on, each on the next: below the ports that kernels give to clients.
+/// What servers in containers listen on, each on the next: below the ports that kernels give to clients.
 const PORTS: std::ops::Range<u16> = 8_000..32_000;
 
 /// A port that none of many servers before has had.
@@ -32,7 +32,7 @@ fn next_port() -> u16 {
     PORTS.start + u16::try_from(turn).unwrap_or_default()
 }
 
-/// A server box that this process looks after.
+/// A server container that this process looks after.
 pub(crate) struct Served {
     log: Arc<Mutex<Kept>>,
     reader: JoinHandle<()>,
@@ -72,8 +72,8 @@ impl Engine {
         self.remove_stale(&what.owner, "server").await?;
         give_volumes(&what.volumes).await?;
         let name = unique_name(run, &what.owner.episode, "server");
-        // On a task of its own, for the same reason as an agent's box. If nobody takes what it brings (this future was
-        // dropped), the guard that comes with it removes the box.
+        // On a task of its own, for the same reason as an agent's container. If nobody takes what it brings (this future was
+        // dropped), the guard that comes with it removes the container.
         let (engine, what) = (self.clone(), what.clone());
         let started = tokio::spawn(async move {
             let guard = Unclaimed { engine: engine.clone(), name: Some(name.clone()) };
@@ -92,7 +92,11 @@ impl Engine {
             }
         });
         let started = started.await.unwrap_or_else(|panic| {
-            Err(SandboxError::Engine { doing: "start a server box", why: panic.to_string(), gone: false })
+            Err(SandboxError::Engine {
+                doing: "start a server container",
+                why: panic.to_string(),
+                gone: false,
+            })
         });
         let (at, guard) = started?;
         guard.claim();
@@ -143,7 +147,7 @@ impl Engine {
             .and_then(|found| found.network_settings?.networks?.remove(network)?.ip_address?.parse().ok());
         if runs && address.is_none() {
             return Err(SandboxError::Engine {
-                doing: "tell the address of a server box",
+                doing: "tell the address of a server container",
                 why: format!("it has none on {network}"),
                 gone: false,
             });
@@ -188,7 +192,7 @@ impl Engine {
         }
         let log = match served {
             Some(mut served) => {
-                // The output ends with the box; a moment for its last lines.
+                // The output ends with the container; a moment for its last lines.
                 let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
                 let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
                 std::mem::replace(&mut *log, Kept::new(0)).into_bytes()
@@ -230,7 +234,7 @@ async fn listen(engine: Engine, name: String, tell: watch::Sender<Heard>) {
 /// A server may fill the disk just as an agent may.
 async fn watch_disk(engine: Engine, name: String, what: ServerBox, full: Arc<OnceLock<Full>>) {
     let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
-    tracing::warn!(?why, name, "a server box has used up its disk");
+    tracing::warn!(?why, name, "a server container has used up its disk");
     let _ = full.set(why);
     if let Err(error) = engine.stop(&name, Duration::ZERO).await {
         tracing::warn!(%error, name, "it could not be stopped");
@@ -258,7 +262,7 @@ impl Drop for Unclaimed {
         runtime.spawn(async move {
             engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
             if let Err(error) = engine.remove_box(&name).await {
-                tracing::warn!(%error, name, "a server box was left behind");
+                tracing::warn!(%error, name, "a server container was left behind");
             }
         });
     }

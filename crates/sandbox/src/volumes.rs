@@ -1,7 +1,7 @@
 //! Volumes of the engine that are bound to folders of the host: named and labelled, yet the state lies in the run's
 //! folder, where it can be copied, kept and resumed without the engine.
 //!
-//! A volume holds nothing itself. It is made for a box, named after the folder, and goes when the run is cleared.
+//! A volume holds nothing itself. It is made for a container, named after the folder, and goes when the run is cleared.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::engine::{failed, status};
 use crate::owner::{Process, labels, plain};
 use crate::{Engine, Owner, SandboxError};
 
-/// `uid:gid` that boxes run as: the user's own, so that files belong to them; a plain one where the user is root,
+/// `uid:gid` that containers run as: the user's own, so that files belong to them; a plain one where the user is root,
 /// because several harnesses refuse to work as root.
 pub fn box_user() -> (u32, u32) {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());

@@ -1,4 +1,4 @@
-//! Boxes in a real container engine: what a command finds, how it ends, what is left behind.
+//! Containers in a real container engine: what a command finds, how it ends, what is left behind.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 
@@ -33,7 +33,7 @@ async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
     assert_eq!(text(&end.stderr), "oops\n");
     assert_eq!(end.output_bytes, (end.stdout.len() + end.stderr.len()) as u64);
 
-    // The next box of the episode finds the files, and no temporary ones.
+    // The next container of the episode finds the files, and no temporary ones.
     let end = place.run(&place.shell("cat file $HOME/note; ls /tmp | wc -l; touch /tmp/x")).await;
     assert_eq!(text(&end.stdout), "kept\ntoo\n0\n", "{end:?}");
     assert_eq!(end.exit.code, Some(0));
@@ -150,7 +150,7 @@ async fn ask(address: std::net::SocketAddr) -> String {
     }
 }
 
-/// What a box costs beside what runs in it. Printed rather than bounded: the machine may be busy with anything.
+/// What a container costs beside what runs in it. Printed rather than bounded: the machine may be busy with anything.
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn what_boxes_cost() {
@@ -172,7 +172,7 @@ async fn what_boxes_cost() {
     // Shown with --nocapture.
     let _ = std::io::Write::write_all(
         &mut std::io::stderr(),
-        format!("agent box {agent:.0?}, server box {server:.0?}\n").as_bytes(),
+        format!("agent container {agent:.0?}, server container {server:.0?}\n").as_bytes(),
     );
     assert!(agent + server < Duration::from_mins(1), "{agent:?}, {server:?}");
     place.clear().await;
@@ -242,7 +242,7 @@ async fn a_port_of_one_attempt_is_free_in_the_next() {
     place.clear().await;
 }
 
-/// A gateway that takes another's place has a socket of its own; and a folder that boxes cannot enter is no agent's fault.
+/// A gateway that takes another's place has a socket of its own; and a folder that containers cannot enter is no agent's fault.
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn every_gateway_has_a_socket_that_relays_can_reach() {

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 const MIB: u64 = 1 << 20;
 
-/// What a second of an idle machine may take on one that does a dozen other things: these tests are about how boxes end,
+/// What a second of an idle machine may take on one that does a dozen other things: these tests are about how containers end,
 /// not about how fast.
 const BUSY: Duration = Duration::from_secs(8);
 
@@ -37,7 +37,7 @@ async fn run(place: &Place, what: &AgentBox, within: u64) -> BoxEnd {
     end
 }
 
-/// What processes of a test's boxes can be known by on the host.
+/// What processes of a test's containers can be known by on the host.
 fn mark(place: &Place) -> String {
     format!("98765{}", u32::from_str_radix(&place.owner.run, 16).unwrap())
 }
@@ -183,7 +183,7 @@ async fn one_that_writes_links_to_everywhere() {
     assert_eq!(end.exit, plain(0), "{end:?}");
     assert_eq!(text(&end.stdout), "no hard link\n");
     let before = std::fs::metadata("/etc/passwd").unwrap();
-    // The next box measures the folders and gives them to its user.
+    // The next container measures the folders and gives them to its user.
     let end = run(&place, &place.shell("ls -l"), 30).await;
     assert_eq!(end.exit, plain(0), "{end:?}");
     assert!(used(&place) < MIB, "links are not followed: {}", used(&place));
@@ -275,7 +275,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     use tokio::io::AsyncWriteExt;
     let place = Place::new().await;
     let GatewayPlace::Socket { path, seen: gateway } = place.prepare().await else {
-        panic!("a gateway for boxes without a network has a socket");
+        panic!("a gateway for containers without a network has a socket");
     };
     let listener = tokio::net::UnixListener::bind(&path).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();

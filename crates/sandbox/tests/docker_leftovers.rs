@@ -103,7 +103,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
         }
     }
     let what = place.server("exec sleep 1000\n");
-    // The first box finds out that it is gone, the next one looks for it.
+    // The first container finds out that it is gone, the next one looks for it.
     let mut errors = Vec::new();
     for _ in 0..3 {
         errors.push(place.boxes.serve(&what).await.unwrap_err());
@@ -119,7 +119,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
     place.clear().await;
 }
 
-/// An agent whose way to the gateway is cut did not fail by itself; the next box has a way again.
+/// An agent whose way to the gateway is cut did not fail by itself; the next container has a way again.
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
@@ -218,11 +218,11 @@ async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
     let error = end.unwrap_err();
     assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
     assert!(error.hint().is_some());
-    assert!(began.elapsed() < Duration::from_mins(2), "and not when its box ends");
+    assert!(began.elapsed() < Duration::from_mins(2), "and not when its container ends");
     let error = boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err();
     assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
 
-    // The box is still there, as after the death of an engine's daemon; the episode's next box takes its place.
+    // The container is still there, as after the death of an engine's daemon; the episode's next container takes its place.
     let boxes_left = |left: Vec<sandbox::Leftover>| {
         left.into_iter().filter(|left| left.run == place.owner.run && left.kind == "container").count()
     };

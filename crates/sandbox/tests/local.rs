@@ -1,4 +1,4 @@
-//! Boxes without an engine: plain processes for the mock agent.
+//! Containers without an engine: plain processes for the mock agent.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 

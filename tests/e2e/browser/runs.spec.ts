@@ -1,4 +1,4 @@
-// Runs, from the form to the page of the finished run: the mock agent against the scripted model, without containers. What
+// Runs, from the form to the page of the finished run: the mock agent against the simulated model, without containers. What
 // the pages say is compared with what the command line says about the same folder.
 import { existsSync, readFileSync } from "node:fs";
 import { BEST, expect, serious, test, type Page } from "./fixture";
@@ -36,7 +36,7 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   await expect(form.getByRole("alert").getByText("enter a whole number from 1 to 1000")).toBeVisible();
   await expect(page.getByRole("button", { name: "Start run" })).toBeDisabled();
   // Plain processes have none of a container's limits.
-  await expect(page.getByLabel("CPU per box")).toHaveCount(0);
+  await expect(page.getByLabel("CPU per container")).toHaveCount(0);
   await expect(page.getByLabel("Time per attempt")).toBeVisible();
   await page.getByLabel("Turns", { exact: true }).fill("three");
   await expect(form.getByText("must be a number")).toBeVisible();

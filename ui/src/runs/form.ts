@@ -179,7 +179,7 @@ const ownLabels: Partial<Readonly<Record<FieldName, string>>> = {
   output_dir: "Folder",
   iterative: "Benchmark",
   use_llm_sampler: "Names and details",
-  use_docker: "Boxes",
+  use_docker: "Containers",
   quick_debug: "Smoke test",
   price_cached: "Price, cached input",
   price_cache_write: "Price, written to cache",

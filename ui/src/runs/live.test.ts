@@ -36,7 +36,7 @@ test("an attempt in play and an episode that goes on can be retried, in a pause 
   }
   expect((["stopping", "finished", "lost"] as const).some((state) => canRetry(state, outside))).toBe(false);
   expect(retrySays(outside)).toContain("resume it with a larger one");
-  expect(retrySays({ end_reason: "endpoint" })).toContain("The endpoint or the boxes");
+  expect(retrySays({ end_reason: "endpoint" })).toContain("The endpoint or the containers");
 });
 
 test("a shakedown says whether the harness works here", () => {
@@ -121,7 +121,7 @@ test("the strip says unknown where nothing is known", () => {
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: null, endpoint_lost: null })).toBe("All episodes are over.");
   const dark = of(detail({ forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] }, { cost_usd: null, tokens: { input: null, cached: null, output: null } }));
   expect(dark).toMatchObject({ Spend: "unknown no price for this model", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
-  // The scripted model takes no money: that is known, and nothing of it is forecast.
+  // The simulated model takes no money: that is known, and nothing of it is forecast.
   const free = of(detail({}, { simulated: true, cost_usd: null }));
   expect(free["Spend"]).toBe("no cost simulated");
   expect(free).not.toHaveProperty("At this pace");

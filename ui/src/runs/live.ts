@@ -100,7 +100,7 @@ export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | 
 export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
   const on = "the attempt that was dropped begins anew from the snapshot of before it, in the same session.";
   if (episode.end_reason === "budget") return "A budget ended it, not its agent. It is played on in the same session; where that budget is spent still, it ends again at once: stop the run and resume it with a larger one.";
-  if (episode.end_reason === "endpoint" || episode.end_reason === "environment") return `The endpoint or the boxes ended it, not its agent. It is played on: ${on}`;
+  if (episode.end_reason === "endpoint" || episode.end_reason === "environment") return `The endpoint or the containers ended it, not its agent. It is played on: ${on}`;
   return `It was ended from outside, not by its agent. It is played on: ${on}`;
 }
 
@@ -274,7 +274,7 @@ export function strip(run: LiveRunDetail): Stat[] {
   return stats;
 }
 
-/** `opencode · glm-5`; a run with the scripted model is named by it. */
+/** `opencode · glm-5`; a run with the simulated model is named by it. */
 export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">): string {
   return `${row.agent} · ${row.model ?? (row.simulated ? "oracle" : UNKNOWN)}`;
 }

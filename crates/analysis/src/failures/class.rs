@@ -82,7 +82,7 @@ classes! {
     Budget = "budget", "budget", Outside,
         "A limit on tokens, money, steps or time of the run or of the episode was reached.";
     Infrastructure = "infrastructure", "infrastructure", Outside,
-        "The box could not be built or started, or was lost.";
+        "The container could not be built or started, or was lost.";
     ContextOverflow = "context_overflow", "context overflow", Harness,
         "The model's context was exceeded, or its compaction failed.";
     ToolCallFormat = "tool_call_format", "tool-call format", Harness,

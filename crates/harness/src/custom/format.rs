@@ -348,7 +348,7 @@ impl Document {
                     "{key}: the request is nowhere: use {{prompt}}, {{prompt_file}} or stdin = true"
                 ));
             }
-            // What a shell reads as its language must not come from a request, a model's name or a box.
+            // What a shell reads as its language must not come from a request, a model's name or a container.
             let shell = argv
                 .first()
                 .and_then(|p| p.rsplit('/').next())

@@ -12,7 +12,7 @@ use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, a
 
 /// Names under which a section gives its agent's model; the first is ours.
 const MODEL_KEYS: [&str; 3] = ["model_id", "model", "model_name"];
-/// Variables of the boxes.
+/// Variables of the containers.
 const ENV_VARS: &str = "docker.env_vars";
 /// Most scenarios or turns: where a pack is given and nothing bounds it.
 const ALL: u32 = 1000;
@@ -516,7 +516,7 @@ fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     Ok(list)
 }
 
-/// Whether a variable for the boxes can be taken: `NAME`, or `NAME=value`. The error names no value.
+/// Whether a variable for the containers can be taken: `NAME`, or `NAME=value`. The error names no value.
 fn check_variable(entry: &str) -> Result<(), String> {
     let (name, value) = entry.split_once('=').map_or((entry, None), |(n, v)| (n, Some(v)));
     if name.is_empty() || !is_variable(name) {

@@ -13,7 +13,7 @@ use model::Episode;
 use runner::settings::RunSettings;
 use runner::{Event, OnEvent};
 
-/// The mock agent with the scripted model, without boxes, one episode of one turn; of a key that comes twice the last one
+/// The mock agent with the simulated model, without containers, one episode of one turn; of a key that comes twice the last one
 /// counts.
 pub(crate) fn settings(folder: &Path, more: &[&str]) -> RunSettings {
     let mut list = vec![format!("output_dir={}", folder.display())];

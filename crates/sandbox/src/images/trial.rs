@@ -152,18 +152,22 @@ impl Engine {
             if status(&error) == Some(404) {
                 SandboxError::NoImage { image: image.to_owned() }
             } else {
-                failed("make a box")(error)
+                failed("make a container")(error)
             }
         })?;
         let attach =
             AttachContainerOptions { stdout: true, stderr: true, stream: true, ..Default::default() };
-        let mut output =
-            self.docker.attach_container(name, Some(attach)).await.map_err(failed("attach to a box"))?.output;
+        let mut output = self
+            .docker
+            .attach_container(name, Some(attach))
+            .await
+            .map_err(failed("attach to a container"))?
+            .output;
         if let Err(error) = self.docker.start_container(name, None).await {
             // A program that is not there is a result.
             return match status(&error) {
                 Some(400 | 404) => Ok((None, error.to_string())),
-                _ => Err(failed("start a box")(error)),
+                _ => Err(failed("start a container")(error)),
             };
         }
         let mut kept = Kept::new(4096);

@@ -29,7 +29,7 @@ impl Place {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let engine = Engine::connect().await.expect("these tests need a container engine");
         let dir = tempfile::tempdir().unwrap();
-        // The box's user has to get through to the folders.
+        // The container's user has to get through to the folders.
         open(dir.path());
         let volumes = Volumes { workspace: dir.path().join("workspace"), home: dir.path().join("home") };
         std::fs::create_dir(&volumes.workspace).unwrap();
@@ -83,7 +83,7 @@ impl Place {
         }
     }
 
-    /// Makes what the run needs before its first box, as a run does.
+    /// Makes what the run needs before its first container, as a run does.
     pub(crate) async fn prepare(&self) -> GatewayPlace {
         self.prepare_by(&self.boxes).await
     }

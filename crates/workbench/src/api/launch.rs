@@ -9,9 +9,9 @@ use ts_rs::TS;
 pub enum EndpointMode {
     /// Through the gateway to an endpoint.
     Gateway,
-    /// As in the original: variables go into the box, tokens come from the harness.
+    /// As in the original: variables go into the container, tokens come from the harness.
     Direct,
-    /// Through the gateway to the scripted model; the run is simulated.
+    /// Through the gateway to the simulated model; the run is simulated.
     #[default]
     Oracle,
 }
@@ -44,7 +44,7 @@ pub enum FormFeedback {
     Detailed,
 }
 
-/// What boxes reach.
+/// What containers reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum FormNetwork {
@@ -62,7 +62,7 @@ pub enum FormStack {
     /// `server.py` with Flask.
     #[default]
     Flask,
-    /// Served by Stamina Lab itself; where there is no box.
+    /// Served by Stamina Lab itself; where there is no container.
     Native,
 }
 
@@ -178,17 +178,17 @@ pub struct FormSettings {
     /// Containers, or plain processes (mock agent with the oracle only).
     pub use_docker: bool,
 
-    /// Wall minutes of an attempt in its box, at which the agent is ended: its failure.
+    /// Wall minutes of an attempt in its container, at which the agent is ended: its failure.
     pub attempt_minutes: Option<f64>,
-    /// CPU cores of a box.
+    /// CPU cores of a container.
     pub cpus: Option<f64>,
-    /// GiB of memory of a box.
+    /// GiB of memory of a container.
     pub memory_gib: Option<f64>,
-    /// GiB of disk of a box.
+    /// GiB of disk of a container.
     pub disk_gib: Option<f64>,
-    /// Processes of a box.
+    /// Processes of a container.
     pub pids: Option<f64>,
-    /// What boxes reach.
+    /// What containers reach.
     pub network: FormNetwork,
     /// Budget of an attempt: tokens.
     pub attempt_tokens: Option<f64>,
@@ -216,12 +216,12 @@ pub struct FormSettings {
     /// Code snapshots kept an episode; none = all.
     pub keep_snapshots: Option<f64>,
 
-    /// Names of variables forwarded into the box, or `NAME=value`.
+    /// Names of variables forwarded into the container, or `NAME=value`.
     pub env_vars: Vec<String>,
     /// `-u`, `-e`, `-v`, `--add-host` of `docker run`.
     pub extra_docker_args: String,
 
-    /// Of the scripted model: where its choices come from.
+    /// Of the simulated model: where its choices come from.
     pub oracle_seed: String,
     /// Share of turns whose first attempt carries defects, 0 to 1.
     pub oracle_defect_rate: Option<f64>,

@@ -11,7 +11,7 @@ use super::FormSettings;
 pub struct StartRun {
     /// Of the run.
     pub settings: FormSettings,
-    /// Plays 1 episode × 3 turns with the scripted model in a temporary folder instead: does this harness work here?
+    /// Plays 1 episode × 3 turns with the simulated model in a temporary folder instead: does this harness work here?
     pub shakedown: bool,
 }
 
@@ -147,7 +147,7 @@ pub struct LiveRunRow {
     pub agent: String,
     /// Model.
     pub model: Option<String>,
-    /// Whether the scripted model stands in.
+    /// Whether the simulated model stands in.
     pub simulated: bool,
     /// How often an attempt was dropped because of the endpoint and retried; `None` = unknown, an older version began the run.
     pub endpoint_retried: Option<u32>,
@@ -314,7 +314,7 @@ pub struct LiveEpisode {
 pub enum LivePhase {
     /// Waits for its turn among `batch_size`.
     Queued,
-    /// Snapshots, boxes.
+    /// Snapshots, containers.
     Preparing,
     /// The agent works.
     Agent,

@@ -347,10 +347,10 @@ pub(crate) static RULES: &[Rule] = &[
         "a slow server may pass under the longer one",
     ),
     rule(
-        "Timeout of building boxes",
+        "Timeout of building containers",
         &["*build_timeout*", "*setup_timeout*"],
         Effect::Harmless,
-        "an episode whose box is not built says nothing about the agent: no effect on stamina",
+        "an episode whose container is not built says nothing about the agent: no effect on stamina",
     ),
     rule(
         "Image",
@@ -359,10 +359,10 @@ pub(crate) static RULES: &[Rule] = &[
         "tools in the image may differ",
     ),
     rule(
-        "Box",
+        "Container",
         &["environment.type", "environment.import_path", "use_docker"],
         Effect::CannotBeRuledOut,
-        "speed and tools of the boxes may differ",
+        "speed and tools of the containers may differ",
     ),
     rule(
         "",
@@ -377,10 +377,10 @@ pub(crate) static RULES: &[Rule] = &[
             "limits.disk_gib",
         ],
         Effect::CannotBeRuledOut,
-        "speed and tools of the boxes may differ",
+        "speed and tools of the containers may differ",
     ),
     rule(
-        "Network of the boxes",
+        "Network of the containers",
         &["limits.network"],
         Effect::CannotBeRuledOut,
         "an open network lets an agent look things up",

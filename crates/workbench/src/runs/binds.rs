@@ -20,7 +20,7 @@ struct Bind<'a> {
 }
 
 impl<'a> Bind<'a> {
-    /// Nothing where only a folder of the box is named: nothing of this machine lies there.
+    /// Nothing where only a folder of the container is named: nothing of this machine lies there.
     fn of(text: &'a str) -> Option<Self> {
         let (host, rest) = text.split_once(':')?;
         let (to, options) = rest.split_once(':').unwrap_or((rest, ""));
@@ -102,7 +102,7 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
     let is_below = |wanted: &str| places.iter().any(|place| place.starts_with(wanted));
     if is("/") {
         return Some(
-            "is this whole machine: agents could read every file, whatever else keeps them in their boxes",
+            "is this whole machine: agents could read every file, whatever else keeps them in their containers",
         );
     }
     if is_engine_socket(&places) {

@@ -26,7 +26,7 @@ pub(super) async fn checks(
     kept: &Kept,
 ) -> (Vec<Check>, Option<EndpointAbilities>) {
     match &settings.endpoint {
-        EndpointSettings::Oracle => (vec![check(CheckState::Ok, "scripted model, free", None)], None),
+        EndpointSettings::Oracle => (vec![check(CheckState::Ok, "simulated model, free", None)], None),
         EndpointSettings::Direct => (vec![direct(settings)], None),
         EndpointSettings::Gateway { base_url, key } => {
             let route = super::harness_of(settings).map(|harness| route_of(harness.api));
@@ -52,7 +52,7 @@ fn route_of(api: Api) -> gateway::Route {
     }
 }
 
-/// Direct mode: what the box will be given.
+/// Direct mode: what the container will be given.
 fn direct(settings: &RunSettings) -> Check {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let missing: Vec<&str> = settings

@@ -23,13 +23,13 @@ pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
     }
 }
 
-/// Why boxes cannot be made for lack of disk: engines often keep them on another than the results.
+/// Why containers cannot be made for lack of disk: engines often keep them on another than the results.
 fn room(info: &EngineInfo) -> Option<String> {
     // Of an engine in a machine of its own the folder is not one of ours.
     let root = info.root.as_deref().filter(|root| root.is_dir())?;
     let free = machine::free_disk(root).filter(|free| *free < LEAST_DISK)?;
     Some(format!(
-        "Only {} are free in {}, where it keeps images and boxes; at least {} are needed. Free some space there.",
+        "Only {} are free in {}, where it keeps images and containers; at least {} are needed. Free some space there.",
         bytes(free),
         root.display(),
         bytes(LEAST_DISK)
@@ -41,7 +41,7 @@ fn limit_of_podman(info: &EngineInfo, settings: &RunSettings) -> Option<(CheckSt
     if info.kind != "Podman" {
         return None;
     }
-    // Its networks have no bridge, and the host no address on it, before there is a box.
+    // Its networks have no bridge, and the host no address on it, before there is a container.
     if settings.reach == Reach::Open && settings.endpoint != EndpointSettings::Direct {
         return Some((
             CheckState::Fail,
@@ -86,7 +86,10 @@ mod tests {
         let full = check(&engine("Docker", false, Some("/proc")), &settings);
         assert_eq!(full.state, CheckState::Fail);
         let said = full.sentence.unwrap();
-        assert!(said.starts_with("Only 0 kB are free in /proc, where it keeps images and boxes"), "{said}");
+        assert!(
+            said.starts_with("Only 0 kB are free in /proc, where it keeps images and containers"),
+            "{said}"
+        );
         let rootless = check(&engine("Podman", true, None), &settings);
         assert_eq!((rootless.state, rootless.value.as_str()), (CheckState::Fail, "Podman 5.4"));
         assert!(rootless.sentence.unwrap().contains("runs without root"));

@@ -324,7 +324,7 @@ pub fn run_error(error: RunError) -> ApiError {
     }
 }
 
-/// An error of boxes, for the edge.
+/// An error of containers, for the edge.
 pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
     use sandbox::SandboxError as E;
     let code = match error {

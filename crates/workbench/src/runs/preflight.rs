@@ -151,7 +151,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
     }
 }
 
-/// Engine, image, what dead runs left in the engine, and whether boxes of servers are kept from services of this machine.
+/// Engine, image, what dead runs left in the engine, and whether containers of servers are kept from services of this machine.
 async fn boxes(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>, bool) {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
@@ -204,14 +204,14 @@ async fn image(settings: &RunSettings, engine: &Engine) -> Check {
     if check.state == CheckState::Fail { check } else { relay_image(settings, engine).await.unwrap_or(check) }
 }
 
-/// Boxes of an image of somebody's own reach the gateway through a box of ours, whose image has to be there as well.
+/// Containers of an image of somebody's own reach the gateway through a container of Stamina Lab, whose image has to be there as well.
 async fn relay_image(settings: &RunSettings, engine: &Engine) -> Option<Check> {
     let name = sandbox::images::BASE.image;
     if settings.reach == Reach::Open || engine.images(&[name]).await.ok()?.first()?.there {
         return None;
     }
     let check = Check::new("image", "Image", CheckState::Fail, "base image not there").says(format!(
-        "There is no image {name}, by which boxes reach the gateway. Build it with: stamina images build {}",
+        "There is no image {name}, by which containers reach the gateway. Build it with: stamina images build {}",
         sandbox::images::BASE.name
     ));
     Some(check.fixed_by("Build image", FixAction::BuildImage { name: name.to_owned() }))
@@ -268,11 +268,11 @@ enum Answered {
     Oddly(String),
     /// It could not be started.
     NotThere(String),
-    /// The engine made no box to ask it in.
+    /// The engine made no container to ask it in.
     Unknown(String),
 }
 
-/// Whether the harness of a run can be called in an image of somebody's own: asked once for each, because a box has to be
+/// Whether the harness of a run can be called in an image of somebody's own: asked once for each, because a container has to be
 /// made for it.
 async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, id: &str) -> Answered {
     static ASKED: Mutex<BTreeMap<(String, Vec<String>), Answered>> = Mutex::new(BTreeMap::new());
@@ -294,7 +294,7 @@ async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, 
     answered
 }
 
-/// The image that a run's boxes are made of.
+/// The image that a run's containers are made of.
 pub(crate) fn image_of(settings: &RunSettings) -> Result<String, String> {
     match &settings.image {
         Some(image) => Ok(image.clone()),
@@ -384,7 +384,7 @@ fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Check {
     Check::new("disk", TITLE, CheckState::Ok, value)
 }
 
-/// Whether as many boxes at once fit this machine.
+/// Whether as many containers at once fit this machine.
 fn machine_holds(settings: &RunSettings) -> Option<Check> {
     if !settings.use_docker {
         return None;
@@ -397,13 +397,13 @@ fn machine_holds(settings: &RunSettings) -> Option<Check> {
     let mut said = Vec::new();
     if wants > cores {
         said.push(format!(
-            "{at_once} boxes of {} cores are more than this machine has; agents get slower and may run into their time limit.",
+            "{at_once} containers of {} cores are more than this machine has; agents get slower and may run into their time limit.",
             settings.limits.cpus
         ));
     }
     if memory.is_some_and(|memory| needs > memory) {
         said.push(format!(
-            "{at_once} boxes may take {} of memory in all; the system may end one of them.",
+            "{at_once} containers may take {} of memory in all; the system may end one of them.",
             bytes(needs)
         ));
     }
@@ -428,7 +428,7 @@ const TASK_IMAGES: &str = "The images of tasks are built by the engine with the 
 /// What is said of them where a harness plays.
 const TASK_HARNESS: &str = "The harness is copied into each of them, and tried there before the first step of its task: one in which it does not start, as on musl, is not played.";
 
-/// What boxes reach beside the gateway.
+/// What containers reach beside the gateway.
 fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check> {
     const TITLE: &str = "Network";
     if !settings.use_docker {

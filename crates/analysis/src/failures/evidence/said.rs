@@ -20,7 +20,7 @@ pub enum Said {
     Endpoint,
     /// A limit on steps or money was reached.
     Budget,
-    /// The box is going down.
+    /// The container is going down.
     Lost,
     /// A server's port was taken, or its code could not be loaded.
     NotLoaded,

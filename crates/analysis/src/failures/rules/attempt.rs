@@ -150,7 +150,7 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
     Rule {
         id: "log.infrastructure",
         class: C::Infrastructure,
-        about: "There is no verdict; exception or harness output end with a box that was lost.",
+        about: "There is no verdict; exception or harness output end with a container that was lost.",
         applies: |e| e.is_vague() && !e.tests_ran && e.harness_stopped_with(Said::Lost),
     },
     Rule {

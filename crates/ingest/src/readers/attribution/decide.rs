@@ -211,7 +211,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Keys for a terminal in the box: it may be gone with the box, or ended by the agent.
+    /// Keys for a terminal in the container: it may be gone with it, or ended by the agent.
     fn keys(&self) -> Attribution {
         let gone = self.message.split_once("stderr='").is_some_and(|(_, stderr)| {
             ["Error response from daemon", "service \"main\" is not running"]

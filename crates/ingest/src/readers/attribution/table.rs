@@ -178,7 +178,7 @@ pub(super) static ROWS: &[Row] = &[
         &[],
         Environment,
     ),
-    // Of Harbor's own service and boxes, whatever they are called.
+    // Of Harbor's own service and containers, whatever they are called.
     always(
         &[
             "harbor.auth",

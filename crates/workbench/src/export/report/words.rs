@@ -79,7 +79,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
                 marks.push("reference".to_owned());
             }
             if member.simulated {
-                marks.push("simulated: a scripted model stood in for a real one".to_owned());
+                marks.push("simulated: no real model answered".to_owned());
             }
             marks.extend(member.baseline.iter().map(|b| format!("baseline {b}")));
             let marks = if marks.is_empty() { String::new() } else { format!(" [{}]", marks.join("; ")) };
