@@ -8,7 +8,7 @@
 //   --pack         plays nothing: packs what is there
 //
 // Episodes go on after a turn that is not passed, to the last one: what an agent makes of the changes after it is seen, too.
-// The scripted model's defects follow from its seed, the scenario and the turn, not from the harness. Each harness
+// The simulated model's defects follow from its seed, the scenario and the turn, not from the harness. Each harness
 // therefore gets a seed of its own; otherwise all three would come to the same.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";

@@ -184,7 +184,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         text.push_str(&format!("not comparable: {difference}\n"));
     }
     if failures.total.simulated {
-        text.push_str("simulated: runs in which a scripted model stood in for a real one are counted\n");
+        text.push_str("simulated: runs in which no real model answered are counted\n");
     }
     text.push('\n');
     let mut head = vec!["class", "side", "attempts", "share", "95 % CI", "tests"];

@@ -164,11 +164,11 @@ fn marks(row: &RunRow) -> &'static str {
     }
 }
 
-/// The lines above what is printed of one run: a scripted model stood in for a real one, it is withdrawn, a part is missing.
+/// The lines above what is printed of one run: a simulated model stood in for a real one, it is withdrawn, a part is missing.
 fn print_marks(row: &RunRow) {
     let mut lines = String::new();
     if row.simulated {
-        lines.push_str(&format!("{}: simulated, a scripted model stood in for a real one\n", row.id));
+        lines.push_str(&format!("{}: simulated, no real model answered\n", row.id));
     }
     if let Some(reason) = &row.invalid {
         lines.push_str(&format!("{}: withdrawn: {reason}\n", row.id));

@@ -23,7 +23,7 @@ pub(crate) struct Progress {
     draws: bool,
     /// Lines that stand at the end of the terminal.
     drawn: usize,
-    /// Whether the scripted model plays, which costs nothing.
+    /// Whether the simulated model plays, which costs nothing.
     simulated: bool,
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn endpoint_attempts(retried: u32, lost: u32) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// A cost in words, where it is no number: the scripted model has none, another's may be unknown.
+/// A cost in words, where it is no number: the simulated model has none, another's may be unknown.
 pub(crate) fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> {
     match usd {
         _ if simulated => Ok("no cost (simulated)".to_owned()),

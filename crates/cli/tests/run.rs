@@ -1,4 +1,4 @@
-//! Runs from the command line: the real program plays the mock agent with the scripted model, without an engine.
+//! Runs from the command line: the real program plays the mock agent with the simulated model, without an engine.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Results of a scripted model say so wherever they are printed, drawn or exported: the real program on the shipped
+//! Results of a simulated model say so wherever they are printed, drawn or exported: the real program on the shipped
 //! sample.
 
 mod kinds;
@@ -77,7 +77,7 @@ fn what_a_scripted_model_came_to_says_so_in_every_figure() {
     let folder = folder.path();
     for kind in kinds::figures() {
         let args = ["figure", kind.as_str(), RUNS[0], RUNS[1]];
-        // A scripted model costs nothing that is known: as a picture there is no point to draw.
+        // A simulated model costs nothing that is known: as a picture there is no point to draw.
         let endings = if kind == "pareto" { &["csv"][..] } else { &["svg", "tex", "csv"] };
         for ending in endings {
             let file = written(folder, &args, &format!("figure-{kind}.{ending}"));

@@ -1,4 +1,4 @@
-//! The real programs in their images, with the scripted model behind the gateway: five turns of one session each, and each
+//! The real programs in their images, with the simulated model behind the gateway: five turns of one session each, and each
 //! way to go wrong.
 //!
 //! `STAMINA_HARNESSES` (names with commas) chooses; without it all whose image is there are tried. `STAMINA_OUTPUT` names a

@@ -263,7 +263,7 @@ mod tests {
 
     impl Model for Scripted {
         fn described(&self) -> String {
-            "a scripted model".to_owned()
+            "a simulated model".to_owned()
         }
         fn advice(&self) -> String {
             "Look at the script.".to_owned()

@@ -102,7 +102,7 @@ pub struct Run {
     pub provider: Option<String>,
     /// Whether the harness is `oracle` or `nop`.
     pub baseline: Option<Baseline>,
-    /// Whether a scripted model stood in for a real one.
+    /// Whether a simulated model stood in for a real one.
     pub simulated: bool,
     /// How many episodes were planned.
     pub planned_episodes: Option<u32>,

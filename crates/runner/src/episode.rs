@@ -48,7 +48,7 @@ pub(crate) struct Episode<'a> {
     pub(crate) known: Known,
     pub(crate) status: Arc<Status>,
     turns: Turns,
-    /// Schemas and changes so far, for the scripted model.
+    /// Schemas and changes so far, for the simulated model.
     history: Vec<(Arc<Schema>, Vec<Change>)>,
 }
 

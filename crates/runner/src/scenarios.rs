@@ -177,7 +177,7 @@ impl Turns {
         }
     }
 
-    /// The schema of a turn with the changes that led to it: what the scripted model goes by. Blocks.
+    /// The schema of a turn with the changes that led to it: what the simulated model goes by. Blocks.
     pub(crate) fn schema(&mut self, turn: u32) -> Result<(Arc<Schema>, Vec<Change>), PackError> {
         match self {
             Self::None => Err(of_tasks()),

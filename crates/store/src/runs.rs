@@ -97,7 +97,7 @@ pub struct RunEntry {
     pub provider: Option<String>,
     /// `oracle` or `nop`.
     pub baseline: Option<Baseline>,
-    /// Whether a scripted model stood in for a real one.
+    /// Whether a simulated model stood in for a real one.
     pub simulated: bool,
     /// Episodes planned.
     pub planned_episodes: Option<u32>,

@@ -78,7 +78,7 @@ pub struct Match {
     pub test: Option<String>,
     /// How many other places hold the same text (a request that many runs play is one hit).
     pub also: u32,
-    /// Whether a scripted model stood in in that run.
+    /// Whether a simulated model stood in in that run.
     pub simulated: bool,
 }
 

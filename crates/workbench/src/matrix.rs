@@ -260,7 +260,7 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     let mut cautions = Vec::new();
     if only_simulated {
         cautions.push(
-            "There are no real runs of this benchmark: these are baselines or runs of a scripted model."
+            "There are no real runs of this benchmark: these are baselines or runs of a simulated model."
                 .to_owned(),
         );
     }

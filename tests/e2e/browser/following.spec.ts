@@ -9,7 +9,7 @@ const TOLD = { timeout: 30_000 };
 test.setTimeout(420_000);
 test.use({ actionTimeout: 60_000 });
 
-/** Begins a run of the mock agent against the scripted model, without containers. */
+/** Begins a run of the mock agent against the simulated model, without containers. */
 async function begin(served: Served, folder: string, episodes: number, turns: number, oracle: string): Promise<void> {
   const yaml = `agent: MOCK\nuse_docker: false\nbatch_size: 2\nendpoint:\n  mode: oracle\noracle.stack: native\n${oracle}\nrestful_server_gen_iterative:\n  attempt_limit: 1\n  n_scenarios: ${String(episodes)}\n  n_turns: ${String(turns)}\n  num_changes_per_turn: 1\n`;
   const { settings } = (await served.rpc("load_settings", { yaml })) as { settings: object };

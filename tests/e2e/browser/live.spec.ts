@@ -1,4 +1,4 @@
-// What a run that is played can be told from its page, and the ways into the form: the mock agent against the scripted model,
+// What a run that is played can be told from its page, and the ways into the form: the mock agent against the simulated model,
 // without containers.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -184,7 +184,7 @@ const scenes: readonly Scene[] = [
   { name: "import-report", library: "library", to: "REPORT", ready: (page) => expect(page.getByRole("dialog").getByRole("table")).toBeVisible() },
 ];
 
-/** Plays a run of the mock agent against the scripted model to its end, and if so wished one that goes on while pictures are
+/** Plays a run of the mock agent against the simulated model to its end, and if so wished one that goes on while pictures are
  *  taken. */
 async function play(lab: Lab, served: Served, goesOn: boolean): Promise<() => Promise<void>> {
   const begin = async (name: string, more: readonly string[]): Promise<string> => {

@@ -17,7 +17,7 @@ test("small costs do not become nothing", () => {
   expect(dollars(0.0000004)).toBe("$4e-7");
 });
 
-test("the scripted model takes no money, and an unknown cost is no zero", () => {
+test("the simulated model takes no money, and an unknown cost is no zero", () => {
   expect(costInWords(null, true)).toEqual({ text: "no cost", unknown: false });
   expect(costInWords(0.2, true)).toEqual({ text: "no cost", unknown: false });
   expect(costInWords(null, false)).toEqual({ text: "unknown", unknown: true });

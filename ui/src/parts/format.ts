@@ -68,7 +68,7 @@ export function dollars(value: number): string {
   return value.toLocaleString("en-US", { style: "currency", currency: "USD" });
 }
 
-/** What was spent, in words: the scripted model takes no money, whatever is counted. */
+/** What was spent, in words: the simulated model takes no money, whatever is counted. */
 export function costInWords(usd: number | null, simulated: boolean): { readonly text: string; readonly unknown: boolean } {
   if (simulated) return { text: "no cost", unknown: false };
   return usd === null ? { text: UNKNOWN, unknown: true } : { text: dollars(usd), unknown: false };

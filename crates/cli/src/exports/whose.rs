@@ -34,7 +34,7 @@ pub(crate) struct Whose {
     /// Not this run in a matrix, such as one that was broken off and holds τ down for all; may be said again
     #[arg(long, value_name = "RUN", conflicts_with = "runs")]
     pub(crate) without: Vec<String>,
-    /// Baselines and runs of a scripted model stand in a matrix, too
+    /// Baselines and runs of a simulated model stand in a matrix, too
     #[arg(long)]
     pub(crate) with_baselines: bool,
     /// How failures are grouped

@@ -1,4 +1,4 @@
-//! A schema in a file of its own, outside a pack: what the scripted model writes down for `stamina serve-reference`.
+//! A schema in a file of its own, outside a pack: what the simulated model writes down for `stamina serve-reference`.
 
 use super::{SCHEMA_VERSION, Schema};
 use crate::pack::yaml;

@@ -141,7 +141,7 @@ pub struct ComparedMember {
     pub model: Option<String>,
     /// Key and name of the benchmark.
     pub benchmark: (String, String),
-    /// Whether a scripted model stood in for a real one in any of its runs.
+    /// Whether a simulated model stood in for a real one in any of its runs.
     pub simulated: bool,
     /// `oracle` or `nop`, if it is one.
     pub baseline: Option<String>,
@@ -183,7 +183,7 @@ impl ComparedMember {
     }
 }
 
-/// A name with the word that says that a scripted model stood in for a real one.
+/// A name with the word that says that a simulated model stood in for a real one.
 pub(crate) fn marked(name: &str, simulated: bool) -> String {
     if simulated { format!("{name} (simulated)") } else { name.to_owned() }
 }

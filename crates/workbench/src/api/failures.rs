@@ -124,7 +124,7 @@ pub struct FailureGroup {
     pub key: String,
     /// In words.
     pub label: String,
-    /// Whether attempts of runs in which a scripted model stood in for a real one are among them.
+    /// Whether attempts of runs in which a simulated model stood in for a real one are among them.
     pub simulated: bool,
     /// Attempts that the scope is about: all that were made; final ones of turns; final ones of turns with no failed turn
     /// before.
@@ -151,7 +151,7 @@ pub struct RepairGroup {
     pub key: String,
     /// In words.
     pub label: String,
-    /// Whether attempts of runs in which a scripted model stood in for a real one are among them.
+    /// Whether attempts of runs in which a simulated model stood in for a real one are among them.
     pub simulated: bool,
     /// Of what began to fail in it.
     pub repair: Repair,
@@ -239,7 +239,7 @@ pub struct Repair {
 pub struct FlippingTest {
     /// Id of the run.
     pub run: String,
-    /// Whether a scripted model stood in for a real one in it.
+    /// Whether a simulated model stood in for a real one in it.
     pub simulated: bool,
     /// Id of the episode.
     pub episode: String,
@@ -318,7 +318,7 @@ pub struct FailureCase {
     pub run: String,
     /// Its name as the page says it.
     pub name: String,
-    /// Whether a scripted model stood in for a real one in it.
+    /// Whether a simulated model stood in for a real one in it.
     pub simulated: bool,
     /// Id of the episode.
     pub episode: String,

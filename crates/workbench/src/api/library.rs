@@ -197,7 +197,7 @@ pub struct RunRow {
     pub provider: Option<String>,
     /// `oracle` or `nop`.
     pub baseline: Option<Baseline>,
-    /// Whether a scripted model stood in for a real one.
+    /// Whether a simulated model stood in for a real one.
     pub simulated: bool,
     /// Episodes read.
     pub episodes: u32,

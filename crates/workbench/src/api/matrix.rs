@@ -175,7 +175,7 @@ pub struct RetrySeries {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Whether a scripted model stood in for a real one in any of its runs.
+    /// Whether a simulated model stood in for a real one in any of its runs.
     pub simulated: bool,
     /// How it is drawn.
     pub swatch: Swatch,

@@ -31,7 +31,7 @@ pub struct SearchHit {
     pub attempt: Option<u32>,
     /// The test.
     pub test: Option<String>,
-    /// Whether a scripted model stood in in that run.
+    /// Whether a simulated model stood in in that run.
     pub simulated: bool,
 }
 

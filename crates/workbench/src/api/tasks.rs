@@ -70,7 +70,7 @@ pub struct TaskColumn {
     pub name: String,
     /// The same where there is little room for it.
     pub short_name: String,
-    /// Whether a scripted model stood in for a real one in any of its runs.
+    /// Whether a simulated model stood in for a real one in any of its runs.
     pub simulated: bool,
     /// How it is drawn.
     pub swatch: Swatch,

@@ -77,9 +77,8 @@ pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPoli
                 .to_owned(),
         );
     }
-    cautions.extend(say(who(&|m| m.simulated), &|names| {
-        format!("{names}: a scripted model stood in for a real one.")
-    }));
+    cautions
+        .extend(say(who(&|m| m.simulated), &|names| format!("{names}: simulated, no real model answered.")));
     for overlap in &comparison.overlaps {
         cautions.push(format!(
             "{}: nothing is tested between these two, nor over all members.",

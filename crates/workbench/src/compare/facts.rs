@@ -23,11 +23,11 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
             "Played by",
             pools,
             Effect::NotComparable,
-            "a scripted model or a baseline shows that the machinery works, and nothing of a model",
+            "a simulated model or a baseline shows that the machinery works, and nothing of a model",
             |run| {
                 let entry = &run.record.entry;
                 match (entry.simulated, entry.baseline) {
-                    (true, _) => Some(Setting::text("a scripted model")),
+                    (true, _) => Some(Setting::text("a simulated model")),
                     (_, Some(_)) => Some(Setting::text("no model (a baseline)")),
                     // A model that nobody names may be any.
                     _ => entry.model.as_ref().map(|_| Setting::text("a real model")),

@@ -67,7 +67,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Whether a scripted model stood in for a real one in any of its runs.
+    /// Whether a simulated model stood in for a real one in any of its runs.
     pub(crate) fn simulated(&self) -> bool {
         self.runs.iter().any(|run| run.record.entry.simulated)
     }
@@ -352,7 +352,7 @@ fn runs_of(
     }
     let benchmark = (*key).to_owned();
     let real = |run: &store::RunEntry| run.baseline.is_none() && !run.simulated;
-    // Who tags a run means that run; who names a harness does not mean rehearsals with a scripted model.
+    // Who tags a run means that run; who names a harness does not mean rehearsals with a simulated model.
     let all =
         matches!(member, Member::Tag { .. }) || !only.is_empty() || !found.iter().any(|(_, run)| real(run));
     let mut slugs: Vec<&str> =

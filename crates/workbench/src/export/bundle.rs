@@ -220,7 +220,7 @@ fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String], co
     let simulated: Vec<&str> = data.members.iter().filter(|m| m.simulated).map(|m| m.name.as_str()).collect();
     if !simulated.is_empty() {
         out.push_str(&format!(
-            "\nThese are simulated, a scripted model stood in for a real one: {}\n",
+            "\nThese are simulated, no real model answered: {}\n",
             escape(&simulated.join(", "))
         ));
     }

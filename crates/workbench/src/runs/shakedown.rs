@@ -16,8 +16,8 @@ const TURNS: u32 = 3;
 /// How long its folder is kept.
 const KEPT: Duration = Duration::from_hours(24);
 
-/// The same harness with the scripted model, short, in a temporary folder. It ends at the first attempt that does not
-/// pass: the scripted model makes no mistakes here, so a second one would tell nothing new.
+/// The same harness with the simulated model, short, in a temporary folder. It ends at the first attempt that does not
+/// pass: the simulated model makes no mistakes here, so a second one would tell nothing new.
 pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSettings, ApiError> {
     let standard = FormSettings::default();
     if form.source == FormSource::Tasks {
@@ -189,7 +189,7 @@ mod tests {
         run
     }
 
-    /// A budget that is too small for the scripted model would tell nothing about the harness.
+    /// A budget that is too small for the simulated model would tell nothing about the harness.
     #[test]
     fn no_budget_of_the_run_bounds_its_shakedown() {
         let temp = tempfile::tempdir().unwrap();

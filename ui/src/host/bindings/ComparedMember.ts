@@ -48,7 +48,7 @@ model: string | null,
  */
 benchmark: [string, string], 
 /**
- * Whether a scripted model stood in for a real one in any of its runs.
+ * Whether a simulated model stood in for a real one in any of its runs.
  */
 simulated: boolean, 
 /**

@@ -14,7 +14,7 @@ run: string,
  */
 name: string, 
 /**
- * Whether a scripted model stood in for a real one in it.
+ * Whether a simulated model stood in for a real one in it.
  */
 simulated: boolean, 
 /**

@@ -9,7 +9,7 @@ export type FlippingTest = {
  */
 run: string, 
 /**
- * Whether a scripted model stood in for a real one in it.
+ * Whether a simulated model stood in for a real one in it.
  */
 simulated: boolean, 
 /**

@@ -229,7 +229,7 @@ env_vars: Array<string>,
  */
 extra_docker_args: string, 
 /**
- * Of the scripted model: where its choices come from.
+ * Of the simulated model: where its choices come from.
  */
 oracle_seed: string, 
 /**

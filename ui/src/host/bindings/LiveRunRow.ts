@@ -28,7 +28,7 @@ agent: string,
  */
 model: string | null, 
 /**
- * Whether the scripted model stands in.
+ * Whether the simulated model stands in.
  */
 simulated: boolean, 
 /**

@@ -14,7 +14,7 @@ key: string,
  */
 label: string, 
 /**
- * Whether attempts of runs in which a scripted model stood in for a real one are among them.
+ * Whether attempts of runs in which a simulated model stood in for a real one are among them.
  */
 simulated: boolean, 
 /**

@@ -16,7 +16,7 @@ id: string,
  */
 name: string, 
 /**
- * Whether a scripted model stood in for a real one in any of its runs.
+ * Whether a simulated model stood in for a real one in any of its runs.
  */
 simulated: boolean, 
 /**

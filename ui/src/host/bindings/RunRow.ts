@@ -69,7 +69,7 @@ provider: string | null,
  */
 baseline: Baseline | null, 
 /**
- * Whether a scripted model stood in for a real one.
+ * Whether a simulated model stood in for a real one.
  */
 simulated: boolean, 
 /**

@@ -37,6 +37,6 @@ attempt: number | null,
  */
 test: string | null, 
 /**
- * Whether a scripted model stood in in that run.
+ * Whether a simulated model stood in in that run.
  */
 simulated: boolean, };

@@ -20,7 +20,7 @@ name: string,
  */
 short_name: string, 
 /**
- * Whether a scripted model stood in for a real one in any of its runs.
+ * Whether a simulated model stood in for a real one in any of its runs.
  */
 simulated: boolean, 
 /**

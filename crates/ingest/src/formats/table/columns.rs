@@ -166,7 +166,7 @@ columns! {
     HarnessVersion "harness_version" [] Text Run false true "Version of the harness" "unknown";
     Runner "runner" [] Text Run false true "Program that ran the evaluation" "unknown";
     RunnerVersion "runner_version" [] Text Run false true "Its version" "unknown";
-    Simulated "simulated" [] Flag Run false true "Whether a scripted model stood in for a real one" "no";
+    Simulated "simulated" [] Flag Run false true "Whether a simulated model stood in for a real one" "no";
     PlannedEpisodes "planned_episodes" [] Count Run false true "Episodes that were planned" "unknown";
     AttemptLimit "attempt_limit" [] Ordinal Run false true "Most attempts that a turn may take" "unknown";
     RunStartedAt "run_started_at" [] Time Run false true "When the run began" "the begin of its first episode";

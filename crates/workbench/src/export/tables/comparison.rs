@@ -440,7 +440,7 @@ pub(super) fn settings(data: &Comparison) -> Table {
     if !data.members.is_empty() && data.members.iter().all(|m| m.simulated) {
         // A file of values has no heads with names: it has to say this in a row.
         let mut row = vec![known("Played by"), known("the same for all")];
-        row.extend(data.members.iter().map(|_| known("a scripted model (simulated)")));
+        row.extend(data.members.iter().map(|_| known("simulated model")));
         row.push(None);
         table.push(row);
     }
