@@ -167,15 +167,26 @@ impl Workbench {
             cautions: cautions(&found),
             published: members::published(&found.pools, "failures"),
             flips: flips(&found),
-            rules: rules()
-                .map(|rule| FailureRule {
-                    id: rule.id.to_owned(),
-                    class: rule.class.as_str().to_owned(),
-                    description: rule.about.to_owned(),
-                })
-                .collect(),
+            rules: all_rules(),
         })
     }
+
+    /// The rules that classify what is asked for. They are the same for every run, so no attempt is read; members must
+    /// exist all the same.
+    pub(crate) fn failure_rules(&self, request: &FailuresRequest) -> Result<Vec<FailureRule>, ApiError> {
+        members::resolve(&self.store, &self.members_with_failures(request)?)?;
+        Ok(all_rules())
+    }
+}
+
+fn all_rules() -> Vec<FailureRule> {
+    rules()
+        .map(|rule| FailureRule {
+            id: rule.id.to_owned(),
+            class: rule.class.as_str().to_owned(),
+            description: rule.about.to_owned(),
+        })
+        .collect()
 }
 
 /// What a reader must know of the numbers.

@@ -268,3 +268,15 @@ fn tables_of_a_report_and_its_bundle_say_it() {
     let page = std::fs::read_to_string(to.join("report.html")).unwrap();
     assert!(page.contains("<caption>Turns over all episodes"), "a page has it, too");
 }
+
+#[test]
+fn the_table_of_rules_is_that_of_the_page_and_a_run_that_is_not_there_is_refused() {
+    let library = under_a_policy();
+    let of = |run: &str| FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
+    let of_page = library.workbench.get_failures(of(TWO[0])).unwrap().rules;
+    let table = library.workbench.table(&TableOf::Rules { of: of(TWO[0]) }).unwrap();
+    assert!(!of_page.is_empty());
+    assert_eq!(table.rows.len(), of_page.len());
+    let error = library.workbench.table(&TableOf::Rules { of: of("nobody") }).unwrap_err();
+    assert_eq!(error.code, library.workbench.get_failures(of("nobody")).unwrap_err().code);
+}

@@ -10,12 +10,10 @@
 mod identity;
 mod repair;
 
-use std::collections::HashMap;
-
 use model::{Attempt, Episode, TestOutcome, Verdict};
 use serde::Serialize;
 
-use self::identity::Identities;
+use self::identity::{Named, Numbers};
 pub use self::repair::{Repair, RepairTimes, repair_times, turn_repairs};
 use crate::survival::MAX_TURNS;
 
@@ -114,83 +112,56 @@ struct Known {
     listed_at: u32,
 }
 
-/// The tests of an episode.
-#[derive(Debug, Default)]
-struct Tests {
-    /// Places in `known`.
-    by_key: HashMap<identity::Key, usize>,
-    known: Vec<Known>,
-}
-
-impl Tests {
-    fn place(&mut self, key: identity::Key) -> usize {
-        *self.by_key.entry(key).or_insert_with(|| {
-            self.known.push(Known::default());
-            self.known.len() - 1
-        })
-    }
-}
-
 /// Follows the tests of an episode through its attempts.
 pub fn history(episode: &Episode) -> History {
     let mut history = History::default();
-    let mut tests = Tests::default();
+    let mut numbers = Numbers::default();
+    // By the number of the test.
+    let mut tests: Vec<Known> = Vec::new();
     // Whether some attempt before did not name all its tests.
     let mut hidden = false;
     // Whether tests ran in a turn before.
     let mut ran_before = false;
     let mut ordinal = 0_u32;
     for turn in &episode.turns {
-        let mut identities = Identities::of(turn);
-        // Keys are long and looked up once a turn; from here on a test of the turn is a number.
-        let places: Vec<(&str, usize, bool)> = std::mem::take(&mut identities.tests)
-            .into_iter()
-            .map(|(id, key)| {
-                let followed = key.is_followed();
-                (id, tests.place(key), followed)
-            })
-            .collect();
+        let of_turn = numbers.of_turn(turn);
+        tests.resize_with(numbers.len(), Known::default);
         let mut ran_now = false;
         let hidden_before_turn = hidden;
-        for attempt in &turn.attempts {
+        for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
             ordinal = ordinal.saturating_add(1);
             if !ran(attempt) {
                 continue;
             }
             ran_now = true;
             let mut standings = Vec::new();
-            let mut take =
-                |known: &mut Known, (id, followed): (&str, bool), passed: bool, at: Option<usize>| {
-                    if !known.seen {
-                        known.seen = true;
-                        // Within a turn the suite is the same: what other attempts of it hide is no other test.
-                        known.hidden_before = if followed { hidden_before_turn } else { ran_before };
-                    }
-                    let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
-                    if let Some(at) = at {
-                        standings.push(TestStanding { test: at, standing: known.standing(&history.repairs) });
-                    }
-                    known.take(id, outcome, ordinal, &mut history.repairs);
-                };
-            for (at, test) in attempt.tests.iter().enumerate() {
-                let Some((_, place, followed)) = identities.place(&test.id).map(|place| places[place]) else {
-                    continue;
-                };
-                let known = &mut tests.known[place];
+            let mut take = |known: &mut Known, named: &Named<'_>, passed: bool, at: Option<usize>| {
+                if !known.seen {
+                    known.seen = true;
+                    // Within a turn the suite is the same: what other attempts of it hide is no other test.
+                    known.hidden_before = if named.is_followed { hidden_before_turn } else { ran_before };
+                }
+                let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
+                if let Some(at) = at {
+                    standings.push(TestStanding { test: at, standing: known.standing(&history.repairs) });
+                }
+                known.take(named.id, outcome, ordinal, &mut history.repairs);
+            };
+            for (at, (test, place)) in attempt.tests.iter().zip(places).enumerate() {
+                let named = &of_turn.named[*place];
+                let known = &mut tests[named.test];
                 known.listed_at = ordinal;
                 match test.outcome {
-                    TestOutcome::Passed => take(known, (&test.id, followed), true, None),
-                    TestOutcome::Failed | TestOutcome::Error => {
-                        take(known, (&test.id, followed), false, Some(at));
-                    }
+                    TestOutcome::Passed => take(known, named, true, None),
+                    TestOutcome::Failed | TestOutcome::Error => take(known, named, false, Some(at)),
                     TestOutcome::Skipped => {}
                 }
             }
             if tells_all_failures(attempt) {
-                for (id, place, followed) in &places {
-                    let known = &mut tests.known[*place];
+                for named in &of_turn.named {
+                    let known = &mut tests[named.test];
                     if known.listed_at != ordinal {
-                        take(known, (id, *followed), true, None);
+                        take(known, named, true, None);
                     }
                 }
             }
@@ -205,7 +176,7 @@ pub fn history(episode: &Episode) -> History {
         }
         ran_before |= ran_now;
     }
-    history.flips = flips(tests.known.into_iter());
+    history.flips = flips(tests.into_iter());
     history
 }
 

@@ -77,7 +77,7 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Repairs { of } => repairs(&failed(of)?),
         TableOf::RepairTimes { of } => repair_times(&failed(of)?),
         TableOf::Flips { of } => flips(&failed(of)?),
-        TableOf::Rules { of } => failures::rules(&failed(of)?),
+        TableOf::Rules { of } => failures::rules(&workbench.failure_rules(of)?),
     })
 }
 

@@ -1,7 +1,6 @@
 //! When two tests of an episode are the same.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use model::{TestResult, Turn};
 
@@ -9,8 +8,8 @@ use model::{TestResult, Turn};
 const DESCRIPTION: usize = 1024;
 
 /// What a test is followed by.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Key {
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key {
     /// An id that means the same test in every turn.
     Id(String),
     /// An id that is a number: group, intent and circumstances.
@@ -19,71 +18,136 @@ pub(super) enum Key {
     InTurn(u32, String),
 }
 
-impl Key {
-    /// Whether a later turn that names all its tests shows whether it has this one.
-    pub(super) const fn is_followed(&self) -> bool {
-        matches!(self, Self::Id(_))
-    }
+/// What is known of an id.
+#[derive(Debug)]
+struct KnownId {
+    /// The number of its test; `None` = the id is a number, which means another test in each turn.
+    test: Option<usize>,
+    /// The last turn that names it, as counted by [`Numbers::turns`].
+    turn: usize,
+    /// Its place among the tests that this turn names.
+    place: usize,
 }
 
-/// The tests of a turn, each with its key, in the order in which they are first named.
+/// Gives every test of an episode a number, from 0: two ids with one number are the same test.
+///
+/// What an id means is found out once an episode. A suite has hundreds of cases, and a turn names most of those that the
+/// turn before it named, at each of its attempts.
 #[derive(Debug, Default)]
-pub(super) struct Identities<'a> {
-    /// Places in `tests`.
-    by_id: HashMap<&'a str, usize>,
-    pub(super) tests: Vec<(&'a str, Key)>,
+pub(super) struct Numbers<'a> {
+    ids: HashMap<&'a str, KnownId>,
+    tests: HashMap<Key, usize>,
+    turns: usize,
 }
 
-impl<'a> Identities<'a> {
-    pub(super) fn of(turn: &'a Turn) -> Self {
-        let mut identities = Self::default();
-        let mut described: HashMap<String, Vec<usize>> = HashMap::new();
-        for test in turn.attempts.iter().flat_map(|attempt| &attempt.tests) {
-            let at = match identities.by_id.entry(&test.id) {
-                Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(place) => {
-                    let key = if is_number(&test.id) {
-                        Key::InTurn(turn.number, test.id.clone())
-                    } else {
-                        Key::Id(without_turn(&test.id))
-                    };
-                    identities.tests.push((&test.id, key));
-                    *place.insert(identities.tests.len() - 1)
-                }
-            };
-            if !matches!(identities.tests[at].1, Key::Id(_))
-                && let Some(description) = description(test)
-            {
-                let ids = described.entry(description).or_default();
-                if !ids.contains(&at) {
-                    ids.push(at);
-                }
-            }
-        }
-        // A description that two ids share says nothing; an id with two descriptions (one an attempt) takes the first.
-        let mut own: Vec<(&str, usize, String)> = described
-            .into_iter()
-            .filter_map(|(description, ids)| <[usize; 1]>::try_from(ids).ok().map(|[at]| (at, description)))
-            .map(|(at, description)| (identities.tests[at].0, at, description))
-            .collect();
-        own.sort();
-        for (_, at, description) in own {
-            let key = &mut identities.tests[at].1;
-            if matches!(key, Key::InTurn(..)) {
-                *key = Key::Description(description);
-            }
-        }
-        identities
+/// A test that a turn names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named<'a> {
+    /// Its id in this turn.
+    pub(super) id: &'a str,
+    /// Its number in the episode.
+    pub(super) test: usize,
+    /// Whether a later turn that names all its tests shows whether it has this one.
+    pub(super) is_followed: bool,
+}
+
+/// The tests of a turn.
+#[derive(Debug, Default)]
+pub(super) struct TurnTests<'a> {
+    /// Each id once, in the order in which they are first named.
+    pub(super) named: Vec<Named<'a>>,
+    /// For each attempt and each of its tests, the place in `named`.
+    pub(super) places: Vec<Vec<usize>>,
+}
+
+impl<'a> Numbers<'a> {
+    /// How many tests have a number.
+    pub(super) fn len(&self) -> usize {
+        self.tests.len()
     }
 
-    /// The place of a test.
-    pub(super) fn place(&self, id: &str) -> Option<usize> {
-        self.by_id.get(id).copied()
+    /// The tests of the next turn.
+    pub(super) fn of_turn(&mut self, turn: &'a Turn) -> TurnTests<'a> {
+        self.turns += 1;
+        let mut of_turn = TurnTests::default();
+        let mut described: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut tests_before: &[TestResult] = &[];
+        for attempt in &turn.attempts {
+            let places_before = of_turn.places.last().map_or(&[][..], Vec::as_slice);
+            let mut places = Vec::with_capacity(attempt.tests.len());
+            for (at, test) in attempt.tests.iter().enumerate() {
+                // Attempts of a turn are held against one suite: most name the same tests in the same order.
+                let place = match tests_before.get(at) {
+                    Some(before) if before.id == test.id => places_before[at],
+                    _ => self.place(&test.id, &mut of_turn.named),
+                };
+                if !of_turn.named[place].is_followed
+                    && let Some(description) = description(test)
+                {
+                    let sharing = described.entry(description).or_default();
+                    if !sharing.contains(&place) {
+                        sharing.push(place);
+                    }
+                }
+                places.push(place);
+            }
+            of_turn.places.push(places);
+            tests_before = &attempt.tests;
+        }
+        self.number_the_rest(turn.number, described, &mut of_turn.named);
+        of_turn
     }
+
+    /// The place of an id among those that the turn names.
+    fn place(&mut self, id: &'a str, named: &mut Vec<Named<'a>>) -> usize {
+        let turn = self.turns;
+        let tests = &mut self.tests;
+        let known = self.ids.entry(id).or_insert_with(|| {
+            let test = (!is_number(id)).then(|| number(tests, Key::Id(without_turn(id))));
+            KnownId { test, turn: 0, place: 0 }
+        });
+        if known.turn != turn {
+            (known.turn, known.place) = (turn, named.len());
+            // A number gets its test when all descriptions of the turn are known.
+            let (test, is_followed) = (known.test.unwrap_or(usize::MAX), known.test.is_some());
+            named.push(Named { id, test, is_followed });
+        }
+        known.place
+    }
+
+    /// Gives tests to the ids of a turn that are numbers, by what describes them.
+    fn number_the_rest(
+        &mut self,
+        turn: u32,
+        described: HashMap<String, Vec<usize>>,
+        named: &mut [Named<'a>],
+    ) {
+        // A description that two ids share says nothing; an id with two descriptions (one an attempt) takes the first.
+        let mut own: BTreeMap<usize, String> = BTreeMap::new();
+        for (description, sharing) in described {
+            if let Ok([place]) = <[usize; 1]>::try_from(sharing) {
+                let first = own.entry(place).or_insert_with(|| description.clone());
+                if description < *first {
+                    *first = description;
+                }
+            }
+        }
+        for (place, test) in named.iter_mut().enumerate().filter(|(_, test)| !test.is_followed) {
+            let key =
+                own.remove(&place).map_or_else(|| Key::InTurn(turn, test.id.to_owned()), Key::Description);
+            test.test = number(&mut self.tests, key);
+        }
+    }
+}
+
+/// The number of what has this key, a new one if nothing has it yet.
+fn number(tests: &mut HashMap<Key, usize>, key: Key) -> usize {
+    let next = tests.len();
+    *tests.entry(key).or_insert(next)
 }
 
 /// Whether an id is a number, with at most a word before it: `c094`, `T53`, `case-12`, `c001#2`.
-pub(super) fn is_number(id: &str) -> bool {
+fn is_number(id: &str) -> bool {
     let name = id.rsplit("::").next().unwrap_or(id);
     let name = name.split('#').next().unwrap_or(name);
     let number = name.trim_start_matches(|c: char| c.is_alphabetic() || matches!(c, '_' | '-' | ' '));
@@ -92,7 +156,7 @@ pub(super) fn is_number(id: &str) -> bool {
 }
 
 /// An id without the turn that its file's name holds: `suites/turn_3.py::test_a` and `suites/turn_4.py::test_a` are one.
-pub(super) fn without_turn(id: &str) -> String {
+fn without_turn(id: &str) -> String {
     let Some((file, name)) = id.split_once("::") else { return id.to_owned() };
     let mut out = String::with_capacity(id.len());
     let mut rest = file;
@@ -122,7 +186,114 @@ fn description(test: &TestResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use model::{Attempt, TestOutcome, Verdict};
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// A turn whose attempts name these tests, each with what describes it.
+    fn turn(number: u32, attempts: &[Vec<(&str, Option<&str>)>]) -> Turn {
+        let mut turn = Turn::new(number);
+        for (at, tests) in (1..).zip(attempts) {
+            let mut attempt = Attempt::new(at, Verdict::Failed);
+            for (id, intent) in tests {
+                let mut test = TestResult::new(*id, TestOutcome::Failed);
+                test.intent = intent.map(str::to_owned);
+                attempt.tests.push(test);
+            }
+            turn.attempts.push(attempt);
+        }
+        turn
+    }
+
+    /// The id and the number of each test of a turn, in the order in which they are first named.
+    fn numbers<'a>(of_turn: &TurnTests<'a>) -> Vec<(&'a str, usize)> {
+        of_turn.named.iter().map(|named| (named.id, named.test)).collect()
+    }
+
+    #[test]
+    fn a_test_keeps_its_number_over_attempts_and_turns_in_whatever_order_they_name_it() {
+        let turns = [
+            turn(1, &[vec![("a", None), ("t_1.py::b", None)], vec![("t_1.py::b", None), ("a", None)]]),
+            turn(2, &[vec![("c", None), ("a", None), ("t_1.py::b", None)]]),
+            turn(3, &[vec![("turn_3.py::d", None)]]),
+            turn(4, &[vec![("turn_4.py::d", None), ("turn_3.py::d", None)]]),
+        ];
+        let mut all = Numbers::default();
+        let first = all.of_turn(&turns[0]);
+        assert_eq!(numbers(&first), [("a", 0), ("t_1.py::b", 1)]);
+        assert_eq!(first.places, [vec![0, 1], vec![1, 0]]);
+        assert_eq!(numbers(&all.of_turn(&turns[1])), [("c", 2), ("a", 0), ("t_1.py::b", 1)]);
+        assert_eq!(numbers(&all.of_turn(&turns[2])), [("turn_3.py::d", 3)]);
+        assert_eq!(numbers(&all.of_turn(&turns[3])), [("turn_4.py::d", 3), ("turn_3.py::d", 3)]);
+        assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn a_number_is_followed_by_a_description_that_is_its_own() {
+        let turns = [
+            turn(1, &[vec![("c1", Some("x")), ("c2", Some("y")), ("c3", Some("y")), ("c4", None)]]),
+            turn(2, &[vec![("c1", Some("y")), ("c9", Some("x")), ("c4", None)]]),
+        ];
+        let mut all = Numbers::default();
+        let first = all.of_turn(&turns[0]);
+        assert_eq!(numbers(&first), [("c1", 0), ("c2", 1), ("c3", 2), ("c4", 3)]);
+        assert!(first.named.iter().all(|named| !named.is_followed));
+        // `y` is shared in turn 1 and one test's own in turn 2; `c4` is another test in each turn.
+        assert_eq!(numbers(&all.of_turn(&turns[1])), [("c1", 4), ("c9", 0), ("c4", 5)]);
+    }
+
+    const IDS: [&str; 6] = ["a", "b", "turn_1.py::t", "turn_2.py::t", "c1", "c2"];
+
+    proptest! {
+        /// What is remembered of ids and of attempts before changes nothing: it is as if each id were looked at alone.
+        #[test]
+        fn numbers_are_those_of_the_ids_alone(
+            named in prop::collection::vec(prop::collection::vec(prop::collection::vec(0_usize..6, 0..6), 1..4), 1..5)
+        ) {
+            let turns: Vec<Turn> = (1..)
+                .zip(&named)
+                .map(|(number, attempts)| {
+                    let ids = |tests: &Vec<usize>| -> Vec<(&'static str, Option<&'static str>)> {
+                        tests.iter().map(|at| (IDS[*at], None)).collect()
+                    };
+                    turn(number, &attempts.iter().map(ids).collect::<Vec<_>>())
+                })
+                .collect();
+            let mut all = Numbers::default();
+            let mut by_key: HashMap<Key, usize> = HashMap::new();
+            for turn in &turns {
+                let of_turn = all.of_turn(turn);
+                let mut expected: Vec<&str> = Vec::new();
+                for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
+                    let ids: Vec<&str> = attempt.tests.iter().map(|test| test.id.as_str()).collect();
+                    let placed: Vec<&str> = places.iter().map(|place| of_turn.named[*place].id).collect();
+                    prop_assert_eq!(&placed, &ids);
+                    for id in ids {
+                        if !expected.contains(&id) {
+                            expected.push(id);
+                        }
+                    }
+                }
+                let ids: Vec<&str> = of_turn.named.iter().map(|named| named.id).collect();
+                prop_assert_eq!(ids, expected);
+                for named in &of_turn.named {
+                    let key = if is_number(named.id) {
+                        Key::InTurn(turn.number, named.id.to_owned())
+                    } else {
+                        Key::Id(without_turn(named.id))
+                    };
+                    prop_assert_eq!(named.is_followed, matches!(key, Key::Id(_)));
+                    prop_assert_eq!(*by_key.entry(key).or_insert(named.test), named.test);
+                }
+            }
+            let numbers: BTreeSet<usize> = by_key.values().copied().collect();
+            prop_assert_eq!(numbers.len(), by_key.len());
+            prop_assert_eq!(numbers.len(), all.len());
+        }
+    }
 
     #[test]
     fn numbers_are_no_names() {

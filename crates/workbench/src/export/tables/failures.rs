@@ -4,7 +4,9 @@ use figures::table::{Column, Table, known, maybe};
 use model::{Median, counted};
 
 use crate::Workbench;
-use crate::api::{ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, Failures, RepairGroup, marked};
+use crate::api::{
+    ApiError, FailureCasesRequest, FailureGroup, FailureOrigin, FailureRule, Failures, RepairGroup, marked,
+};
 
 /// Classes of failed attempts by group.
 pub(super) fn shares(data: &Failures) -> Table {
@@ -261,12 +263,12 @@ pub(super) fn flips(data: &Failures) -> Table {
 }
 
 /// The rules, in the order in which they are tried.
-pub(super) fn rules(data: &Failures) -> Table {
+pub(super) fn rules(rules: &[FailureRule]) -> Table {
     let columns =
         vec![Column::text("class", "Class"), Column::text("rule", "Rule"), Column::text("when", "When")];
     let mut table =
         Table::new("rules", "Rules that classify failures, in the order in which they are tried", columns);
-    for rule in &data.rules {
+    for rule in rules {
         table.push(vec![
             known(rule.class.replace('_', " ")),
             known(rule.id.as_str()),
