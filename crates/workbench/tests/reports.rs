@@ -127,6 +127,40 @@ fn a_report_of_three_has_what_the_pages_have() {
 }
 
 #[test]
+fn a_report_says_what_the_endpoint_cost_and_unknown_where_nobody_counted() {
+    let places = tempfile::tempdir().unwrap();
+    let fixture = repository().join("tests/fixtures/staminabench/own");
+    let counted = places.path().join("counted");
+    let not_counted = places.path().join("not-counted");
+    for place in [&counted, &not_counted] {
+        copy(&fixture, place);
+    }
+    let path = counted.join("report.json");
+    let mut report: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    report["run"]["attempts_retried_for_endpoint"] = 41.into();
+    report["run"]["attempts_lost_to_endpoint"] = 0.into();
+    std::fs::write(&path, report.to_string()).unwrap();
+    let library = Library::of(&[counted, not_counted]);
+    let report = |runs: &[&str]| text(&library.report(&of(runs), "icml", ExportFormat::Html, None));
+    let rows = library.workbench.list_runs(ListRuns { limit: 9, ..ListRuns::default() }).unwrap().rows;
+    let (known, unknown): (Vec<_>, Vec<_>) = rows.iter().partition(|run| run.id.starts_with("counted"));
+    let (known, unknown) = (known[0].id.as_str(), unknown[0].id.as_str());
+
+    let caption = "Attempts that the endpoint cost";
+    let of_both = report(&[known, unknown]);
+    let table = of_both.split(caption).nth(1).unwrap().split("</table>").next().unwrap();
+    assert!(table.contains(">41<") && table.contains(">0<"), "{table}");
+    assert_eq!(table.matches(">unknown<").count(), 2, "{table}");
+    assert!(!report(&[known]).contains("Unknown where a source did not count them"));
+    let of_unknown = report(&[unknown]);
+    assert!(!of_unknown.contains(caption));
+    assert!(
+        of_unknown.contains("lost to it, is unknown: no source of these runs counts them."),
+        "{of_unknown}"
+    );
+}
+
+#[test]
 fn each_of_three_is_paired_with_the_reference() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];

@@ -95,7 +95,20 @@ impl ReportFile {
         let figures = ["success_rate", "average_score"]
             .into_iter()
             .filter_map(|key| Some((format!("staminabench.{key}"), self.root.get(key)?.number()?)));
-        Reported { figures: figures.chain(self.speeds()).collect(), ..Reported::default() }
+        let figures = figures.chain(self.speeds()).chain(self.endpoint_attempts());
+        Reported { figures: figures.collect(), ..Reported::default() }
+    }
+
+    /// Attempts that the model's endpoint cost, as the runner of Stamina Lab counted them. What it did not count is absent.
+    fn endpoint_attempts(&self) -> impl Iterator<Item = (String, f64)> {
+        let counts = [
+            ("attempts_retried_for_endpoint", "stamina_lab.attempts_retried_for_endpoint"),
+            ("attempts_lost_to_endpoint", "stamina_lab.attempts_lost_to_endpoint"),
+        ];
+        counts.into_iter().filter_map(|(key, figure)| {
+            let count = u32::try_from(self.run(key)?.count()?).ok()?;
+            Some((figure.to_owned(), f64::from(count)))
+        })
     }
 
     /// How fast the endpoint was, as the runner of Stamina Lab measured it, in tokens a second.

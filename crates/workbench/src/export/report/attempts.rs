@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use figures::table::{Column, Table, known, maybe};
-use model::{EndReason, counted};
+use model::{EndReason, Run, counted};
 use store::{AttemptTotals, EpisodeId, RunId};
 
 use crate::Workbench;
@@ -15,6 +15,36 @@ pub(super) struct Played {
     name: String,
     by_number: Vec<AttemptTotals>,
     reasons: Vec<(String, u32)>,
+    of_endpoint: Option<EndpointAttempts>,
+}
+
+/// Attempts that the model's endpoint cost, summed over runs.
+#[derive(Clone, Copy, Default)]
+struct EndpointAttempts {
+    /// How often an attempt was dropped because of the endpoint and retried.
+    retried: u64,
+    /// Attempts that were given up because of it.
+    lost: u64,
+}
+
+impl EndpointAttempts {
+    /// What the source of a run counted; `None` = it did not count.
+    fn of_run(run: &Run) -> Option<Self> {
+        let figure = |name: &str| {
+            let name = format!("stamina_lab.attempts_{name}");
+            run.reported.figures.iter().find(|(known, _)| *known == name).map(|(_, count)| *count as u64)
+        };
+        Some(Self { retried: figure("retried_for_endpoint")?, lost: figure("lost_to_endpoint")? })
+    }
+
+    /// Of both; unknown as soon as one of them is.
+    fn plus(of: Option<Self>, more: Option<Self>) -> Option<Self> {
+        let (of, more) = (of?, more?);
+        Some(Self {
+            retried: of.retried.saturating_add(more.retried),
+            lost: of.lost.saturating_add(more.lost),
+        })
+    }
 }
 
 /// Reads them.
@@ -24,9 +54,13 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
         .map(|member| {
             let mut by_number: BTreeMap<u32, AttemptTotals> = BTreeMap::new();
             let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
-            let records = member.runs.iter().map(|run| run_record(&workbench.store, run));
-            let runs: Vec<RunId> =
-                records.map(|record| Ok(record?.entry.id)).collect::<Result<_, ApiError>>()?;
+            let mut of_endpoint = (!member.runs.is_empty()).then(EndpointAttempts::default);
+            let mut runs: Vec<RunId> = Vec::new();
+            for run in &member.runs {
+                let record = run_record(&workbench.store, run)?;
+                of_endpoint = EndpointAttempts::plus(of_endpoint, EndpointAttempts::of_run(&record.run));
+                runs.push(record.entry.id);
+            }
             // The same trial in several runs of a member is one.
             let copies: Vec<EpisodeId> =
                 workbench.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
@@ -47,7 +81,8 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
             }
             let mut reasons: Vec<(String, u32)> = reasons.into_iter().collect();
             reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-            Ok(Played { name: member.marked(), by_number: by_number.into_values().collect(), reasons })
+            let by_number = by_number.into_values().collect();
+            Ok(Played { name: member.marked(), by_number, reasons, of_endpoint })
         })
         .collect()
 }
@@ -134,6 +169,35 @@ pub(super) fn table(played: &[Played]) -> Table {
     }
     table
 }
+
+/// What the model's endpoint cost each member: attempts that were retried for it, and lost to it. `None` = nobody counted
+/// any.
+pub(super) fn of_endpoint(played: &[Played]) -> Option<Table> {
+    if played.iter().all(|member| member.of_endpoint.is_none()) {
+        return None;
+    }
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::integer("retried", "Retried for the endpoint"),
+        Column::integer("lost", "Lost to the endpoint"),
+    ];
+    let mut table = Table::new("endpoint-attempts", "Attempts that the endpoint cost", columns);
+    for member in played {
+        table.push(vec![
+            known(member.name.as_str()),
+            maybe(member.of_endpoint.map(|attempts| attempts.retried)),
+            maybe(member.of_endpoint.map(|attempts| attempts.lost)),
+        ]);
+    }
+    table.notes.push(NOT_AGAINST_THE_AGENT.to_owned());
+    if played.iter().any(|member| member.of_endpoint.is_none()) {
+        table.notes.push("Unknown where a source did not count them, or not for every run.".to_owned());
+    }
+    Some(table)
+}
+
+/// What the counts of [`of_endpoint`] mean.
+const NOT_AGAINST_THE_AGENT: &str = "As the runner counted them. An attempt that is retried leaves no other trace; one that is lost is recorded as ended by the endpoint, and a resume may have played it since. Neither counts against the agent.";
 
 /// Attempts that did not pass, by why they ended.
 pub(super) fn errors(played: &[Played]) -> Table {

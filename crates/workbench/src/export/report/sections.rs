@@ -266,6 +266,13 @@ fn by_attempt_and_turn(
 ) -> Result<Vec<Block>, ApiError> {
     let method = figures.workbench.of_episodes(&of.members)?;
     let mut blocks = vec![figures.own_table(attempts::table(played), method)];
+    blocks.push(match attempts::of_endpoint(played) {
+        Some(table) => {
+            let says = "Counts of the runner, as the sources of the runs state them".to_owned();
+            figures.own_table(table, Method { notes: vec![says], ..Method::default() })
+        }
+        None => Block::Text(words::ENDPOINT_NOT_COUNTED.to_owned()),
+    });
     if !data.of_one_turn {
         blocks.push(figures.table(&TableOf::ByTurn { members: of.members.clone() })?);
     }

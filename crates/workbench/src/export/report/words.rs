@@ -148,6 +148,9 @@ pub(super) fn overall(data: &Comparison) -> String {
     text
 }
 
+/// Said where no source counts the attempts that the endpoint cost.
+pub(super) const ENDPOINT_NOT_COUNTED: &str = "How many attempts were retried for the model's endpoint, or lost to it, is unknown: no source of these runs counts them.";
+
 /// What failed attempts there are, and how long repair takes. `not_passed` says how many did not pass.
 pub(super) fn failures(data: &Failures, not_passed: String) -> String {
     let repair = &data.repair;
