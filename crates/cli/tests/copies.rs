@@ -208,11 +208,27 @@ fn pooled(library: &Room) -> (Value, Value, Value) {
     (cell["n"].clone(), cell["mean_stamina"]["value"].clone(), copies["copies"][0]["trials"].clone())
 }
 
-/// A run of `tb` of one task with two trials, of which the second has a result or none yet.
-fn run_of_tb(at: &Path, second: Option<bool>) {
+/// Libraries of an early and a late copy of a run, once for each order in which they can be opened.
+fn of_early_and_late(early: impl Fn(&Path), late: impl Fn(&Path)) -> Vec<(Room, String)> {
+    let made = [true, false].into_iter().map(|early_first| {
+        let library = Room::new();
+        let places = ["early/run-a", "late/run-a"].map(|place| library.path(place));
+        early(&places[0]);
+        late(&places[1]);
+        let order = if early_first { [0, 1] } else { [1, 0] };
+        for at in order {
+            library.ingest(&places[at]);
+        }
+        (library, format!("the early one first: {early_first}"))
+    });
+    made.collect()
+}
+
+/// A run of `tb` of one task with two trials, of which the second has a result or none yet. A resume gives it another `uuid`.
+fn run_of_tb(at: &Path, second: Option<bool>, uuid: &str) {
     std::fs::create_dir_all(at).expect("a folder");
     let metadata = json!({
-        "run_id": "run-a", "uuid": "7d0e4c1e-5f57-4a3c-9a57-0c9f3f1b2a10", "agent_name": "agent-a",
+        "run_id": "run-a", "uuid": uuid, "agent_name": "agent-a",
         "model_name": "vendor/model-a", "dataset_name": "set-a", "dataset_size": 1, "n_attempts": 2,
     });
     std::fs::write(at.join("run_metadata.json"), metadata.to_string()).expect("to write");
@@ -231,21 +247,44 @@ fn run_of_tb(at: &Path, second: Option<bool>) {
     }
 }
 
+const BEGUN: &str = "7d0e4c1e-5f57-4a3c-9a57-0c9f3f1b2a10";
+const RESUMED: &str = "0b6c62a7-3d0b-4d0e-8f5a-52c1c0a9e7d4";
+
 #[test]
 fn a_run_of_tb_that_was_copied_while_it_ran_is_its_result() {
-    for snapshot_first in [true, false] {
-        let library = Room::new();
-        let (early, late) = (library.path("early/run-a"), library.path("late/run-a"));
-        run_of_tb(&early, None);
-        run_of_tb(&late, Some(true));
-        for run in if snapshot_first { [&early, &late] } else { [&late, &early] } {
-            library.ingest(run);
+    for uuid in [BEGUN, RESUMED] {
+        for (library, order) in
+            of_early_and_late(|at| run_of_tb(at, None, BEGUN), |at| run_of_tb(at, Some(true), uuid))
+        {
+            assert_eq!(pooled(&library), (json!(2), json!(0.5), json!(2)), "{uuid}, {order}");
         }
-        assert_eq!(
-            pooled(&library),
-            (json!(2), json!(0.5), json!(2)),
-            "the snapshot first: {snapshot_first}"
-        );
+    }
+}
+
+/// A run of which every trial has ended is resumed, too: what is there stays, and the run has another id.
+#[test]
+fn a_run_of_tb_and_what_a_resume_made_of_it_are_one() {
+    let at_the_end = |uuid: &'static str| move |at: &Path| run_of_tb(at, Some(true), uuid);
+    for (library, order) in of_early_and_late(at_the_end(BEGUN), at_the_end(RESUMED)) {
+        assert_eq!(pooled(&library), (json!(2), json!(0.5), json!(2)), "{order}");
+    }
+}
+
+/// Two runs of one name, each with its own results, are two: nothing of them is the same.
+#[test]
+fn runs_of_tb_of_one_name_are_not_the_same() {
+    let with_other_ids = |at: &Path| {
+        run_of_tb(at, Some(true), RESUMED);
+        for attempt in [1, 2] {
+            let path = at.join(format!("task-a/task-a.{attempt}-of-2.run-a/results.json"));
+            let text = std::fs::read_to_string(&path).expect("a result");
+            std::fs::write(&path, text.replace("\"id-", "\"other-")).expect("to write");
+        }
+    };
+    for (library, order) in of_early_and_late(|at| run_of_tb(at, None, BEGUN), with_other_ids) {
+        for run in library.run_ids() {
+            assert_eq!(library.json(&["copies", &run])["copies"], json!([]), "{order}");
+        }
     }
 }
 
@@ -279,60 +318,80 @@ fn scenario_of_others(run: &Path, turns: usize) {
 #[test]
 fn a_scenario_that_was_copied_while_it_was_played_is_the_finished_one() {
     for turns in [1, 2] {
-        for snapshot_first in [true, false] {
-            let library = Room::new();
-            let (early, late) = (library.path("early/run-a"), library.path("late/run-a"));
-            scenario_of_others(&early, turns);
-            scenario_of_others(&late, 3);
-            for run in if snapshot_first { [&early, &late] } else { [&late, &early] } {
-                library.ingest(run);
-            }
-            assert_eq!(
-                pooled(&library),
-                (json!(1), json!(3.0), json!(1)),
-                "{turns}, first: {snapshot_first}"
-            );
+        for (library, order) in
+            of_early_and_late(|at| scenario_of_others(at, turns), |at| scenario_of_others(at, 3))
+        {
+            assert_eq!(pooled(&library), (json!(1), json!(3.0), json!(1)), "{turns}, {order}");
         }
     }
+}
+
+/// A run of our own, as every run of today is: it has an id.
+fn own_run(at: &Path) {
+    folders::copy(&folders::fixtures().join("staminabench/own"), at);
+    let path = at.join("report.json");
+    let mut report: Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("a report")).expect("JSON");
+    report["run"]["run_id"] = json!("9c2b1f4e-0000-4000-8000-6d1f6a0f2c11");
+    std::fs::write(&path, report.to_string()).expect("to write");
+}
+
+/// The same before the first turn of its first scenario was over.
+fn own_run_that_has_begun(at: &Path) {
+    own_run(at);
+    let path = at.join("scenario_0/trajectory.json");
+    let mut said: Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("a trajectory")).expect("JSON");
+    for key in ["finished_at", "end_reason"] {
+        said[key] = Value::Null;
+    }
+    said["turns"] = json!([]);
+    std::fs::write(&path, said.to_string()).expect("to write");
+}
+
+/// What a run of our own is by itself.
+fn right() -> Value {
+    let whole = Room::new();
+    let run = whole.path("run-a");
+    own_run(&run);
+    whole.ingest(&run);
+    whole.json(&["matrix"])
 }
 
 /// Of our own runs it is known from the first turn on: by the id of the run.
 #[test]
 fn a_run_of_our_own_that_was_copied_while_it_was_played_is_the_finished_one() {
-    let fixture = folders::fixtures().join("staminabench/own");
-    for snapshot_first in [true, false] {
-        let library = Room::new();
-        let (early, late) = (library.path("early/run-a"), library.path("late/run-a"));
-        for (run, is_snapshot) in [(&early, true), (&late, false)] {
-            folders::copy(&fixture, run);
-            let path = run.join("report.json");
-            let mut report: Value =
-                serde_json::from_str(&std::fs::read_to_string(&path).expect("a report")).expect("JSON");
-            report["run"]["run_id"] = json!("9c2b1f4e-0000-4000-8000-6d1f6a0f2c11");
-            std::fs::write(&path, report.to_string()).expect("to write");
-            if is_snapshot {
-                let path = run.join("scenario_0/trajectory.json");
-                let mut said: Value =
-                    serde_json::from_str(&std::fs::read_to_string(&path).expect("a trajectory"))
-                        .expect("JSON");
-                for key in ["finished_at", "end_reason"] {
-                    said[key] = Value::Null;
-                }
-                said["turns"] = json!([]);
-                std::fs::write(&path, said.to_string()).expect("to write");
-            }
-        }
-        let whole = Room::new();
-        whole.ingest(&late);
-        for run in if snapshot_first { [&early, &late] } else { [&late, &early] } {
-            library.ingest(run);
-        }
-        let (right, both) = (whole.json(&["matrix"]), library.json(&["matrix"]));
+    let right = right();
+    for (library, order) in of_early_and_late(own_run_that_has_begun, own_run) {
+        let both = library.json(&["matrix"]);
         for field in ["n", "mean_stamina"] {
-            assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, first: {snapshot_first}");
+            assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, {order}");
         }
         let copies = library.json(&["copies", &sorted_runs(&library)[0]]);
         assert_eq!(copies["copies"][0]["trials"], right["cells"][0]["n"], "{copies}");
+    }
+}
+
+/// The folder of a scenario does not say of which run it is, nor whose.
+#[test]
+fn a_scenario_of_our_own_that_lies_alone_is_that_of_its_run() {
+    let right = right();
+    let alone = |at: &Path| {
+        let fixture = folders::fixtures().join("staminabench/own/scenario_0");
+        folders::copy(&fixture, &at.join("scenario_0"));
+    };
+    for (library, order) in of_early_and_late(alone, own_run) {
+        let both = library.json(&["matrix"]);
+        assert_eq!(both["cells"].as_array().map(Vec::len), Some(1), "{order}: {both}");
+        for field in ["n", "mean_stamina", "harness"] {
+            assert_eq!(both["cells"][0][field], right["cells"][0][field], "{field}, {order}");
+        }
+        let shared: Vec<Value> = library
+            .run_ids()
+            .iter()
+            .map(|run| library.json(&["copies", run])["copies"][0]["trials"].clone())
+            .collect();
+        assert_eq!(shared, [1, 1], "{order}");
     }
 }
 

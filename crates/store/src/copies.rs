@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use model::Warning;
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::identities::IS_UNREADABLE;
 use crate::schema::Migration;
 use crate::withdrawn::{VALID, VALID_EPISODE};
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, warnings};
@@ -47,22 +48,17 @@ pub struct SharedEpisodes {
     pub counted_there: u32,
 }
 
-/// A field of an episode of a format that knows its episodes by their run, too: the identity that the same result has where it
-/// lies alone. Only readers of ours write it, and only for [`Store::settle_identities`].
-pub const RESULT_IDENTITY: &str = "result_identity";
-
-/// Formats whose readers write [`RESULT_IDENTITY`]; of others it is a field of somebody's.
-const WITH_RESULT_IDENTITY: &str = "'terminal-bench'";
-
 /// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
-const IS_SNAPSHOT: &str =
-    "(episode.end_reason = 'unfinished' OR coalesce(episode.extra ->> '$.\"result.json\"',
-    episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
+static IS_SNAPSHOT: LazyLock<String> =
+    LazyLock::new(|| format!("(episode.end_reason = 'unfinished' OR {IS_UNREADABLE})"));
 
 /// Whether an `episode` can be continued: it was copied before its end, or something outside ended it, and a resume continues it
 /// and takes the last attempt back. One that no resume continues is the better copy, however many attempts the other one has.
-const IS_OPEN: &str = "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled')
-    OR coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable')";
+static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled') OR {IS_UNREADABLE})"
+    )
+});
 
 /// How far an `episode` was played: of two copies the shorter one was made earlier.
 const ATTEMPTS: &str =
@@ -70,23 +66,25 @@ const ATTEMPTS: &str =
 
 /// Every group of copies, the one that counts first. Of one that is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
+    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
         "SELECT episode.identity, episode.run, episode.id, NOT ({VALID_EPISODE}) AS is_withdrawn FROM episode
     JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     JOIN source ON source.id = run.source AND source.closed_at IS NULL
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, run.harness IS NULL, {IS_OPEN},
-    {ATTEMPTS} DESC, {IS_SNAPSHOT}, run.source, run.id, episode.key, episode.id"
+  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, run.harness IS NULL, {is_open},
+    {ATTEMPTS} DESC, {is_snapshot}, run.source, run.id, episode.key, episode.id"
     )
 });
 
 /// What a run (`?1`) has in common with others, pair by pair in the order of [`RANKED`].
 static SHARED: LazyLock<String> = LazyLock::new(|| {
+    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
         "WITH copy AS (
-    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {IS_OPEN} AS is_open,
-      {IS_SNAPSHOT} AS is_snapshot, run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
+    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {is_open} AS is_open,
+      {is_snapshot} AS is_snapshot, run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
@@ -104,6 +102,7 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
 /// The episodes of a source that another of its parts gives to the same run, too, each with that part: the first by its place,
 /// of those with a result if there is one. Each episode is looked at once, however many copies there are.
 static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
+    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
         "SELECT id, run, part, path, first FROM (
     SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
@@ -112,7 +111,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     WHERE run.source = ?1 AND episode.identity IN
       (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     WINDOW same AS (PARTITION BY episode.run, episode.identity
-      ORDER BY {IS_OPEN}, {ATTEMPTS} DESC, {IS_SNAPSHOT}, part.place, part.key))
+      ORDER BY {is_open}, {ATTEMPTS} DESC, {is_snapshot}, part.place, part.key))
   WHERE number > 1"
     )
 });
@@ -150,30 +149,6 @@ impl Store {
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
         self.read(|conn| among(conn, |run| wanted.contains(&run)))
-    }
-
-    /// Gives episodes that are known by their result alone the identity of those that are known to have that result and to be of
-    /// a run. Call it after parts were put.
-    pub fn settle_identities(&self) -> Result<()> {
-        self.write(|write| {
-            let conn = &write.tx;
-            let found: Vec<(EpisodeId, RunId, String)> = {
-                let mut find = conn.prepare_cached(&format!(
-                    "SELECT alone.id, alone.run, known.identity FROM run JOIN episode AS known ON known.run = run.id
-                       JOIN episode AS alone ON alone.identity = known.extra ->> '$.{RESULT_IDENTITY}'
-                     WHERE run.format IN ({WITH_RESULT_IDENTITY}) AND known.identity IS NOT NULL"
-                ))?;
-                find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-                    .collect::<rusqlite::Result<_>>()?
-            };
-            let mut changed = BTreeSet::new();
-            for (episode, run, identity) in found {
-                conn.prepare_cached("UPDATE episode SET identity = ?2 WHERE id = ?1")?
-                    .execute((episode, identity))?;
-                changed.insert(run);
-            }
-            changed.into_iter().try_for_each(|run| runs::touch(conn, run))
-        })
     }
 
     /// Leaves out of the runs of a source what another of its parts has already given to the same run, with a warning: a task

@@ -50,6 +50,14 @@ UPDATE part SET stamp = NULL;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 18,
+        sql: "
+-- trials of tb are known by the ids of their results, which a resume of their run keeps, and scenarios that lie alone by how
+-- they began: all sources are read again
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// What reading one part gave.

@@ -516,9 +516,15 @@ impl PartReader for ScenarioReader {
         let mut notes = Notes::new(report);
         let mut episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
         notes.finish(&folder);
-        // Both are there while it is played: a copy that was made meanwhile is the same episode.
+        // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
+        // does not say of which run it is.
         let of_run = place.run_id().map(|run| identity::of_id(&["staminabench", run, &part.key]));
-        episode.identity = of_run.or_else(|| identity::of_beginning(&episode));
+        let alone = identity::of_beginning(&episode);
+        episode.extra.remove(store::OTHER_IDENTITY);
+        if let Some(alone) = alone.clone().filter(|_| of_run.is_some()) {
+            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), alone.into());
+        }
+        episode.identity = of_run.or(alone);
         vec![Reading { run: run_key(at), episode }]
     }
 }

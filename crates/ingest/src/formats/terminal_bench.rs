@@ -78,7 +78,8 @@ impl Format for TerminalBench {
         let files = RunFiles::read(tree, at, report);
         let mut parts: BTreeMap<String, Stamp> = BTreeMap::new();
         for (task, trials) in layout::trials(tree, at, &files) {
-            let stamp = trials.iter().fold(Stamp::new(), |stamp, trial| trial.stamp(tree, stamp));
+            let of_run = Stamp::new().text(files.uuid().unwrap_or_default());
+            let stamp = trials.iter().fold(of_run, |stamp, trial| trial.stamp(tree, stamp));
             parts.insert(task, stamp);
         }
         let parts = parts.into_iter().map(|(key, stamp)| Part { key, stamp: stamp.finish() }).collect();

@@ -88,7 +88,7 @@ impl RunFiles {
         folder.or_else(id).map_or_else(|| tree.name(), str::to_owned)
     }
 
-    /// Its own id, which every copy of it has.
+    /// Its own id, which every copy of it has that was made before it was resumed.
     pub(super) fn uuid(&self) -> Option<&str> {
         self.meta("uuid").and_then(Node::word).filter(|uuid| uuid.len() >= 32)
     }

@@ -49,7 +49,7 @@ const KNOWN: [&str; 16] = [
 /// What the trials of a run have in common.
 #[derive(Debug)]
 pub(super) struct OfRun {
-    /// Its own id, which is there before it ends.
+    /// The id that it has until it is resumed, which is there before it ends.
     pub(super) uuid: Option<String>,
     /// Its log.
     pub(super) log: Option<String>,
@@ -64,8 +64,8 @@ pub(super) fn episode(
     report: &mut Report,
 ) -> Episode {
     let mut episode = Episode::new(&trial.name, &trial.task);
-    let of_result = identity_of_result(result);
-    episode.identity = identity_in_run(trial, result, run).or_else(|| of_result.clone());
+    let in_run = identity_in_run(trial, result, run);
+    episode.identity = identity_of_result(result).or_else(|| in_run.clone());
     episode.planned_turns = Some(1);
     episode.extra.insert("trial".to_owned(), trial.name.as_str().into());
     if let Some(log) = &run.log {
@@ -126,10 +126,10 @@ pub(super) fn episode(
             episode.extra.insert(key.clone(), plain(key, value));
         }
     }
-    episode.extra.remove(store::RESULT_IDENTITY);
-    // By this a file of results alone, which does not say of which run it is, is known to be the same.
-    if let Some(of_result) = of_result.filter(|own| episode.identity.as_ref() != Some(own)) {
-        episode.extra.insert(store::RESULT_IDENTITY.to_owned(), of_result.into());
+    episode.extra.remove(store::OTHER_IDENTITY);
+    // By this a copy that was made while the trial ran, which has no result yet, is known to be the same.
+    if let Some(in_run) = in_run.filter(|in_run| episode.identity.as_ref() != Some(in_run)) {
+        episode.extra.insert(store::OTHER_IDENTITY.to_owned(), in_run.into());
     }
     turn.attempts.push(attempt);
     episode.turns.push(turn);
@@ -142,7 +142,7 @@ pub(super) fn is_snapshot(episode: &Episode) -> bool {
         || episode.turns.iter().flat_map(|turn| &turn.attempts).any(|a| a.verdict == Verdict::Unfinished)
 }
 
-/// The run and the name of the trial in it, which are there before it ends.
+/// The run and the name of the trial in it, which are there before it ends. A resume gives the run another id.
 fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &OfRun) -> Option<String> {
     let uuid = run.uuid.as_ref()?;
     // A copied folder has another name than the trial.
@@ -150,7 +150,7 @@ fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &OfRun) -> Option<
     Some(identity::of_id(&["tb-run", uuid, &trial.task, name.unwrap_or(&trial.name)]))
 }
 
-/// The id of a result, with when its trial began.
+/// The id of a result, with when its trial began: every copy of it has them, also one in the results of a resumed run.
 fn identity_of_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
     text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]))
