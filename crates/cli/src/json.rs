@@ -297,6 +297,7 @@ fn attempt(turn: u32, attempt: &Attempt, histories: &Histories) -> Value {
         "cost_usd": attempt.cost_usd,
         "steps": attempt.steps,
         "tool_calls": attempt.tool_calls,
+        "grader_places": attempt.grader_places,
         "agent_seconds": attempt.timing.agent_seconds,
         "test_seconds": attempt.timing.test_seconds,
         "failing": failing,

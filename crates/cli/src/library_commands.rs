@@ -268,6 +268,9 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     })?;
     if !as_json {
         print_marks(&run);
+        if let Some(note) = workbench.grader_note(&RunRef { run: run.id.clone() })? {
+            print(&format!("{note}\n\n"));
+        }
         if let Some(rate) = &run.pass_rate {
             print(&pass_rate_text(rate, &grid.rows));
             return Ok(ExitCode::SUCCESS);

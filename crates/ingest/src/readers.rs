@@ -4,6 +4,7 @@ pub mod atif;
 pub(crate) mod attribution;
 pub mod clock;
 pub mod ctrf;
+pub(crate) mod grader;
 pub mod json;
 pub(crate) mod outline;
 pub mod pytest;

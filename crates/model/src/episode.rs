@@ -1,9 +1,11 @@
 //! One scenario played in one run: its turns, their attempts, what the tests said.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CachedInput, EndReason, Ending, SessionFigures, TurnState, Verdict};
+use crate::{CachedInput, EndReason, Ending, GraderPlace, SessionFigures, TurnState, Verdict};
 
 /// Fields in the source's own names, kept in order. Values are JSON.
 pub type Extra = serde_json::Map<String, serde_json::Value>;
@@ -227,6 +229,10 @@ pub struct Attempt {
     pub timing: Timing,
     /// An exception that the runner recorded: type and message.
     pub exception: Option<(String, String)>,
+    /// Places of its task's verifier that the agent's tool calls name; `None` = it is no attempt at a task, or no transcript
+    /// tells.
+    #[serde(default)]
+    pub grader_places: Option<BTreeSet<GraderPlace>>,
     /// Where its logs, code and transcript lie.
     pub artifacts: Vec<Artifact>,
     /// Unknown fields, kept.
@@ -252,6 +258,7 @@ impl Attempt {
             steps: None,
             timing: Timing::default(),
             exception: None,
+            grader_places: None,
             artifacts: Vec::new(),
             extra: Extra::new(),
         }

@@ -13,6 +13,7 @@ pub mod cases;
 mod display;
 mod end_reason;
 mod episode;
+mod grader_place;
 mod median;
 mod moment;
 mod pass_rate;
@@ -34,6 +35,7 @@ pub use episode::{
     Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,
     Tokens, Turn,
 };
+pub use grader_place::GraderPlace;
 pub use median::Median;
 pub use moment::rfc3339;
 pub use pass_rate::{PassRate, RateInterval};

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::connection::Write;
 use crate::episodes::read_timing;
+use crate::grader;
 use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
 use crate::schema::Migration;
 use crate::values::{
@@ -103,6 +104,15 @@ UPDATE part SET stamp = NULL;
 ALTER TABLE attempt ADD COLUMN cached_input TEXT NOT NULL DEFAULT 'included';
 CREATE INDEX attempt_cache_added ON attempt (turn) WHERE cached_input = 'added';
 CREATE INDEX attempt_cache_added_by_run ON attempt (turn) WHERE cached_input = 'added_by_run';
+UPDATE part SET stamp = NULL;
+",
+    },
+    Migration {
+        version: 18,
+        sql: "
+-- places of its task's verifier that the agent's tool calls name, as words with blanks between them; empty = none, NULL =
+-- nothing tells. Only transcripts say it, so all sources are read again
+ALTER TABLE attempt ADD COLUMN grader_places TEXT;
 UPDATE part SET stamp = NULL;
 ",
     },
@@ -265,9 +275,10 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
         .prepare_cached(
             "INSERT INTO attempt (turn, number, verdict, end_reason, passed, total, reward, input_tokens,
                cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting, steps, cached_input)
+               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting, steps, cached_input,
+               grader_places)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27)",
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
         )?
         .execute(params![
             turn,
@@ -297,6 +308,7 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
             attempt.counting.as_str(),
             attempt.steps,
             attempt.cached_input.as_str(),
+            attempt.grader_places.as_ref().map(grader::words),
         ])?;
     Ok(())
 }
@@ -398,6 +410,7 @@ fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result
         steps: row.get(23)?,
         timing: read_timing(row, 11)?,
         exception: pair(row, 15)?,
+        grader_places: row.get::<_, Option<String>>(25)?.as_deref().map(grader::places).transpose()?,
         artifacts: parse_artifacts(row.get::<_, Option<String>>(17)?.as_deref())?,
         extra: parse_or_default(row.get::<_, Option<String>>(18)?.as_deref())?,
     })
@@ -412,7 +425,7 @@ const TURN_COLUMNS: &str =
 const ATTEMPT_COLUMNS: &str =
     "number, verdict, end_reason, passed, total, reward, input_tokens, cached_tokens,
   output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_type,
-  exception_message, artifacts, extra, suite, outcomes, details, counting, steps, cached_input";
+  exception_message, artifacts, extra, suite, outcomes, details, counting, steps, cached_input, grader_places";
 
 fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Attempt>> {
     let sql = format!("SELECT {ATTEMPT_COLUMNS} FROM attempt WHERE turn = ?1 ORDER BY id");

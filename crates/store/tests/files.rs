@@ -182,7 +182,7 @@ fn what_episodes_used_is_made_from_older_libraries() {
 
     let conn = raw(&path);
     conn.execute_batch(
-        "ALTER TABLE attempt DROP COLUMN steps; DROP INDEX attempt_cache_added; DROP INDEX attempt_cache_added_by_run; ALTER TABLE attempt DROP COLUMN cached_input; ALTER TABLE play DROP COLUMN steps_survived;
+        "ALTER TABLE attempt DROP COLUMN steps; ALTER TABLE attempt DROP COLUMN grader_places; DROP INDEX attempt_cache_added; DROP INDEX attempt_cache_added_by_run; ALTER TABLE attempt DROP COLUMN cached_input; ALTER TABLE play DROP COLUMN steps_survived;
          ALTER TABLE episode DROP COLUMN attempts_left; DROP INDEX episode_unrecognised; DROP INDEX episode_identity; DROP INDEX episode_given;
          ALTER TABLE episode DROP COLUMN identity; ALTER TABLE run_slug DROP COLUMN preferred;
          ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised;

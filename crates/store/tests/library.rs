@@ -1,14 +1,16 @@
 //! The library as a whole: what is put is what is read, whatever is put again, closed, purged or restored.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use model::{
     Artifact, ArtifactKind, Attempt, Baseline, Benchmark, CensoringPolicy, EndReason, Ending, Episode,
-    Request, Run, TestOutcome, TestResult, Tokens, Turn, Verdict, Warning,
+    GraderPlace, Request, Run, TestOutcome, TestResult, Tokens, Turn, Verdict, Warning,
 };
 use store::{
-    GroupBy, MatchKind, PartRead, RunFilter, RunOrder, SourceId, StaleRun, Store, Summary, WarningFilter,
+    GraderMention, GraderMentions, GroupBy, MatchKind, PartRead, RunFilter, RunOrder, SourceId, StaleRun,
+    Store, Summary, WarningFilter,
 };
 
 fn run(key: &str, model: &str) -> Run {
@@ -133,6 +135,24 @@ fn an_episode_is_read_as_the_grid_needs_it_and_as_it_was_put() {
     let counts = store.source_counts(source).unwrap();
     assert_eq!((counts.runs, counts.episodes, counts.turns, counts.not_reached), (2, 3, 9, 6));
     assert_eq!((counts.attempts, counts.files_read, counts.warnings), (16, 6, 1));
+}
+
+#[test]
+fn attempts_that_name_places_of_a_verifier_are_counted_and_those_of_which_nothing_tells_apart() {
+    let (store, source) = library();
+    let mut shop = episode("shop", 5, 2);
+    // Turn 1 has two attempts: one names nothing, of the other nothing is known.
+    shop.turns[0].attempts[0].grader_places = Some([].into());
+    let places: BTreeSet<_> = [GraderPlace::RewardFile, GraderPlace::Tests].into();
+    shop.turns[2].attempts[0].grader_places = Some(places.clone());
+    put(&store, source, "1", 5, &[("a", shop.clone())], &[]);
+    let run = store.run("results.a").unwrap().unwrap().entry.id;
+    let first = GraderMention { episode: "shop".to_owned(), turn: 3, attempt: 1, places };
+    let all = GraderMentions { attempts: 15, known: 2, naming: 1, first: vec![first] };
+    assert_eq!(store.grader_mentions(run, 5).unwrap(), all);
+    assert_eq!(store.grader_mentions(run, 0).unwrap(), GraderMentions { first: Vec::new(), ..all });
+    let id = store.episodes(run).unwrap().iter().find(|entry| entry.slug == "shop").unwrap().id;
+    assert_eq!(store.whole_episode(id).unwrap().unwrap().turns, shop.turns);
 }
 
 #[test]

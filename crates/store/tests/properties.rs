@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Artifact, ArtifactKind, Attempt, Benchmark, CachedInput, Counting, EndReason, Episode, Extra, Request,
-    Run, TestOutcome, TestResult, Timing, Tokens, Turn, Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, Benchmark, CachedInput, Counting, EndReason, Episode, Extra,
+    GraderPlace, Request, Run, TestOutcome, TestResult, Timing, Tokens, Turn, Verdict, Warning,
 };
-use proptest::collection::vec;
+use proptest::collection::{btree_set, vec};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -99,7 +99,12 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             (of(any::<u32>()), of(any::<u32>())),
             timing(),
         ),
-        (of((text(), text())), vec(artifact(), 0..3), extra()),
+        (
+            of((text(), text())),
+            vec(artifact(), 0..3),
+            extra(),
+            of(btree_set(select(GraderPlace::ALL.to_vec()), 0..4)),
+        ),
     )
         .prop_map(|(a, b, c)| Attempt {
             number: a.0,
@@ -119,6 +124,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             exception: c.0,
             artifacts: c.1,
             extra: c.2,
+            grader_places: c.3,
         })
 }
 

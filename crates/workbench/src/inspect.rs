@@ -367,6 +367,7 @@ fn attempt_detail(
         steps: attempt.steps,
         timing: attempt.timing,
         exception: attempt.exception,
+        grader_places: attempt.grader_places.map(|places| places.into_iter().collect()),
         logs,
         has_transcript,
         has_code,

@@ -16,6 +16,7 @@ mod diagram;
 mod export;
 mod failures;
 mod follow;
+mod grader;
 mod importers;
 mod inspect;
 mod jobs;
@@ -29,6 +30,7 @@ mod published;
 mod reruns;
 mod rounds;
 pub mod runs;
+pub mod sample;
 pub mod sampler;
 mod scenarios;
 mod sessions;
@@ -66,7 +68,7 @@ pub struct Options {
     pub live: bool,
     /// Whether this is the desktop app, to which `stamina open` hands over.
     pub app: bool,
-    /// The sample that a new library begins with, and that the first screen offers.
+    /// The sample that the first screen offers, and that a new library of the desktop app begins with.
     pub sample: Option<PathBuf>,
 }
 

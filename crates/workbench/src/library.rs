@@ -139,6 +139,7 @@ impl Workbench {
                 shared.run, shared.source
             ));
         }
+        caveats.extend(self.grader_note_of(record)?);
         if let Some((tool, Some(version))) = &record.run.runner
             && tool == "Harbor"
             && older_than(version, (0, 24))

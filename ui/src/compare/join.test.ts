@@ -8,7 +8,7 @@ const result = (id: string, outcome: TestOutcome = "failed"): TestResult => ({ i
 const attempt = (failing: TestResult[], passed_tests: string[], more: Partial<AttemptDetail> = {}): AttemptDetail => ({
   number: 1, verdict: "failed", end_reason: null, passed: 3, total: 5, reward: null, failing, failing_not_described: 0, passed_tests, histories: [],
   tokens: { input: null, cached: null, output: null }, cost_usd: null, tool_calls: null, steps: null,
-  timing: { started_at: null, finished_at: null, agent_seconds: null, test_seconds: null }, exception: null, logs: [], has_transcript: false, has_code: false, extra: {}, ...more,
+  timing: { started_at: null, finished_at: null, agent_seconds: null, test_seconds: null }, exception: null, grader_places: null, logs: [], has_transcript: false, has_code: false, extra: {}, ...more,
 });
 
 test("tests are joined by id; what is not named is clear only where every failing test is described", () => {

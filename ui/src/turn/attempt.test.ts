@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
-import { attemptTime, repeatsOf } from "./attempt";
+import { attemptTime, graderPlacesInWords, repeatsOf } from "./attempt";
 
 const attempt = (extra: Record<string, unknown>): AttemptDetail => ({ number: 1, timing: { started_at: null, finished_at: null, agent_seconds: 60, test_seconds: null }, end_reason: null, exception: null, passed: 3, extra }) as unknown as AttemptDetail;
 
@@ -10,4 +10,11 @@ test("an attempt that was repeated says so", () => {
   expect(attemptTime(attempt({ repeats: 0 }), null, 1)).not.toContain("retried");
   // What somebody else's source calls so is not taken for it.
   expect([repeatsOf({}), repeatsOf({ repeats: "3" }), repeatsOf({ repeats: -1 }), repeatsOf({ repeats: 1.5 })]).toEqual([0, 0, 0, 0]);
+});
+
+test("an attempt at a task says which places of the verifier its tool calls name", () => {
+  expect(graderPlacesInWords(["tests", "reward_file"], true)).toBe("/tests, a reward file");
+  expect(graderPlacesInWords([], true)).toBe("none");
+  expect(graderPlacesInWords(null, true)).toBe("unknown");
+  expect(graderPlacesInWords(null, false)).toBeNull();
 });

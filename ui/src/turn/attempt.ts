@@ -1,6 +1,7 @@
 // An attempt in few words, wherever attempts stand side by side. Pure.
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
-import { count, counted, duration, endReasonLabels } from "../parts/format";
+import type { GraderPlace } from "../host/bindings/GraderPlace";
+import { UNKNOWN, count, counted, duration, endReasonLabels } from "../parts/format";
 
 /** `34 / 47`; the end or the verdict where tests are not counted. */
 export function attemptResult(a: AttemptDetail): string {
@@ -14,6 +15,14 @@ export function attemptResult(a: AttemptDetail): string {
 export function repeatsOf(extra: Readonly<Record<string, unknown>>): number {
   const repeats = extra["repeats"];
   return typeof repeats === "number" && Number.isInteger(repeats) && repeats > 0 ? repeats : 0;
+}
+
+const placeLabels: Record<GraderPlace, string> = { tests: "/tests", verifier_logs: "/logs/verifier", reward_file: "a reward file" };
+
+/** Which places of its task's verifier the agent's tool calls name; `null` where that is no question. */
+export function graderPlacesInWords(places: readonly GraderPlace[] | null, isTask: boolean): string | null {
+  if (places === null) return isTask ? UNKNOWN : null;
+  return places.length === 0 ? "none" : places.map((place) => placeLabels[place]).join(", ");
 }
 
 /** How long it took and why it ended; the limit of attempts at the last one made. */

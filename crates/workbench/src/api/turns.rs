@@ -1,6 +1,6 @@
 //! An episode, a turn, an attempt: tests, logs, texts and code.
 
-use model::{ArtifactKind, EndReason, Extra, TestResult, Timing, Tokens, TurnState, Verdict};
+use model::{ArtifactKind, EndReason, Extra, GraderPlace, TestResult, Timing, Tokens, TurnState, Verdict};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -121,6 +121,9 @@ pub struct AttemptDetail {
     pub timing: Timing,
     /// Exception of the attempt: type and message.
     pub exception: Option<(String, String)>,
+    /// Places of its task's verifier that the agent's tool calls name; `None` = it is no attempt at a task, or no transcript
+    /// tells.
+    pub grader_places: Option<Vec<GraderPlace>>,
     /// Logs.
     pub logs: Vec<LogInfo>,
     /// Whether the source has a transcript.

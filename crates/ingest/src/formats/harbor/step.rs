@@ -7,6 +7,7 @@ use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, TestResult, To
 use crate::format::Report;
 use crate::readers::atif::Facts;
 use crate::readers::attribution::{Attribution, Cell};
+use crate::readers::grader::Named;
 use crate::readers::json::{Node, Object};
 use crate::readers::value::{self, Unusable};
 use crate::readers::{cases, ctrf, pytest};
@@ -42,6 +43,8 @@ pub(super) struct Graded {
     pub(super) session: Session,
     /// Whether a step of its trajectory has more cached than input tokens.
     pub(super) cache_exceeds_input: bool,
+    /// What the tool calls of its trajectory name of the verifier's places; `None` = it has none, or not all of it was read.
+    pub(super) named: Option<Named>,
 }
 
 /// The first message to an agent.
@@ -133,8 +136,8 @@ pub(super) fn read(
     // What ended the trial is told of a step only if it kept that step from being graded.
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
-    let Told { first_message, session, cache_exceeds_input } = told;
-    Graded { attempt, cases, bare, unrecognised, first_message, session, cache_exceeds_input }
+    let Told { first_message, session, cache_exceeds_input, named } = told;
+    Graded { attempt, cases, bare, unrecognised, first_message, session, cache_exceeds_input, named }
 }
 
 /// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognised.
@@ -347,6 +350,8 @@ struct Told {
     session: Session,
     /// Whether a step has more cached than input tokens.
     cache_exceeds_input: bool,
+    /// What its tool calls name of the verifier's places.
+    named: Option<Named>,
 }
 
 /// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
@@ -376,6 +381,8 @@ fn trajectory(
                 if part == 0 {
                     return told;
                 }
+                // What is not read may name what the rest does not.
+                told.named = told.named.filter(|named| !named.is_silent());
                 break;
             }
         };
@@ -387,6 +394,7 @@ fn trajectory(
         told.cache_exceeds_input |= facts.cache_exceeds_input();
         told.session.messages.extend(facts.messages());
         told.session.cost_is_estimated = facts.cost_is_estimated();
+        facts.name_places(told.named.get_or_insert_default());
         if part == 0 {
             told.first_message = facts.first_user_step().map(|i| FirstMessage {
                 path: path.clone(),

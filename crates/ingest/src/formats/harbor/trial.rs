@@ -224,6 +224,7 @@ impl Trial {
         let (mut bare_turns, mut unrecognised_turns) = (Vec::new(), Vec::new());
         let mut cases = false;
         let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
+        let mut named_before = None;
 
         let single = plan.names.is_empty() && !self.is_multi_step();
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
@@ -285,6 +286,9 @@ impl Trial {
                 if graded.unrecognised {
                     unrecognised_turns.push(number);
                 }
+                graded.attempt.grader_places =
+                    graded.named.as_ref().map(|named| named.since(named_before.as_ref()));
+                named_before = graded.named.or(named_before);
                 sessions.push(graded.session);
                 // Before differences are taken: what proves it is what stands in the file.
                 proofs.push(graded.cache_exceeds_input || graded.attempt.tokens.cache_exceeds_input());

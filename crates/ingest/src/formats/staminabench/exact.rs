@@ -3,19 +3,25 @@
 //! Everything is in the trajectory but the messages of failing tests; those, and the check of the numbers, come from
 //! the test logs. Of a log of a passing attempt only the last line is looked at.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use model::{
-    Artifact, ArtifactKind, Attempt, CachedInput, EndReason, Episode, Request, TestOutcome, TestResult,
-    Timing, Turn, Verdict, Warning,
+    Artifact, ArtifactKind, Attempt, CachedInput, EndReason, Episode, GraderPlace, Request, TestOutcome,
+    TestResult, Timing, Turn, Verdict, Warning,
 };
 
 use super::logs::{self, Claim, Log};
 use super::notes::Notes;
 use super::{own, task};
+use crate::readers::grader::{Named, OwnTranscript};
+use crate::readers::json::Object;
 use crate::readers::value::Unusable;
-use files::{Tree, file_name, join, parent};
+use files::{ReadError, Tree, file_name, join, parent};
 
+/// Where the steps of a transcript stand in its file.
+const STEPS: &str = "/steps";
+/// Largest transcript that is searched, in bytes: the runner writes some 16 MiB at most.
+const TRANSCRIPT_CAP: u64 = 64 << 20;
 /// Requests up to this size are kept in the store, in bytes.
 const REQUEST_CAP: usize = 8 << 10;
 
@@ -54,7 +60,8 @@ pub(super) fn episode(
     if let Some(warning) = unusable.warning(&join(folder, "trajectory.json")) {
         notes.warn(warning);
     }
-    let mut reader = Reader { tree, folder, is_task, sizes: HashMap::new(), notes };
+    let mut reader =
+        Reader { tree, folder, is_task, named_before: None, named: None, sizes: HashMap::new(), notes };
     for (index, turn) in said.turns.into_iter().enumerate() {
         let turn = reader.turn(index, turn);
         let after = episode.turns.last().map_or(0, |t| t.number);
@@ -106,6 +113,10 @@ struct Reader<'a, 'b> {
     folder: &'a str,
     /// Whether it is a task of Harbor, whose rewards decide and whose tests print cases.
     is_task: bool,
+    /// What the last transcript of the turn before names of the verifier's places, of a task.
+    named_before: Option<Named>,
+    /// The same of the attempt that was read last.
+    named: Option<Named>,
     /// Sizes of the files in the folders of logs, each listed once.
     sizes: HashMap<String, HashMap<String, u64>>,
     notes: &'a mut Notes<'b>,
@@ -182,7 +193,35 @@ impl Reader<'_, '_> {
                 ));
             }
         }
+        self.named_before = self.named.take().or(self.named_before.take());
         turn
+    }
+
+    /// What the tool calls of an attempt's transcript name of the places of its task's verifier. `None` = there is no
+    /// transcript, or it cannot be read.
+    fn grader_places(&mut self, attempt: &Attempt) -> Option<BTreeSet<GraderPlace>> {
+        let is_own_file = |artifact: &&Artifact| {
+            artifact.kind == ArtifactKind::Transcript && artifact.pointer.as_deref() == Some(STEPS)
+        };
+        let path = &attempt.artifacts.iter().find(is_own_file)?.path;
+        match self.tree.read_json::<Object<OwnTranscript>>(path, TRANSCRIPT_CAP) {
+            Ok(Object(transcript)) => {
+                self.notes.read_file();
+                let places = transcript.steps.since(self.named_before.as_ref());
+                self.named = Some(transcript.steps);
+                Some(places)
+            }
+            // It is shown as missing where it is looked at.
+            Err(ReadError::Missing) => None,
+            Err(error) => {
+                self.notes.warn(Warning::skipped(
+                    path,
+                    error.code(),
+                    format!("{error}. Which places of the verifier its tool calls name is unknown."),
+                ));
+                None
+            }
+        }
     }
 
     fn attempt(&mut self, turn: u32, said: own::Attempt, suite: &[own::Name], pointer: String) -> Attempt {
@@ -239,6 +278,7 @@ impl Reader<'_, '_> {
         if self.is_task {
             (attempt.passed, attempt.total) = (claim.passed, claim.total);
             task::settle(self.tree, &path, &mut attempt, self.notes);
+            attempt.grader_places = self.grader_places(&attempt);
             return attempt;
         }
         let log = if let Some(size) = self.size(&path) {
@@ -283,7 +323,7 @@ impl Reader<'_, '_> {
             let path = join(self.folder, "trajectory.json");
             to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(pointer) });
         } else if let Some(path) = files.transcript.as_deref().and_then(|named| self.path(named)) {
-            to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some("/steps".to_owned()) });
+            to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(STEPS.to_owned()) });
         }
         self.artifact(ArtifactKind::TestOutput, files.test_output.as_deref(), to);
         self.artifact(ArtifactKind::ServerLog, files.server_log.as_deref(), to);

@@ -7,6 +7,7 @@ use model::Tokens;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::grader::{Calls, Named};
 use super::super::json::{Node, TEXT_CAP, cut};
 use super::super::value::{self, Unusable};
 use super::{result_text, tokens};
@@ -53,7 +54,7 @@ struct StepFacts {
     #[serde(default)]
     source: Option<String>,
     #[serde(default)]
-    tool_calls: Option<Vec<IgnoredAny>>,
+    tool_calls: Option<Calls>,
     #[serde(default)]
     is_copied_context: Option<bool>,
     #[serde(default)]
@@ -73,10 +74,14 @@ impl StepFacts {
         self.metrics.tokens
     }
 
+    fn calls(&self) -> usize {
+        self.tool_calls.as_ref().map_or(0, |calls| calls.count)
+    }
+
     /// Whether it is a result of a tool, or another entry for which no model was called.
     fn is_tool_result(&self) -> bool {
         is_tool_result(&Entry {
-            calls: self.tool_calls.as_ref().map_or(0, Vec::len),
+            calls: self.calls(),
             model_calls: self.llm_call_count.0,
             spoke: self.metrics.spoke || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
             results: self.observation.count,
@@ -293,7 +298,18 @@ impl Facts {
 
     /// Tool calls of the agent's entries.
     pub fn tool_calls(&self) -> u32 {
-        self.of_agent().map(|s| s.tool_calls.as_ref().map_or(0, Vec::len) as u32).sum()
+        self.of_agent().map(|s| s.calls() as u32).sum()
+    }
+
+    /// Adds what the tool calls of the agent's entries name of a verifier's places.
+    pub(crate) fn name_places(&self, to: &mut Named) {
+        let none = Calls::default();
+        for step in self.of_agent() {
+            let calls = step.tool_calls.as_ref().unwrap_or(&none);
+            let mut hasher = DefaultHasher::new();
+            (step.message.print, calls.print).hash(&mut hasher);
+            to.push(hasher.finish(), &calls.places);
+        }
     }
 
     /// Whether an entry of the agent has more cached than input tokens: then the cached ones are no part of the input.

@@ -1,0 +1,326 @@
+//! What the tool calls of a transcript name of the places of a task's verifier.
+//!
+//! Nothing of a transcript is kept but prints of its steps and the places. Only what an agent asked for is looked at: names
+//! and arguments of its calls, not their results, and not what it says.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use model::GraderPlace;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// Most steps of a transcript.
+const STEPS: usize = 200_000;
+
+/// What the steps of a transcript name, in their order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Named {
+    /// The same for steps that are one.
+    prints: Vec<u64>,
+    /// Places in `prints` of the steps that name something, with what they name.
+    naming: Vec<(usize, BTreeSet<GraderPlace>)>,
+}
+
+impl Named {
+    /// Adds the next step.
+    pub(crate) fn push(&mut self, print: u64, places: &BTreeSet<GraderPlace>) {
+        if !places.is_empty() {
+            self.naming.push((self.prints.len(), places.clone()));
+        }
+        self.prints.push(print);
+    }
+
+    /// What the steps name. Where they go on with those of an earlier transcript, as those of a session that is continued do,
+    /// what they repeat of it is left out.
+    pub(crate) fn since(&self, earlier: Option<&Self>) -> BTreeSet<GraderPlace> {
+        let repeated = earlier.and_then(|earlier| self.repeats(&earlier.prints)).unwrap_or_default();
+        let own = self.naming.iter().filter(|(at, _)| repeated.binary_search(at).is_err());
+        own.flat_map(|(_, places)| places).copied().collect()
+    }
+
+    /// Whether they name nothing.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.naming.is_empty()
+    }
+
+    /// Where the steps of an earlier transcript stand among these, if all of them do, in their order, and more besides.
+    fn repeats(&self, earlier: &[u64]) -> Option<Vec<usize>> {
+        if earlier.is_empty() || self.prints.len() <= earlier.len() {
+            return None;
+        }
+        let mut own = self.prints.iter().enumerate();
+        earlier.iter().map(|before| own.find(|(_, print)| *print == before).map(|(at, _)| at)).collect()
+    }
+}
+
+/// The tool calls of a step.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// How many there are.
+    pub(crate) count: usize,
+    /// The same for equal calls.
+    pub(crate) print: u64,
+    /// What they name.
+    pub(crate) places: BTreeSet<GraderPlace>,
+}
+
+impl<'de> Deserialize<'de> for Calls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Calls;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of tool calls")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Calls, A::Error> {
+                let (mut found, mut count) = (Found::default(), 0);
+                while list.next_element_seed(OneCall(&mut found))?.is_some() {
+                    count += 1;
+                }
+                Ok(Calls { count, print: found.hasher.finish(), places: found.places })
+            }
+        }
+        deserializer.deserialize_seq(List)
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    hasher: DefaultHasher,
+    places: BTreeSet<GraderPlace>,
+}
+
+/// One call, of which its name and its arguments count. What is no object is a call without them.
+struct OneCall<'a>(&'a mut Found);
+
+impl<'de> DeserializeSeed<'de> for OneCall<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneCall<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a tool call")
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "name" | "function_name" | "arguments" => map.next_value_seed(Anything(&mut *self.0))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Any value: its texts are searched, and all of it makes the print.
+struct Anything<'a>(&'a mut Found);
+
+impl<'de> DeserializeSeed<'de> for Anything<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Anything<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        value.hash(&mut self.0.hasher);
+        Ok(())
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        value.hash(&mut self.0.hasher);
+        Ok(())
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        value.hash(&mut self.0.hasher);
+        Ok(())
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        value.to_bits().hash(&mut self.0.hasher);
+        Ok(())
+    }
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        text.hash(&mut self.0.hasher);
+        GraderPlace::named_in(text, &mut self.0.places);
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(Anything(&mut *self.0))?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_key_seed(Anything(&mut *self.0))?.is_some() {
+            map.next_value_seed(Anything(&mut *self.0))?;
+        }
+        Ok(())
+    }
+}
+
+/// A transcript in Stamina Lab's own schema (`docs/formats.md`).
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct OwnTranscript {
+    /// What its steps name.
+    #[serde(default)]
+    pub(crate) steps: Named,
+}
+
+/// What of a step tells it from others.
+#[derive(Debug, Default, Deserialize)]
+struct OwnStep {
+    #[serde(default)]
+    kind: Print,
+    #[serde(default)]
+    text: Print,
+    #[serde(default)]
+    at: Print,
+    #[serde(default)]
+    tool_calls: Option<Calls>,
+}
+
+/// The same for equal values.
+#[derive(Debug, Default, Hash)]
+struct Print(u64);
+
+impl<'de> Deserialize<'de> for Print {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut found = Found::default();
+        deserializer.deserialize_any(Anything(&mut found))?;
+        Ok(Self(found.hasher.finish()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Steps;
+        impl<'de> Visitor<'de> for Steps {
+            type Value = Named;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of steps")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Named, A::Error> {
+                let mut named = Named::default();
+                while let Some(step) = list.next_element::<OwnStep>()? {
+                    if named.prints.len() == STEPS {
+                        return Err(Error::custom(format!("it has more than {STEPS} steps")));
+                    }
+                    let calls = step.tool_calls.unwrap_or_default();
+                    let mut hasher = DefaultHasher::new();
+                    (step.kind, step.text, step.at, calls.print).hash(&mut hasher);
+                    named.push(hasher.finish(), &calls.places);
+                }
+                Ok(named)
+            }
+        }
+        deserializer.deserialize_seq(Steps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use GraderPlace::{RewardFile, Tests, VerifierLogs};
+    use serde_json::json;
+
+    use super::*;
+
+    fn transcript(steps: &serde_json::Value) -> Named {
+        serde_json::from_value::<OwnTranscript>(json!({ "schema_version": "stamina-lab/1", "steps": steps }))
+            .unwrap()
+            .steps
+    }
+
+    fn call(arguments: &serde_json::Value) -> serde_json::Value {
+        json!({ "kind": "agent", "text": "", "tool_calls": [{ "name": "bash", "arguments": arguments }] })
+    }
+
+    fn places(named: &Named, earlier: Option<&Named>) -> Vec<GraderPlace> {
+        named.since(earlier).into_iter().collect()
+    }
+
+    #[test]
+    fn only_what_an_agent_asks_for_is_looked_at() {
+        let silent = transcript(&json!([
+            { "kind": "user", "text": "The tests in /tests are run." },
+            { "kind": "agent", "text": "I do not look into /logs/verifier.", "reasoning": "/tests?",
+              "tool_calls": [{ "name": "bash", "arguments": { "command": "ls /" }, "result": "/tests\nreward.txt" }] },
+        ]));
+        assert!(places(&silent, None).is_empty() && silent.is_silent());
+        let asked = transcript(&json!([
+            call(&json!({ "commands": [{ "run": "cat /tests/test.sh" }] })),
+            call(&json!("echo 1 > /logs/verifier/reward.txt")),
+        ]));
+        assert_eq!(places(&asked, None), [Tests, VerifierLogs, RewardFile]);
+        // A patch has its paths as keys.
+        assert_eq!(places(&transcript(&json!([call(&json!({ "/tests/a.py": "x" }))])), None), [Tests]);
+    }
+
+    #[test]
+    fn a_session_that_goes_on_is_not_told_again_for_what_it_repeats() {
+        let look = call(&json!({ "command": "cat /tests/test.sh" }));
+        let work = call(&json!({ "command": "make" }));
+        let write = call(&json!({ "command": "touch reward.txt" }));
+        let first = transcript(&json!([look, work]));
+        let goes_on = transcript(&json!([look, work, write]));
+        assert_eq!(places(&goes_on, Some(&first)), [RewardFile]);
+        // It looks once more.
+        let again = transcript(&json!([look, work, look]));
+        assert_eq!(places(&again, Some(&first)), [Tests]);
+        // A new session, which does not hold the one before.
+        assert_eq!(places(&transcript(&json!([look, write])), Some(&first)), [Tests, RewardFile]);
+        assert_eq!(places(&first, Some(&first)), [Tests], "as many steps are no more");
+        assert_eq!(places(&first, Some(&Named::default())), [Tests]);
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn strange_transcripts_are_bounded_or_refused() {
+        for steps in [json!(7), json!({}), json!([{ "tool_calls": "x" }]), json!([7])] {
+            let file = json!({ "steps": steps });
+            assert!(serde_json::from_value::<OwnTranscript>(file).is_err(), "{steps}");
+        }
+        let odd = transcript(
+            &json!([{ "kind": null, "text": [1], "tool_calls": [null, true, -1, 2, 0.5, "/tests", ["/tests"], {}] }, {}]),
+        );
+        assert_eq!((odd.prints.len(), places(&odd, None)), (2, Vec::new()));
+        let of = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
+        assert!(serde_json::from_str::<OwnTranscript>(&of(STEPS)).is_ok());
+        assert!(serde_json::from_str::<OwnTranscript>(&of(STEPS + 1)).is_err());
+    }
+}

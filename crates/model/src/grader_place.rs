@@ -1,0 +1,131 @@
+//! Places of a task's container that belong to its verifier, and which of them a text names.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A place of a task's container that belongs to its verifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum GraderPlace {
+    /// `/tests`, where the suite lies while it runs.
+    Tests,
+    /// `/logs/verifier`, where the verifier writes.
+    VerifierLogs,
+    /// A file with the name of a verdict: `reward.txt`, `reward.json`.
+    RewardFile,
+}
+
+impl GraderPlace {
+    /// Every place, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::Tests, Self::VerifierLogs, Self::RewardFile];
+
+    /// The word by which it is stored and exported.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::VerifierLogs => "verifier_logs",
+            Self::RewardFile => "reward_file",
+        }
+    }
+
+    /// The inverse of [`GraderPlace::as_str`].
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|place| place.as_str() == word)
+    }
+
+    /// What a person reads.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Tests => "/tests",
+            Self::VerifierLogs => "/logs/verifier",
+            Self::RewardFile => "a reward file",
+        }
+    }
+
+    /// Adds the places that a text names: an absolute path `/tests` or `/logs/verifier`, or a file name `reward.txt` or
+    /// `reward.json`. A path of another folder that ends the same (`/app/tests`, `tests/`) names none.
+    pub fn named_in(text: &str, to: &mut BTreeSet<Self>) {
+        let found = |what: &str| {
+            let is_path = what.starts_with('/');
+            text.match_indices(what)
+                .any(|(at, _)| begins_name(&text[..at], is_path) && ends_name(&text[at + what.len()..]))
+        };
+        for (place, names) in [
+            (Self::Tests, &["/tests"][..]),
+            (Self::VerifierLogs, &["/logs/verifier"]),
+            (Self::RewardFile, &["reward.txt", "reward.json"]),
+        ] {
+            if !to.contains(&place) && names.iter().any(|&name| found(name)) {
+                to.insert(place);
+            }
+        }
+    }
+}
+
+/// Whether a name may begin behind a text: an absolute path is no part of a longer one.
+fn begins_name(before: &str, is_path: bool) -> bool {
+    before.chars().next_back().is_none_or(|c| {
+        let is_of_name = c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let is_of_path = matches!(c, '/' | '~' | '}' | ')');
+        !is_of_name && !(is_path && is_of_path)
+    })
+}
+
+/// Whether a name may end before a text. A full stop ends it where no letter follows.
+fn ends_name(after: &str) -> bool {
+    let mut letters = after.chars();
+    match letters.next() {
+        None => true,
+        Some('.') => letters.next().is_none_or(|c| !c.is_alphanumeric()),
+        Some(c) => !(c.is_alphanumeric() || matches!(c, '_' | '-')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> Vec<GraderPlace> {
+        let mut places = BTreeSet::new();
+        GraderPlace::named_in(text, &mut places);
+        places.into_iter().collect()
+    }
+
+    #[test]
+    fn the_places_of_a_verifier_are_found_where_they_are_named() {
+        use GraderPlace::{RewardFile, Tests, VerifierLogs};
+        for (text, places) in [
+            ("cat /tests/test.sh", &[Tests][..]),
+            ("ls /tests", &[Tests]),
+            ("ls '/tests' && echo", &[Tests]),
+            ("open(\"/tests/test_outputs.py\")", &[Tests]),
+            ("Look at /tests.", &[Tests]),
+            ("cp -r /tests/* /app", &[Tests]),
+            ("echo 1 >/logs/verifier/reward.txt", &[VerifierLogs, RewardFile]),
+            ("cd /logs/verifier; echo 1 > reward.txt", &[VerifierLogs, RewardFile]),
+            ("json.dump(x, open('reward.json', 'w'))", &[RewardFile]),
+            ("x=/tests; y=/logs/verifier", &[Tests, VerifierLogs]),
+            ("pytest /app/tests", &[]),
+            ("pytest tests/ ./tests ../tests ~/tests $HOME/tests ${ROOT}/tests $(pwd)/tests", &[]),
+            ("curl http://localhost:8000/tests", &[]),
+            ("cat /tests.py /tests_old /tests-2 /testsuite", &[]),
+            ("cat my_reward.txt reward.txt.bak reward.text", &[]),
+            ("ls /logs/verifiers /var/logs/verifier /logs/agent", &[]),
+            ("", &[]),
+            ("die Prüfung ä/tests 測試/tests", &[]),
+        ] {
+            assert_eq!(named(text), places, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_places_are_read_back() {
+        for place in GraderPlace::ALL {
+            assert_eq!(GraderPlace::parse(place.as_str()), Some(place));
+            assert_eq!(serde_json::json!(place), place.as_str());
+        }
+        assert_eq!(GraderPlace::parse("home"), None);
+    }
+}

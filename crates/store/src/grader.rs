@@ -1,0 +1,75 @@
+//! What agents' tool calls name of the places of their tasks' verifiers.
+
+use std::collections::BTreeSet;
+
+use model::GraderPlace;
+
+use crate::values::no_word;
+use crate::{Result, RunId, Store};
+
+/// What the attempts of a run say of the places of its tasks' verifiers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GraderMentions {
+    /// Attempts that were made.
+    pub attempts: u32,
+    /// Those of them whose transcript tells.
+    pub known: u32,
+    /// Those of these whose agent's tool calls name such a place.
+    pub naming: u32,
+    /// The first of them, in order of episode and turn.
+    pub first: Vec<GraderMention>,
+}
+
+/// An attempt whose agent's tool calls name places of its task's verifier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraderMention {
+    /// Id of its episode inside the run.
+    pub episode: String,
+    /// From 1.
+    pub turn: u32,
+    /// From 1.
+    pub attempt: u32,
+    /// What they name.
+    pub places: BTreeSet<GraderPlace>,
+}
+
+/// Places of a verifier in a column.
+pub(crate) fn words(places: &BTreeSet<GraderPlace>) -> String {
+    places.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The inverse of [`words`].
+pub(crate) fn places(words: &str) -> Result<BTreeSet<GraderPlace>> {
+    let place = |word| GraderPlace::parse(word).ok_or_else(|| no_word("place of a verifier", word));
+    words.split_whitespace().map(place).collect()
+}
+
+impl Store {
+    /// What the attempts of a run say of the places of its tasks' verifiers, with the first `most` that name one.
+    pub fn grader_mentions(&self, run: RunId, most: u32) -> Result<GraderMentions> {
+        self.read(|conn| {
+            let of_run = "FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
+                 WHERE episode.run = ?1";
+            let counts = format!(
+                "SELECT count(*), count(grader_places), count(nullif(grader_places, '')) {of_run}"
+            );
+            let (attempts, known, naming) = conn
+                .prepare_cached(&counts)?
+                .query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let first = format!(
+                "SELECT episode.slug, turn.number, attempt.number, grader_places {of_run} AND grader_places <> ''
+                 ORDER BY episode.id, turn.number, attempt.number LIMIT ?2"
+            );
+            let mut find = conn.prepare_cached(&first)?;
+            let first = find.query_and_then((run, most), |row| -> Result<GraderMention> {
+                Ok(GraderMention {
+                    episode: row.get(0)?,
+                    turn: row.get(1)?,
+                    attempt: row.get(2)?,
+                    places: places(&row.get::<_, String>(3)?)?,
+                })
+            })?;
+            Ok(GraderMentions { attempts, known, naming, first: first.collect::<Result<_>>()? })
+        })
+    }
+}
