@@ -7,7 +7,6 @@
 mod arguments;
 mod quit;
 mod rendering;
-mod sample;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -55,8 +54,12 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
     let context = tauri::generate_context!();
     let resources = tauri::utils::platform::resource_dir(context.package_info(), &tauri::Env::default()).ok();
     // The library comes before the window: what is wrong with it is told in a dialog, not in a window without content.
-    let options =
-        Options { db: arguments.db.clone(), live: true, app: true, sample: sample::find(resources) };
+    let options = Options {
+        db: arguments.db.clone(),
+        live: true,
+        app: true,
+        sample: workbench::sample::find(resources),
+    };
     let workbench = Workbench::open(options)?;
     workbench::runs::sweep_leftovers();
     workbench::runs::sweep_shakedowns();

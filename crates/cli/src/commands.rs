@@ -17,52 +17,50 @@ use crate::{
 /// Runs the command that the arguments name.
 pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     let json = args.json;
-    let open = |live| Workbench::open(Options { db: args.db.clone(), live, ..Options::default() });
+    let open = || Workbench::open(Options { db: args.db.clone(), ..Options::default() });
     match args.command {
         Command::Ingest { paths, map, with } => {
-            Ok(source_commands::ingest(&*open(false)?, &paths, (&map, with.as_deref()), json))
+            Ok(source_commands::ingest(&*open()?, &paths, (&map, with.as_deref()), json))
         }
         Command::Open { paths } => source_commands::open_app(&paths, args.db.as_deref(), json),
         Command::Runs { text, sort, ascending } => {
-            library_commands::runs(&*open(false)?, text, sort, ascending, json)
+            library_commands::runs(&*open()?, text, sort, ascending, json)
         }
-        Command::Survival { run } => library_commands::survival(&*open(false)?, &run, json),
-        Command::Show { run } => library_commands::show(&*open(false)?, &run, json),
-        Command::Locobench { run } => locobench_command::locobench(&*open(false)?, &run, json),
+        Command::Survival { run } => library_commands::survival(&*open()?, &run, json),
+        Command::Show { run } => library_commands::show(&*open()?, &run, json),
+        Command::Locobench { run } => locobench_command::locobench(&*open()?, &run, json),
         Command::Withdraw { runs, trial, reason, undo, from } => {
             let asked = withdraw_command::Asked { runs, trials: trial, reason, undo, from };
-            withdraw_command::withdraw(&*open(false)?, &asked, json)
+            withdraw_command::withdraw(&*open()?, &asked, json)
         }
-        Command::Copies { run, count_here } => {
-            library_commands::copies(&*open(false)?, &run, count_here, json)
-        }
+        Command::Copies { run, count_here } => library_commands::copies(&*open()?, &run, count_here, json),
         Command::RerunList { run, censored, unreadable, missing } => {
             let request = RerunRequest { run, censored, unreadable, missing };
-            library_commands::rerun_list(&*open(false)?, &request, json)
+            library_commands::rerun_list(&*open()?, &request, json)
         }
         Command::Compare { runs, reference, all_pairs, tau } => {
-            compare_command::compare(&*open(false)?, &runs, reference.as_deref(), all_pairs, tau, json)
+            compare_command::compare(&*open()?, &runs, reference.as_deref(), all_pairs, tau, json)
         }
         Command::Matrix { runs, benchmark, with_baselines, without, tau } => {
             let asked = matrix_command::MatrixAsked { runs, benchmark, with_baselines, without, tau };
-            matrix_command::matrix(&*open(false)?, asked, json)
+            matrix_command::matrix(&*open()?, asked, json)
         }
         Command::Failures { runs, benchmark, by, scope, cases, class, by_tests } => {
             let asked =
                 failures_command::FailuresAsked { runs, benchmark, by, scope, cases, class, by_tests };
-            failures_command::failures(&*open(false)?, &asked, json)
+            failures_command::failures(&*open()?, &asked, json)
         }
-        Command::Search { words, limit } => {
-            search_command::search(&*open(false)?, &words.join(" "), limit, json)
-        }
-        Command::Sources => source_commands::sources(&*open(false)?, json),
-        Command::ImportReport { source } => source_commands::import_report(&*open(false)?, &source, json),
-        Command::Close { source } => source_commands::close(&*open(false)?, &source, json),
-        Command::Figure(args) => exports::figure(&*open(false)?, &args, json),
-        Command::Table(args) => exports::table(&*open(false)?, &args, json),
-        Command::Report(args) => exports::report(&*open(false)?, &args, json),
+        Command::Search { words, limit } => search_command::search(&*open()?, &words.join(" "), limit, json),
+        Command::Sources => source_commands::sources(&*open()?, json),
+        Command::ImportReport { source } => source_commands::import_report(&*open()?, &source, json),
+        Command::Close { source } => source_commands::close(&*open()?, &source, json),
+        Command::Figure(args) => exports::figure(&*open()?, &args, json),
+        Command::Table(args) => exports::table(&*open()?, &args, json),
+        Command::Report(args) => exports::report(&*open()?, &args, json),
         Command::Serve { port, token, ui } => {
-            let workbench = open(true)?;
+            let sample = workbench::sample::find(None);
+            let options = Options { db: args.db.clone(), live: true, sample, ..Options::default() };
+            let workbench = Workbench::open(options)?;
             let runtime = tokio::runtime::Builder::new_multi_thread()
                 .enable_all()
                 .build()
@@ -120,7 +118,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Clean { yes, all } => machine_commands::clean(yes, all, json),
-        Command::Rpc { name, request } => rpc(&open(false)?, name.as_deref(), &request),
+        Command::Rpc { name, request } => rpc(&open()?, name.as_deref(), &request),
     }
 }
 

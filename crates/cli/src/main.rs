@@ -34,6 +34,7 @@ mod steer_commands;
 mod table;
 mod teller;
 mod told;
+mod web_ui;
 mod withdraw_command;
 
 use std::io::{IsTerminal, Write};

@@ -5,7 +5,7 @@
 //! is refused.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use tokio::sync::Semaphore;
-use tower_http::services::{ServeDir, ServeFile};
 use tower_http::set_header::SetResponseHeaderLayer;
 use workbench::Workbench;
 use workbench::api::ApiError;
@@ -26,6 +25,7 @@ use workbench::runs::InFlight;
 use crate::connections;
 use crate::print::{note, print};
 use crate::signals::StopSignals;
+use crate::web_ui::WebUi;
 
 /// What the pages may load: themselves only.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -57,7 +57,7 @@ pub(crate) async fn serve(
     ui: Option<PathBuf>,
     json: bool,
 ) -> Result<(), ApiError> {
-    let ui = find_ui(ui)?;
+    let ui = WebUi::find(ui)?;
     // An empty token would let every page in.
     let token = match token.filter(|token| !token.is_empty()) {
         Some(token) => token,
@@ -79,9 +79,8 @@ pub(crate) async fn serve(
         port,
         long_polls: Arc::new(Semaphore::new(LONG_POLLS)),
     };
-    let app = axum::Router::new()
-        .route("/rpc/{name}", post(rpc))
-        .fallback_service(ServeDir::new(&ui).fallback(ServeFile::new(ui.join("index.html"))))
+    let app = ui
+        .serve(axum::Router::new().route("/rpc/{name}", post(rpc)))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .layer(from_fn_with_state(host.clone(), check_host))
         .layer(set(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
@@ -218,29 +217,6 @@ fn random_token() -> Result<String, ApiError> {
     getrandom::fill(&mut bytes)
         .map_err(|e| ApiError::new("serve.random", format!("No random numbers: {e}")))?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
-}
-
-/// The folder of the built UI: as told, beside the program, or `ui/dist` of the checkout it was built in.
-fn find_ui(told: Option<PathBuf>) -> Result<PathBuf, ApiError> {
-    let is_ui = |folder: &Path| folder.join("index.html").is_file();
-    if let Some(told) = told {
-        return if is_ui(&told) {
-            Ok(told)
-        } else {
-            Err(ApiError::new("serve.no_ui", "There is no index.html in the folder of the UI")
-                .at(told.display().to_string()))
-        };
-    }
-    let program = std::env::current_exe().unwrap_or_default();
-    program
-        .ancestors()
-        .skip(1)
-        .flat_map(|folder| [folder.join("ui/dist"), folder.join("share/stamina-lab/ui")])
-        .find(|folder| is_ui(folder))
-        .ok_or_else(|| {
-            ApiError::new("serve.no_ui", "The built web UI was not found beside this program")
-                .hint("Run `npm run build -w ui` in the checkout, or name its folder with --ui")
-        })
 }
 
 #[cfg(test)]

@@ -229,8 +229,8 @@ fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
 }
 
 impl Workbench {
-    /// Opens the library. With [`Options::live`] its sources are read again and watched in the background, and an
-    /// empty new library begins with the sample.
+    /// Opens the library. With [`Options::live`] its sources are read again and watched in the background. A new library
+    /// of the desktop app ([`Options::app`]) begins with the sample.
     pub fn open(options: Options) -> Result<Arc<Self>, ApiError> {
         let db = db_path(&options)?;
         if let Some(folder) = db.parent().filter(|f| !f.as_os_str().is_empty()) {
@@ -254,7 +254,10 @@ impl Workbench {
             sample: options.sample.clone().filter(|sample| sample.exists()),
         });
         if options.live {
-            if is_new && let Some(sample) = &workbench.sample {
+            if options.app
+                && is_new
+                && let Some(sample) = &workbench.sample
+            {
                 workbench.register(sample)?;
             }
             workbench.come_alive()?;
