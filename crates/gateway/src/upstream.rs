@@ -19,6 +19,10 @@ use crate::text::one_line;
 
 /// How long it may take to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long an idle connection is kept. Shorter than endpoints keep it, so that no request meets one that is closing.
+const IDLE: Duration = Duration::from_secs(20);
+/// The same of programs on this machine: llama.cpp closes a connection after 5 seconds.
+const IDLE_HERE: Duration = Duration::from_secs(4);
 /// Version of the messages API, where the agent names none.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
@@ -210,8 +214,7 @@ impl Endpoint {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
-            // Shorter than endpoints keep an idle connection, so that no request meets one that is closing.
-            .pool_idle_timeout(Duration::from_secs(20));
+            .pool_idle_timeout(if base.local { IDLE_HERE } else { IDLE });
         if base.local {
             client = client.no_proxy();
         }

@@ -11,3 +11,4 @@ mod listing;
 mod lives;
 mod passing;
 mod preflight;
+mod recorded;
