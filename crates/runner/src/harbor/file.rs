@@ -18,6 +18,15 @@ use self::values::{LEAST_CPUS, LEAST_MEMORY_MB, at_least, check_name, name_key, 
 const VERIFIER_SECONDS: f64 = 600.0;
 /// Most steps of a task.
 const MOST_STEPS: usize = 1000;
+/// Most bytes of what a task says once for all its steps, over all of them: each step has a copy.
+const MOST_COPIED: usize = 8 << 20;
+/// Bytes that a value takes beside its text.
+const VALUE: usize = 64;
+/// Most keys that are named because nothing obeys them, and letters of each.
+const MOST_UNKNOWN: usize = 50;
+const KEY_LETTERS: usize = 200;
+/// Letters of a reason to refuse a task.
+const REASON_LETTERS: usize = 400;
 /// A key of a fork: whether a step continues the session of the one before.
 const ONE_SESSION: &str = "inherit_prior_session";
 
@@ -29,6 +38,8 @@ pub(super) struct Read {
     pub(super) refused: Vec<String>,
     /// Dotted keys that no schema has, or that nothing here obeys.
     pub(super) unknown: Vec<String>,
+    /// How many further ones there are.
+    pub(super) unknown_more: usize,
 }
 
 /// What is obeyed of a `task.toml`.
@@ -249,6 +260,13 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
         met.refused.push("it has no [[steps]]: tasks of a single step are not played here".to_owned());
     }
     let of_task = Common { agent: &raw.agent, verifier: &raw.verifier, artifacts: &raw.artifacts };
+    if of_task.bytes().saturating_mul(steps.len()) > MOST_COPIED {
+        return Err(format!(
+            "What it says for all its {} steps (verifier.env, artifacts, users) is more than {} MiB over all of them",
+            steps.len(),
+            MOST_COPIED >> 20
+        ));
+    }
     let mut names = BTreeSet::new();
     let mut read = Vec::with_capacity(steps.len());
     for step in steps {
@@ -291,7 +309,7 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     if file.workdir.as_deref().is_some_and(|folder| !folder.starts_with('/')) {
         return Err("environment.workdir is no absolute path".to_owned());
     }
-    Ok(Read { file, refused: met.refused, unknown: met.unknown })
+    Ok(Read { file, refused: met.refused, unknown: met.unknown, unknown_more: met.unknown_more })
 }
 
 /// What is met on the way and does not stop the reading.
@@ -299,15 +317,34 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
 struct Met {
     refused: Vec<String>,
     unknown: Vec<String>,
+    unknown_more: usize,
+}
+
+/// The first letters of a text.
+fn cut(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 impl Met {
     fn keys(&mut self, section: &str, other: &Table) {
-        self.unknown.extend(other.keys().map(|key| format!("{section}{key}")));
+        for key in other.keys() {
+            self.key(section, key);
+        }
+    }
+
+    fn key(&mut self, section: &str, key: &str) {
+        if self.unknown.len() < MOST_UNKNOWN {
+            self.unknown.push(format!("{section}{}", cut(key, KEY_LETTERS)));
+        } else {
+            self.unknown_more += 1;
+        }
     }
 
     fn refuse(&mut self, what: impl Into<String>) {
-        let what = what.into();
+        let what = cut(&what.into(), REASON_LETTERS);
         if !self.refused.contains(&what) {
             self.refused.push(what);
         }
@@ -350,7 +387,7 @@ impl Met {
     /// No player of this version gets variables of its own: the reference solution has those of `[solution]`.
     fn agent_env(&mut self, name: &str, raw: &RawPhase) {
         if !raw.env.is_empty() {
-            self.unknown.push(format!("{name}.env"));
+            self.key(&format!("{name}."), "env");
         }
     }
 
@@ -379,6 +416,23 @@ struct Common<'a> {
 }
 
 impl Common<'_> {
+    /// Bytes that each step has a copy of.
+    fn bytes(&self) -> usize {
+        let user = |phase: &RawPhase| match &phase.user {
+            Some(NameOrNumber::Name(name)) => name.len(),
+            Some(NameOrNumber::Number(_)) | None => 0,
+        };
+        let env = self.verifier.env.iter().map(|(name, value)| name.len() + value.len() + VALUE);
+        let artifacts = self.artifacts.iter().map(|artifact| match artifact {
+            // Where it goes is made of where it lies.
+            RawArtifact::Path(source) => 2 * source.len() + VALUE,
+            RawArtifact::Entry { source, destination, .. } => {
+                source.len() + destination.as_ref().map_or(source.len(), String::len) + VALUE
+            }
+        });
+        user(self.agent) + user(self.verifier) + env.chain(artifacts).sum::<usize>()
+    }
+
     fn step(&self, mut raw: RawStep, met: &mut Met) -> Result<StepFile, String> {
         let at = format!("steps.{}.", raw.name);
         // All steps are one session anyway.

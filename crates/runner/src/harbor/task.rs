@@ -18,6 +18,9 @@ use crate::{RunError, secrets};
 
 /// Largest `task.toml`, and largest instruction, in bytes.
 const LARGEST_FILE: u64 = 1 << 20;
+/// Most bytes of all `task.toml`, and of all recipes that are looked at for a person, together.
+const LARGEST_FILES: u64 = 8 << 20;
+const LARGEST_RECIPES: u64 = 32 << 20;
 /// Most tasks of a run.
 const MOST_TASKS: usize = 1000;
 /// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
@@ -82,6 +85,13 @@ impl Tasks {
         if folders.len() > MOST_TASKS {
             return Err(
                 wrong(format!("it holds {} tasks; at most {MOST_TASKS} are played", folders.len())).into()
+            );
+        }
+        let files = folders.iter().filter_map(|folder| tree.entry(&join(folder, "task.toml")));
+        if files.map(|entry| entry.size).sum::<u64>() > LARGEST_FILES {
+            let most = LARGEST_FILES >> 20;
+            return Err(
+                wrong(format!("the task.toml of its tasks hold more than {most} MiB together")).into()
             );
         }
         let mut left = MOST_BYTES;
@@ -161,6 +171,7 @@ impl Tasks {
     /// The images of some tasks, by number.
     pub(super) fn images(&self, numbers: &[u32]) -> Result<Vec<TaskImage>, RunError> {
         let tasks = numbers.iter().filter_map(|number| self.list.get(*number as usize));
+        let mut left = LARGEST_RECIPES;
         let image = |task: &Task| {
             let image = task.file().ok().and_then(|file| file.image.clone());
             let recipe = if task.is_built {
@@ -169,6 +180,13 @@ impl Tasks {
                     .tree
                     .read_text(&path, LARGEST_FILE)
                     .map_err(|error| SettingsError::of("tasks", format!("{path}: {error}")))?;
+                left = left.checked_sub(text.len() as u64).ok_or_else(|| {
+                    let most = LARGEST_RECIPES >> 20;
+                    SettingsError::of(
+                        "tasks",
+                        format!("{path}: the recipes hold more than {most} MiB together"),
+                    )
+                })?;
                 Recipe::from_text(&text)
             } else {
                 Recipe::default()
@@ -342,6 +360,9 @@ impl Task {
         let Ok(read) = &self.read else { return Vec::new() };
         let mut notes: Vec<String> =
             read.unknown.iter().map(|key| format!("task.toml: the key {key} is not obeyed")).collect();
+        if read.unknown_more > 0 {
+            notes.push(format!("task.toml: {} further keys are not obeyed", read.unknown_more));
+        }
         if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
         }

@@ -180,3 +180,33 @@ fn a_health_check_has_the_defaults_of_docker() {
     assert_eq!((health.start_period, health.start_interval), (0.0, 5.0));
     assert_eq!(read.unknown, ["environment.healthcheck.odd"]);
 }
+
+#[test]
+// docs/security.md: Tasks of Harbor
+fn what_a_task_says_for_all_its_steps_is_bounded_over_all_of_them() {
+    let steps =
+        |count: usize| -> String { (0..count).map(|n| format!("[[steps]]\nname = \"s{n}\"\n")).collect() };
+    let many = |line: &dyn Fn(usize) -> String| -> String { (0..2_000).map(line).collect() };
+    let env = format!("[verifier.env]\n{}", many(&|n| format!("K{n} = \"x\"\n")));
+    let artifacts = format!("artifacts = [{}]\n", many(&|n| format!("\"/a{n}\",")));
+    let user = format!("[agent]\nuser = \"{}\"\n", "x".repeat(100_000));
+    for of_task in [env, artifacts, user] {
+        let why = read(&format!("{of_task}{}", steps(1_000))).unwrap_err();
+        assert!(why.contains("for all its 1000 steps"), "{why}");
+        assert_eq!(taken(&format!("{of_task}{}", steps(2))).file.steps.len(), 2);
+    }
+}
+
+#[test]
+// docs/security.md: Tasks of Harbor
+fn of_many_keys_that_nothing_obeys_a_few_are_named() {
+    let keys: String = (0..5_000).map(|n| format!("k{n:04} = 1\n")).collect();
+    let read = taken(&format!("{keys}{} = 1\n{TWO}", "long".repeat(1_000)));
+    assert_eq!((read.unknown.len(), read.unknown_more), (50, 4_951));
+    assert_eq!((read.unknown[0].as_str(), read.unknown[49].as_str()), ("k0000", "k0049"));
+    let long = taken(&format!("{} = 1\n{TWO}", "long".repeat(1_000)));
+    assert_eq!(long.unknown[0].chars().count(), 201);
+    let system = format!("[environment]\nos = \"{}\"\n{TWO}", "x".repeat(100_000));
+    let refused = taken(&system).refused;
+    assert!(refused.len() == 1 && refused[0].chars().count() == 401, "{}", refused.len());
+}

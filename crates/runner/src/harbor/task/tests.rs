@@ -206,3 +206,26 @@ async fn a_simulated_model_holds_solutions_of_bounded_size() {
     drop(held);
     assert_eq!(tasks.solutions.available_permits(), all);
 }
+
+#[test]
+// docs/security.md: Tasks of Harbor
+fn what_is_read_of_all_tasks_to_list_them_is_bounded_together() {
+    let room = tempfile::tempdir().unwrap();
+    let (files, recipes) = (room.path().join("files"), room.path().join("recipes"));
+    let comment = format!("#{}\n", "x".repeat(1_000_000));
+    for number in 0..9 {
+        task(&files, &number.to_string(), &comment);
+    }
+    let refused = Tasks::open(&files).unwrap_err().to_string();
+    assert!(refused.contains("more than 8 MiB together"), "{refused}");
+    for number in 0..34 {
+        let name = number.to_string();
+        task(&recipes, &name, "");
+        put(&recipes, &format!("{name}/environment/Dockerfile"), &format!("{comment}FROM scratch\n"));
+    }
+    let tasks = Tasks::open(&recipes).unwrap();
+    assert_eq!(tasks.images(&[0, 1, 2]).unwrap().len(), 3);
+    let all: Vec<u32> = (0..34).collect();
+    let refused = tasks.images(&all).unwrap_err().to_string();
+    assert!(refused.contains("more than 32 MiB together"), "{refused}");
+}
