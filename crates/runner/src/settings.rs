@@ -10,6 +10,7 @@
 //! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
 //! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
+//! | `harbor.background` | `keep` (processes that an agent has left go on while its verifier runs) or `end` |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
 //! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` | the model endpoint |
@@ -101,6 +102,17 @@ pub enum TaskTimeout {
     Stop,
 }
 
+/// What becomes of the processes in the container of a task that still run when its agent has ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskBackground {
+    /// They go on while the verifier runs and in later steps, as with Harbor.
+    #[default]
+    Keep,
+    /// All of them are ended before the verifier: the container is started anew with its files as they are.
+    End,
+}
+
 /// A protocol by which tasks are played, by name: it sets what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,6 +131,9 @@ pub struct TaskSettings {
     pub folder: PathBuf,
     /// What becomes of a step whose agent ran out of time.
     pub timeout: TaskTimeout,
+    /// What becomes of processes that an agent has left.
+    #[serde(default)]
+    pub background: TaskBackground,
     /// The protocol that was named, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<TaskProtocol>,

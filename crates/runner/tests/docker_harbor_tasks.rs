@@ -230,6 +230,38 @@ async fn what_an_agent_plants_is_not_graded() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
+async fn a_process_that_rewrites_the_verdict_is_ended_where_the_settings_ask_for_it() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("rewritten");
+    // It waits for a verifier to begin and then writes until it is ended.
+    let rewriter =
+        "while :; do [ ! -e /logs/verifier/began ] || echo 1 > /logs/verifier/reward.txt; sleep 0.02; done";
+    let leave =
+        format!("echo '{rewriter}' > /app/rewriter.sh; nohup bash /app/rewriter.sh >/dev/null 2>&1 & true");
+    // Where the process runs, the verifier waits until it has written: what is read then is not by chance.
+    let alive = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -q '^bash /app/rewriter.sh' && echo alive; done";
+    let judge = format!(
+        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then while ! grep -q 1 /logs/verifier/reward.txt; do sleep 0.02; done; fi"
+    );
+    let files_stay = format!("[ -e /app/rewriter.sh ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    task(&tasks, "whole", "", &[(&leave, &judge), ("true", &files_stay)]);
+    for (background, first) in [("end", Verdict::Failed), ("keep", Verdict::Passed)] {
+        let folder = room.path().join(background);
+        let settings =
+            settings(&folder, &tasks, &["agent=ORACLE", &format!("harbor.background={background}")]);
+        let (on_event, _) = keep();
+        assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+        let episode = episodes(&folder).remove(0);
+        let verdicts: Vec<Verdict> = episode.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
+        assert_eq!(verdicts, [first, Verdict::Passed], "{background}");
+        let config = fs::read_to_string(folder.join("config.yaml")).unwrap();
+        assert!(config.contains(&format!("background: {background}")), "{config}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
 async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("kept");

@@ -269,6 +269,20 @@ impl OpenTask {
         Ok(found.and_then(|found| found.state).and_then(|state| state.running).unwrap_or(false))
     }
 
+    /// Ends every process in the container at once and starts it anew, with its files as they are: its own program, and what
+    /// the image starts before it. One that is over its disk limit stays ended.
+    pub async fn restart(&mut self) -> Result<(), SandboxError> {
+        // The watch ends a container that is over its limit: not one that is just being started.
+        self.watching.abort();
+        self.engine.stop(&self.name, std::time::Duration::ZERO).await?;
+        if self.full().is_none() {
+            let started = self.engine.docker.start_container(&self.name, None).await;
+            started.map_err(failed("start a container of a task anew"))?;
+        }
+        self.watching = self.engine.watch_disk(&self.name, self.limits.disk, self.ended.clone());
+        Ok(())
+    }
+
     /// Ends and removes the container.
     pub async fn close(mut self) -> Result<(), SandboxError> {
         self.watching.abort();

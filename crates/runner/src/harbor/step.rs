@@ -28,7 +28,7 @@ const LEFT: u64 = 64 << 20;
 /// Most sources of artifacts of a step.
 const MOST_SOURCES: usize = 64;
 /// Seconds of what only puts things in order.
-const ORDER: u64 = 120;
+pub(super) const ORDER: u64 = 120;
 /// What may come before a player and a verifier: both folders hold nothing.
 const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
 /// What an earlier step kept is not kept again.
@@ -145,6 +145,7 @@ impl Trial<'_> {
             played.is_over = true;
             return Ok(());
         }
+        self.end_processes().await?;
         self.verify(step, played).await
     }
 
@@ -342,7 +343,7 @@ impl Trial<'_> {
     }
 
     /// The same in another folder than the task's.
-    async fn command_in(
+    pub(super) async fn command_in(
         &self,
         folder: Option<&str>,
         script: String,
@@ -367,7 +368,7 @@ impl Trial<'_> {
     }
 
     /// Waits until a check of the task's succeeds: a failure counts once its start period is over.
-    async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), Broken> {
+    pub(super) async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), Broken> {
         let began = Instant::now();
         let mut failures = 0;
         loop {
@@ -472,7 +473,12 @@ mod tests {
     #[test]
     fn a_try_of_mt_at_k_whose_agent_raised_something_is_not_graded() {
         use EndReason as R;
-        let of = |protocol, timeout| TaskSettings { folder: "/t".into(), timeout, protocol };
+        let of = |protocol, timeout| TaskSettings {
+            folder: "/t".into(),
+            timeout,
+            background: crate::settings::TaskBackground::Keep,
+            protocol,
+        };
         let tries = of(Some(TaskProtocol::MtAtK), TaskTimeout::Stop);
         let raised = [R::AgentTimeout, R::AgentError, R::ContextOverflow, R::ToolCallFormat, R::LoopDetected];
         for reason in raised.into_iter().chain([R::AttemptBudget, R::Budget]) {

@@ -85,6 +85,15 @@ fn is_tried_again(reason: EndReason) -> bool {
     )
 }
 
+/// That the container of a trial is asked for before it is opened.
+pub(super) fn not_open() -> SandboxError {
+    SandboxError::Engine {
+        doing: "work in the container of a task",
+        why: "it is not open".to_owned(),
+        gone: false,
+    }
+}
+
 /// Plays a trial. One that was cut off is played again from its first step: its container is gone.
 pub(crate) async fn play(
     play: Arc<Play>,
@@ -164,11 +173,7 @@ impl Trial<'_> {
     }
 
     pub(super) fn container(&self) -> Result<&OpenTask, SandboxError> {
-        self.container.as_ref().ok_or_else(|| SandboxError::Engine {
-            doing: "work in the container of a task",
-            why: "it is not open".to_owned(),
-            gone: false,
-        })
+        self.container.as_ref().ok_or_else(not_open)
     }
 
     async fn whole(&mut self) -> Result<Ended, RunError> {

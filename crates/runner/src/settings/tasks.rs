@@ -3,7 +3,9 @@
 use scenario::config::Benchmark;
 
 use super::resolve::{Keys, whole};
-use super::{EndpointSettings, RunSettings, SettingsError, TaskProtocol, TaskSettings, TaskTimeout};
+use super::{
+    EndpointSettings, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSettings, TaskTimeout,
+};
 
 /// The tasks of Harbor that are named.
 pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
@@ -19,7 +21,11 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 Some("mt_at_k") => Some(TaskProtocol::MtAtK),
                 _ => None,
             };
-            Ok(Some(TaskSettings { folder, timeout, protocol }))
+            let background = match keys.word("harbor.background") {
+                Some("end") => TaskBackground::End,
+                _ => TaskBackground::Keep,
+            };
+            Ok(Some(TaskSettings { folder, timeout, background, protocol }))
         }
         Some(_) => Err(SettingsError::of("tasks", "it belongs to benchmark=HARBOR")),
         None if is_harbor => Err(SettingsError::of(
@@ -154,8 +160,11 @@ mod tests {
         assert_eq!((tasks.folder.to_str(), tasks.timeout), (Some("/t"), TaskTimeout::Stop));
         assert!(settings.use_docker && settings.attempt_limit == 1 && settings.fail_stop);
         assert_eq!(settings.feedback, crate::settings::Feedback::None);
-        let graded = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
-        assert_eq!(graded.tasks.unwrap().timeout, TaskTimeout::Graded);
+        let graded = resolved(&["agent=NOP", "tasks=/t"]).unwrap().tasks.unwrap();
+        assert_eq!((graded.timeout, graded.background), (TaskTimeout::Graded, TaskBackground::Keep));
+        let ended = resolved(&["agent=NOP", "tasks=/t", "harbor.background=end"]).unwrap();
+        assert_eq!(ended.tasks.unwrap().background, TaskBackground::End);
+        assert!(resolved(&["agent=NOP", "tasks=/t", "harbor.background=stop"]).is_err());
         for (more, named) in [
             (&["agent=ORACLE"][..], "tasks: "),
             (&["agent=MOCK", "tasks=/t", "use_docker=true"], "agent: "),
@@ -232,6 +241,7 @@ mod tests {
         for values in [
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.background=end"],
             &[
                 "agent=MINI_SWE",
                 "tasks=/t",

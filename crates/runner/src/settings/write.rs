@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    EndpointSettings, Feedback, KeySource, RunSettings, TaskProtocol, TaskSettings, TaskTimeout, arguments,
+    EndpointSettings, Feedback, KeySource, RunSettings, TaskBackground, TaskProtocol, TaskSettings,
+    TaskTimeout, arguments,
 };
 
 /// Bytes of a gibibyte.
@@ -72,6 +73,11 @@ impl File {
             TaskTimeout::Stop => "stop",
         };
         self.put("harbor.timeout", timeout);
+        let background = match tasks.background {
+            TaskBackground::Keep => "keep",
+            TaskBackground::End => "end",
+        };
+        self.put("harbor.background", background);
         let protocol = tasks.protocol.map(|protocol| match protocol {
             TaskProtocol::Evocode => "evocode",
             TaskProtocol::MtAtK => "mt_at_k",

@@ -76,6 +76,7 @@ const AGENTS: &[&str] = &[
 ];
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 const TIMEOUTS: &[&str] = &["graded", "stop"];
+const BACKGROUND: &[&str] = &["keep", "end"];
 const PROTOCOLS: &[&str] = &["evocode", "mt_at_k"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
@@ -123,6 +124,7 @@ pub const KEYS: &[Key] = &[
     key(HARBOR, "attempt_limit", Takes::Integer(1, 1000), ""),
     key(HARBOR, "execute_episodes", Takes::Numbers, ""),
     key(HARBOR, "timeout", Takes::Word(TIMEOUTS), ""),
+    key(HARBOR, "background", Takes::Word(BACKGROUND), ""),
     key(TOP, "fail_stop", Takes::Truth, "false"),
     key(TOP, "harness_file", Takes::Text, ""),
     key(TOP, "tags", Takes::Words, ""),

@@ -165,6 +165,12 @@ pub(crate) static RULES: &[Rule] = &[
         "it is graded in one and ends the chain in the other",
     ),
     rule(
+        "Processes in the background",
+        &["harbor.background"],
+        Effect::CannotBeRuledOut,
+        "servers that an agent has left are there for the verifier in one and not in the other",
+    ),
+    rule(
         "Protocol of tasks",
         &["harbor.protocol"],
         Effect::NotComparable,

@@ -6,14 +6,15 @@
 mod about;
 
 use runner::settings::{
-    EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskProtocol, TaskTimeout, resolve,
+    EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskBackground, TaskProtocol,
+    TaskTimeout, resolve,
 };
 use scenario::config::{Benchmark, ConfigFile, Generation, KEYS, MODEL};
 use serde_json::{Map, Value, json};
 
 use crate::api::{
     EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings, FormSource,
-    FormStack, FormTaskTimeout, KeyPlace,
+    FormStack, FormTaskBackground, FormTaskTimeout, KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -61,6 +62,7 @@ const FIELDS: &[Field] = &[
     Field("feedback", "@.test_fail_feedback_type", "loop", "Feedback", ""),
     Field("restore_before_try", "restore_before_try", "loop", "Before each attempt", ""),
     Field("task_timeout", "harbor.timeout", "loop", "A step out of time", ""),
+    Field("task_background", "harbor.background", "loop", "Processes in the background", ""),
     Field("fail_stop", "fail_stop", "loop", "After a failed turn", ""),
     Field("batch_size", "batch_size", "loop", "Parallel episodes", ""),
     Field("quick_debug", "quick_debug", "loop", "2 episodes × 2 turns", ""),
@@ -146,7 +148,8 @@ const OF_SCENARIOS: &[&str] = &[
     "extra_docker_args",
 ];
 /// Fields that only tasks have.
-const OF_TASKS: &[&str] = &["source", "tasks", "protocol", "restore_before_try", "task_timeout"];
+const OF_TASKS: &[&str] =
+    &["source", "tasks", "protocol", "restore_before_try", "task_timeout", "task_background"];
 /// Fields that a protocol sets.
 const OF_PROTOCOL: &[&str] = &["fail_stop", "restore_before_try", "task_timeout"];
 /// Fields of the model, which ORACLE and NOP do not ask.
@@ -349,6 +352,10 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         task_timeout: match s.tasks.as_ref().map(|tasks| tasks.timeout) {
             None | Some(TaskTimeout::Graded) => FormTaskTimeout::Graded,
             Some(TaskTimeout::Stop) => FormTaskTimeout::Stop,
+        },
+        task_background: match s.tasks.as_ref().map(|tasks| tasks.background) {
+            None | Some(TaskBackground::Keep) => FormTaskBackground::Keep,
+            Some(TaskBackground::End) => FormTaskBackground::End,
         },
         iterative,
         scenarios_dir: s.scenarios_dir.as_deref().map(path).unwrap_or_default(),

@@ -5,6 +5,7 @@ import type { FormNetwork } from "./FormNetwork";
 import type { FormProtocol } from "./FormProtocol";
 import type { FormSource } from "./FormSource";
 import type { FormStack } from "./FormStack";
+import type { FormTaskBackground } from "./FormTaskBackground";
 import type { FormTaskTimeout } from "./FormTaskTimeout";
 import type { KeyPlace } from "./KeyPlace";
 
@@ -88,6 +89,10 @@ restore_before_try: boolean,
  * What becomes of a step of a task whose agent ran out of time.
  */
 task_timeout: FormTaskTimeout, 
+/**
+ * What becomes of processes that still run in the container of a task when its agent has ended.
+ */
+task_background: FormTaskBackground, 
 /**
  * Many turns (`RESTFUL_SERVER_GEN_ITERATIVE`), or one (`RESTFUL_SERVER_GEN`).
  */

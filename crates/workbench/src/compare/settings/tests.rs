@@ -73,6 +73,7 @@ fn every_rule_has_an_example() {
         ("agent.max_timeout_sec", json!(3600), json!(7200), "Agent timeout, at most", Some(Not)),
         ("timeout_multiplier", json!(1.0), json!(2.0), "Agent timeout, multiplier", Some(Not)),
         ("harbor.timeout", json!("graded"), json!("stop"), "Step out of time", Some(Not)),
+        ("harbor.background", json!("keep"), json!("end"), "Processes in the background", Some(Maybe)),
         ("harbor.protocol", json!("evocode"), json!("mt_at_k"), "Protocol of tasks", Some(Not)),
         ("restore_before_try", json!(true), json!(false), "Start of an attempt", Some(Not)),
         ("limits.attempt_minutes", json!(20), json!(60), "Time of an attempt", Some(Not)),

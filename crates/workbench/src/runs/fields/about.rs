@@ -31,6 +31,9 @@ pub(super) fn about(field: &str) -> &'static str {
         "task_timeout" => {
             "Whether a step whose agent ran out of time is verified, or ends the trial without a verdict."
         }
+        "task_background" => {
+            "Whether processes that the agent has left go on while its work is verified, as with Harbor, or are all ended before."
+        }
         "iterative" => "Whether an episode goes on with change requests after its first turn.",
         "scenarios_dir" => "The scenarios to run: a pack, or new ones generated from the seed.",
         "n_scenarios" => "How many scenarios are run, one episode each.",
