@@ -8,6 +8,7 @@
 //! its source, and `docs/metrics.md` says the same in words. Golden values from lifelines and R `survival` stand in
 //! `tests/golden/` with the scripts that made them.
 
+pub mod band;
 pub mod bootstrap;
 pub mod clusters;
 pub mod compare;

@@ -92,7 +92,8 @@ pub fn anyone_at_risk(observations: &[Observation]) -> bool {
 ///
 /// S(t) = Π_{i ≤ t} (1 − dᵢ/nᵢ) (Kaplan and Meier 1958, JASA 53:457). The band is Greenwood's variance on the
 /// log(−log S) scale (Kalbfleisch and Prentice 2002, §1.4; `conf.type = "log-log"` in R): with
-/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1.
+/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1. It takes episodes as independent; see
+/// [`kaplan_meier_by_scenario`](crate::band::kaplan_meier_by_scenario).
 pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalPoint> {
     let horizon = horizon.min(MAX_TURNS);
     let counts = Counts::of(observations, horizon);
@@ -108,17 +109,19 @@ pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalP
                 greenwood += d / (n * (n - d));
             }
             let (ci_low, ci_high) =
-                if at_risk == 0 { (None, None) } else { log_log_band(survival, greenwood) };
+                if at_risk == 0 { (None, None) } else { log_log_band(survival, greenwood, Z_95) };
             SurvivalPoint { turn, at_risk, events, censored, survival, ci_low, ci_high }
         })
         .collect()
 }
 
-fn log_log_band(survival: f64, greenwood: f64) -> (Option<f64>, Option<f64>) {
-    if survival <= 0.0 || survival >= 1.0 || greenwood <= 0.0 {
+/// The ends of a 95 % band around `survival`, on the log(−log S) scale: `variance` is that of ln S, `quantile` half the width
+/// in standard errors.
+pub(crate) fn log_log_band(survival: f64, variance: f64, quantile: f64) -> (Option<f64>, Option<f64>) {
+    if survival <= 0.0 || survival >= 1.0 || variance <= 0.0 {
         return (None, None);
     }
-    let shift = (Z_95 * greenwood.sqrt() / survival.ln().abs()).exp();
+    let shift = (quantile * variance.sqrt() / survival.ln().abs()).exp();
     (Some(survival.powf(shift)), Some(survival.powf(1.0 / shift)))
 }
 

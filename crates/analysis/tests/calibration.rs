@@ -2,13 +2,14 @@
 //! rates over tasks with several trials.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
+use analysis::band::kaplan_meier_by_scenario;
 use analysis::bootstrap::{Resampling, bootstrap_difference};
 use analysis::clusters::{InScenario, observations};
 use analysis::difference::clustered_difference;
 use analysis::logrank::{clustered_log_rank, log_rank};
 use analysis::pass_rate::pass_rate;
 use analysis::proportion::wilson;
-use analysis::survival::Observation;
+use analysis::survival::{Observation, SurvivalPoint, kaplan_meier};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 
@@ -145,4 +146,50 @@ fn repeats_of_scenarios_do_not_make_runs_differ() {
     let of = format!("{cases:?}: {found:.3?}");
     assert!(found[0][0] >= 0.09 && found[1][0] >= 0.09, "taken for independent they differ too often: {of}");
     assert!(found.iter().all(|[_, log_rank, difference]| *log_rank <= 0.1 && *difference <= 0.075), "{of}");
+}
+
+/// How often bands at turn 4 hold the truth where each scenario is played `repeats` times and some episodes are censored: those
+/// by scenario, and those that take episodes as independent.
+fn band_coverage(scenarios: usize, repeats: usize) -> [f64; 2] {
+    const TURN: u32 = 4;
+    let mut rng = ChaCha8Rng::seed_from_u64(14);
+    let mut rate =
+        |rng: &mut ChaCha8Rng| 0.15 * (1.2 * (uniform(rng) + uniform(rng) + uniform(rng) - 1.5)).exp();
+    // An episode of a rate passes turn 4 with probability exp(−4 rate).
+    let draws = 200_000;
+    let truth = (0..draws).map(|_| (-f64::from(TURN) * rate(&mut rng)).exp()).sum::<f64>() / f64::from(draws);
+    let mut held = [0, 0];
+    for _ in 0..COMPARISONS {
+        let mut episodes = Vec::new();
+        for scenario in 0..scenarios {
+            let rate = rate(&mut rng);
+            for _ in 0..repeats {
+                let geometric = |rng: &mut ChaCha8Rng, rate: f64| ((1.0 - uniform(rng)).ln() / -rate) as u32;
+                let (passed, seen) = (geometric(&mut rng, rate), 1 + geometric(&mut rng, 0.1));
+                let observation = if passed < seen {
+                    Observation::failed_at(passed + 1)
+                } else {
+                    Observation::censored_after(seen)
+                };
+                episodes.push(InScenario::new(scenario.to_string(), observation));
+            }
+        }
+        let holds = |points: &[SurvivalPoint]| {
+            let point = points[TURN as usize - 1];
+            // Where nothing varies there is no band, and nothing is said.
+            point.ci_low.is_none_or(|low| low <= truth) && point.ci_high.is_none_or(|high| truth <= high)
+        };
+        held[0] += u32::from(holds(&kaplan_meier_by_scenario(&episodes, TURN)));
+        held[1] += u32::from(holds(&kaplan_meier(&observations(&episodes), TURN)));
+    }
+    held.map(|held| f64::from(held) / COMPARISONS as f64)
+}
+
+#[test]
+fn bands_over_scenarios_with_repeats_hold_the_truth() {
+    for (scenarios, repeats) in [(3, 4), (5, 4), (10, 6), (20, 8)] {
+        let [by_scenario, plain] = band_coverage(scenarios, repeats);
+        assert!((0.935..=0.995).contains(&by_scenario), "{scenarios} × {repeats}: {by_scenario}");
+        assert!(plain < by_scenario, "{scenarios} × {repeats}: {plain}");
+    }
 }

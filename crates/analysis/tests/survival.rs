@@ -1,6 +1,8 @@
 //! Survival against lifelines and R (golden values, see `golden/make_survival.py`) and against its own definitions.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
+use analysis::band::kaplan_meier_by_scenario;
+use analysis::clusters::InScenario;
 use analysis::survival::{
     MAX_TURNS, Median, Observation, SurvivalPoint, anyone_at_risk, kaplan_meier, known_until, median,
     median_stamina, natural_tau, restricted_mean, summarise,
@@ -43,6 +45,67 @@ fn near(a: Option<f64>, b: Option<f64>) -> bool {
         (Some(a), Some(b)) => (a - b).abs() < 1e-9,
         (a, b) => a == b,
     }
+}
+
+#[derive(Deserialize)]
+struct GoldenBands {
+    sets: Vec<Repeated>,
+}
+
+#[derive(Deserialize)]
+struct Repeated {
+    name: String,
+    episodes: Vec<(String, u32, u8)>,
+    /// Turn, S, and the standard error of ln S.
+    points: Vec<(u32, f64, Option<f64>)>,
+}
+
+/// How much more than the standard error the band spans on its scale, by the 97.5 % quantile of Student's t.
+fn half_width(low: f64, survival: f64) -> f64 {
+    (low.ln() / survival.ln()).ln() * survival.ln().abs()
+}
+
+#[test]
+fn r_agrees_on_bands_by_scenario() {
+    let golden: GoldenBands = serde_json::from_str(include_str!("golden/band.json")).unwrap();
+    assert_eq!(golden.sets.len(), 5);
+    // qt(0.975, G - 1) in R.
+    let quantiles = [
+        (12, 2.200_985_160_091_64),
+        (7, 2.446_911_851_144_97),
+        (5, 2.776_445_105_197_79),
+        (2, 12.706_204_736_174_69),
+    ];
+    let mut bands = 0;
+    for set in &golden.sets {
+        let seen = |turns: u32, event: u8| {
+            if event == 1 { Observation::failed_at(turns + 1) } else { Observation::censored_after(turns) }
+        };
+        let episodes: Vec<InScenario> = (set.episodes.iter())
+            .map(|(scenario, turns, event)| InScenario::new(scenario.as_str(), seen(*turns, *event)))
+            .collect();
+        let at_risk = set.episodes.iter().filter(|(_, turns, event)| *turns > 0 || *event == 1);
+        let scenarios =
+            at_risk.map(|(scenario, ..)| scenario).collect::<std::collections::BTreeSet<_>>().len();
+        let quantile = quantiles.iter().find(|(of, _)| *of == scenarios).map(|(_, quantile)| *quantile);
+        let factor = (scenarios as f64 / (scenarios as f64 - 1.0)).sqrt() * quantile.unwrap_or(f64::NAN);
+        for (point, (turn, survival, error)) in
+            kaplan_meier_by_scenario(&episodes, set.points.len() as u32).iter().zip(&set.points)
+        {
+            assert_eq!(point.turn, *turn);
+            assert!(near(Some(point.survival), Some(*survival)), "{}: {point:?}", set.name);
+            let Some((low, high)) = point.ci_low.zip(point.ci_high) else { continue };
+            let theirs = error.unwrap() * factor;
+            // Of two scenarios the lower end may be 0 as far as a number goes.
+            let lower = (low > 0.0).then(|| half_width(low, *survival));
+            for end in lower.into_iter().chain([-half_width(high, *survival)]) {
+                assert!((end - theirs).abs() < 1e-8, "{}, turn {turn}: {end} is not {theirs}", set.name);
+            }
+            bands += 1;
+        }
+    }
+    // Two scenarios of six episodes each come out alike at some turns: no band there.
+    assert_eq!(bands, 28);
 }
 
 #[test]

@@ -252,7 +252,7 @@ pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Resul
         &lines,
     ));
     if row.stamina.clustered {
-        print("\nThe interval takes the repeats of a scenario as independent: here it is too narrow.\n");
+        print("\nScenarios repeat: the interval is by scenario.\n");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -315,9 +315,10 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
 
 /// Why an episode ended, or why it does not count.
 fn end(row: &GridRow) -> String {
+    let cause = if row.unrecognised { ", cause not recognised" } else { "" };
     row.invalid
         .as_ref()
-        .map_or_else(|| row.end_reason.label().to_owned(), |reason| format!("withdrawn: {reason}"))
+        .map_or_else(|| format!("{}{cause}", row.end_reason.label()), |reason| format!("withdrawn: {reason}"))
 }
 
 /// A run of one turn: its pass rate, pass@k and pass^k, and its trials.

@@ -188,6 +188,11 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
         .filter_map(|e| e["scenario"].as_str())
         .collect();
     assert_eq!(marked, ["path", "quote"]);
+    let text = String::from_utf8_lossy(&library.run(&["show", id]).stdout).into_owned();
+    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognised")))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(marked, ["path", "quote"], "{text}");
     let request = serde_json::json!({ "run": id }).to_string();
     let detail = library.json(&["rpc", "get_run", &request]);
     let remarks = detail["caveats"].to_string();

@@ -396,10 +396,10 @@ fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
         all.iter().find(|run| run["id"] == id).expect("the run")["stamina"]["clustered"].clone()
     };
     assert_eq!((run(k2), run("jobs.failures-k1-oracle")), (true.into(), false.into()));
-    // The band of a curve is not drawn by scenario, and says so wherever it stands.
+    // So is the band of a curve, and says so wherever it stands.
     let said = |args: &[&str]| {
         let text = library.text(args);
-        text.contains("repeats of a scenario as independent")
+        text.contains("interval is by scenario") || text.contains("band is by scenario")
     };
     let figure = library.folder.path().join("survival.svg");
     let figure = figure.to_str().expect("UTF-8");

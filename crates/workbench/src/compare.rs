@@ -17,13 +17,14 @@ pub(crate) mod tests_of;
 
 use std::sync::Arc;
 
+use analysis::band::kaplan_meier_by_scenario;
 use analysis::bootstrap::{Bootstrapped, Resampling, bootstrap_mean};
-use analysis::clusters::{InScenario, has_repeats, observations};
+use analysis::clusters::{InScenario, has_repeats};
 use analysis::compare::{CompareOptions, ComparedRun, RunStamina};
 use analysis::logrank::stratified_log_rank;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
-use analysis::survival::{Observation, StaminaSummary, SurvivalPoint, kaplan_meier};
+use analysis::survival::{Observation, StaminaSummary, SurvivalPoint};
 use model::{CensoringPolicy, EndReason, Ending};
 use store::{EpisodeEntry, Play};
 
@@ -104,7 +105,7 @@ impl Workbench {
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
             let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
-            let survival = kaplan_meier(&observations(episodes), turns);
+            let survival = kaplan_meier_by_scenario(episodes, turns);
             let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
             if of_one_turn && member.pass_rate.is_none() {
                 member.pass_rate = Some(pass_rate(episodes));

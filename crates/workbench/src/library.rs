@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use analysis::band::kaplan_meier_by_scenario;
 use analysis::clusters::InScenario;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Ended, sensitivity};
@@ -21,7 +22,8 @@ use crate::compare::survival_row;
 use crate::rounds;
 use crate::sessions::{nothing_says, tested_run};
 use crate::summary::{
-    ended, ending, episode_score, grades_turns, observations, run_record, stamina_summary, turn_axis,
+    ended, ending, episode_score, grades_turns, in_scenarios, observations, run_record, stamina_summary,
+    turn_axis,
 };
 
 /// Most rows of one page of runs.
@@ -246,8 +248,8 @@ impl Workbench {
         let record = tested_run(&self.store, &request.run)?;
         let episodes = self.store.episodes(record.entry.id)?;
         let policy = self.store.get_policy()?;
-        let points =
-            analysis::survival::kaplan_meier(&observations(&episodes, &policy), turn_axis(&episodes));
+        let trials = in_scenarios(&episodes, &observations(&episodes, &policy));
+        let points = kaplan_meier_by_scenario(&trials, turn_axis(&episodes));
         Ok(SurvivalTable { rows: points.into_iter().map(survival_row).collect() })
     }
 
@@ -273,7 +275,7 @@ impl Workbench {
         let observations = observations(&episodes, &policy);
         let data = RunData {
             name: name(&record),
-            points: analysis::survival::kaplan_meier(&observations, turn_axis(&episodes)),
+            points: kaplan_meier_by_scenario(&in_scenarios(&episodes, &observations), turn_axis(&episodes)),
             summary: stamina_summary(&episodes, &policy),
             policy: policy.name().to_owned(),
         };

@@ -131,7 +131,7 @@ pub(crate) fn grades_turns(record: &RunRecord) -> bool {
 }
 
 /// The episodes of a run with their scenarios.
-fn in_scenarios(episodes: &[EpisodeEntry], observations: &[Observation]) -> Vec<InScenario> {
+pub(crate) fn in_scenarios(episodes: &[EpisodeEntry], observations: &[Observation]) -> Vec<InScenario> {
     let each = episodes.iter().zip(observations);
     each.map(|(episode, seen)| InScenario::new(episode.scenario.as_str(), *seen)).collect()
 }

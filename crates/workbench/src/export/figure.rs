@@ -20,8 +20,7 @@ use crate::api::{
 use crate::published;
 
 /// What is said of a band of survival where some scenario has several episodes.
-pub(super) const REPEATS: &str =
-    "The band takes the repeats of a scenario as independent: where there are some, it is too narrow";
+pub(super) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
 
 impl Workbench {
     /// A figure with its data; place and colours are still to be chosen.
@@ -54,17 +53,16 @@ impl Workbench {
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
                 let method = method::bars(self.method(&data)?, &data, *measure);
-                let asked = *published && *measure == Measure::Stamina;
-                let of_member = |member: &ComparedMember| {
-                    let (harness, model) = (member.harness.clone(), member.model.clone());
-                    let numbers = published::numbers(&member.benchmark.0).into_iter();
-                    numbers.filter(move |n| published::is_of(n, harness.as_deref(), model.as_deref()))
+                let beside_member = |member: &ComparedMember| {
+                    if !*published || *measure != Measure::Stamina {
+                        return Ok(Vec::new());
+                    }
+                    let both = (member.harness.as_deref(), member.model.as_deref());
+                    self.beside(&published::numbers(&member.benchmark.0), both, &member.runs)
                 };
-                let numbers: Vec<PublishedNumber> =
-                    data.members.iter().filter(|_| asked).flat_map(of_member).collect();
-                let not_drawn = matrix::not_drawn(&numbers, data.tau);
-                let method = method::noted(method, not_drawn.into_iter().collect());
-                (Figure::Bars(bars(&data, *measure, *published)), method)
+                let beside = data.members.iter().map(beside_member).collect::<Result<Vec<_>, ApiError>>()?;
+                let method = method::noted(method, matrix::left_out(beside.iter().flatten(), data.tau));
+                (Figure::Bars(bars(&data, *measure, &beside)), method)
             }
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
@@ -75,7 +73,17 @@ impl Workbench {
                 let method = method::matrix(self.policy_method(&data.policy)?, &data);
                 let method = method::noted(method, method::of_matrix_not_comparable(&data));
                 let method = method::noted(method, crate::matrix::doubts(&data));
-                (Figure::Matrix(matrix::figure(&data, *published)), method)
+                if !*published {
+                    return Ok(printed(Figure::Matrix(matrix::figure(&data, None)), method));
+                }
+                let beside = self.beside_cells(&data)?;
+                let left_out = if data.of_one_turn {
+                    matrix::not_drawn(&data.published, data.tau).into_iter().collect()
+                } else {
+                    matrix::left_out(beside.values().flatten(), data.tau)
+                };
+                let method = method::noted(method, left_out);
+                (Figure::Matrix(matrix::figure(&data, Some(&beside))), method)
             }
             FigureOf::Retries { of, published } => {
                 let data = self.get_retries(of.clone())?;
@@ -94,8 +102,13 @@ impl Workbench {
                 (Figure::FailureShares(failure_shares(&data, of.group)), method)
             }
         };
-        Ok(FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method))
+        Ok(printed(figure, method))
     }
+}
+
+/// A spec whose place and colours are still to be chosen.
+fn printed(figure: Figure, method: Method) -> FigureSpec {
+    FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method)
 }
 
 /// Classes of failures by group.
@@ -286,7 +299,8 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
     }
 }
 
-fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
+/// `beside`: for each member, the published numbers that may stand beside it.
+fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::Beside>]) -> Bars {
     let (name, unit) = match measure {
         Measure::Stamina => ("Mean stamina", Some("turns")),
         Measure::PassRate => ("Pass rate", Some("%")),
@@ -299,7 +313,7 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
         Measure::ToolCalls => ("Tool calls per turn", None),
         Measure::CostPerSurvivedTurn => ("Cost per survived turn", Some("US$")),
     };
-    let rows = data.members.iter().map(|member| {
+    let rows = data.members.iter().zip(beside).map(|(member, beside)| {
         let (value, ci_low, ci_high) = measured(member, measure);
         let n = match &member.pass_rate {
             Some(rate) if measure == Measure::PassRate => rate.trials,
@@ -312,14 +326,8 @@ fn bars(data: &Comparison, measure: Measure, published: bool) -> Bars {
             .or_else(|| counted.then(|| format!("n = {n}")));
         let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
             .then(|| member.spent.instead_of_cost_per_survived_turn().to_owned());
-        let laid_over = if published && measure == Measure::Stamina {
-            let mut numbers = published::numbers(&member.benchmark.0);
-            numbers.retain(|number| matrix::is_over(number, data.tau));
-            matrix::published_of(&numbers, member.harness.as_deref(), member.model.as_deref())
-        } else {
-            Vec::new()
-        };
-        BarRow { label: label(member), value, ci_low, ci_high, instead, note, published: laid_over }
+        let published = matrix::alike(beside, data.tau);
+        BarRow { label: label(member), value, ci_low, ci_high, instead, note, published }
     });
     Bars { measure: name.to_owned(), unit: unit.map(str::to_owned), rows: rows.collect() }
 }
