@@ -3,6 +3,8 @@
 
 mod library;
 
+use std::path::Path;
+
 use figures::{Figure, FigureSpec, caption};
 use workbench::api::{
     Bands, Comparability, CompareRequest, FailuresRequest, FigureOf, ListRuns, MatrixRequest, Measure, Pairs,
@@ -10,6 +12,7 @@ use workbench::api::{
 };
 
 use library::{Library, members};
+use serde_json::{Value, json};
 
 impl Library {
     fn spec(&self, figure: &FigureOf) -> FigureSpec {
@@ -133,10 +136,11 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     let library = Library::fixtures(&["staminabench"]);
     let matrix = |published| {
         let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
+        let said = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
-        data
+        (data, said)
     };
-    let (plain, laid_over) = (matrix(false), matrix(true));
+    let ((plain, _), (laid_over, said)) = (matrix(false), matrix(true));
     assert_eq!((plain.rows.len(), plain.columns.len(), plain.cells.len()), (4, 2, 4));
     assert!(plain.cells.iter().all(|cell| cell.published.is_empty()));
     // mini_swe and opencode are there; of the models GLM-5 is, Qwen3.5-122B and Kimi K2.5 are not.
@@ -148,13 +152,15 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
         let cell = laid_over.cells.iter().find(|c| (c.row, c.column) == place);
         cell.map_or_else(Vec::new, |c| c.published.iter().map(|p| p.value).collect())
     };
-    assert_eq!(value("opencode", "zai.glm-5"), [57.0]);
+    // A mean over 100 turns does not stand in a cell with runs of fewer.
+    assert!(value("opencode", "zai.glm-5").is_empty() && value("mini_swe", "zai.glm-5").is_empty());
+    assert!(said.contains("2 published means are over 100 turns and not drawn beside means over"), "{said}");
     assert_eq!(value("opencode", "Qwen3.5-122B"), [39.4]);
     assert_eq!(value("mini_swe", "Qwen3.5-122B"), [33.1]);
     assert_eq!(value("opencode", "Kimi K2.5"), [31.8]);
     assert!(value("mini_swe", "Kimi K2.5").is_empty());
     let all: usize = laid_over.cells.iter().map(|c| c.published.len()).sum();
-    assert_eq!(all, 5, "every published number that has a harness");
+    assert_eq!(all, 3, "every published number that has a harness and no run of ours beside it");
     assert!(laid_over.cells.iter().flat_map(|c| &c.published).all(|p| p.source.contains("second-hand")));
     // They count in no mean and in no n.
     assert_eq!(
@@ -166,9 +172,74 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     // They are means over 100 turns, and these runs have fewer: they stand on no axis with them, and the caption says so.
     let spec = library.spec(&FigureOf::Retries { of, published: true });
     let words = caption(&spec);
-    assert!(words.contains("7 published means are over 100 turns and not drawn on an axis of"), "{words}");
+    assert!(
+        words.contains("7 published means are over 100 turns and not drawn beside means over"),
+        "{words}"
+    );
     let Figure::Retries(data) = spec.figure else { panic!("retries") };
     assert!(data.published.is_empty());
+}
+
+/// Writes a run of OpenCode with GLM-5 that passes every one of 100 turns.
+fn write_run(folder: &Path, attempt_limit: Option<u32>) {
+    let scenario = folder.join("scenario_0");
+    std::fs::create_dir_all(&scenario).unwrap();
+    let report = json!({
+        "schema_version": "stamina-lab/1", "agent": "opencode", "benchmark": "restful_server_gen_iterative",
+        "success_rate": 1.0, "average_score": 1.0, "num_tasks": 1,
+        "run": { "harness": "opencode", "model": "zai.glm-5", "planned_turns": 100, "attempt_limit": attempt_limit },
+    });
+    std::fs::write(folder.join("report.json"), report.to_string()).unwrap();
+    let turns: Vec<Value> = (1..=100)
+        .map(|turn| json!({ "turn": turn, "attempts": [{ "attempt": 1, "verdict": "passed" }] }))
+        .collect();
+    // The version is the first key of the file.
+    let rest = json!({
+        "scenario": "scenario_0", "planned_turns": 100, "finished_at": "2026-06-01T11:00:00Z", "turns": turns,
+    });
+    let text = rest.to_string().replacen('{', "{\"schema_version\":\"stamina-lab/1\",", 1);
+    std::fs::write(scenario.join("trajectory.json"), text).unwrap();
+}
+
+#[test]
+fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
+    let place = tempfile::tempdir().unwrap();
+    let made = place.path().join("made");
+    for (name, limit) in [("alike", Some(3)), ("more", Some(10)), ("unknown", None)] {
+        write_run(&made.join(name), limit);
+    }
+    let library = Library::of(&[made]);
+    // What is published of both with two retries, that is three attempts, over 100 turns.
+    let drawn = |runs: &[&str]| {
+        let spec = library.spec(&FigureOf::Bars { of: of(runs), measure: Measure::Stamina, published: true });
+        let said = caption(&spec);
+        let Figure::Bars(data) = spec.figure else { panic!("bars") };
+        let values = data.rows.iter().map(|row| row.published.iter().map(|p| p.value).collect());
+        (values.collect::<Vec<Vec<f64>>>(), said)
+    };
+    let (values, said) = drawn(&["made.alike"]);
+    assert_eq!(values, [vec![57.0]]);
+    assert!(!said.contains("not drawn"), "{said}");
+    let (values, said) = drawn(&["made.alike", "made.more", "made.unknown"]);
+    assert_eq!(values, [vec![57.0], vec![], vec![]]);
+    let left_out = "1 published mean is of 3 attempts per turn and not drawn beside runs of 10 or an unknown number of attempts per turn";
+    assert!(said.contains(left_out), "{said}");
+
+    let cell = |runs: &[&str]| {
+        let runs = runs.iter().map(|run| (*run).to_owned()).collect();
+        let of = MatrixRequest { runs, ..MatrixRequest::default() };
+        let spec = library.spec(&FigureOf::Matrix { of, published: true });
+        let said = caption(&spec);
+        let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
+        let cell = data.cells.into_iter().find(|cell| cell.n > 0).unwrap();
+        (cell.published.iter().map(|p| p.value).collect::<Vec<_>>(), said)
+    };
+    assert_eq!(cell(&["made.alike"]).0, [57.0]);
+    let (values, said) = cell(&["made.alike", "made.more"]);
+    assert!(
+        values.is_empty() && said.contains("not drawn beside runs of 3 or 10 attempts per turn"),
+        "{said}"
+    );
 }
 
 #[test]

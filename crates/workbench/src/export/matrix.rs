@@ -1,11 +1,14 @@
 //! Harness × model as a figure, and what others published laid over it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use figures::{Margin, Matrix, MatrixCell, Published};
 
 use crate::Workbench;
 use crate::api::{self, ApiError, MatrixLine, Member, PublishedNumber};
 use crate::compare::members;
 use crate::published;
+use crate::summary::run_record;
 
 impl Workbench {
     /// The runs of members, each once: a matrix is asked for by runs.
@@ -26,17 +29,37 @@ impl Workbench {
 /// The metric of published numbers that mean stamina is compared with.
 pub(super) const MEAN_TURNS: &str = "mean_turns_passed";
 
-/// The mean staminas that were published for a harness and a model.
-pub(super) fn published_of(
-    numbers: &[PublishedNumber],
-    harness: Option<&str>,
-    model: Option<&str>,
-) -> Vec<Published> {
-    numbers
-        .iter()
-        .filter(|n| n.metric == MEAN_TURNS && published::is_of(n, harness, model))
-        .map(|n| Published { value: n.value, source: source(n) })
-        .collect()
+/// A published mean stamina, and what the runs allow beside which it would stand.
+pub(super) struct Beside {
+    /// The number.
+    number: PublishedNumber,
+    /// The most attempts per turn of each of the runs; `None` = unknown.
+    attempt_limits: BTreeSet<Option<u32>>,
+}
+
+impl Beside {
+    /// Whether it may stand there: it is over as many turns, and allows as many attempts per turn as every run beside it. More
+    /// of either would look better for no other reason.
+    fn is_alike(&self, tau: u32) -> bool {
+        let limit = attempt_limit(&self.number);
+        is_over(&self.number, tau)
+            && limit.is_some()
+            && self.attempt_limits.iter().all(|other| *other == limit)
+    }
+}
+
+/// The most attempts per turn of a published number.
+fn attempt_limit(number: &PublishedNumber) -> Option<u32> {
+    number.retries.map(|retries| retries.saturating_add(1))
+}
+
+/// Those of a place that may stand there.
+pub(super) fn alike(beside: &[Beside], tau: u32) -> Vec<Published> {
+    beside.iter().filter(|beside| beside.is_alike(tau)).map(|beside| drawn(&beside.number)).collect()
+}
+
+fn drawn(number: &PublishedNumber) -> Published {
+    Published { value: number.value, source: source(number) }
 }
 
 /// Where a number stands, under which budget, and whether it was read there.
@@ -53,23 +76,112 @@ pub(super) fn is_over(number: &PublishedNumber, tau: u32) -> bool {
     number.metric == MEAN_TURNS && number.turns == Some(tau)
 }
 
-/// What is said under a figure of published numbers that it does not draw.
-pub(super) fn not_drawn(numbers: &[PublishedNumber], tau: u32) -> Option<String> {
-    let others = || numbers.iter().filter(|n| n.metric == MEAN_TURNS && !is_over(n, tau));
-    let count = others().count();
-    let turns: std::collections::BTreeSet<u32> = others().filter_map(|n| n.turns).collect();
+/// `1 published mean is` or `7 published means are`.
+fn means_are(count: usize) -> String {
+    if count == 1 { "1 published mean is".to_owned() } else { format!("{count} published means are") }
+}
+
+/// What is said under a figure of published numbers that it does not draw, because they are over other turns.
+pub(super) fn not_drawn<'a>(
+    numbers: impl IntoIterator<Item = &'a PublishedNumber>,
+    tau: u32,
+) -> Option<String> {
+    let others: Vec<&PublishedNumber> =
+        numbers.into_iter().filter(|n| n.metric == MEAN_TURNS && !is_over(n, tau)).collect();
+    let turns: BTreeSet<u32> = others.iter().filter_map(|n| n.turns).collect();
     let over = match turns.iter().map(u32::to_string).collect::<Vec<_>>() {
         turns if turns.is_empty() => "over an unknown number of turns".to_owned(),
         turns => format!("over {} turns", turns.join(" or ")),
     };
-    let means =
-        if count == 1 { "1 published mean is".to_owned() } else { format!("{count} published means are") };
-    (count > 0).then(|| format!("{means} {over} and not drawn on an axis of {tau}"))
+    (!others.is_empty())
+        .then(|| format!("{} {over} and not drawn beside means over {tau}", means_are(others.len())))
 }
 
-/// The matrix of the page. With published numbers it also has the cells, rows and columns that only those have: they say
-/// "no run" beside the number, and count in no mean.
-pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
+/// What is said under a figure of published numbers that do not stand beside runs, because these are over other turns or allow
+/// another number of attempts.
+pub(super) fn left_out<'a>(beside: impl IntoIterator<Item = &'a Beside>, tau: u32) -> Vec<String> {
+    // A number that would stand beside several runs is one.
+    let mut numbers: Vec<&PublishedNumber> = Vec::new();
+    let mut of_other_limits: Vec<&PublishedNumber> = Vec::new();
+    let mut limits: BTreeSet<Option<u32>> = BTreeSet::new();
+    for beside in beside {
+        let number = &beside.number;
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+        if is_over(number, tau) && !beside.is_alike(tau) {
+            limits.extend(&beside.attempt_limits);
+            if !of_other_limits.contains(&number) {
+                of_other_limits.push(number);
+            }
+        }
+    }
+    let mut said: Vec<String> = not_drawn(numbers, tau).into_iter().collect();
+    if !of_other_limits.is_empty() {
+        let theirs: BTreeSet<Option<u32>> = of_other_limits.iter().map(|n| attempt_limit(n)).collect();
+        said.push(format!(
+            "{} of {} and not drawn beside runs of {}",
+            means_are(of_other_limits.len()),
+            in_words(&theirs),
+            in_words(&limits)
+        ));
+    }
+    said
+}
+
+/// `1 attempt per turn`, `3 or 10 attempts per turn`, `3 or an unknown number of attempts per turn`.
+fn in_words(limits: &BTreeSet<Option<u32>>) -> String {
+    let known = limits.iter().flatten().map(u32::to_string);
+    let unknown = limits.contains(&None).then(|| "an unknown number of".to_owned());
+    let numbers = known.chain(unknown).collect::<Vec<_>>().join(" or ");
+    format!("{numbers} attempt{} per turn", if numbers == "1" { "" } else { "s" })
+}
+
+impl Workbench {
+    /// Those of these published numbers that are mean staminas of a harness and a model, beside these runs of both.
+    pub(super) fn beside(
+        &self,
+        numbers: &[PublishedNumber],
+        (harness, model): (Option<&str>, Option<&str>),
+        runs: &[String],
+    ) -> Result<Vec<Beside>, ApiError> {
+        let of_both = |n: &&PublishedNumber| n.metric == MEAN_TURNS && published::is_of(n, harness, model);
+        let own: Vec<&PublishedNumber> = numbers.iter().filter(of_both).collect();
+        if own.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limits = runs.iter().map(|run| Ok(run_record(&self.store, run)?.entry.attempt_limit));
+        let attempt_limits = limits.collect::<Result<BTreeSet<_>, ApiError>>()?;
+        let beside = |number: &PublishedNumber| Beside {
+            number: number.clone(),
+            attempt_limits: attempt_limits.clone(),
+        };
+        Ok(own.into_iter().map(beside).collect())
+    }
+
+    /// The published numbers of a matrix that have a cell with runs, by row and column.
+    pub(super) fn beside_cells(
+        &self,
+        data: &api::Matrix,
+    ) -> Result<BTreeMap<(u32, u32), Vec<Beside>>, ApiError> {
+        fn name(lines: &[MatrixLine], at: u32) -> Option<&str> {
+            lines.get(at as usize).and_then(|line| line.name.as_deref())
+        }
+        let mut beside = BTreeMap::new();
+        for cell in data.cells.iter().flatten() {
+            let both = (name(&data.harnesses, cell.harness), name(&data.models, cell.model));
+            beside.insert((cell.harness, cell.model), self.beside(&data.published, both, &cell.runs)?);
+        }
+        Ok(beside)
+    }
+}
+
+/// The matrix of the page. With published numbers (`beside`: those of cells that have runs) it also has the cells, rows and
+/// columns that only those have: they say "no run" beside the number, and count in no mean. In a cell with runs a number
+/// stands where it is of as many turns and attempts.
+pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Vec<Beside>>>) -> Matrix {
+    // A mean number of turns is no pass rate.
+    let beside = beside.filter(|_| !data.of_one_turn);
     let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
     let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
     let shown = |mean: Option<f64>| if data.of_one_turn { percent(mean) } else { mean };
@@ -84,7 +196,7 @@ pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
     let numbers: Vec<&PublishedNumber> = data
         .published
         .iter()
-        .filter(|n| with_published && n.metric == MEAN_TURNS && n.harness.is_some())
+        .filter(|n| beside.is_some() && n.metric == MEAN_TURNS && n.harness.is_some())
         .collect();
     for number in &numbers {
         let harness = number.harness.clone();
@@ -103,10 +215,16 @@ pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
     for (row, harness) in (0_u32..).zip(&harnesses) {
         for (column, model) in (0_u32..).zip(&models) {
             let played = data.cells.iter().flatten().find(|c| (c.harness, c.model) == (row, column));
-            let published = if with_published {
-                published_of(&data.published, harness.as_deref(), model.as_deref())
-            } else {
-                Vec::new()
+            let published: Vec<Published> = match (beside, played) {
+                (None, _) => Vec::new(),
+                (Some(beside), Some(_)) => {
+                    beside.get(&(row, column)).map_or_else(Vec::new, |of_cell| alike(of_cell, data.tau))
+                }
+                (Some(_), None) => numbers
+                    .iter()
+                    .filter(|n| published::is_of(n, harness.as_deref(), model.as_deref()))
+                    .map(|n| drawn(n))
+                    .collect(),
             };
             if played.is_none() && published.is_empty() {
                 continue;
@@ -143,5 +261,60 @@ pub(super) fn figure(data: &api::Matrix, with_published: bool) -> Matrix {
         column_means,
         measure: if data.of_one_turn { "Pass rate (%)" } else { "Mean stamina (turns)" }.to_owned(),
         tau: Some(data.tau).filter(|tau| *tau > 0 && !data.of_one_turn),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beside(turns: Option<u32>, retries: Option<u32>, limits: &[Option<u32>]) -> Beside {
+        let number = PublishedNumber {
+            benchmark: "b".to_owned(),
+            model: "m".to_owned(),
+            harness: Some("h".to_owned()),
+            retries,
+            metric: MEAN_TURNS.to_owned(),
+            turns,
+            value: 57.0,
+            source: "paper".to_owned(),
+            second_hand: false,
+        };
+        Beside { number, attempt_limits: limits.iter().copied().collect() }
+    }
+
+    #[test]
+    fn a_published_mean_stands_beside_runs_of_as_many_turns_and_attempts_only() {
+        let ten = Some(10);
+        let is_alike = |beside: Beside| beside.is_alike(100);
+        assert!(is_alike(beside(Some(100), Some(2), &[Some(3)])));
+        assert!(!is_alike(beside(Some(100), Some(2), &[ten])), "more attempts");
+        assert!(!is_alike(beside(Some(100), Some(2), &[Some(3), ten])), "one of the runs has more");
+        assert!(!is_alike(beside(Some(100), Some(2), &[None])), "nobody knows how many");
+        assert!(!is_alike(beside(Some(100), None, &[Some(3)])), "it does not say how many");
+        assert!(!is_alike(beside(Some(100), None, &[None])), "two unknowns are not alike");
+        assert!(!is_alike(beside(Some(50), Some(2), &[Some(3)])), "other turns");
+        assert!(!is_alike(beside(None, Some(2), &[Some(3)])), "it does not say over how many");
+    }
+
+    #[test]
+    fn what_is_left_out_is_said_once_with_both_numbers() {
+        let alike = beside(Some(100), Some(2), &[Some(3)]);
+        assert!(left_out([&alike], 100).is_empty());
+        let more = beside(Some(100), Some(2), &[Some(10)]);
+        let words =
+            "1 published mean is of 3 attempts per turn and not drawn beside runs of 10 attempts per turn";
+        assert_eq!(left_out([&alike, &more, &more], 100), [words]);
+        let none = beside(Some(100), Some(0), &[None, Some(10)]);
+        assert_eq!(
+            left_out([&more, &none], 100),
+            [
+                "2 published means are of 1 or 3 attempts per turn and not drawn beside runs of 10 or an unknown number of attempts per turn"
+            ]
+        );
+        assert_eq!(
+            left_out([&more], 8),
+            ["1 published mean is over 100 turns and not drawn beside means over 8"]
+        );
     }
 }
