@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tokio::time::Instant;
 
 use crate::cost::RequestCost;
+use crate::machine::MachineClock;
 use crate::record::{Guess, Scope, Spent, StopReason};
 use crate::settings::{Budget, Budgets, Price};
 
@@ -107,6 +108,7 @@ pub(crate) struct Accounts {
     episodes: HashMap<String, Account>,
     budgets: Budgets,
     price: Option<Price>,
+    machine: MachineClock,
 }
 
 impl Accounts {
@@ -118,12 +120,17 @@ impl Accounts {
         episodes: BTreeMap<String, Spent>,
     ) -> Self {
         let episodes = episodes.into_iter().map(|(name, spent)| (name, Account::resumed(spent))).collect();
-        Self { run: Account::resumed(run), episodes, budgets, price }
+        Self { run: Account::resumed(run), episodes, budgets, price, machine: MachineClock::default() }
     }
 
     /// The price that costs are computed by.
     pub(crate) fn price(&self) -> Option<&Price> {
         self.price.as_ref()
+    }
+
+    /// The clock of the machine that serves the model.
+    pub(crate) fn machine(&mut self) -> &mut MachineClock {
+        &mut self.machine
     }
 
     fn episode(&mut self, name: &str) -> &mut Account {

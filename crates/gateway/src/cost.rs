@@ -17,6 +17,8 @@ pub(crate) struct RequestCost {
     pub(crate) tally: Tally,
     /// What budgets count where the endpoint reported nothing.
     pub(crate) fallback: Tokens,
+    /// Seconds in which the endpoint worked on it, shared with other requests of the run at the same time.
+    pub(crate) machine_seconds: f64,
 }
 
 impl RequestCost {
@@ -28,7 +30,11 @@ impl RequestCost {
 
     /// US dollars. `None` = unknown, or not accepted.
     pub(crate) fn usd(&self, price: Option<&Price>) -> Option<f64> {
-        cost_usd(price, &self.tally).filter(|_| self.accepted)
+        let usd = match price?.per_hour {
+            Some(per_hour) => Some(self.machine_seconds / 3600.0 * per_hour),
+            None => cost_usd(price, &self.tally),
+        };
+        usd.filter(|_| self.accepted)
     }
 
     /// Whether the endpoint accepted it without reporting its usage.
@@ -53,7 +59,8 @@ impl RequestCost {
         let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
         Guess {
             tokens: sum(filled.tokens).saturating_sub(sum(reported)),
-            usd: cost_usd(price, &filled).unwrap_or(0.0),
+            // Time is known without usage, and is counted when the request has ended.
+            usd: cost_usd(price.filter(|price| price.per_hour.is_none()), &filled).unwrap_or(0.0),
         }
     }
 }
@@ -82,7 +89,7 @@ mod tests {
     #[test]
     fn costs_follow_the_price() {
         let tokens = |input, cached, output| Tokens { input, cached, output };
-        let price = Price { input: 3.0, cached: Some(0.3), cache_write: None, output: 15.0 };
+        let price = Price { input: 3.0, cached: Some(0.3), output: 15.0, ..Price::default() };
         let cost = |price: Option<&Price>, tokens, written| cost_usd(price, &Tally { tokens, written });
         let million = Some(1_000_000);
         assert_eq!(cost(Some(&price), tokens(million, None, million), None), Some(18.0));
@@ -94,5 +101,23 @@ mod tests {
         assert_eq!(cost(Some(&price), tokens(None, None, million), None), None);
         assert_eq!(cost(Some(&price), tokens(million, None, None), None), None);
         assert_eq!(cost(None, tokens(million, None, million), None), None);
+    }
+
+    #[test]
+    fn an_hour_of_a_machine_costs_the_same_whatever_the_usage() {
+        let price = Price::of_machine(1.8);
+        let known = Tally {
+            tokens: Tokens { input: Some(5_000), cached: None, output: Some(300) },
+            ..Tally::default()
+        };
+        for tally in [known, Tally::default()] {
+            let cost =
+                RequestCost { accepted: true, tally, machine_seconds: 90.0, ..RequestCost::estimated(4, 4) };
+            let usd = cost.usd(Some(&price)).unwrap();
+            assert!((usd - 0.045).abs() < 1e-12, "{usd}");
+            assert_eq!(cost.guess(Some(&price)).usd.to_bits(), 0.0_f64.to_bits());
+        }
+        let refused = RequestCost { accepted: false, machine_seconds: 1.0, ..RequestCost::default() };
+        assert_eq!(refused.usd(Some(&price)), None);
     }
 }

@@ -121,6 +121,29 @@ impl InFlightRequest {
         is_reserved
     }
 
+    /// A try starts. The endpoint works on it from now on.
+    pub(crate) fn start_try(&self, tries: u32) {
+        let mut progress = self.progress();
+        progress.start_try(tries);
+        // One that is finished already, as its attempt was closed, is not sent.
+        if self.kind.is_paid() && !progress.is_finished {
+            progress.working_since = Some(self.gateway.recorder.work_begins());
+        }
+    }
+
+    /// A try failed. The endpoint works on it no longer.
+    pub(crate) fn fail_try(&self, status: u16) {
+        let mut progress = self.progress();
+        progress.fail_try(status);
+        self.end_work(&mut progress);
+    }
+
+    fn end_work(&self, progress: &mut Progress) {
+        if let Some(since) = progress.working_since.take() {
+            progress.machine_seconds += self.gateway.recorder.work_ends(since);
+        }
+    }
+
     /// Logs that it is about to be sent.
     pub(crate) fn log_begin(&self) {
         if !self.kind.is_paid() {
@@ -191,6 +214,7 @@ impl InFlightRequest {
         if std::mem::replace(&mut progress.is_finished, true) {
             return;
         }
+        self.end_work(&mut progress);
         let paid = self.kind.is_paid();
         let is_success = (200..300).contains(&progress.status);
         let error =
@@ -219,7 +243,8 @@ impl InFlightRequest {
         }
         let mut fallback = RequestCost::estimated(self.estimated_input(), 0).fallback;
         fallback.output = progress.meter.as_ref().map(Meter::guess);
-        let cost = RequestCost { answered: paid && is_success, accepted, tally, fallback };
+        let machine_seconds = progress.machine_seconds;
+        let cost = RequestCost { answered: paid && is_success, accepted, tally, fallback, machine_seconds };
 
         let is_whole = accepted && is_success && termination.is_none() && !reports_error;
         let stream = progress.stream_times().filter(|_| is_whole);

@@ -31,6 +31,7 @@ mod listener;
 mod listing;
 mod lock;
 mod log;
+mod machine;
 pub mod oracle;
 mod overflow;
 mod preflight;

@@ -42,6 +42,12 @@ impl PriceTable {
         let invalid = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
         let File { models } = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
         for (model, price) in &models {
+            if price.per_hour.is_some() {
+                return Err(invalid(format!(
+                    "{model} has a price per hour, which is of a machine and not of a model; give it to a run \
+                     (`endpoint.price.per_hour`)"
+                )));
+            }
             let fields = [Some(price.input), price.cached, price.cache_write, Some(price.output)];
             if fields.into_iter().flatten().any(|usd| !usd.is_finite() || usd < 0.0) {
                 return Err(invalid(format!("a price of {model} is not a number of dollars of at least 0")));
@@ -187,6 +193,7 @@ mod tests {
             "[models.a]\ninput = -1\noutput = 1",
             "[models.a]\ninput = 1\noutput = nan",
             "[models.a]\ninput = 1\noutput = 1\nprice = 2",
+            "[models.a]\ninput = 0\noutput = 0\nper_hour = 2",
             "x =",
         ] {
             let error = PriceTable::parse(text, "prices.toml").unwrap_err().to_string();

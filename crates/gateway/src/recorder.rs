@@ -45,6 +45,16 @@ impl Recorder {
         lock(&self.accounts).reserve(attempt, episode, most, force)
     }
 
+    /// A request goes to the endpoint. Returns what [`Recorder::work_ends`] needs.
+    pub(crate) fn work_begins(&self) -> f64 {
+        lock(&self.accounts).machine().enter(Instant::now())
+    }
+
+    /// The endpoint works on it no longer. Returns its seconds, shared with other requests at the same time.
+    pub(crate) fn work_ends(&self, since: f64) -> f64 {
+        lock(&self.accounts).machine().leave(since, Instant::now())
+    }
+
     /// What budgets count for a request whose usage is unknown.
     pub(crate) fn guess(&self, cost: &RequestCost) -> Guess {
         cost.guess(lock(&self.accounts).price())

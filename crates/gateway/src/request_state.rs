@@ -93,6 +93,10 @@ pub(crate) struct Progress {
     pub(crate) fault: Option<String>,
     /// What is reserved for it in the accounts.
     pub(crate) reserved: Option<Guess>,
+    /// A try is with the endpoint since then, by the clock of the machine.
+    pub(crate) working_since: Option<f64>,
+    /// Seconds in which the endpoint has worked on it.
+    pub(crate) machine_seconds: f64,
     pub(crate) is_finished: bool,
 }
 
@@ -117,6 +121,8 @@ impl Progress {
             lost_since: None,
             fault: None,
             reserved: None,
+            working_since: None,
+            machine_seconds: 0.0,
             is_finished: false,
         }
     }

@@ -88,7 +88,7 @@ pub(crate) async fn send_with_retries(
         // While this request waited, another one may have spent the budget, or ended the attempt.
         refuse_if_stopped(gateway, &request.attempt, outgoing.kind)?;
         tries += 1;
-        request.progress().start_try(tries);
+        request.start_try(tries);
         let mut failed = match send_once(request, outgoing, hides_usage).await {
             Ok(answer) => {
                 request.set_answered();
@@ -98,7 +98,7 @@ pub(crate) async fn send_with_retries(
         };
         let failed_at = Instant::now();
         let message = gateway.scrub(&failed.message);
-        request.progress().fail_try(failed.status);
+        request.fail_try(failed.status);
         if failed.failure == Failure::Refused && refused_at.is_some() {
             failed.failure = Failure::RefusedAgain;
         }

@@ -29,7 +29,7 @@ pub enum Upstream {
     Oracle(Arc<Oracle>),
 }
 
-/// US dollars for a million tokens of one model.
+/// What a model costs: US dollars for a million tokens, or for an hour of the machine that serves it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -43,6 +43,17 @@ pub struct Price {
     pub cache_write: Option<f64>,
     /// Output.
     pub output: f64,
+    /// US dollars for an hour in which the endpoint works for the run. It stands alone: the prices of tokens are 0 then, and add
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_hour: Option<f64>,
+}
+
+impl Price {
+    /// The price of a machine, by the hour.
+    pub fn of_machine(per_hour: f64) -> Self {
+        Self { per_hour: Some(per_hour), ..Self::default() }
+    }
 }
 
 /// What may be spent. `None` = no limit.

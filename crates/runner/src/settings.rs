@@ -13,7 +13,7 @@
 //! | `harbor.background` | `keep` (processes that an agent has left go on while its verifier runs) or `end` |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
-//! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` | the model endpoint |
+//! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` or `.price.per_hour` | the model endpoint |
 //! | `limits.{cpus,memory_gib,pids,disk_gib,attempt_minutes}`, `limits.network` (`gateway`, `open`) | the containers |
 //! | `limits.{attempt,episode,run}.{tokens,usd,minutes}` | budgets |
 //! | `oracle.*` | see [`gateway::oracle::Ability`] |

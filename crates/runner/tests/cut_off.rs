@@ -34,8 +34,7 @@ async fn cut_off_by(limit: &str) -> Option<Cut> {
     let (base_url, silent) = common::falls_silent();
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
-    settings.price =
-        Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });
+    settings.price = Some(gateway::Price { input: 1000.0, output: 10_000.0, ..gateway::Price::default() });
     let finish = common::run_without_waits(settings, Arc::new(|_| {})).await;
     // A stall that takes most of the limit is retried. Each time the model has to be asked once more.
     let plays = runner::live::read(&folder).unwrap().endpoint.unwrap().retried + 1;

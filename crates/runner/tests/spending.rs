@@ -21,8 +21,7 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
     let (base_url, _) = common::falls_silent();
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
-    settings.price =
-        Some(gateway::Price { input: 1000.0, cached: None, cache_write: None, output: 10_000.0 });
+    settings.price = Some(gateway::Price { input: 1000.0, output: 10_000.0, ..gateway::Price::default() });
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
     let until = Instant::now() + Duration::from_mins(2);
     let run = loop {

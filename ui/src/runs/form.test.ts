@@ -4,7 +4,7 @@ import { aboutOf, advancedInWords, differInWords, emptyMeans, entered, isPlayer,
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
-  agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null,
+  agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null, price_per_hour: null,
   source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
   attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
   attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, attempt_wall_minutes: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
@@ -124,7 +124,7 @@ test("numbers are read as people write them and never guessed", () => {
 });
 
 test("an empty field says what it means", () => {
-  expect([emptyMeans("n_turns", defaults), emptyMeans("run_usd", defaults), emptyMeans("price_input", defaults), emptyMeans("keep_snapshots", defaults), emptyMeans("llm_sampler_model_id", defaults)]).toEqual(["3", "no limit", "unknown", "all", "zai.glm-5"]);
+  expect([emptyMeans("n_turns", defaults), emptyMeans("run_usd", defaults), emptyMeans("price_input", defaults), emptyMeans("price_per_hour", defaults), emptyMeans("keep_snapshots", defaults), emptyMeans("llm_sampler_model_id", defaults)]).toEqual(["3", "no limit", "unknown", "none", "all", "zai.glm-5"]);
   expect(labelOf("scenarios_dir", undefined)).toBe("Pack");
   expect(labelOf("pids", { field: "pids", key: "limits.pids", section: "advanced", label: "Processes", unit: "", about: "", takes: "" })).toBe("Processes");
 });

@@ -61,7 +61,7 @@ const OF_MODEL: readonly FieldName[] = ["endpoint_mode", "model", "base_url", "k
 /** What only holds for containers. */
 const OF_CONTAINERS: readonly FieldName[] = ["image", "cpus", "memory_gib", "disk_gib", "pids", "network", "extra_docker_args"];
 /** What only holds where an endpoint is paid. */
-const OF_MONEY: readonly FieldName[] = ["run_usd", "episode_usd", "attempt_usd", "price_input", "price_output", "price_cached", "price_cache_write"];
+const OF_MONEY: readonly FieldName[] = ["run_usd", "episode_usd", "attempt_usd", "price_input", "price_output", "price_cached", "price_cache_write", "price_per_hour"];
 
 /**
  * Whether a field does anything under these settings: plain processes have no limits of a container, the simulated model no
@@ -142,6 +142,7 @@ const advanced: readonly Placed[] = [
   number("price_cache_write"),
   number("price_input"),
   number("price_output"),
+  number("price_per_hour"),
   text("base_url", 2),
   keyPlace,
   text("key_name"),
@@ -195,6 +196,7 @@ export function emptyMeans(field: FieldName, defaults: FormSettings): string {
   const value = defaults[field];
   if (typeof value === "number") return String(value);
   if (typeof value === "string" && value !== "") return value;
+  if (field === "price_per_hour") return "none";
   if (field.startsWith("price_")) return "unknown";
   if (/_(tokens|usd|minutes)$/.test(field)) return "no limit";
   switch (field) {

@@ -30,6 +30,8 @@ pub(super) struct Probe<'a> {
     record: Record,
     tally: Tally,
     started: Instant,
+    /// By the clock of the machine.
+    working_since: f64,
     most_tokens: u32,
 }
 
@@ -69,6 +71,7 @@ impl<'a> Probe<'a> {
             record,
             tally: Tally::default(),
             started: Instant::now(),
+            working_since: recorder.work_begins(),
             most_tokens: 0,
         }
     }
@@ -109,8 +112,14 @@ impl Drop for Probe<'_> {
         // Without an answer it is unknown whether the endpoint accepted it.
         let accepted = answered || self.record.status == 0;
         let tokens = u64::from(self.most_tokens);
-        let cost =
-            RequestCost { answered, accepted, tally: self.tally, ..RequestCost::estimated(tokens, tokens) };
+        let machine_seconds = self.recorder.work_ends(self.working_since);
+        let cost = RequestCost {
+            answered,
+            accepted,
+            tally: self.tally,
+            machine_seconds,
+            ..RequestCost::estimated(tokens, tokens)
+        };
         self.record.seconds = self.started.elapsed().as_secs_f64();
         self.recorder.request_finished(None, None, &cost, self.record.clone());
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use gateway::{
-    Attempt, AttemptKey, Budget, Budgets, Gateway, GatewayError, Scope, Settings, Spent, StopReason,
+    Attempt, AttemptKey, Budget, Budgets, Gateway, GatewayError, Price, Scope, Settings, Spent, StopReason,
 };
 use model::Tokens;
 
-use crate::endpoint::{Act, Endpoint, attempt, post, start_gateway};
-use crate::passing::CHAT;
+use crate::endpoint::{Act, End, Endpoint, attempt, post, start_gateway};
+use crate::passing::{CHAT, CHAT_EVENTS};
 
 const PATH: &str = "/v1/chat/completions";
 
@@ -88,6 +88,46 @@ async fn money_is_watched() {
     assert_eq!(drained(&gateway.open(attempt(1), None)).await, (2, spent_on(Scope::Run, "usd")));
     let cost = gateway.spent().cost_usd.unwrap();
     assert!((cost - 2.0 * 0.00056).abs() < 1e-12, "{cost}");
+}
+
+#[tokio::test]
+async fn a_machine_costs_by_the_time_in_which_it_works_and_its_budget_holds() {
+    const GAP: Duration = Duration::from_millis(20);
+    let pieces = |text: &str| Act::Pieces {
+        kind: "text/event-stream",
+        pieces: text.split_inclusive("\n\n").map(|piece| piece.to_owned().into()).collect(),
+        gap: GAP,
+        end: End::Whole,
+    };
+    let without_usage: String =
+        CHAT_EVENTS.split_inclusive("\n\n").filter(|event| !event.contains("\"usage\":{")).collect();
+    let endpoint = Endpoint::start(vec![pieces(CHAT_EVENTS), pieces(&without_usage)]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    let mut settings = endpoint.settings();
+    // A dollar a second.
+    settings.price = Some(Price::of_machine(3600.0));
+    settings.budgets.run.usd = Some(1e-9);
+    settings.budgets.attempt.tokens = Some(1_000_000);
+    settings.log = Some(log.clone());
+    for (usage, unmetered) in [("told", 0), ("not told", 1)] {
+        let gateway = start_gateway(settings.clone()).await;
+        let attempt = gateway.open(attempt(1), None);
+        let body = r#"{"stream":true,"stream_options":{"include_usage":true}}"#;
+        assert!(post(&attempt, PATH, body).await.text().await.unwrap().contains("[DONE]"));
+        assert_eq!(drained(&attempt).await, (0, spent_on(Scope::Run, "usd")), "usage {usage}");
+        let summary = attempt.close();
+        let record = &summary.records[0];
+        let usd = record.cost_usd.expect("time is known without usage");
+        assert!(usd >= 3.0 * GAP.as_secs_f64() && usd <= record.seconds, "{usd} of {} s", record.seconds);
+        assert_eq!(
+            (summary.spent.cost_usd, summary.spent.unmetered),
+            (Some(usd), unmetered),
+            "usage {usage}"
+        );
+    }
+    let counted = gateway::read_totals(&log).unwrap().run;
+    assert!(counted.cost_usd.unwrap() >= 6.0 * GAP.as_secs_f64(), "{counted:?}");
 }
 
 #[tokio::test]

@@ -127,7 +127,13 @@ impl Endpoint {
             routes: Vec::new(),
             hosted_tools: false,
             is_run_answered: false,
-            price: Some(Price { input: 1.0, cached: Some(0.1), cache_write: Some(1.25), output: 2.0 }),
+            price: Some(Price {
+                input: 1.0,
+                cached: Some(0.1),
+                cache_write: Some(1.25),
+                output: 2.0,
+                per_hour: None,
+            }),
             budgets: Budgets::default(),
             retry: Retry {
                 tries: 3,

@@ -124,6 +124,13 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         }
         _ => sandbox::Reach::Gateway,
     };
+    let price = price(&keys)?;
+    if endpoint == EndpointSettings::Direct && price.is_some_and(|price| price.per_hour.is_some()) {
+        return Err(SettingsError::of(
+            "endpoint.price.per_hour",
+            "with endpoint.mode=direct nobody sees how long the endpoint works; give endpoint.base_url, or prices of tokens",
+        ));
+    }
     let mut settings = RunSettings {
         model,
         agent,
@@ -147,7 +154,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         extra: extra(&keys)?,
         endpoint,
         context_window: keys.amount("endpoint.context_window").unwrap_or(200_000),
-        price: price(&keys)?,
+        price,
         limits: limits(&keys)?,
         reach,
         budgets: gateway::Budgets {
@@ -425,8 +432,23 @@ fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
     let (input, output) = (keys.number("endpoint.price.input"), keys.number("endpoint.price.output"));
     let (cached, cache_write) =
         (keys.number("endpoint.price.cached"), keys.number("endpoint.price.cache_write"));
+    if let Some(per_hour) = keys.number("endpoint.price.per_hour") {
+        let tokens = [("input", input), ("cached", cached), ("cache_write", cache_write), ("output", output)];
+        return match tokens.iter().find(|(_, price)| price.is_some()) {
+            None => Ok(Some(gateway::Price::of_machine(per_hour))),
+            Some((name, _)) => Err(SettingsError::of(
+                "endpoint.price.per_hour",
+                format!(
+                    "a run has a price per hour of the machine or prices of tokens, and endpoint.price.{name} is given too; \
+                     leave one of them out"
+                ),
+            )),
+        };
+    }
     match (input, output) {
-        (Some(input), Some(output)) => Ok(Some(gateway::Price { input, cached, cache_write, output })),
+        (Some(input), Some(output)) => {
+            Ok(Some(gateway::Price { input, cached, cache_write, output, per_hour: None }))
+        }
         (None, None) if cached.or(cache_write).is_none() => Ok(None),
         _ => Err(SettingsError::of(
             "endpoint.price",

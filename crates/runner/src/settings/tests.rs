@@ -141,6 +141,31 @@ fn refusals_say_which_key_why_and_what_instead() {
     );
     assert!(said(&["agent=CUSTOM"]).starts_with("harness_file: "));
     assert!(said(&["agent=MOCK", "endpoint.price.input=3"]).starts_with("endpoint.price: "));
+    let endpoint = ["agent=CODEX", "endpoint.base_url=http://x", "endpoint.price.per_hour=2"];
+    let both = said(&[&endpoint[..], &["endpoint.price.output=0"]].concat());
+    assert!(
+        both.starts_with("endpoint.price.per_hour: ") && both.contains("endpoint.price.output is"),
+        "{both}"
+    );
+    let direct = said(&["agent=CODEX", "endpoint.mode=direct", "endpoint.price.per_hour=2"]);
+    assert!(direct.starts_with("endpoint.price.per_hour: "), "{direct}");
+    assert!(said(&[&endpoint[..2], &["endpoint.price.per_hour=-1"]].concat()).contains("per_hour"));
+}
+
+#[test]
+fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
+    let asked = [
+        "agent=CODEX",
+        "output_dir=r",
+        "endpoint.base_url=http://x",
+        "endpoint.price.per_hour=1.8",
+        "limits.run.usd=5",
+    ];
+    let settings = of(&asked).unwrap();
+    assert_eq!(settings.price, Some(gateway::Price::of_machine(1.8)));
+    let yaml = settings.to_yaml();
+    assert!(yaml.contains("per_hour: 1.8") && !yaml.contains("output: 0"), "{yaml}");
+    assert_eq!(again(&settings), settings);
 }
 
 #[test]
@@ -243,8 +268,12 @@ fn lists() -> impl Strategy<Value = Vec<String>> {
                 list.push(
                     if flags[3] { "endpoint.key_env=A_KEY" } else { "endpoint.key_name=my key" }.to_owned(),
                 );
-                list.push(format!("endpoint.price.input={share}"));
-                list.push("endpoint.price.output=3".to_owned());
+                if flags[5] {
+                    list.push(format!("endpoint.price.per_hour={share}"));
+                } else {
+                    list.push(format!("endpoint.price.input={share}"));
+                    list.push("endpoint.price.output=3".to_owned());
+                }
             }
             if flags[4] {
                 list.push("restful_server_gen_iterative.execute_episodes=3,1,3".to_owned());

@@ -128,7 +128,9 @@ impl File {
             }
         }
         self.put("endpoint.context_window", s.context_window);
-        if let Some(price) = s.price {
+        if let Some(per_hour) = s.price.and_then(|price| price.per_hour) {
+            self.put("endpoint.price.per_hour", per_hour);
+        } else if let Some(price) = s.price {
             self.put("endpoint.price.input", price.input);
             self.put("endpoint.price.cached", price.cached);
             self.put("endpoint.price.cache_write", price.cache_write);

@@ -138,6 +138,7 @@ pub const KEYS: &[Key] = &[
     key("endpoint.price", "cached", Takes::Amount(0, 1_000_000), ""),
     key("endpoint.price", "cache_write", Takes::Amount(0, 1_000_000), ""),
     key("endpoint.price", "output", Takes::Amount(0, 1_000_000), ""),
+    key("endpoint.price", "per_hour", Takes::Amount(0, 1_000_000), ""),
     key("limits", "cpus", Takes::Amount(0, 1_000), "2"),
     key("limits", "memory_gib", Takes::Amount(0, 100_000), "4"),
     key("limits", "pids", Takes::Integer(16, 1_000_000), "512"),

@@ -146,6 +146,8 @@ pub struct FormSettings {
     pub price_cache_write: Option<f64>,
     /// Of output.
     pub price_output: Option<f64>,
+    /// US dollars for an hour in which the endpoint works for the run, in place of prices of tokens.
+    pub price_per_hour: Option<f64>,
 
     /// What episodes are made of.
     pub source: FormSource,

@@ -114,6 +114,9 @@ fn price(settings: &RunSettings) -> Option<Check> {
             )
         };
     };
+    if let Some(per_hour) = price.per_hour {
+        return new(CheckState::Ok, format!("${per_hour} per hour of the machine"), None);
+    }
     let cached = price.cached.map_or_else(String::new, |cached| format!(", {cached} cached"));
     new(CheckState::Ok, format!("${} in{cached}, ${} out per M tokens", price.input, price.output), None)
 }

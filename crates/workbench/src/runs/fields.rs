@@ -46,6 +46,7 @@ const FIELDS: &[Field] = &[
         "$ per M tokens",
     ),
     Field("price_output", "endpoint.price.output", "agent", "Price of output", "$ per M tokens"),
+    Field("price_per_hour", "endpoint.price.per_hour", "agent", "Price of the machine", "$ per hour"),
     Field("source", "benchmark", "scenarios", "Kind", ""),
     Field("tasks", "tasks", "scenarios", "Tasks", ""),
     Field("protocol", "harbor.protocol", "scenarios", "Protocol", ""),
@@ -163,6 +164,7 @@ const OF_MODEL: &[&str] = &[
     "price_cached",
     "price_cache_write",
     "price_output",
+    "price_per_hour",
 ];
 
 /// Whether a field says anything under what the form plays.
@@ -323,6 +325,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         KeySource::Env(name) => (KeyPlace::Env, name),
         KeySource::Keychain(name) => (KeyPlace::Keychain, name),
     };
+    let tokens_price = s.price.filter(|price| price.per_hour.is_none());
     // What tasks have no use for is as a new form has it.
     let standard = Generation::default();
     let g = if s.tasks.is_some() { &standard } else { g };
@@ -337,10 +340,11 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         key_place,
         key_name,
         context_window: tokens(Some(s.context_window)),
-        price_input: s.price.map(|p| p.input),
+        price_input: tokens_price.map(|p| p.input),
         price_cached: s.price.and_then(|p| p.cached),
         price_cache_write: s.price.and_then(|p| p.cache_write),
-        price_output: s.price.map(|p| p.output),
+        price_output: tokens_price.map(|p| p.output),
+        price_per_hour: s.price.and_then(|p| p.per_hour),
         source: if s.tasks.is_some() { FormSource::Tasks } else { FormSource::Scenarios },
         tasks: s.tasks.as_ref().map(|tasks| path(&tasks.folder)).unwrap_or_default(),
         protocol: match s.tasks.as_ref().and_then(|tasks| tasks.protocol) {

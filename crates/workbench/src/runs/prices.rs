@@ -54,7 +54,7 @@ pub fn priced_changes(folder: &Path, mut changes: Vec<String>) -> Result<Vec<Str
     else {
         return Ok(changes);
     };
-    let Price { input, cached, cache_write, output } = price?;
+    let Price { input, cached, cache_write, output, per_hour: _ } = price?;
     let parts =
         [("input", Some(input)), ("cached", cached), ("cache_write", cache_write), ("output", Some(output))];
     let parts = parts.into_iter().filter_map(|(name, usd)| Some(format!("endpoint.price.{name}={}", usd?)));
@@ -99,7 +99,8 @@ impl Workbench {
                 ));
             }
             let (input, cached, output) = (price.input, price.cached, price.output);
-            changed.put(model, Price { input, cached, cache_write: price.cache_write, output });
+            changed
+                .put(model, Price { input, cached, cache_write: price.cache_write, output, per_hour: None });
         }
         changed.save(&file()?).map_err(wrong)?;
         self.get_prices(Nothing {})

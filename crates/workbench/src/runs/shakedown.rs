@@ -46,6 +46,7 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
     (form.run_tokens, form.run_usd, form.run_minutes) = (None, None, None);
     (form.price_input, form.price_cached, form.price_cache_write, form.price_output) =
         (None, None, None, None);
+    form.price_per_hour = None;
     (form.oracle_defect_rate, form.oracle_most_defects, form.oracle_repair) = (None, None, None);
     (form.oracle_stall, form.oracle_overflow, form.oracle_malformed) = (None, None, None);
     (form.oracle_kill, form.oracle_give_up) = (None, None);

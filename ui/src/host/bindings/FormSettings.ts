@@ -70,6 +70,10 @@ price_cache_write: number | null,
  */
 price_output: number | null, 
 /**
+ * US dollars for an hour in which the endpoint works for the run, in place of prices of tokens.
+ */
+price_per_hour: number | null, 
+/**
  * What episodes are made of.
  */
 source: FormSource, 

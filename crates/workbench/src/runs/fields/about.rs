@@ -20,6 +20,9 @@ pub(super) fn about(field: &str) -> &'static str {
             "What a million input tokens cost that are written to the cache; empty: as much as other input."
         }
         "price_output" => "What a million output tokens cost; empty: by the table of prices.",
+        "price_per_hour" => {
+            "What an hour costs in which the model's machine works for the run, in place of prices of tokens."
+        }
         "source" => {
             "What is played: scenarios of REST servers, from a pack or a seed, or tasks of Harbor with several steps."
         }

@@ -1,0 +1,63 @@
+//! The time in which an endpoint works for a run: while at least one request is with it.
+//!
+//! A machine that works on two requests at once costs no more than with one, so requests at the same time share that time in equal
+//! parts. The shares of all requests add up to the time itself.
+
+use tokio::time::Instant;
+
+/// A clock that runs while requests are in flight, at `1 / n` of real time while there are `n`.
+#[derive(Debug, Default)]
+pub(crate) struct MachineClock {
+    in_flight: u32,
+    /// Seconds that a request in flight since the beginning would have by now.
+    share: f64,
+    /// Until when `share` is counted.
+    at: Option<Instant>,
+}
+
+impl MachineClock {
+    /// A request is sent. Returns what [`MachineClock::leave`] needs.
+    pub(crate) fn enter(&mut self, now: Instant) -> f64 {
+        self.advance(now);
+        self.in_flight += 1;
+        self.share
+    }
+
+    /// A request that was sent at `since` has ended. Returns its seconds.
+    pub(crate) fn leave(&mut self, since: f64, now: Instant) -> f64 {
+        self.advance(now);
+        self.in_flight = self.in_flight.saturating_sub(1);
+        (self.share - since).max(0.0)
+    }
+
+    fn advance(&mut self, now: Instant) {
+        if let Some(at) = self.at.filter(|_| self.in_flight > 0) {
+            self.share += now.saturating_duration_since(at).as_secs_f64() / f64::from(self.in_flight);
+        }
+        self.at = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn requests_at_the_same_time_share_it_and_an_idle_machine_costs_nothing() {
+        let begin = Instant::now();
+        let at = |seconds: u64| begin + Duration::from_secs(seconds);
+        let mut clock = MachineClock::default();
+        let one = clock.enter(at(100));
+        assert!((clock.leave(one, at(110)) - 10.0).abs() < 1e-9);
+        // Nothing is asked for an hour. Then two requests, of which the second one waits for the only slot.
+        let first = clock.enter(at(3600));
+        let second = clock.enter(at(3610));
+        let of_first = clock.leave(first, at(3630));
+        let of_second = clock.leave(second, at(3640));
+        assert!((of_first - 20.0).abs() < 1e-9, "10 alone, 20 shared: {of_first}");
+        assert!((of_second - 20.0).abs() < 1e-9, "20 shared, 10 alone: {of_second}");
+        assert!((of_first + of_second - 40.0).abs() < 1e-9, "together the time in which it worked");
+    }
+}
