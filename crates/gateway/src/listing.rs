@@ -34,6 +34,8 @@ const LONGEST_BODY: usize = 2 << 20;
 const MOST_MODELS: usize = 1000;
 /// Most models of which Ollama is asked for details.
 const MOST_DETAILS: usize = 32;
+/// Most other names of a model.
+const MOST_ALIASES: usize = 16;
 /// Longest name of a model, in characters.
 const LONGEST_NAME: usize = 300;
 /// Fewest characters of a key that is removed from names. Shorter ones are placeholders, and parts of names (`ollama`).
@@ -89,10 +91,21 @@ impl ServerKind {
 pub struct ListedModel {
     /// Its name, without control characters.
     pub id: String,
+    /// Other names to which it answers, likewise, at most 16 (llama.cpp).
+    pub aliases: Vec<String>,
     /// Tokens of its context as the endpoint serves it; `None` = not told.
     pub context: Option<u64>,
     /// Tokens of the context that the model was made for, where the server reports it apart.
     pub model_context: Option<u64>,
+}
+
+impl ListedModel {
+    /// Whether a request for this name is one for this model. Ollama takes a name without `:latest`.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.id == name
+            || self.id.strip_suffix(":latest") == Some(name)
+            || self.aliases.iter().any(|alias| alias == name)
+    }
 }
 
 /// What an endpoint offers.
@@ -300,8 +313,12 @@ fn entries(body: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn name_of(entry: &Value) -> Option<String> {
+    name(entry.get("id")?)
+}
+
+fn name(value: &Value) -> Option<String> {
     let name: String =
-        entry.get("id")?.as_str()?.chars().filter(|c| !c.is_control() && !is_display_control(*c)).collect();
+        value.as_str()?.chars().filter(|c| !c.is_control() && !is_display_control(*c)).collect();
     (!name.trim().is_empty() && name.chars().count() <= LONGEST_NAME).then_some(name)
 }
 
@@ -314,13 +331,23 @@ fn models_of(body: &Value, key: Option<&Secret>) -> Option<ModelList> {
     let mut names = BTreeSet::new();
     let models = entries(body)
         .filter_map(|entry| {
-            let name = name_of(entry)?;
-            let id = key.map_or_else(|| name.clone(), |key| key.scrub(&name));
+            let shown = |name: String| key.map_or_else(|| name.clone(), |key| key.scrub(&name));
+            let id = shown(name_of(entry)?);
             if !names.insert(id.clone()) {
                 return None;
             }
             let context = CONTEXTS.iter().find_map(|name| context(entry.get(*name)));
-            Some(ListedModel { id, context, model_context: None })
+            let aliases = entry
+                .get("aliases")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(name)
+                .map(shown)
+                .filter(|alias| *alias != id)
+                .take(MOST_ALIASES)
+                .collect();
+            Some(ListedModel { id, aliases, context, model_context: None })
         })
         .take(MOST_MODELS)
         .collect();

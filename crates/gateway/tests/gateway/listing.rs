@@ -90,7 +90,7 @@ async fn listed(paths: &[(&'static str, Says)], unknown: Says) -> ModelList {
 }
 
 fn model(id: &str, context: Option<u64>, model_context: Option<u64>) -> ListedModel {
-    ListedModel { id: id.to_owned(), context, model_context }
+    ListedModel { id: id.to_owned(), aliases: Vec::new(), context, model_context }
 }
 
 #[tokio::test]
@@ -120,6 +120,23 @@ async fn llama_cpp_tells_the_context_of_a_slot() {
         {"id":"b","owned_by":"llamacpp","meta":null}]}"#;
     let list = listed(&[("/v1/models", json(loaded)), ("/props", json(props))], not_found()).await;
     assert_eq!(list.models, [model("a", Some(2048), Some(8192)), model("b", None, None)]);
+}
+
+#[tokio::test]
+async fn llama_cpp_answers_to_the_other_names_of_a_model() {
+    let many: Vec<String> = (0..40).map(|n| format!("other-{n}")).collect();
+    let models = serde_json::json!({ "object": "list", "data": [
+        { "id": "a", "owned_by": "llamacpp", "aliases": ["a", "short\u{1b}[2J", "", 7], "meta": null },
+        { "id": "b", "owned_by": "llamacpp", "aliases": many },
+        { "id": "c", "owned_by": "llamacpp", "aliases": "none" },
+    ] });
+    let list = listed(&[("/v1/models", json(&models.to_string()))], not_found()).await;
+    assert_eq!(list.models[0].aliases, ["short[2J"]);
+    assert!(
+        ["a", "short[2J"].iter().all(|name| list.models[0].is_named(name)) && !list.models[0].is_named("b")
+    );
+    assert_eq!(list.models[1].aliases.len(), 16);
+    assert!(list.models[2].aliases.is_empty());
 }
 
 #[tokio::test]

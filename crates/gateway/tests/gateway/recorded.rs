@@ -414,6 +414,7 @@ async fn the_list_tells_the_context_of_a_slot_and_what_the_model_was_made_for() 
         gateway::list_models(&server.base_url, None, Duration::from_secs(30)).await.unwrap();
     assert_eq!((list.server, list.slots), (Some(ServerKind::LlamaCpp), Some(1)));
     let model = &list.models[0];
+    assert!(model.aliases.is_empty(), "its only other name is its name");
     assert_eq!(
         (model.id.as_str(), model.context, model.model_context),
         ("smollm2-135m", Some(1024), Some(8192))

@@ -50,6 +50,8 @@ struct Found {
     abilities: Abilities,
     server: Option<ServerKind>,
     context: Option<u64>,
+    /// What the model was made for.
+    model_context: Option<u64>,
     slots: Option<u64>,
 }
 
@@ -107,29 +109,29 @@ pub(super) async fn checks(
     (checks, told)
 }
 
-fn is_same(listed: &str, model: &str) -> bool {
-    listed == model || listed.strip_suffix(":latest") == Some(model)
-}
-
 /// What a list tells of a model. What this one leaves open is as it was `before`, unless another program answers now.
 fn found_in(list: Option<&ModelList>, model: &str, before: &Found) -> Found {
     let Some(list) = list else { return Found { abilities: Abilities::default(), ..before.clone() } };
-    let entry = list.models.iter().find(|entry| is_same(&entry.id, model));
+    let entry = list.models.iter().find(|entry| entry.is_named(model));
     // llama.cpp answers with its only model, whatever name is asked for.
     let only = (list.server == Some(ServerKind::LlamaCpp)).then(|| list.models.first()).flatten();
+    let entry = entry.or(only);
     let is_same_program = list.server.is_none() || list.server == before.server;
     let before = is_same_program.then_some(before);
     Found {
         abilities: Abilities::default(),
         server: list.server.or(before.and_then(|before| before.server)),
-        context: entry.or(only).and_then(|entry| entry.context).or(before.and_then(|before| before.context)),
+        context: entry.and_then(|entry| entry.context).or(before.and_then(|before| before.context)),
+        model_context: entry
+            .and_then(|entry| entry.model_context)
+            .or(before.and_then(|before| before.model_context)),
         slots: list.slots.or(before.and_then(|before| before.slots)),
     }
 }
 
 /// A warning where the endpoint lists models, and not this one.
 fn listed(list: &ModelList, model: &str, answers: bool) -> Option<Check> {
-    if list.models.is_empty() || list.models.iter().any(|entry| is_same(&entry.id, model)) {
+    if list.models.is_empty() || list.models.iter().any(|entry| entry.is_named(model)) {
         return None;
     }
     let mut names: Vec<&str> = list.models.iter().take(NAMED).map(|entry| entry.id.as_str()).collect();
@@ -279,7 +281,9 @@ impl Said {
 
     fn context(&mut self, settings: &RunSettings, found: &Found, title: &str, needs: Option<Needs>) {
         let Some(context) = found.context else { return };
-        let larger = match found.server {
+        // No setting of the server helps where it serves all that the model was made for.
+        let is_all = found.model_context.is_some_and(|made_for| context >= made_for);
+        let larger = match found.server.filter(|_| !is_all) {
             Some(ServerKind::LlamaCpp) => {
                 "start llama-server with a larger -c, which its slots (-np) may have to share"
             }

@@ -28,6 +28,7 @@ fn whole(server: Option<ServerKind>) -> Found {
         },
         server,
         context: Some(32000),
+        model_context: None,
         slots: Some(1),
     }
 }
@@ -96,7 +97,7 @@ fn a_list_that_fails_once_or_tells_less_takes_nothing_away() {
     let before = whole(Some(ServerKind::LlamaCpp));
     let list = |server, context| ModelList {
         server,
-        models: vec![ListedModel { id: "m".to_owned(), context, model_context: None }],
+        models: vec![ListedModel { id: "m".to_owned(), aliases: Vec::new(), context, model_context: None }],
         slots: None,
     };
     let failed = found_in(None, "m", &before);
@@ -158,6 +159,21 @@ fn a_context_that_is_too_small_is_fixed_in_the_settings_or_at_the_server() {
     }
 }
 
+/// llama.cpp with a model that was made for 8,192 tokens and `-c 8192`: a larger `-c` would help nobody.
+#[test]
+fn a_context_that_is_all_that_the_model_was_made_for_is_not_to_be_made_larger() {
+    let mut found = whole(Some(ServerKind::LlamaCpp));
+    (found.context, found.model_context) = (Some(8192), Some(8192));
+    let sentence = said(&["agent=QWEN_CODE", "qwen_code.model_id=m"], &found).sentence.unwrap();
+    assert!(
+        sentence.contains("choose a model with a longer context") && !sentence.contains("-c"),
+        "{sentence}"
+    );
+    found.model_context = Some(32768);
+    let sentence = said(&["agent=QWEN_CODE", "qwen_code.model_id=m"], &found).sentence.unwrap();
+    assert!(sentence.contains("larger -c") && !sentence.contains("choose a model"), "{sentence}");
+}
+
 #[test]
 fn more_episodes_than_slots_wait_for_one_another() {
     let check = said(&["batch_size=4"], &whole(Some(ServerKind::LlamaCpp)));
@@ -168,7 +184,12 @@ fn more_episodes_than_slots_wait_for_one_another() {
 
 #[test]
 fn a_model_that_is_not_listed_is_a_warning() {
-    let model = |id: &str| ListedModel { id: id.to_owned(), context: Some(4096), model_context: None };
+    let model = |id: &str| ListedModel {
+        id: id.to_owned(),
+        aliases: vec![format!("{id}-alias")],
+        context: Some(4096),
+        model_context: None,
+    };
     let list = |ids: &[&str], server| ModelList {
         server,
         models: ids.iter().map(|id| model(id)).collect(),
@@ -176,6 +197,7 @@ fn a_model_that_is_not_listed_is_a_warning() {
     };
     let two = list(&["llama3.2:latest", "qwen3:8b"], Some(ServerKind::Ollama));
     assert!(listed(&two, "qwen3:8b", true).is_none() && listed(&two, "llama3.2", true).is_none());
+    assert!(listed(&two, "qwen3:8b-alias", true).is_none(), "another of its names");
     assert_eq!(found_in(Some(&two), "llama3.2", &Found::default()).context, Some(4096));
     assert_eq!(found_in(Some(&two), "gone", &Found::default()).context, None);
     let check = listed(&two, "gone", false).unwrap();
