@@ -238,6 +238,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
 fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>> {
     let mut names = Vec::new();
     let mut played: BTreeSet<String> = BTreeSet::new();
+    let mut ids: HashSet<String> = HashSet::new();
     for job in layout::jobs(tree, at, kind).iter().filter(|job| job.whole) {
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
@@ -245,6 +246,10 @@ fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>>
             job::locked(tree, job).into_iter().filter(|head| head.run_key(kind, job, &name) == run).collect();
         if !of_run.is_empty() {
             played.extend(job.task.clone());
+            // What a copy of a job lists is planned once.
+            if job::id(tree, job).is_some_and(|id| !ids.insert(id)) {
+                continue;
+            }
         }
         names.extend(of_run.into_iter().map(|head| head.task));
     }

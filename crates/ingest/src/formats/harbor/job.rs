@@ -75,6 +75,15 @@ impl JobFiles {
         job.whole.then(|| tree.read_json(&join(&job.path, "config.json"), CONFIG_CAP).ok()).flatten()
     }
 
+    /// The id that Harbor gave the job, which every copy of it has.
+    fn id(&self) -> Option<&str> {
+        self.result.as_ref()?.get("id")?.word()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.get("finished_at").is_some())
+    }
+
     fn harbor_version(&self) -> Option<&str> {
         self.lock.as_ref()?.at(&["harbor", "version"])?.word()
     }
@@ -107,6 +116,39 @@ pub(super) fn harbor_version(tree: &Tree, job: &Job) -> Option<String> {
     }
     let lock: Lock = tree.read_json(&join(&job.path, "lock.json"), RESULT_CAP).ok()?;
     lock.harbor?.version
+}
+
+/// The id that a job's result names.
+pub(super) fn id(tree: &Tree, job: &Job) -> Option<String> {
+    #[derive(Deserialize)]
+    struct JobResult {
+        id: Option<String>,
+    }
+    let result: JobResult = tree.read_json(&join(&job.path, "result.json"), RESULT_CAP).ok()?;
+    result.id.filter(|id| !id.is_empty())
+}
+
+/// Jobs of a run without copies of one: of several the first that has ended, else the first.
+fn once_each(of_run: &BTreeSet<usize>, jobs: &[JobFiles]) -> Vec<usize> {
+    let mut at: HashMap<&str, usize> = HashMap::new();
+    let mut counted: Vec<usize> = Vec::with_capacity(of_run.len());
+    for index in of_run {
+        let Some((job, id)) = jobs.get(*index).and_then(|job| Some((job, job.id()?))) else {
+            counted.push(*index);
+            continue;
+        };
+        match at.get(id).and_then(|at| counted.get_mut(*at)) {
+            None => {
+                at.insert(id, counted.len());
+                counted.push(*index);
+            }
+            Some(other) if job.has_ended() && !jobs.get(*other).is_some_and(JobFiles::has_ended) => {
+                *other = *index;
+            }
+            Some(_) => {}
+        }
+    }
+    counted
 }
 
 /// The trials that a job's lock lists.
@@ -162,7 +204,8 @@ pub(super) fn run(
         run.baseline = run.baseline.or_else(|| run.harness.as_deref().and_then(Baseline::of_harness));
     }
 
-    let own: Vec<&JobFiles> = parts.jobs.iter().filter_map(|i| jobs.get(*i)).collect();
+    let counted = once_each(&parts.jobs, jobs);
+    let own: Vec<&JobFiles> = counted.iter().filter_map(|i| jobs.get(*i)).collect();
     let versions: BTreeSet<&str> = own.iter().filter_map(|j| j.harbor_version()).collect();
     let version = (!versions.is_empty()).then(|| versions.into_iter().collect::<Vec<_>>().join(", "));
     run.runner = Some(("Harbor".to_owned(), version));
@@ -177,7 +220,7 @@ pub(super) fn run(
     }
 
     let mut planned = Some(0);
-    for index in &parts.jobs {
+    for index in &counted {
         let alone = alone.get(*index).copied().unwrap_or(true);
         let agent = parts.head.agent.as_deref().unwrap_or_default();
         let of_job = jobs.get(*index).and_then(|j| j.planned(agent, parts.head.model.as_deref(), alone));
@@ -185,7 +228,7 @@ pub(super) fn run(
     }
     run.planned_episodes = planned.filter(|n| *n > 0);
     times(&own, &mut run);
-    reported(&own, parts, alone, &mut run);
+    reported(own.into_iter().zip(counted), parts, alone, &mut run);
     run
 }
 
@@ -221,12 +264,17 @@ fn times(jobs: &[&JobFiles], run: &mut Run) {
         (begin.map(|(_, begin)| begin), ends.and_then(|ends| Some(ends.into_iter().max()?.1)));
 }
 
-/// Harbor's own figures. Over several jobs, counts are sums and means are means of the jobs' means.
-fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run) {
+/// Harbor's own figures, of jobs with their numbers. Over several jobs, counts are sums and means are means of the jobs' means.
+fn reported<'a>(
+    jobs: impl Iterator<Item = (&'a JobFiles, usize)>,
+    parts: &RunParts,
+    alone: &[bool],
+    run: &mut Run,
+) {
     let mut sums = Sums::default();
     let mut means = Sums::default();
     let trials: HashSet<&str> = parts.trials.iter().map(|trial| file_name(trial)).collect();
-    for (job, index) in jobs.iter().zip(&parts.jobs) {
+    for (job, index) in jobs {
         let Some(stats) = job.result.as_ref().and_then(|r| r.get("stats")) else { continue };
         let evals = stats.get("evals").map_or(&[][..], Node::map);
         let own: Vec<&(String, Node)> =
@@ -242,7 +290,7 @@ fn reported(jobs: &[&JobFiles], parts: &RunParts, alone: &[bool], run: &mut Run)
                 means.add(format!("harbor.{name}{suffix}"), value);
             }
         }
-        if alone.get(*index).copied().unwrap_or(true) {
+        if alone.get(index).copied().unwrap_or(true) {
             for count in [
                 "n_retries",
                 "n_cancelled_trials",
