@@ -206,7 +206,8 @@ impl Caller {
                 Failure::TimedOut => {
                     timed_out += 1;
                     let seconds = self.limits.call.as_secs_f32();
-                    let what = format!("no answer within {seconds} s");
+                    let what =
+                        format!("no answer within {seconds} s (`llm_sampler.timeout_seconds` allows more)");
                     if timed_out == 2 {
                         return Ok(Heard::Nothing(what));
                     }

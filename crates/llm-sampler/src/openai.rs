@@ -20,6 +20,18 @@ use crate::model::{
 /// Where `OpenAI` itself listens.
 pub const OPENAI: &str = "https://api.openai.com/v1";
 
+/// Whether an address is this machine's own.
+pub(crate) fn is_on_this_machine(url: &reqwest::Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
 /// An OpenAI-compatible endpoint.
 pub struct OpenAi {
     client: Client<OpenAIConfig>,
@@ -48,14 +60,7 @@ impl OpenAi {
                 "An address of an endpoint carries no user or password; put the key into ${key_variable}"
             )));
         }
-        let local = match url.host_str() {
-            Some("localhost") => true,
-            Some(host) => host
-                .trim_matches(['[', ']'])
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback()),
-            None => false,
-        };
+        let local = is_on_this_machine(&url);
         let key = std::env::var(key_variable).unwrap_or_default();
         if key.is_empty() && !local {
             return Err(Unready(format!(

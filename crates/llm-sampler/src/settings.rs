@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::openai::is_on_this_machine;
 use crate::{Limits, Unready};
+
+/// How long a call may take to a model on this machine, unless set. A small one on one busy core took 180 seconds for a first
+/// schema.
+const CALL_HERE: Duration = Duration::from_mins(10);
 
 /// Where a model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +73,11 @@ impl Settings {
         }
         let [base_url, key_variable, region, endpoint_url, timeout, at_once] = texts;
         let mut limits = Limits::default();
+        let url = base_url.as_deref().and_then(|base_url| reqwest::Url::parse(base_url).ok());
         if let Some(seconds) = whole("timeout_seconds", timeout, 1, 3600)? {
             limits.call = Duration::from_secs(seconds);
+        } else if url.is_some_and(|url| is_on_this_machine(&url)) {
+            limits.call = CALL_HERE;
         }
         if let Some(calls) = whole("calls_at_once", at_once, 1, 64)? {
             limits.at_once = calls as usize;
@@ -143,6 +151,22 @@ mod tests {
             }
         );
         assert_eq!(openai.limits.call, Duration::from_secs(7));
+    }
+
+    #[test]
+    fn a_model_on_this_machine_has_longer_to_answer() {
+        for (base_url, seconds) in [
+            ("http://127.0.0.1:8080/v1", 600),
+            ("http://localhost:11434/v1", 600),
+            ("http://[::1]:1/v1", 600),
+            ("http://192.168.1.20:8080/v1", 120),
+            ("https://api.openai.com/v1", 120),
+            ("nowhere", 120),
+        ] {
+            let settings = settings(&[("llm_sampler.base_url", json!(base_url))]).expect("valid");
+            assert_eq!(settings.limits.call.as_secs(), seconds, "{base_url}");
+        }
+        assert_eq!(settings(&[]).expect("valid").limits.call.as_secs(), 120, "Bedrock");
     }
 
     #[test]
