@@ -400,6 +400,71 @@ fn pooled_cells(paths: &[&Path]) -> String {
     format!("{cells:?}")
 }
 
+/// What of a folder is one scenario each, to be in one source or in another: folders or files.
+fn scenarios(name: &str, folder: &Path) -> Vec<PathBuf> {
+    let below = if name == "evocode" { folder.join("tasks") } else { folder.to_path_buf() };
+    let mut found: Vec<PathBuf> = fs::read_dir(&below)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| match name {
+            "evocode" => true,
+            "terminal_bench/run-a" => path.is_dir(),
+            _ => path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("scenario")),
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Half of the rows of a table, by their scenarios.
+fn half_of_table(folder: &Path, second: bool) {
+    let text = fs::read_to_string(repository().join("tests/fixtures/table/attempts.csv")).unwrap();
+    let mut names: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split(',').nth(3)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let is_second = |name: &str| names.iter().position(|known| *known == name).unwrap() % 2 == 1;
+    let rows = text.lines().enumerate().filter(|(number, line)| {
+        *number == 0 || line.split(',').nth(3).is_some_and(|name| is_second(name) == second)
+    });
+    let rows: Vec<&str> = rows.map(|(_, line)| line).collect();
+    fs::create_dir(folder).unwrap();
+    fs::write(folder.join("attempts.csv"), rows.join("\n") + "\n").unwrap();
+}
+
+/// The same of every other format: half of the scenarios of a run in another source.
+#[test]
+fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
+    let names = [
+        "staminabench/own",
+        "staminabench/nested_folders",
+        "staminabench/turns_from_zero",
+        "terminal_bench/run-a",
+        "evocode",
+    ];
+    for name in names {
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
+        for place in [&whole, &one, &other] {
+            copy(&given, place);
+        }
+        for (number, scenario) in scenarios(name, &one).into_iter().enumerate() {
+            let its_other = other.join(scenario.strip_prefix(&one).unwrap());
+            let gone = if number % 2 == 0 { scenario } else { its_other };
+            if gone.is_dir() { fs::remove_dir_all(gone).unwrap() } else { fs::remove_file(gone).unwrap() }
+        }
+        assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "{name}");
+    }
+    let room = tempfile::tempdir().unwrap();
+    let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
+    half_of_table(&one, false);
+    half_of_table(&other, true);
+    fs::create_dir(&whole).unwrap();
+    let csv = repository().join("tests/fixtures/table/attempts.csv");
+    fs::copy(csv, whole.join("attempts.csv")).unwrap();
+    assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "a table");
+}
+
 /// A run that somebody opens twice, once where it lies and once where it was copied to, is one. It is known by ids, or by how
 /// closely it was measured.
 #[test]
