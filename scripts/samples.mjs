@@ -2,8 +2,8 @@
 // model in three abilities: 5 scenarios × 20 turns each, all with the same scenarios, so that they can be paired.
 //
 //   --bin FILE     takes this command line; otherwise it is built (release)
-//   --keep FOLDER  where the runs go (default: .cache/samples). What is finished there is not played again, what was
-//                  begun is gone on with
+//   --keep FOLDER  where the runs go (default: .cache/samples). What is finished there is not retried, what was
+//                  begun is resumed
 //   --at-once N    runs at the same time, two episodes of each (default: 1)
 //   --pack         plays nothing: packs what is there
 //
@@ -87,7 +87,7 @@ async function playAll(stamina, waiting) {
     const child = spawn(stamina, what, { stdio: ["ignore", "inherit", "inherit"] });
     const code = await new Promise((resolve) => void child.on("close", resolve));
     process.stdout.write(`${run.name} ${duration(Date.now() - begun)}\n`);
-    if (code !== 0) stop(`${run.name} ended with ${String(code)}. "npm run samples" goes on with it.`);
+    if (code !== 0) stop(`${run.name} ended with ${String(code)}. "npm run samples" continues it.`);
   }
 }
 

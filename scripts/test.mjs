@@ -99,7 +99,7 @@ const stages = [
   { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
   { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", "--reporter=verbose"]], summary: /^\s*(?:Test Files|Tests) .*/gm, flaky: triedAgain },
-  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs", "scripts/check/words.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
+  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs", "scripts/check/words.test.mjs", "scripts/package.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
   { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },
@@ -271,7 +271,7 @@ async function called(stage) {
   return { code: wrong === null ? 0 : 1, text: wrong ?? "", command: `npm test -- ${stage.group.split(" ")[0]}` };
 }
 
-/** The images that the tests need. Where they could not be made but are there, the tests go on with those. */
+/** The images that the tests need. Where they could not be made but are there, the tests continue with those. */
 async function buildImages() {
   const log = inRoot(".cache/test/container-images.log");
   const listed = () => JSON.parse(output(stamina(), ["--json", "images", "list"]) ?? '{"images":[]}').images;

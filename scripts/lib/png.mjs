@@ -1,4 +1,4 @@
-// Screenshots as PNG with a palette: a user interface has few colours and large even areas, so that this takes less than
+// Screenshots as PNG with a palette: a user interface has few colors and large even areas, so that this takes less than
 // half of what browsers write. Needs Node 20.15 (`crc32`).
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
@@ -6,7 +6,7 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const COLOURS = 256;
 
 /**
- * The same picture in fewer bytes. Frequent colours and those far from all others stay as they are; the rest, which are
+ * The same picture in fewer bytes. Frequent colors and those far from all others stay as they are; the rest, which are
  * shades on the edges of letters, become the nearest of those. A picture of another kind than browsers write is given
  * back as it is.
  */
@@ -25,7 +25,7 @@ export function smaller(png) {
   return encode(width, height, indices, Buffer.from(palette.flatMap((c) => [c >> 16, (c >> 8) & 255, c & 255])));
 }
 
-/** Half of the palette by frequency, half by how much would be lost without the colour. */
+/** Half of the palette by frequency, half by how much would be lost without the color. */
 function choose(counts) {
   const byCount = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   const palette = byCount.slice(0, COLOURS / 2).map(([colour]) => colour);

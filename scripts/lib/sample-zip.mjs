@@ -25,7 +25,7 @@ const README = `# Simulated results
 Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over 5 scenarios of 20 turns. No model
 was asked: a scripted one, the oracle of Stamina Lab, answered in three abilities (weak, middling, strong) with seeded
 defects. The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its
-\`report.json\`. A turn that is not passed in 3 attempts is failed; the episode goes on with the next one. Transcripts and
+\`report.json\`. A turn that is not passed in 3 attempts is failed; the episode continues with the next one. Transcripts and
 code of turns after the first failed one are not kept, but the code of the last turn, nor are transcripts of turns after the
 first that were passed at once.
 
@@ -39,7 +39,7 @@ export function packSamples(folder, names, to) {
     const at = path.join(folder, name);
     const report = JSON.parse(readFileSync(path.join(at, "report.json"), "utf8"));
     if (report.run.simulated !== true) stop(`${name} does not say that it is simulated.`);
-    if (!report.run.finished_at) stop(`${name} is not finished: "npm run samples" goes on with it.`);
+    if (!report.run.finished_at) stop(`${name} is not finished: "npm run samples" continues it.`);
     entries[`${name}/report.json`] = readFileSync(path.join(at, "report.json"));
     const config = readFileSync(path.join(at, "config.yaml"), "utf8");
     entries[`${name}/config.yaml`] = Buffer.from(config.replace(/^output_dir: .*$/m, `output_dir: ${name}`));

@@ -62,12 +62,12 @@ pub(crate) enum Command {
     },
     /// Print the survival table of a run (Kaplan–Meier, log-log 95 % band)
     Survival {
-        /// Id of the run, or the begin of one that names it alone
+        /// Id of the run, or the start of one that names it alone
         run: String,
     },
     /// Print a run with its episodes, turns and attempts
     Show {
-        /// Id of the run, or the begin of one that names it alone
+        /// Id of the run, or the start of one that names it alone
         run: String,
     },
     /// Print the figures of a run of LoCoBench-Agent: its sessions, and means over scenarios
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     /// That benchmark has no tests: its runs have no stamina, and take no part in survival, matrix or comparisons.
     #[command(after_help = "Example: stamina locobench openai-gpt-4o --json")]
     Locobench {
-        /// Id of the run, or the begin of one that names it alone
+        /// Id of the run, or the start of one that names it alone
         run: String,
     },
     /// Withdraw runs, or trials of one: they stay in the library, marked, and are left out where they must not count
@@ -109,7 +109,7 @@ pub(crate) enum Command {
     ///
     /// The same trial may lie in several sources. Where runs are taken together (groups, matrix, failures) it counts once.
     Copies {
-        /// Id of the run, or the begin of one that names it alone
+        /// Id of the run, or the start of one that names it alone
         run: String,
         /// Let the trials of this run count from now on
         #[arg(long)]
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     /// Without --censored, --unreadable or --missing all three.
     #[command(after_help = "Example: stamina rerun-list sweep.glm-5 --censored --missing")]
     RerunList {
-        /// Id of the run, or the begin of one that names it alone
+        /// Id of the run, or the start of one that names it alone
         run: String,
         /// Trials that something outside the agent ended
         #[arg(long)]
@@ -168,7 +168,7 @@ pub(crate) enum Command {
         /// With baselines and runs of a simulated model
         #[arg(long)]
         with_baselines: bool,
-        /// Not this run, such as one that was broken off and holds τ down for all; may be said again
+        /// Not this run, such as one that was broken off and holds τ down for all; repeatable
         #[arg(long, value_name = "RUN", conflicts_with = "runs")]
         without: Vec<String>,
         /// Horizon in turns; as far as every cell is known by default
@@ -341,7 +341,7 @@ pub(crate) enum Command {
         /// Where the server listens: `http://127.0.0.1:8000`
         #[arg(long)]
         url: String,
-        /// Only these cases: ids, or the begin of ids up to a dot
+        /// Only these cases: ids, or the start of ids up to a dot
         #[arg(long = "case", num_args = 1.., value_name = "ID")]
         cases: Vec<String>,
     },
@@ -349,7 +349,7 @@ pub(crate) enum Command {
     ///
     /// Checks first what it needs (see `stamina preflight`); what fails keeps it from beginning. Results go to the folder
     /// `output_dir`; the desktop app shows them live. Ctrl-C stops it after saving, a second one at once; `stamina resume`
-    /// goes on with it. Exit code 0 when finished, 130 when stopped, 3 when a budget ended it, 1 when something failed.
+    /// continues it. Exit code 0 when finished, 130 when stopped, 3 when a budget ended it, 1 when something failed.
     /// With --json each event is a line of JSON.
     #[command(
         after_help = "Examples:\n  stamina run --values agent=MOCK output_dir=results/smoke quick_debug=true\n  stamina run --values benchmark=HARBOR tasks=tasks agent=ORACLE output_dir=results/oracle\n  stamina run --values benchmark=HARBOR tasks=tasks agent=MINI_SWE harbor.protocol=mt_at_k output_dir=results/tries\n  stamina run --configs results/opencode-glm5-40.yaml --values batch_size=5 limits.run.usd=60 --json"
@@ -361,7 +361,7 @@ pub(crate) enum Command {
         #[arg(long)]
         yes: bool,
     },
-    /// Go on with a run that was stopped or killed, in the same sessions of its agents
+    /// Resume a run that was stopped or killed, in the same sessions of its agents
     #[command(after_help = "Example: stamina resume results/opencode-glm5-40 --values limits.run.usd=90")]
     Resume {
         /// Results folder of the run
@@ -380,14 +380,14 @@ pub(crate) enum Command {
         #[arg(long = "continue")]
         goes_on: bool,
     },
-    /// Stop a run that is being played; attempts in play are played again after a resume
+    /// Stop a run that is being played; running attempts are retried after a resume
     Stop {
         /// Results folder of the run
         folder: PathBuf,
     },
-    /// End the attempt of an episode that is in play, and play it again from its snapshot
+    /// End the attempt of an episode that is running, and retry it from its snapshot
     ///
-    /// An episode that is over because of the endpoint or the containers is played on; one that its agent ended is a result.
+    /// An episode that is over because of the endpoint or the containers is continued; one that its agent ended is a result.
     #[command(after_help = "Example: stamina retry results/opencode-glm5-40 scenario_3")]
     Retry {
         /// Results folder of the run

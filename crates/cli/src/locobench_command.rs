@@ -181,7 +181,7 @@ fn sessions_text(all: &Sessions) -> String {
         .iter()
         .map(|row| {
             let figures = &row.figures;
-            let twice = if row.counts { "" } else { " (played again)" };
+            let twice = if row.counts { "" } else { " (retried)" };
             vec![
                 format!("{}{twice}", row.scenario),
                 figures.status.clone().unwrap_or_else(unknown),

@@ -249,7 +249,7 @@ where
     let (shown_in, was_begun) = (library.clone(), Arc::clone(&begun));
     let teller = Arc::new(if as_json {
         let (begun, folder) = (Arc::clone(&begun), folder.to_owned());
-        // What is played for a script that is gone is paid for nothing; `resume` goes on with it.
+        // What is played for a script that is gone is paid for nothing; `resume` continues it.
         Teller::as_json(move || stop(&folder, &begun))
     } else {
         Teller::in_words(folder)
@@ -317,7 +317,7 @@ where
         Finish::Failed { message } => {
             return Err(ApiError::new("run.failed", message.clone())
                 .at(folder.display().to_string())
-                .hint(format!("Mend it, then go on with: stamina resume {}", folder.display())));
+                .hint(format!("Mend it, then continue with: stamina resume {}", folder.display())));
         }
         Finish::Finished if !as_json => {
             let left = played_on(folder);
@@ -330,14 +330,14 @@ where
             }
         }
         Finish::Stopped | Finish::Budget if !as_json => {
-            note(&format!("go on with: stamina resume {}", folder.display()));
+            note(&format!("continue with: stamina resume {}", folder.display()));
         }
         _ => {}
     }
     Ok(ExitCode::from(finish.code()))
 }
 
-/// Episodes of a run that is over which a resume plays on.
+/// Episodes of a run that is over which a resume continues.
 fn played_on(folder: &Path) -> usize {
     let ends = |run: live::LiveRun| run.episodes.into_iter().filter_map(|episode| episode.end_reason);
     live::read(folder).map_or(0, |run| ends(run).filter(|reason| live::is_played_on(*reason)).count())

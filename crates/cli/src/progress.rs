@@ -216,7 +216,7 @@ pub(crate) fn tokens_of(tokens: &model::Tokens) -> String {
     }
 }
 
-/// One line for each episode in play, one for the whole.
+/// One line for each running episode, one for the whole.
 fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let playing: Vec<&LiveEpisode> =

@@ -116,7 +116,7 @@ pub(crate) fn test_server(
     for wanted in cases {
         if !suite.cases.iter().any(|case| is_of(&case.id, wanted)) {
             return Err(ApiError::new("case.no_such", format!("The suite has no case \"{wanted}\"")).hint(
-                "`stamina test-server … --json` lists their ids; the begin of ids up to a dot is taken too",
+                "`stamina test-server … --json` lists their ids; the start of ids up to a dot is taken too",
             ));
         }
     }

@@ -123,7 +123,7 @@ pub(crate) async fn serve(
 fn stopping(InFlight { runs, attempts }: InFlight) -> String {
     let counted = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
-        "stopping {} with {} in flight: what was finished is kept, `stamina resume` goes on with it; once more ends it at once",
+        "stopping {} with {} in flight: what was finished is kept, `stamina resume` continues it; once more ends it at once",
         counted(runs, "run"),
         counted(attempts, "attempt")
     )

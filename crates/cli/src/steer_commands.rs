@@ -20,10 +20,10 @@ pub(crate) fn steer(folder: &Path, action: &RunAction, as_json: bool) -> Result<
     let run = live::read(&folder).map_err(runs::run_error)?;
     runs::wish(&folder, &run, action)?;
     let said = match action {
-        RunAction::Pause => "pausing: attempts in play end, no new ones begin",
+        RunAction::Pause => "pausing: running attempts end, no new ones begin",
         RunAction::Continue => "it goes on",
         RunAction::Stop => "stopping: what was finished is kept",
-        RunAction::Retry { .. } => "the attempt is played again",
+        RunAction::Retry { .. } => "the attempt is retried",
     };
     if as_json {
         print_json(&json!({ "folder": folder, "wish": said }));
@@ -129,7 +129,7 @@ fn state(row: &LiveRunRow) -> String {
         LiveState::Stopped => "stopped",
         LiveState::Budget => "stopped: the budget is spent",
         LiveState::Failed => "failed",
-        LiveState::Lost => "lost: its process is gone; `stamina resume` goes on with it",
+        LiveState::Lost => "lost: its process is gone; `stamina resume` continues it",
     };
     row.message.as_ref().map_or_else(|| word.to_owned(), |message| format!("{word}: {message}"))
 }

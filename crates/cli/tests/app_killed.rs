@@ -1,4 +1,4 @@
-//! An app that is killed in the middle of a run it plays: begun again, it knows the run as lost, goes on with it, and comes to
+//! An app that is killed in the middle of a run it plays: begun again, it knows the run as lost, continues it, and comes to
 //! the same results as one that was left in peace.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]

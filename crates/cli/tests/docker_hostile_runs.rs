@@ -353,7 +353,7 @@ done()
     assert!(said.contains("-u 0:0 -e HOME=/tmp") && said.contains("not obeyed"), "{said}");
     for word in [VALUE, "s3cret/val+ue\\\"of", "the-real-key-of-somebody-1"] {
         let (_, found) = ran.look(word);
-        // The folders of the agent stay as it left them: it goes on with them.
+        // The folders of the agent stay as it left them: it continues them.
         let state = ran.folder.join(".stamina/state");
         let found: Vec<&Path> =
             found.iter().map(PathBuf::as_path).filter(|path| !path.starts_with(&state)).collect();

@@ -124,7 +124,7 @@ fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
     let (mut kills, mut starts) = (0_u32, 0_usize);
     loop {
         starts += 1;
-        assert!(starts < 40, "it comes to no end");
+        assert!(starts < 40, "it does not end");
         let enough = events() + 1 + (starts * 37) % 3;
         let mut child = Ends(command.stdout(Stdio::null()).spawn().unwrap());
         let until = Instant::now() + took * 20;
@@ -137,7 +137,7 @@ fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
         let Some(status) = status else {
             drop(child);
             kills += 1;
-            // Before the run has begun there is nothing to go on with.
+            // Before the run has begun there is nothing to continue with.
             let begun = folder.join(".stamina/run.json").exists();
             command = if begun { room.command(&["resume", "--json", &path]) } else { room.run(&folder) };
             continue;
@@ -200,7 +200,7 @@ fn inputs(folder: &Path, turn: u64) -> Vec<u64> {
     lines.filter(|line| line["turn"] == turn).filter_map(|line| line["tokens"]["input"].as_u64()).collect()
 }
 
-/// A real agent keeps its session in files of its own. Killed in the middle of the second turn, it goes on with it: what it asks
+/// A real agent keeps its session in files of its own. Killed in the middle of the second turn, it continues it: what it asks
 /// next begins with all of the first turn.
 #[test]
 #[ignore = "needs a container engine"]
@@ -381,7 +381,7 @@ fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
     let output = run.0.stdout.take().unwrap();
     for line in BufReader::new(output).lines() {
         let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        // At the begin of a turn, and in the next one once its agent has asked its model.
+        // At the start of a turn, and in the next one once its agent has asked its model.
         if event["event"] == "turn" {
             let until = Instant::now() + Duration::from_mins(4);
             while kills > 0 && inputs(&folder, event["turn"].as_u64().unwrap()).is_empty() {
@@ -426,7 +426,7 @@ fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
             if let Some(status) = ended(&mut run.0, Duration::from_millis(5)) {
                 break status;
             }
-            assert!(Instant::now() < until, "it comes to no end");
+            assert!(Instant::now() < until, "it does not end");
             let Some(seen) = now() else { continue };
             if let Some(word) = when.peek().filter(|word| seen["now"] == ***word) {
                 assert_eq!(seen["phase"], "testing", "{seen}");
@@ -452,7 +452,7 @@ fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
     }
 }
 
-/// Attempts under whose suites the engine was killed were dropped and played again: the model was asked again for what it had
+/// Attempts under whose suites the engine was killed were dropped and retried: the model was asked again for what it had
 /// answered.
 fn is_asked_again(folder: &Path, killed: &[(u64, u64)]) {
     let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();

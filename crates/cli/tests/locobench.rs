@@ -76,7 +76,7 @@ fn figures_stand_in_three_columns_with_means() {
 
     let said = library.text(&["locobench", &run]);
     assert!(said.contains("A session that does nothing scores .780 / .650"), "{said}");
-    assert!(said.contains("≠ execution_success_rate") && said.contains("(played again)"), "{said}");
+    assert!(said.contains("≠ execution_success_rate") && said.contains("(retried)"), "{said}");
     let never = library.text(&["locobench", &run_of(&library, "gpt-4.1")]);
     assert!(never.contains("2 of 2 sessions never started"), "{never}");
     assert!(never.contains("A session that does nothing scores .780 / .650"), "{never}");

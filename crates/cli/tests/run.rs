@@ -346,7 +346,7 @@ fn an_episode_that_is_over_is_played_on_where_its_agent_did_not_end_it() {
     assert_eq!(first["end_reason"], "budget");
     let told = retry(first["episode"].as_str().expect("a name"));
     assert!(told.status.success(), "{}", text(&told.stderr));
-    assert!(text(&told.stderr).contains("played again"), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("retried"), "{}", text(&told.stderr));
     let unknown = retry("scenario_99");
     assert_eq!(unknown.status.code(), Some(1));
     assert!(text(&unknown.stderr).contains("no episode scenario_99"), "{}", text(&unknown.stderr));

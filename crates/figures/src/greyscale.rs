@@ -1,4 +1,4 @@
-//! Whether a figure can be read without colour.
+//! Whether a figure can be read without color.
 
 use crate::caption::labels;
 use crate::names::said;
@@ -40,7 +40,7 @@ pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
             if same_mark && apart < NEAR {
                 let same_color = usize::from(a.color) % SERIES == usize::from(b.color) % SERIES;
                 let colors =
-                    if same_color { "the same colour" } else { "colours of nearly the same lightness" };
+                    if same_color { "the same color" } else { "colors of nearly the same lightness" };
                 found.push(format!(
                     "Printed in greys, {} and {} look alike: the same dash and marker, {colors}",
                     said(a),

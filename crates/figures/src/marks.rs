@@ -18,7 +18,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A line's colour and width.
+/// A line's color and width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen {
     color: RGBAColor,

@@ -15,7 +15,7 @@ use crate::swatch::hollow_diamond;
 use crate::theme::{Theme, grey, luminance};
 use crate::{Drawing, Mark};
 
-/// Cividis (Nuñez, Anderton and Renslow 2018) at equal steps: rising lightness, the same for the colour-blind.
+/// Cividis (Nuñez, Anderton and Renslow 2018) at equal steps: rising lightness, the same for the color-blind.
 const CIVIDIS: [RGBColor; 9] = [
     RGBColor(0x00, 0x22, 0x4E),
     RGBColor(0x12, 0x35, 0x70),
@@ -28,7 +28,7 @@ const CIVIDIS: [RGBColor; 9] = [
     RGBColor(0xFE, 0xE8, 0x38),
 ];
 
-/// The colour of a share from 0 to 1.
+/// The color of a share from 0 to 1.
 fn ramp(share: f64) -> RGBColor {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let place = share * (CIVIDIS.len() - 1) as f64;
@@ -133,7 +133,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The colour of a cell with this mean.
+    /// The color of a cell with this mean.
     pub(crate) fn fill(&self, mean: f64) -> RGBColor {
         ramp(if self.most > 0.0 { mean / self.most } else { 0.0 })
     }

@@ -1,4 +1,4 @@
-//! Fills that are told apart without colour: greys of their own with hatches.
+//! Fills that are told apart without color: greys of their own with hatches.
 
 use plotters::style::RGBColor;
 
@@ -17,7 +17,7 @@ enum Hatch {
     Level,
 }
 
-/// Kinds of fills: how strong the series' colour is, and its hatch.
+/// Kinds of fills: how strong the series' color is, and its hatch.
 const FILLS: [(f64, Hatch); 6] = [
     (1.0, Hatch::Plain),
     (0.0, Hatch::Rising),

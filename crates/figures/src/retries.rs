@@ -105,7 +105,7 @@ fn letter(place: usize) -> String {
     if place < 26 { letter.to_string() } else { format!("{letter}{}", place / 26) }
 }
 
-/// What stands beside each published mark: a letter that the note explains. Runs have colours, what others published has none.
+/// What stands beside each published mark: a letter that the note explains. Runs have colors, what others published has none.
 pub(crate) fn letters(data: &Retries) -> Vec<String> {
     let names = published_names(data);
     let place = |label: &SeriesLabel| names.iter().position(|name| *name == said(label)).unwrap_or(0);

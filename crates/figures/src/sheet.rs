@@ -1,4 +1,4 @@
-//! The place of a figure with axes of its own: its width, sizes and colours, and how it becomes a drawing.
+//! The place of a figure with axes of its own: its width, sizes and colors, and how it becomes a drawing.
 
 use crate::Drawing;
 use crate::font::text_width;

@@ -166,7 +166,7 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
     }
 }
 
-/// Numbers at risk under the labelled turns; under turn 1 where turn 0 is labelled and there is room.
+/// Numbers at risk under the labeled turns; under turn 1 where turn 0 is labeled and there is room.
 fn draw_at_risk(frame: &Frame, canvas: &Canvas<'_>, points: &[SurvivalPoint], tokens: &Tokens) {
     let Sizes { tick_font, .. } = frame.sizes;
     let base = frame.height - 2.0;

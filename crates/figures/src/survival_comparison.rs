@@ -19,7 +19,7 @@ use crate::{Drawing, Mark};
 use plan::{Plan, before_extra, leader, plan};
 use said::{hit, series_mark, summary};
 
-/// With more series than this only the first [`IN_FRONT`] are drawn in colour, unless the spec says which.
+/// With more series than this only the first [`IN_FRONT`] are drawn in color, unless the spec says which.
 const TOLD_APART: usize = 8;
 const IN_FRONT: usize = 5;
 /// Up to this many series are named beside their curves.
@@ -65,7 +65,7 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     drawing
 }
 
-/// Whether the series at this place is drawn in colour.
+/// Whether the series at this place is drawn in color.
 fn is_in_front(data: &SurvivalComparison, index: usize) -> bool {
     let too_many = data.series.len() > TOLD_APART && data.series.iter().all(|s| s.highlight);
     data.series[index].highlight && !(too_many && index >= IN_FRONT)
@@ -93,7 +93,7 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
         .collect()
 }
 
-/// The series that are drawn in colour.
+/// The series that are drawn in color.
 pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
     (0..data.series.len()).filter(|i| is_in_front(data, *i)).map(|i| &data.series[i].label).collect()
 }

@@ -1,4 +1,4 @@
-//! What tells series apart beside their colour: dashes and markers.
+//! What tells series apart beside their color: dashes and markers.
 
 use plotters::style::RGBColor;
 
@@ -10,7 +10,7 @@ use crate::theme::Tokens;
 /// Number of dash patterns and of markers; an index beyond begins anew.
 pub(crate) const MARKS: usize = 8;
 
-/// Dashes in widths of a 1.6 px line: `UI.md`, "Colour tokens"; the first is solid.
+/// Dashes in widths of a 1.6 px line: `UI.md`, "Color tokens"; the first is solid.
 const DASHES: [&[f64]; MARKS] = [
     &[],
     &[6.0, 2.0],
@@ -30,7 +30,7 @@ pub(crate) struct Style {
     paper: RGBColor,
     dash: u8,
     marker: u8,
-    /// In the background: a thin grey line, its marker small.
+    /// In the background: a thin gray line, its marker small.
     pub(crate) muted: bool,
     /// Whether it has a marker.
     marked: bool,
@@ -57,7 +57,7 @@ impl Style {
         Self { color, text: tokens.muted, paper: tokens.paper, dash: 0, marker, muted: true, marked }
     }
 
-    /// A line in its colour, width and dashes.
+    /// A line in its color, width and dashes.
     pub(crate) fn line(self, canvas: &Canvas<'_>, points: &[(f64, f64)], sizes: &Sizes) {
         if self.muted {
             canvas.line(points, Pen::new(self.color, sizes.axis.max(0.5)));
@@ -106,7 +106,7 @@ impl Style {
     }
 }
 
-/// Half way between two colours, as figures without transparency need it.
+/// Half way between two colors, as figures without transparency need it.
 fn mixed(a: RGBColor, b: RGBColor) -> RGBColor {
     RGBColor(u8::midpoint(a.0, b.0), u8::midpoint(a.1, b.1), u8::midpoint(a.2, b.2))
 }

@@ -1,11 +1,11 @@
-//! Colours by their semantic names. The values are those of the UI's `tokens.css`; a test compares them.
+//! Colors by their semantic names. The values are those of the UI's `tokens.css`; a test compares them.
 
 use std::sync::OnceLock;
 
 use plotters::style::RGBColor;
 use serde::{Deserialize, Serialize};
 
-/// Which set of tokens colours a figure.
+/// Which set of tokens colors a figure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Theme {
@@ -14,13 +14,13 @@ pub enum Theme {
     Light,
     /// On the dark surface, which shows through.
     Dark,
-    /// The light colours on white paper, which is drawn.
+    /// The light colors on white paper, which is drawn.
     Print,
-    /// `Print` as a black-and-white printer gives it: each colour as the grey of its luminance.
+    /// `Print` as a black-and-white printer gives it: each color as the gray of its luminance.
     Grey,
 }
 
-/// Number of colours for series; an index beyond begins anew.
+/// Number of colors for series; an index beyond begins anew.
 pub const SERIES: usize = 8;
 
 /// The tokens that figures use.
@@ -28,7 +28,7 @@ pub const SERIES: usize = 8;
 pub struct Tokens {
     /// `--series-1` to `--series-8`: lines and marks.
     pub series: [RGBColor; SERIES],
-    /// `--series-1-text` to `--series-8-text`: labels in the colour of a series.
+    /// `--series-1-text` to `--series-8-text`: labels in the color of a series.
     pub series_text: [RGBColor; SERIES],
     /// `--status-censored`
     pub censored: RGBColor,
@@ -124,12 +124,12 @@ impl Theme {
 }
 
 impl Tokens {
-    /// The colour of a series, whatever its index.
+    /// The color of a series, whatever its index.
     pub fn series(&self, index: u8) -> RGBColor {
         self.series[usize::from(index) % SERIES]
     }
 
-    /// The colour of a series' label.
+    /// The color of a series' label.
     pub fn series_text(&self, index: u8) -> RGBColor {
         self.series_text[usize::from(index) % SERIES]
     }
@@ -149,7 +149,7 @@ impl Tokens {
     }
 }
 
-/// Relative luminance of a colour, from 0 (black) to 1 (white) (WCAG 2, sRGB).
+/// Relative luminance of a color, from 0 (black) to 1 (white) (WCAG 2, sRGB).
 pub(crate) fn luminance(RGBColor(r, g, b): RGBColor) -> f64 {
     let linear = |c: u8| {
         let c = f64::from(c) / 255.0;
@@ -164,7 +164,7 @@ pub(crate) fn lightness(color: RGBColor) -> f64 {
     if y <= 216.0 / 24_389.0 { y * 24_389.0 / 27.0 } else { 116.0 * y.cbrt() - 16.0 }
 }
 
-/// The grey of the same luminance.
+/// The gray of the same luminance.
 pub(crate) fn grey(color: RGBColor) -> RGBColor {
     let y = luminance(color);
     let c = if y <= 0.003_130_8 { 12.92 * y } else { 1.055 * y.powf(1.0 / 2.4) - 0.055 };

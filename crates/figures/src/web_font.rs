@@ -95,7 +95,7 @@ impl<'a> Outlines<'a> {
         at(glyph).zip(at(glyph + 1)).and_then(|(from, to)| self.glyf.get(from..to)).unwrap_or_default()
     }
 
-    /// The glyphs that this one is put together of (OpenType, "Composite Glyph Description").
+    /// The glyphs that this one is assembled of (OpenType, "Composite Glyph Description").
     fn parts(&self, glyph: u16) -> Vec<u16> {
         const WORDS: u16 = 0x0001;
         const SCALE: u16 = 0x0008;
@@ -216,7 +216,7 @@ mod tests {
             face.outline_glyph(glyph, &mut path);
             Some((path.0, face.glyph_hor_advance(glyph)))
         };
-        // Accented letters are put together of others.
+        // Accented letters are assembled of others.
         let letters: BTreeSet<char> = "agé Åτ≥–7".chars().collect();
         let bytes = subset(&letters).unwrap();
         let small = Face::parse(&bytes, 0).unwrap();

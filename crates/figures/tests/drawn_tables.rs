@@ -15,7 +15,7 @@ fn spec(figure: Figure, preset: &str) -> FigureSpec {
     FigureSpec::new(figure, Preset::parse(preset).unwrap().layout(), Theme::Print)
 }
 
-/// Texts with where they stand: x, and the end of the line or its begin.
+/// Texts with where they stand: x, and the end of the line or its start.
 fn texts(drawing: &Drawing) -> Vec<(String, String, f64, bool)> {
     let document = Document::parse(&drawing.svg).unwrap();
     let texts = document.descendants().filter(|n| n.has_tag_name("text")).map(|node| {

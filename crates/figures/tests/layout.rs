@@ -380,7 +380,7 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
                 .map(|i| {
                     let spec = FigureSpec::new(alone(label(i)), Layout::print(234.0), Theme::Grey);
                     let svg = draw(&spec).svg;
-                    // What is left without the grey of each, and without the ids, which are a hash of it.
+                    // What is left without the gray of each, and without the ids, which are a hash of it.
                     let shapes = svg.split("=\"#").map(|part| part.get(6..).unwrap_or_default());
                     let shapes: String = shapes.collect();
                     shapes.split("id=\"").map(|part| part.split_once('"').map_or(part, |p| p.1)).collect()

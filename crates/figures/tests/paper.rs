@@ -143,7 +143,7 @@ fn a_pdf_looks_like_its_png() {
         let path = folder.path().join(format!("{name}.pdf"));
         fs::write(&path, export(&spec, Format::Pdf).unwrap().bytes).unwrap();
         let painted = folder.path().join(name);
-        // Bare colours: packing them as a PNG takes longer than painting them.
+        // Bare colors: packing them as a PNG takes longer than painting them.
         let status = Command::new("pdftoppm")
             .args(["-r", "300", "-singlefile"])
             .args([&path, &painted])
@@ -212,7 +212,7 @@ impl<'a> Picture<'a> {
 /// Width of a cell in dots: half a millimetre.
 const CELL: usize = 6;
 
-/// Share of cells whose mean grey differs much: painters differ in the edges of letters and lines.
+/// Share of cells whose mean gray differs much: painters differ in the edges of letters and lines.
 fn difference(a: &Picture, b: &Picture) -> f64 {
     let (columns, rows) = (a.width.min(b.width) / CELL, a.height.min(b.height) / CELL);
     let (of_a, of_b) = (a.cells(columns, rows), b.cells(columns, rows));

@@ -17,7 +17,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Takes a JSON document piece by piece, and may keep what it has when an error ends it.
 pub trait JsonSink {
-    /// Forgets everything: the document is read again from its begin.
+    /// Forgets everything: the document is read again from its start.
     fn restart(&mut self);
     /// Reads the document.
     ///
@@ -34,7 +34,7 @@ pub(super) enum Beyond {
     CutOff,
 }
 
-/// A file of a known size, opened at its begin.
+/// A file of a known size, opened at its start.
 type OpenFile = (Box<dyn Read + Send>, u64);
 
 /// A value of any type as a sink.

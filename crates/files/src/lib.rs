@@ -260,7 +260,7 @@ impl Tree {
         })
     }
 
-    /// Opens a file for reading from its begin. A zip entry of another size or CRC than its zip states gives an error
+    /// Opens a file for reading from its start. A zip entry of another size or CRC than its zip states gives an error
     /// at its end; `ReadError::from` makes [`ReadError::Damaged`] of it. A file in a folder may grow while it is read.
     pub fn open_file(&self, path: &str) -> Result<Box<dyn Read + Send>, ReadError> {
         Ok(self.open_sized(path)?.0)

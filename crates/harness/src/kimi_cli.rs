@@ -95,7 +95,7 @@ impl Harness for KimiCli {
     }
 }
 
-/// The plain lines at the end, put together again: it wraps at 80 columns, in the middle of words and after blanks.
+/// The plain lines at the end, assembled again: it wraps at 80 columns, in the middle of words and after blanks.
 fn unwrapped(stdout: &[u8]) -> String {
     let tail = &stdout[stdout.len().saturating_sub(TAIL)..];
     let mut all = String::new();

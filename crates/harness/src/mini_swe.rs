@@ -1,7 +1,7 @@
 //! mini-swe-agent: one tool (`bash`), chat completions, no session of its own.
 //!
 //! It always starts afresh. An agent class that is laid into HOME (`stamina_mini.py`) loads the messages of an earlier
-//! trajectory and goes on with the new request. One file serves all calls: it is replaced as a whole after each step and
+//! trajectory and continues with the new request. One file serves all calls: it is replaced as a whole after each step and
 //! holds the whole conversation, so what of it is older than a call is counted in the session's memory.
 //!
 //! Its exit code says little (0 on a step limit, 1 on a model's fault): `info.exit_status` of the trajectory decides.

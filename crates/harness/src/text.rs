@@ -59,7 +59,7 @@ pub(crate) fn message(text: &str) -> String {
     line(&without_colours(text), MESSAGE_CAP)
 }
 
-/// Without terminal colours and cursor moves (`ESC [ … letter`), which would only be noise in a message.
+/// Without terminal colors and cursor moves (`ESC [ … letter`), which would only be noise in a message.
 pub(crate) fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -27,7 +27,7 @@ impl<'a> Wire<'a> {
         Self { session, key, home, path }
     }
 
-    /// Reads the lines that came since the last call. A file that is shorter than it was is read from its begin.
+    /// Reads the lines that came since the last call. A file that is shorter than it was is read from its start.
     pub(crate) fn read(self, mut line: impl FnMut(&Value)) {
         let Some(size) = self.home.entry(self.path).filter(|e| !e.is_folder()).map(|e| e.size) else {
             return;

@@ -70,7 +70,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     let given = codes(&code, '"');
     let missing: Vec<&String> = given.difference(&documented).collect();
     assert!(missing.is_empty(), "not in docs/formats.md: {missing:?}");
-    // These two are put together from their parts.
+    // These two are assembled from their parts.
     let composed = ["staminabench.success_rate", "staminabench.average_score"];
     let stale: Vec<&String> =
         documented.difference(&given).filter(|c| !composed.contains(&c.as_str())).collect();

@@ -55,7 +55,7 @@ impl Journal {
     pub fn open(path: &Path, of: Value) -> Result<Self, Unready> {
         let unusable = |why: &dyn std::fmt::Display| {
             Unready(format!(
-                "{} cannot be gone on with: {why}. Delete it to ask for all answers again",
+                "{} cannot be resumed: {why}. Delete it to ask for all answers again",
                 path.display()
             ))
         };

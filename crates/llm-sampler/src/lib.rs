@@ -6,7 +6,7 @@
 //! taken only if it is a change of that kind that [`scenario::change::apply`] accepts; otherwise the model hears why and is asked
 //! again, and after [`ATTEMPTS`] attempts the change that was drawn takes its place
 //! ([`Origin::Replaced`](scenario::sample::Origin)). Every answer is recorded, so that a pack replays without the model
-//! ([`Replay`]), and kept as it comes, so that a generation that breaks off can be gone on with ([`Journal`]).
+//! ([`Replay`]), and kept as it comes, so that a generation that breaks off can be resumed ([`Journal`]).
 //!
 //! What a model says is hostile until it has been checked: [`answer`] reads and bounds it.
 

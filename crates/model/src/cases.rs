@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Values are not escaped: a text may hold double quotes, even something that looks like the end of a value. So a line
-//! is cut at the *keys*, in their order, and never at quotes. Missing keys, a missing summary, CRLF and colour codes
-//! are taken; a value that holds a line break is put together again as long as its last key follows.
+//! is cut at the *keys*, in their order, and never at quotes. Missing keys, a missing summary, CRLF and color codes
+//! are taken; a value that holds a line break is assembled again as long as its last key follows.
 
 use std::collections::HashMap;
 

@@ -23,6 +23,22 @@ impl Benchmark {
         Self { key: LOCOBENCH_AGENT.to_owned(), name: "LoCoBench-Agent".to_owned() }
     }
 
+    /// What the keys of benchmarks begin with whose tasks are Harbor's.
+    pub const TASKS: &str = "harbor:";
+    /// The same where each step of a task was played by itself, after the reference solutions of the steps before it: such
+    /// steps are no chain, and their runs are no runs of the tasks.
+    pub const STEPS: &str = "harbor-sr:";
+
+    /// Whether it plays tasks of Harbor, in chains or step by step.
+    pub fn is_of_tasks(&self) -> bool {
+        self.key.starts_with(Self::TASKS) || self.plays_steps_alone()
+    }
+
+    /// Whether each step of a task was played by itself.
+    pub fn plays_steps_alone(&self) -> bool {
+        self.key.starts_with(Self::STEPS)
+    }
+
     /// Whether its turns end in verdicts of tests, so that there is a stamina. Runs of a benchmark without never enter survival,
     /// matrix, tests or pooled means. This is the one place that decides it; SQL asks with [`UNTESTED_BENCHMARKS`].
     pub fn has_verdicts(&self) -> bool {

@@ -331,7 +331,7 @@ fn handed_on<'a>(room: Room<'_>, play: &'a Play) -> &'a [(String, String)] {
     }
 }
 
-/// Writes down what an episode has spent while an attempt of it is in play; never ends.
+/// Writes down what an episode has spent while an attempt of it is running; never ends.
 async fn spending(
     attempt: Option<&gateway::Attempt>,
     before: gateway::Spent,

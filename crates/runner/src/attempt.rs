@@ -1,8 +1,8 @@
 //! One attempt, from the snapshot before it to the record of what came of it.
 //!
 //! **Who decides.** First whoever is outside: a call that the endpoint or the containers ended, or whose time they took, makes no
-//! record and is not tested: the attempt is played again from its snapshot. One that a budget of the run cut off is recorded as
-//! unfinished, with what it has spent, and not tested; a resume takes it back and plays it again. Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a container over its disk limit
+//! record and is not tested: the attempt is retried from its snapshot. One that a budget of the run cut off is recorded as
+//! unfinished, with what it has spent, and not tested; a resume takes it back and retries it. Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a container over its disk limit
 //! is not tested. Where it does not pass, the reason is the first of: a budget of the attempt or the episode, the container's limits
 //! (time, disk, memory), what the harness says, the server, the tests.
 
@@ -64,7 +64,7 @@ pub(crate) struct Played {
 /// Why there is no record.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The run stops, or the attempt is to be played again.
+    /// The run stops, or the attempt is to be retried.
     Stopped,
     /// The endpoint.
     Endpoint(String),
@@ -275,7 +275,7 @@ impl Attempt<'_> {
                 Err(NotCalled::Boxes(_)) if self.stop.is_cancelled() => return Err(Fault::Stopped),
                 Err(NotCalled::Boxes(error)) => return Err(error.into()),
                 Err(NotCalled::Files(error)) => return Err(error.into()),
-                // There is nothing to go on with.
+                // There is nothing to continue with.
                 Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
                     session = None;
                 }

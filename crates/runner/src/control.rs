@@ -19,10 +19,10 @@ const LARGEST: u64 = 1 << 20;
 pub struct Wish {
     /// No new attempt begins while this is set; those in flight end.
     pub pause: bool,
-    /// Attempts in flight are dropped (they are played again after a resume), the run ends.
+    /// Attempts in flight are dropped (they are retried after a resume), the run ends.
     pub stop: bool,
-    /// Episodes whose attempt in flight is to be ended and played again from its snapshot, or that are over because of
-    /// something outside and are to be played on ([`crate::live::is_played_on`]); each with a number that grows with every
+    /// Episodes whose attempt in flight is to be ended and retried from its snapshot, or that are over because of
+    /// something outside and are to be continued ([`crate::live::is_played_on`]); each with a number that grows with every
     /// wish.
     pub retry: std::collections::BTreeMap<String, u32>,
 }

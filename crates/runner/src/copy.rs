@@ -37,7 +37,7 @@ fn dive(depth: u32) -> Option<MutexGuard<'static, ()>> {
 }
 
 /// Lets this process have as many open files as the system allows it: copies of deep trees of several episodes at once need
-/// more than the usual 1024. Where that cannot be had it goes on with what it has.
+/// more than the usual 1024. Where that cannot be had it continues what it has.
 pub(crate) fn allow_open_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

@@ -51,7 +51,7 @@ pub(crate) async fn clear(boxes: &Boxes, run: &str, place: &Place) {
     }
 }
 
-/// What a gateway goes on with.
+/// What a gateway continues with.
 pub(crate) enum Before<'a> {
     /// What earlier parts of the run have spent.
     Spent(&'a Accounts),

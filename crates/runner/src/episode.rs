@@ -289,7 +289,7 @@ impl Episode<'_> {
         let cut_off = current
             .and_then(|turn| turn.attempts.last())
             .is_some_and(|last| last.verdict == Verdict::Unfinished);
-        // One that is played again is not decided.
+        // One that is retried is not decided.
         if cut_off || current.is_some() && matches!(self.after_last(), Some(Next::Retry)) {
             cells.pop();
         }
@@ -456,7 +456,7 @@ impl Episode<'_> {
         Ok(EpisodeEnd::Over)
     }
 
-    /// The run ends before the episode does: its trajectory says why, until it is gone on with.
+    /// The run ends before the episode does: its trajectory says why, until it is resumed.
     async fn leave(&mut self) -> Result<(), RunError> {
         self.status.rest();
         self.status.set(|shown| {

@@ -141,7 +141,7 @@ impl Folders {
         !same(&self.before().workspace, &self.live().workspace, &mut left, 0)
     }
 
-    /// Takes away what an episode that is over needs no more: all of them, unless it can be played on.
+    /// Takes away what an episode that is over needs no more: all of them, unless it can be continued.
     pub(crate) fn close(&self, played_on: bool) -> Result<(), RunError> {
         let scratch = ["served", "before.part", "before.old", "live.part"];
         let kept: &[&str] = if played_on { &[] } else { &["before", "live"] };

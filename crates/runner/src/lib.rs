@@ -224,7 +224,7 @@ pub enum RunError {
         /// What is wrong.
         why: String,
     },
-    /// The folder holds results already, and they are not to be gone on with.
+    /// The folder holds results already, and they are not to be resumed.
     #[error("{path} already contains a run; resume it, or choose another folder")]
     Taken {
         /// Which.
@@ -297,7 +297,7 @@ pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<F
     begin::begin(settings, on_event).await
 }
 
-/// Goes on with a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists), and names what
+/// Continues a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists), and names what
 /// a run of somebody else gets of this machine. `looked_at` is the run that the caller has checked: where the folder holds
 /// another one by then, nothing is done ([`RunError::Changed`]).
 pub async fn resume(

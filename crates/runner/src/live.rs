@@ -164,7 +164,7 @@ impl EpisodeFile {
     }
 }
 
-/// What the log of an agent's output holds: it is begun anew with every attempt, also with one that is played again.
+/// What the log of an agent's output holds: it is begun anew with every attempt, also with one that is retried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentLog {
     /// How often it was begun; 0 = never.
@@ -216,7 +216,7 @@ const MANY_GAPS: f64 = 10.0;
 /// How far back faults are counted, in seconds.
 const FAULTS_SINCE: f64 = 600.0;
 
-/// Whether an episode that is over can be played on: what ended it was not its agent, so it is not by what one attempt may spend.
+/// Whether an episode that is over can be continued: what ended it was not its agent, so it is not by what one attempt may spend.
 /// A resume does so by itself.
 pub fn is_played_on(reason: model::EndReason) -> bool {
     use model::EndReason;
@@ -413,7 +413,7 @@ fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
     (gaps.len() >= ENOUGH_GAPS).then(|| gaps[gaps.len() / 2])
 }
 
-/// Requests that have ended, since when each episode's oldest open one is with the endpoint, and tries that came to nothing.
+/// Requests that have ended, since when each episode's oldest open one is with the endpoint, and tries that failed.
 /// Those that a killed part has left open are with nobody: only what began since `part`, when this one did, is.
 fn requests(
     place: &Place,

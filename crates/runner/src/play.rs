@@ -223,7 +223,7 @@ impl Play {
         self.events.tell(&Event::Budget { at: clock::now(), spent, budget, over });
     }
 
-    /// While attempts are in play: what the run has spent so far is written down, where that has changed, and its time every
+    /// While attempts are running: what the run has spent so far is written down, where that has changed, and its time every
     /// few seconds. So a part that is killed loses no more of it.
     pub(crate) async fn keep_spent(self: &Arc<Self>) {
         let spent = self.spent().await;

@@ -96,7 +96,7 @@ pub(crate) fn is_cut_off_by_budget(trajectory: &Trajectory) -> bool {
     })
 }
 
-/// Takes an attempt back that something outside ended: it is played again from its snapshot. Blocks.
+/// Takes an attempt back that something outside ended: it is retried from its snapshot. Blocks.
 pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
     let label = opened.folders.label();
@@ -121,7 +121,7 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
     Ok(())
 }
 
-/// An episode is over: its report, its folders (`played_on`: a resume may go on with it) and the events say so.
+/// An episode is over: its report, its folders (`played_on`: a resume may continue it) and the events say so.
 pub(crate) async fn end(
     play: &Play,
     planned: &Planned,

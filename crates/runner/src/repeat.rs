@@ -1,4 +1,4 @@
-//! An attempt that is ended by something outside is played again from its snapshot, a few times; then it is recorded as that.
+//! An attempt that is ended by something outside is retried from its snapshot, a few times; then it is recorded as that.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::state::Journal;
 use crate::verdict::{self, AgentEnd};
 use crate::{RunError, clock};
 
-/// How often an attempt is played again because of a fault that is not the agent's, before it is given up.
+/// How often an attempt is retried because of a fault that is not the agent's, before it is given up.
 pub(crate) const REPEATS: u32 = 3;
 /// Wait before the first repetition; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
@@ -87,7 +87,7 @@ impl Episode<'_> {
             // Whether the run had no answer, and whether this attempt asked for none.
             let (mut is_unanswered, mut is_unasked) = (false, false);
             let (reason, why, is_final) = match fault {
-                // Somebody wishes that it is played again.
+                // Somebody wishes that it is retried.
                 Fault::Stopped => continue,
                 Fault::Files(error) => return Err(error),
                 Fault::Boxes { why, gone: true } if away < AWAY => {
@@ -144,7 +144,7 @@ impl Episode<'_> {
             let now = self.play.stop.child_token();
             tokio::select! {
                 () = tokio::time::sleep(wait) => wait *= 2,
-                // The run stops, or somebody wishes that it is played again now.
+                // The run stops, or somebody wishes that it is retried now.
                 () = now.cancelled() => {}
                 never = self.retry_wished(&now) => match never {},
             }
@@ -195,7 +195,7 @@ impl Episode<'_> {
         }
     }
 
-    /// Stops the attempt when somebody wishes that it is played again; never ends.
+    /// Stops the attempt when somebody wishes that it is retried; never ends.
     async fn retry_wished(&self, stop: &CancellationToken) -> std::convert::Infallible {
         let mut wishes = self.play.wishes.clone();
         loop {

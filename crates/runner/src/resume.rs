@@ -1,4 +1,4 @@
-//! How a run is gone on with: what may be changed of it, and what it is checked against.
+//! How a run is resumed: what may be changed of it, and what it is checked against.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, faults, reop
 const CHANGEABLE: [&str; 6] =
     ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
 
-/// Goes on with a run.
+/// Continues a run.
 pub(crate) async fn go_on(
     folder: PathBuf,
     change: Vec<String>,

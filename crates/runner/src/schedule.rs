@@ -1,4 +1,4 @@
-//! A run that has begun, or is gone on with, to its end: the way to containers and model, its episodes ([`pool`]), and how it ended.
+//! A run that has begun, or is resumed, to its end: the way to containers and model, its episodes ([`pool`]), and how it ended.
 
 use std::sync::{Arc, Mutex};
 
@@ -75,7 +75,7 @@ pub(crate) async fn play(
         match opened.await {
             Ok((gateway, stacks)) => Ok((Link { boxes, gateway }, stacks)),
             Err(error) => {
-                // Nobody plays on the networks that were made.
+                // Nobody continues the networks that were made.
                 engine::clear(&boxes, &run.id, &place).await;
                 Err(error)
             }
@@ -84,7 +84,7 @@ pub(crate) async fn play(
     let (link, stacks) = match linked.await {
         Ok(linked) => linked,
         Err(error) => {
-            // Nothing was played: it says why, and can be gone on with.
+            // Nothing was played: it says why, and can be resumed.
             let how = Finish::Failed { message: error.to_string() };
             let mut run = run;
             run.seconds = run.seconds_now();

@@ -3,7 +3,7 @@
 //! A value is in the memory of this process and in the container. An agent can print it, and with it lands in logs, transcripts,
 //! answers of its server and its code; so everything that is written down of an attempt goes through [`Scrub`] first. An
 //! agent that writes a value in other letters (backwards, in base 64) is not caught, and its own folders (`.stamina/state`)
-//! stay as it left them until its episode is over: it goes on with them.
+//! stay as it left them until its episode is over: it continues them.
 
 use std::borrow::Cow;
 

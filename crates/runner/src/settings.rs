@@ -6,7 +6,7 @@
 //! | `harness_file` | a harness of one's own, TOML |
 //! | `tags` | list of words |
 //! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
-//! | `harbor.protocol` | `evocode` or `mt_at_k`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
+//! | `harbor.protocol` | `evocode`, `mt_at_k` or `sr`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
 //! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
 //! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
@@ -122,6 +122,20 @@ pub enum TaskProtocol {
     /// MT@k of the EvoCode paper: round by round, up to k attempts (4 unless said) from the same snapshot without feedback; the
     /// first round of which none passes ends the chain, and one out of time is not graded.
     MtAtK,
+    /// SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to
+    /// k attempts (1 unless said) from the same snapshot without feedback.
+    Sr,
+}
+
+impl TaskProtocol {
+    /// Its word in the settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Evocode => "evocode",
+            Self::MtAtK => "mt_at_k",
+            Self::Sr => "sr",
+        }
+    }
 }
 
 /// Tasks of Harbor.
@@ -237,6 +251,13 @@ impl SettingsError {
 
     pub(crate) fn of(key: &str, why: impl Into<String>) -> Self {
         Self::Value { key: key.to_owned(), why: why.into(), place: String::new() }
+    }
+}
+
+impl TaskSettings {
+    /// Whether each step is played by itself, after the reference solutions of the steps before it.
+    pub fn plays_alone(&self) -> bool {
+        self.protocol == Some(TaskProtocol::Sr)
     }
 }
 

@@ -1,5 +1,5 @@
 //! What an episode is doing, written for whoever looks (`.stamina/episodes/scenario_N.json`), and beside it what the agent
-//! prints in the attempt that is in play (`scenario_N.log`).
+//! prints in the attempt that is running (`scenario_N.log`).
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
 }
 
 impl Status {
-    /// Goes on with what an earlier part wrote.
+    /// Continues what an earlier part wrote.
     pub(crate) fn open(
         path: PathBuf,
         name: &str,

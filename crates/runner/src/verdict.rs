@@ -221,11 +221,11 @@ mod tests {
         let mut ended = called(EndReason::AgentError, false, None, false);
         let mut told = |message: Option<&str>, was_asked| {
             ended.outcome.message = message.map(str::to_owned);
-            ended.blamed = Some(fault("it came to nothing", Excuse::RunUnanswered { was_asked }));
+            ended.blamed = Some(fault("it failed", Excuse::RunUnanswered { was_asked }));
             let Err(Fault::Unanswered { why, said, is_unasked }) = agent_end(&ended, None, 60, false) else {
                 panic!("nothing is the agent's")
             };
-            assert_eq!((why.as_str(), is_unasked), ("it came to nothing", !was_asked));
+            assert_eq!((why.as_str(), is_unasked), ("it failed", !was_asked));
             said
         };
         let message = Some(" unknown option\n--modle ");

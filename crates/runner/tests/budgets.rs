@@ -1,4 +1,4 @@
-//! Whose failure it is that a budget ends, and what is played on after it; without containers.
+//! Whose failure it is that a budget ends, and what is continued after it; without containers.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -35,7 +35,7 @@ async fn resumed(folder: &Path, change: &[&str]) -> (usize, Option<EndReason>) {
     told(&events)
 }
 
-/// What is kept to go on with.
+/// What is kept to continue with.
 fn kept(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder.join(".stamina/state/scenario_0")).unwrap();
     let mut names: Vec<_> =
@@ -86,7 +86,7 @@ async fn an_episode_whose_budget_is_raised_plays_its_cut_off_attempt_again() {
     let cut_off = imported(&folder);
     assert_eq!(CensoringPolicy::default().ending(cut_off.end().1), Ending::Censored);
 
-    assert_eq!(kept(&folder), ["before", "journal.json", "live"], "what it would be played on with");
+    assert_eq!(kept(&folder), ["before", "journal.json", "live"], "what it would be continued with");
 
     // Where it is spent still, it ends again at once, and nothing that was measured is lost.
     assert_eq!(resumed(&folder, &[]).await, (0, Some(EndReason::Budget)));

@@ -221,7 +221,7 @@ async fn mischief_ends_with_its_own_reason() {
         ("MOCK", "give_up", 10.0, model::EndReason::GaveUp),
         ("MOCK", "overflow", 10.0, model::EndReason::ContextOverflow),
         ("MOCK", "malformed", 10.0, model::EndReason::ToolCallFormat),
-        // The simulated model is no endpoint: it plays an agent that comes to no end.
+        // The simulated model is no endpoint: it plays an agent that does not end.
         ("MOCK", "stall", 0.1, model::EndReason::AgentTimeout),
         // The mock agent has no shell to do it with.
         ("MINI_SWE", "kill", 10.0, model::EndReason::KilledItself),
@@ -310,7 +310,7 @@ fn endpoint(acts: &'static [Act]) -> String {
     at
 }
 
-/// An attempt that ran out of time while its agent waited for the endpoint is played again, and says nothing of the agent;
+/// An attempt that ran out of time while its agent waited for the endpoint is retried, and says nothing of the agent;
 /// meanwhile the live view says what it waits for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
@@ -328,7 +328,7 @@ async fn time_in_which_the_endpoint_was_silent_is_not_the_agents() {
     assert!(now.contains("the endpoint had sent nothing for"), "{now}");
 }
 
-/// Plays an attempt whose endpoint does so, until it was played again and has ended: what was shown, and which faults, when it
+/// Plays an attempt whose endpoint does so, until it was retried and has ended: what was shown, and which faults, when it
 /// was seen to wait.
 async fn waited(
     acts: &'static [Act],
@@ -366,7 +366,7 @@ async fn waited(
     let episodes = episodes(&folder);
     let attempt = &episodes[0].turns[0].attempts[0];
     assert_ne!(attempt.end_reason, Some(model::EndReason::AgentTimeout));
-    assert!(episodes[0].end().1 != model::EndReason::Endpoint, "it was played again, and answered");
+    assert!(episodes[0].end().1 != model::EndReason::Endpoint, "it was retried, and answered");
     assert_eq!(attempt.extra.get("repeats"), Some(&1.into()), "{:?}", attempt.extra);
     seen
 }

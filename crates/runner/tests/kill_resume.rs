@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Begins a run, or goes on with it.
+/// Begins a run, or continues it.
 fn play(folder: &Path, pack: &Path) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let quiet: runner::OnEvent = Arc::new(|_| {});
@@ -293,7 +293,7 @@ fn killed_runs_end_as_undisturbed_ones() {
         let mut starts = 0;
         loop {
             starts += 1;
-            assert!(starts < 400, "it comes to no end");
+            assert!(starts < 400, "it does not end");
             let killed = match draw.below(5) {
                 0 => {
                     let killed = player.during(Duration::from_millis(30 + draw.below(2000)));

@@ -49,7 +49,7 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
     control::write(&folder, &Wish { pause: true, ..again(1) }).unwrap();
     assert!(reaches(&folder, Phase::Paused).await, "no attempt begins while the run is paused");
     control::write(&folder, &again(1)).unwrap();
-    assert!(reaches(&folder, Phase::Agent).await, "it is played again after the pause");
+    assert!(reaches(&folder, Phase::Agent).await, "it is retried after the pause");
     let spent = live::read(&folder).unwrap().episodes[0].spent;
     assert!(spent.unmetered >= 1, "what was dropped has been paid for: {spent:?}");
     control::write(&folder, &Wish { stop: true, ..again(1) }).unwrap();
@@ -240,7 +240,7 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     assert_eq!(ends.len(), 1, "one was given up, and no other burnt: {ends:?}");
 }
 
-/// The last moment of an episode is one in which a person may wish that it is played again.
+/// The last moment of an episode is one in which a person may wish that it is retried.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wish_that_comes_while_an_episode_ends_is_fulfilled() {
     let room = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ async fn a_wish_that_comes_while_an_episode_ends_is_fulfilled() {
             }
         });
         runner::run(settings, on_event).await.unwrap();
-        // It ended, was played again once, and ended again.
+        // It ended, was retried once, and ended again.
         assert_eq!(*ends.lock().unwrap(), [EndReason::Budget; 2], "after {wait:?}");
     }
 }

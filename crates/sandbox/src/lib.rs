@@ -58,7 +58,7 @@ pub struct Owner {
     pub episode: String,
 }
 
-/// The two folders of an episode on the host. They become labelled volumes that are bound to them.
+/// The two folders of an episode on the host. They become labeled volumes that are bound to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Volumes {
     /// `/workspace`.

@@ -1,4 +1,4 @@
-//! Volumes of the engine that are bound to folders of the host: named and labelled, yet the state lies in the run's
+//! Volumes of the engine that are bound to folders of the host: named and labeled, yet the state lies in the run's
 //! folder, where it can be copied, kept and resumed without the engine.
 //!
 //! A volume holds nothing itself. It is made for a container, named after the folder, and goes when the run is cleared.
@@ -35,7 +35,7 @@ impl Engine {
             });
         };
         // The folder is part of the name: a run folder copied elsewhere must not find the volume of the old place. So is this
-        // process: one that sweeps up what a dead process left must not take a volume away that we go on with.
+        // process: one that sweeps up what a dead process left must not take a volume away that we continue with.
         let name = format!(
             "stamina-{}-{}-{:016x}",
             plain(&owner.run),

@@ -1,4 +1,4 @@
-//! The reference server: interprets a schema. [`World`] is the whole behaviour as a pure state machine, without sockets
+//! The reference server: interprets a schema. [`World`] is the whole behavior as a pure state machine, without sockets
 //! and clocks; [`serve`] puts it behind axum.
 //!
 //! A request goes through: route (`handle`), then the checks in the order of `docs/scenarios.md` (record in the path, body
@@ -55,7 +55,7 @@ pub struct Response {
     pub body: Option<Value>,
 }
 
-/// The data and behaviour of a server.
+/// The data and behavior of a server.
 #[derive(Debug, Clone)]
 pub struct World {
     schema: Arc<Schema>,

@@ -2,7 +2,7 @@
 //! of, and a trial that was copied before it had a result.
 //!
 //! A reader sees one source, so it gives what that source says: an identity, and beside it ([`OTHER_IDENTITY`]) the one that
-//! a copy has of which less is there. Here the two are put together, over all sources, once parts were put.
+//! a copy has of which less is there. Here the two are assembled, over all sources, once parts were put.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -133,7 +133,7 @@ macro_rules! with_commands {
             sample_scenarios(SampleScenarios) -> JobRef;
             "Begins a run in the background of this process and opens its folder."
             start_run(StartRun) -> StartedRun;
-            "Goes on with a run that was stopped or killed, in the background of this process."
+            "Continues a run that was stopped or killed, in the background of this process."
             resume_run(ResumeRun) -> StartedRun;
             "Whether a run was begun by this library on this machine, and what a resume of it would do."
             run_trust(RunFolder) -> RunTrust;

@@ -207,7 +207,7 @@ impl Workbench {
     }
 }
 
-/// The colours of what is made for paper.
+/// The colors of what is made for paper.
 const fn paper(grey: bool) -> Theme {
     if grey { Theme::Grey } else { Theme::Print }
 }

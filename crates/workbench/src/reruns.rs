@@ -89,7 +89,7 @@ enum Runner {
     Harbor,
     TerminalBench,
     StaminaBench,
-    /// Nothing that could be told to play it again.
+    /// Nothing that could be told to retry it.
     Unknown,
 }
 

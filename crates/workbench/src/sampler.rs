@@ -64,7 +64,7 @@ impl Chosen {
         let of = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
         let journal = Arc::new(Journal::open(&beside(out), of).map_err(unready)?);
         if journal.known() > 0 {
-            says(&format!("goes on with the {} answers in {}", journal.known(), journal.path().display()));
+            says(&format!("continues with the {} answers in {}", journal.known(), journal.path().display()));
         }
         let sampler =
             LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal).counted_by(tally);
@@ -92,9 +92,7 @@ impl Chosen {
         let Some(journal) = self.journal.as_ref().filter(|journal| journal.is_begun()) else { return };
         let path = journal.path().display();
         if !written {
-            says(&format!(
-                "the answers so far are kept in {path}: sampling the same again goes on with them"
-            ));
+            says(&format!("the answers so far are kept in {path}: sampling the same again continues them"));
         } else if let Err(error) = journal.remove() {
             says(&format!("{path} is not needed any more, and could not be removed: {error}"));
         }

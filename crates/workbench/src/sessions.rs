@@ -312,7 +312,7 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
         let (sessions, are) =
             (counted(superseded as u64, "session"), if superseded == 1 { "is" } else { "are" });
         cautions.push(format!(
-            "{sessions} {are} of scenarios that were played again; the one that ended last counts in means."
+            "{sessions} {are} of scenarios that were retried; the one that ended last counts in means."
         ));
     }
     cautions

@@ -15,7 +15,7 @@ const MOST_STEPS: usize = 20_000;
 const MOST_BYTES: usize = 64 << 20;
 
 impl Workbench {
-    /// What the agent did in an attempt. Where its transcript goes on with that of the attempt before, as it does where an
+    /// What the agent did in an attempt. Where its transcript continues with that of the attempt before, as it does where an
     /// agent's session is resumed, the steps of that one are left out and a line stands for them.
     pub fn get_transcript(&self, request: AttemptRef) -> Result<Transcript, ApiError> {
         let found = self.find(&request.run, &request.episode)?;
@@ -189,7 +189,7 @@ fn leave_out(steps: &mut Vec<Step>, earlier: &[Step], (turn, attempt): (u32, u32
         !is_earlier
     });
     let count = counted(places.len() as u64, "step");
-    // That attempt may itself go on with one before it.
+    // That attempt may itself continue with one before it.
     let place = match (turn, attempt) {
         (1, 1) => "turn 1".to_owned(),
         (turn, 1) => format!("turn {turn} or before"),

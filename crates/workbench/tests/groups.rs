@@ -173,7 +173,7 @@ fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
     assert_eq!(mark(&of("a", "c"), "Models"), Some(Comparability::CannotBeRuledOut));
     let same = of("a", "d");
     assert!(mark(&same, "Models").is_none() && same.equal.iter().any(|(line, _)| line == "Models"));
-    // Who pools several limits is favoured by none of them.
+    // Who pools several limits is favored by none of them.
     let (_folder, library) = library_of_two_limits();
     let comparison = library.compared(vec![harness("a"), harness("b")], Pairs::All);
     let limits = comparison.differences.iter().find(|d| d.setting == "Attempt limit").unwrap();

@@ -1,4 +1,4 @@
-//! 200 failures of real results, labelled by hand from what came out alone (`tests/fixtures/labels/failures.json`), against
+//! 200 failures of real results, labeled by hand from what came out alone (`tests/fixtures/labels/failures.json`), against
 //! the classes that the rules give them. `docs/metrics.md` has the table.
 //!
 //! The published EvoCode-Bench results are not ours to ship: the labels name their failures, and the results are read from

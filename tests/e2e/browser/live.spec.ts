@@ -27,7 +27,7 @@ const live = async (served: Served, folder: string): Promise<Live> => (await ser
 const retries = (folder: string): unknown => (JSON.parse(readFileSync(`${folder}/.stamina/control.json`, "utf8")) as { retry: unknown }).retry;
 const chooseMock = (page: Page): Promise<unknown> => page.getByLabel("Harness", { exact: true }).selectOption("mock");
 
-test("an attempt that may be stuck is told, looked at and played again", async ({ lab, served, go, page }) => {
+test("an attempt that may be stuck is told, looked at and retried", async ({ lab, served, go, page }) => {
   const folder = lab.at("stalls");
   // The model never answers.
   await begin(served, folder, 1, 2, "oracle.mischief.stall: 1\n");
@@ -52,7 +52,7 @@ test("an attempt that may be stuck is told, looked at and played again", async (
 
   const dialog = page.getByRole("dialog");
   await stuck.getByRole("button", { name: "Retry attempt…" }).click();
-  await expect(dialog).toContainText("Attempt 1 at turn 1 is ended and played again from the snapshot of before it");
+  await expect(dialog).toContainText("Attempt 1 at turn 1 is ended and retried from the snapshot of before it");
   await page.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
   // The same from the log.
@@ -65,7 +65,7 @@ test("an attempt that may be stuck is told, looked at and played again", async (
   expect((await live(served, folder)).row.state).toBe("running");
 });
 
-test("an episode that a budget ended is retried, and goes on with a larger one", async ({ lab, served, go, page }) => {
+test("an episode that a budget ended is retried, and continues with a larger one", async ({ lab, served, go, page }) => {
   // Each is over in a moment: so many that the first ones are seen before the last.
   const EPISODES = 20;
   const folder = lab.at("short");

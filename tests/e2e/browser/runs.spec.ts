@@ -114,7 +114,7 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   await expect(page.getByLabel("Folder", { exact: true })).not.toHaveValue(folder);
 });
 
-test("a run is paused, stopped, and gone on with from where it was", async ({ lab, served, go, page }) => {
+test("a run is paused, stopped, and resumed from where it was", async ({ lab, served, go, page }) => {
   const folder = lab.at("long");
   const read = async (): Promise<Live> => (await served.rpc("get_live_run", { folder })) as Live;
   await go("runs/new");

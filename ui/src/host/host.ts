@@ -31,7 +31,7 @@ export type DropEvent =
   /** The platform gives no paths (a browser). */
   | { kind: "refused" };
 
-/** What ends with the process that runs this window: runs that it plays, and attempts of them in play. */
+/** What ends with the process that runs this window: runs that it plays, and running attempts of them. */
 export interface InFlight {
   readonly runs: number;
   readonly attempts: number;

@@ -52,7 +52,7 @@ const highlight = HighlightStyle.define([
   { tag: [tags.comment, tags.lineComment, tags.blockComment], color: "var(--code-comment)" },
 ]);
 
-/** The language of a file by its ending; null = shown without colours. */
+/** The language of a file by its ending; null = shown without colors. */
 export async function languageOf(path: string): Promise<LanguageSupport | null> {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   const ending = name.includes(".") ? name.slice(name.lastIndexOf(".") + 1) : name;

@@ -200,7 +200,7 @@ export const endReasonLabels: Readonly<Record<EndReason, string>> = {
   unfinished: "unfinished",
 };
 
-/** The look of an end reason: which status colour and glyph it takes. */
+/** The look of an end reason: which status color and glyph it takes. */
 export type EndLook = "passed" | "failed" | "error" | "censored";
 
 export function endLook(reason: EndReason, censored: boolean): EndLook {

@@ -1,4 +1,4 @@
-// How states look: one word a shape and colour, the same in the grid, in lists and in legends.
+// How states look: one word a shape and color, the same in the grid, in lists and in legends.
 import type { TurnState } from "../host/bindings/TurnState";
 import type { Verdict } from "../host/bindings/Verdict";
 
@@ -58,7 +58,7 @@ export const lookOfVerdict: Readonly<Record<Verdict, Look>> = {
   not_tested: "off",
 };
 
-/** The class that colours words of a state: `<span class="st {textClass[look]}">`. */
+/** The class that colors words of a state: `<span class="st {textClass[look]}">`. */
 export const textClass: Readonly<Record<Look, string>> = {
   passed: "passed",
   retry: "retry",

@@ -129,12 +129,12 @@ test("the strip says unknown where nothing is known", () => {
   expect(Object.keys(of(detail({}, { state: "stopped" })))).not.toContain("At this pace");
 });
 
-test("a stop says what it keeps and what is played again", () => {
-  expect(stopKeeps(detail())).toBe("186 finished turns are kept. 1 attempt in flight is dropped and played again after a resume.");
+test("a stop says what it keeps and what is retried", () => {
+  expect(stopKeeps(detail())).toBe("186 finished turns are kept. 1 attempt in flight is dropped and retried after a resume.");
   expect(stopKeeps(detail({ episodes: [episode({ phase: "paused" })] }, { turns: [1, 4] }))).toBe("1 finished turn is kept. No attempt is in flight.");
 });
 
-test("every state is either played, over, or can be gone on with", () => {
+test("every state is either played, over, or can be resumed", () => {
   const states = ["starting", "running", "paused", "stopping", "finished", "stopped", "budget", "failed", "lost"] as const;
   expect(states.filter(isLive)).toEqual(["starting", "running", "paused", "stopping"]);
   expect(states.filter(canResume)).toEqual(["stopped", "budget", "failed", "lost"]);

@@ -87,10 +87,10 @@ export function sinceInWords(seconds: number | null): string {
 
 /** Whether a process still plays it. */
 export const isLive = (state: LiveState): boolean => state === "starting" || state === "running" || state === "paused" || state === "stopping";
-/** Whether it can be gone on with. */
+/** Whether it can be resumed. */
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
-/** Whether a run can be gone on with: it did not come to its end, or something else than their agents ended episodes of it. */
+/** Whether a run can be resumed: it did not come to its end, or something else than their agents ended episodes of it. */
 export const canGoOn = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean => canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
 
 /** Whether an episode can be told to play its attempt again, or to be played on; a pause does not keep it from being told. */
@@ -165,7 +165,7 @@ export interface EpisodeMark {
   readonly class: string;
 }
 
-/** State of an episode: shape, word, colour. `paused` says whether the whole run is. */
+/** State of an episode: shape, word, color. `paused` says whether the whole run is. */
 export function episodeMark(episode: Pick<LiveEpisode, "phase" | "end_reason" | "stuck">, isCensored: IsCensored): EpisodeMark {
   const mark = (look: Look, text: string, cls = textClass[look]): EpisodeMark => ({ look, text, class: cls });
   if (episode.phase === "over") {
@@ -284,5 +284,5 @@ export function stopKeeps(run: LiveRunDetail): string {
   const flight = run.episodes.filter(inPlay).length;
   const kept = `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
   if (flight === 0) return `${kept} No attempt is in flight.`;
-  return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and played again after a resume.`;
+  return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and retried after a resume.`;
 }

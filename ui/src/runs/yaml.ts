@@ -1,4 +1,4 @@
-// A configuration as it is shown: pieces with the colour of their kind. Made for what the workbench writes (nested keys,
+// A configuration as it is shown: pieces with the color of their kind. Made for what the workbench writes (nested keys,
 // scalars, remarks with the defaults); any other text is shown as it is. Pure.
 export type Hue = "key" | "string" | "number" | "word" | "comment";
 export interface Piece {

@@ -1,6 +1,6 @@
 /**
- * ANSI colour codes of logs as styled pieces of text. Only the meaning is taken (red, green, bold …) and mapped to our
- * own tokens, which are readable in both themes; a log cannot choose its colours, move a cursor or hide text.
+ * ANSI color codes of logs as styled pieces of text. Only the meaning is taken (red, green, bold …) and mapped to our
+ * own tokens, which are readable in both themes; a log cannot choose its colors, move a cursor or hide text.
  */
 
 export type Hue = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
@@ -23,7 +23,7 @@ export const PLAIN: AnsiState = { hue: undefined, bold: false, dim: false };
 
 const BASIC: readonly (Hue | undefined)[] = [undefined, "red", "green", "yellow", "blue", "magenta", "cyan", undefined];
 
-// Text pages keep the codes of colours; other control characters arrive escaped and are shown as they are.
+// Text pages keep the codes of colors; other control characters arrive escaped and are shown as they are.
 // eslint-disable-next-line no-control-regex -- the control character is what is looked for
 const SEQUENCE = /\u001b(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b\n]{0,256}?\u0007|[()][0-9A-B])/g;
 
@@ -95,7 +95,7 @@ export function parseLine(line: string, begin: AnsiState = PLAIN): { pieces: Pie
   return { pieces, end: style };
 }
 
-/** A text without its colour codes, as for searching. */
+/** A text without its color codes, as for searching. */
 export function withoutAnsi(text: string): string {
   return text.replaceAll(SEQUENCE, "");
 }

@@ -37,7 +37,7 @@ fn after_space(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// Splits the word (`\w+`) off the begin of a text; `None` = it begins with none.
+/// Splits the word (`\w+`) off the start of a text; `None` = it begins with none.
 fn split_word(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))

@@ -85,7 +85,7 @@ pub(crate) struct FigureArgs {
     /// Height in pt; by default what the figure needs
     #[arg(long, value_name = "PT")]
     height: Option<u32>,
-    /// In greyscale
+    /// In grayscale
     #[arg(long)]
     grey: bool,
     /// Draw for the dark theme (without --out)

@@ -155,7 +155,7 @@ pub(crate) struct TableArgs {
     /// Venue, for width and letters of a picture: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, …
     #[arg(long, value_name = "VENUE", default_value = "icml", requires = "out")]
     preset: String,
-    /// In greyscale
+    /// In grayscale
     #[arg(long, requires = "out")]
     grey: bool,
     /// Which turns `disagreements` lists

@@ -184,7 +184,7 @@ mod tests {
         // A name among others turns by itself, and what stands before it stays before it.
         let mixed = order("GLM מודל").unwrap();
         assert_eq!(mixed, format!("GLM {}", turned("מודל")));
-        // Letters of Arabic join: at the begin of a word stands another form than alone.
+        // Letters of Arabic join: at the start of a word stands another form than alone.
         let arabic = glyphs("نموذج").unwrap();
         let alone = glyphs("ن").unwrap();
         let (first, id) = arabic.last().unwrap();

@@ -18,7 +18,7 @@ use crate::{Drawing, SOFTWARE};
 
 /// SHA-256 of the figure's data in hex, its first half: enough to tell two apart.
 fn data_hash(spec: &FigureSpec) -> String {
-    // The spec without place, colours and method.
+    // The spec without place, colors and method.
     let bare = FigureSpec::new(spec.figure.clone(), Layout::print(0.0), Theme::Print);
     let text = spec_text::spec_to_toml(&bare).unwrap_or_default();
     let mut hex = String::new();

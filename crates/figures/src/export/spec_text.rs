@@ -110,7 +110,7 @@ pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
         .map_err(|e| SpecError(format!("this is not a figure spec: {}", e.to_string().trim_end())))
 }
 
-/// A spec between its two lines, which stand at the begin of a line. No name can forge them: in TOML as it is written here,
+/// A spec between its two lines, which stand at the start of a line. No name can forge them: in TOML as it is written here,
 /// and in texts of a drawing, names have no line breaks.
 pub(super) fn marked(toml: &str) -> String {
     format!("\n{BEGIN}\n{}\n{END}\n", toml.trim_end())

@@ -14,7 +14,7 @@ pub struct SeriesData {
     pub points: Vec<SurvivalPoint>,
     /// Mean stamina, n, events, censored.
     pub summary: StaminaSummary,
-    /// `false` = drawn as a thin grey line in the background. With more than eight runs only the first five stay in
+    /// `false` = drawn as a thin gray line in the background. With more than eight runs only the first five stay in
     /// front if all ask for it.
     #[serde(default = "yes")]
     pub highlight: bool,

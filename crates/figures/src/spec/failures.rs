@@ -31,7 +31,7 @@ pub struct FailureClass {
 /// One group of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureGroup {
-    /// Its name and colour.
+    /// Its name and color.
     pub label: SeriesLabel,
     /// Failures of each class, as many as classes.
     pub counts: Vec<u32>,

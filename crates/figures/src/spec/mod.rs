@@ -37,7 +37,7 @@ pub use retries::{PublishedPoint, Retries, RetryPoint, RetrySeries};
 /// The version that [`FigureSpec::version`] carries. Raised when an old spec would be drawn differently.
 pub const SPEC_VERSION: u32 = 1;
 
-/// A figure with its data, its place and its colours. Serialises to JSON and stands beside every export.
+/// A figure with its data, its place and its colors. Serialises to JSON and stands beside every export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FigureSpec {
     /// [`SPEC_VERSION`] when it was made; reading a later one is an error.
@@ -47,7 +47,7 @@ pub struct FigureSpec {
     pub figure: Figure,
     /// Where it stands and how large it is.
     pub layout: Layout,
-    /// Colours.
+    /// Colors.
     pub theme: Theme,
     /// How the numbers were made, for the caption.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! A call and what it left, put together from recorded outputs of the real programs.
+//! A call and what it left, assembled from recorded outputs of the real programs.
 #![allow(dead_code, unreachable_pub, reason = "shared by test files, none of which needs all of it")]
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 

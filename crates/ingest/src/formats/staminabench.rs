@@ -9,11 +9,12 @@
 //! The original's README names these and nothing inside them; its code and data were not available and were not read.
 //! So there are two ways to read a scenario. A `trajectory.json` whose `schema_version` is [`SCHEMA`] is read exactly
 //! ([`exact`]), as `docs/formats.md` defines it and the runner writes it. Anything else is read for what it plainly says
-//! ([`foreign`], [`words`]) and put together with what the names of files say ([`names`], [`files`], [`merge`]). Either
+//! ([`foreign`], [`words`]) and assembled with what the names of files say ([`names`], [`files`], [`merge`]). Either
 //! way the raw pytest logs are read and have the last word ([`logs`]).
 //!
 //! A part is a scenario folder. Turns and attempts count from 1 in the model, whatever the source does.
 
+mod alone;
 mod config;
 mod exact;
 mod facts;
@@ -133,7 +134,9 @@ impl Place {
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
         let data_set = said("data_set");
-        let mut run = Run::unknown(run_key(at), benchmark_of(benchmark.as_deref(), data_set.as_deref()));
+        let of_steps = alone::is_run_of_steps(&config.settings);
+        let benchmark = benchmark_of(benchmark.as_deref(), data_set.as_deref(), of_steps);
+        let mut run = Run::unknown(run_key(at), benchmark);
         run.harness = said("harness")
             .or_else(|| config.agent())
             .or_else(|| report.and_then(|r| r.text("agent")).map(str::to_lowercase));
@@ -151,6 +154,10 @@ impl Place {
             .and_then(Node::truth)
             .unwrap_or(run.harness.as_deref() == Some("mock"));
         run.planned_episodes = config.scenarios().or_else(|| report.and_then(ReportFile::tasks));
+        if of_steps {
+            // Its episodes are steps, and only their trajectories say how many there are.
+            run.planned_episodes = None;
+        }
         run.attempt_limit = report
             .and_then(|r| r.run("attempt_limit"))
             .and_then(Node::count)
@@ -162,6 +169,9 @@ impl Place {
         if let Some(report) = report {
             run.reported = report.reported();
             run.extra = report.extra();
+            if let Some(tasks) = report.tasks().filter(|_| of_steps) {
+                run.extra.insert("planned_tasks".to_owned(), tasks.into());
+            }
         }
         run.settings = config.settings;
         // Which pack was played stands beside the settings, not among them: what decides about the scenarios is one list.
@@ -236,11 +246,14 @@ fn run_key(at: &str) -> String {
     if at.is_empty() { "run".to_owned() } else { file_name(at).to_owned() }
 }
 
-fn benchmark_of(word: Option<&str>, data_set: Option<&str>) -> Benchmark {
+fn benchmark_of(word: Option<&str>, data_set: Option<&str>, of_steps: bool) -> Benchmark {
     if word == Some("harbor") {
         // As a job of Harbor's that played the same folder of tasks.
         let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
-        return Benchmark { key: format!("harbor:{name}"), name: format!("Harbor, {name}") };
+        if of_steps {
+            return alone::benchmark(name);
+        }
+        return Benchmark { key: format!("{}{name}", Benchmark::TASKS), name: format!("Harbor, {name}") };
     }
     let (key, name) = match word {
         Some("restful_server_gen") => ("staminabench:single-turn", "StaminaBench, single turn"),
@@ -295,7 +308,7 @@ fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
     Err(("none".to_owned(), 0))
 }
 
-/// Whether the begin of a trajectory says that it is of turns, and not of another harness.
+/// Whether the start of a trajectory says that it is of turns, and not of another harness.
 fn looks_like_ours(tree: &Tree, path: &str) -> bool {
     let Ok((bytes, _)) = tree.read_range(path, 0, 64 << 10) else { return false };
     let head = String::from_utf8_lossy(&bytes);
@@ -514,17 +527,30 @@ impl PartReader for ScenarioReader {
             episode.extra = said.extra;
         }
         let mut notes = Notes::new(report);
-        let mut episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
+        let episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
         notes.finish(&folder);
+        let of_steps = alone::is_of_steps(&episode);
+        let episodes = if of_steps { alone::split(episode) } else { vec![episode] };
+        let identified = episodes.into_iter().map(|episode| {
+            let key = if of_steps { episode.key.clone() } else { part.key.clone() };
+            Reading { run: run_key(at), episode: place.identified(episode, &key) }
+        });
+        identified.collect()
+    }
+}
+
+impl Place {
+    /// The episode with what tells it from others. `key` names it inside its run.
+    fn identified(&self, mut episode: Episode, key: &str) -> Episode {
         // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
         // does not say of which run it is.
-        let of_run = place.run_id().map(|run| identity::of_id(&["staminabench", run, &part.key]));
+        let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, key]));
         let alone = identity::of_beginning(&episode);
         episode.extra.remove(store::OTHER_IDENTITY);
         if let Some(alone) = alone.clone().filter(|_| of_run.is_some()) {
             episode.extra.insert(store::OTHER_IDENTITY.to_owned(), alone.into());
         }
         episode.identity = of_run.or(alone);
-        vec![Reading { run: run_key(at), episode }]
+        episode
     }
 }

@@ -32,7 +32,7 @@ impl Named {
         self.prints.push(print);
     }
 
-    /// What the steps name. Where they go on with those of an earlier transcript, as those of a session that is continued do,
+    /// What the steps name. Where they continue with those of an earlier transcript, as those of a session that is continued do,
     /// what they repeat of it is left out.
     pub(crate) fn since(&self, earlier: Option<&Self>) -> BTreeSet<GraderPlace> {
         let repeated = earlier.and_then(|earlier| self.repeats(&earlier.prints)).unwrap_or_default();

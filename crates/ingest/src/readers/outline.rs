@@ -17,7 +17,7 @@ const TEXT: usize = 64;
 /// A value without its bulk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Outline {
-    /// `null`, or a value that breaks off before its begin.
+    /// `null`, or a value that breaks off before its start.
     #[default]
     Nothing,
     /// `true`, `false`

@@ -1,4 +1,4 @@
-//! Raw output of pytest, of any kind: plain, `-q`, `-v`, xdist, coloured, cut off in the middle.
+//! Raw output of pytest, of any kind: plain, `-q`, `-v`, xdist, colored, cut off in the middle.
 //!
 //! The last line (`1 failed, 11 passed in 0.12s`) is what pytest itself counts, and wins over what is counted here
 //! line by line; where it is missing the log is [`PytestLog::truncated`] and the counts are those of the lines.
@@ -476,7 +476,7 @@ fn subtest(rest: &str) -> Option<(String, Option<String>)> {
     Some((format!("{id} {}", rest[..start].trim()), note.map(str::to_owned)))
 }
 
-/// The id at the begin of a line that announces a test and goes on with what the test writes.
+/// The id at the start of a line that announces a test and continues what the test writes.
 fn announced(text: &str) -> &str {
     let name = text.find("::").map_or(0, |at| at + 2);
     let mut depth = 0i32;

@@ -6,7 +6,7 @@
 //! | cost | a finite number from 0 on; a text is none |
 //! | duration | a finite number of seconds from 0 on |
 //! | time | a date of the calendar and a time of the day, with or without a zone |
-//! | span | an end that is not before its begin, both with a zone or both without |
+//! | span | an end that is not before its start, both with a zone or both without |
 //! | tests | at most as many passed as there are |
 //!
 //! What is none becomes unknown, with the warning `value.not_usable`.
@@ -129,7 +129,7 @@ impl Unusable {
         self.settle_times(&mut attempt.timing);
     }
 
-    /// Looks at a begin and an end. One that is no time is unknown; of an end before its begin both stay as they are.
+    /// Looks at a begin and an end. One that is no time is unknown; of an end before its start both stay as they are.
     pub(crate) fn settle_times(&mut self, timing: &mut Timing) {
         for (name, time) in [("started_at", &mut timing.started_at), ("finished_at", &mut timing.finished_at)]
         {

@@ -7,13 +7,13 @@ pub const DEFAULT_LIMIT: u32 = 256 << 10;
 /// Most bytes of a piece.
 pub const MAX_LIMIT: u32 = 2 << 20;
 
-/// Longest colour code that is kept together.
+/// Longest color code that is kept together.
 const COLOUR_BYTES: usize = 32;
 
 /// A piece of a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPage {
-    /// Valid Unicode; control characters other than line feed and tab are escaped (`\x07`, `\u{202e}`), colour codes
+    /// Valid Unicode; control characters other than line feed and tab are escaped (`\x07`, `\u{202e}`), color codes
     /// (`ESC[…m`) are kept. What is not UTF-8 is U+FFFD.
     pub text: String,
     /// Byte at which it begins.
@@ -25,7 +25,7 @@ pub struct TextPage {
 }
 
 /// A piece of at most `limit` bytes (0 = [`DEFAULT_LIMIT`]) from byte `offset`, which counts from the end when negative.
-/// Pieces begin and end between characters and never inside a colour code; following `next_offset` gives the whole file.
+/// Pieces begin and end between characters and never inside a color code; following `next_offset` gives the whole file.
 pub fn text_page(tree: &Tree, path: &str, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
     let limit = if limit == 0 { DEFAULT_LIMIT } else { limit.min(MAX_LIMIT) }.max(COLOUR_BYTES as u32);
     let (begin, bytes, total) = if offset < 0 {
@@ -55,7 +55,7 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// The most bytes that end between characters, not inside a colour code and not between CR and LF; all if that is none.
+/// The most bytes that end between characters, not inside a color code and not between CR and LF; all if that is none.
 fn whole_end(bytes: &[u8], begin: usize) -> usize {
     let mut end = bytes.len();
     // The last character's first byte says how long it is.
@@ -83,7 +83,7 @@ fn whole_end(bytes: &[u8], begin: usize) -> usize {
     if end <= begin { bytes.len() } else { end }
 }
 
-/// The length of the colour code that a text begins with.
+/// The length of the color code that a text begins with.
 fn colour_code(bytes: &[u8]) -> Option<usize> {
     let rest = bytes.strip_prefix(b"\x1b[")?;
     let digits = rest.iter().take_while(|b| b.is_ascii_digit() || **b == b';').count();

@@ -17,7 +17,7 @@ const LOG: usize = 16 << 10;
 
 impl Attempt<'_> {
     /// Puts together what is recorded. `cut_off` = the run's budget, or something else outside, ended it before there could be a
-    /// verdict: it is shown with what it cost and what it left, and a resume plays it again.
+    /// verdict: it is shown with what it cost and what it left, and a resume retries it.
     pub(super) async fn record(
         &self,
         left: Left,

@@ -170,7 +170,7 @@ impl Trial<'_> {
     }
 
     /// What ends a step whose agent was ended by something outside. The container is not what it was before, so the trial ends;
-    /// a resume plays it again from its first step.
+    /// a resume retries it from its first step.
     fn fault(&self, fault: Fault, is_first: bool) -> Broken {
         match fault {
             Fault::Endpoint(why) => {

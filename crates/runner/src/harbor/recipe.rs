@@ -13,7 +13,7 @@ const SHOWN: usize = 50;
 const SHOWN_LINES: usize = 100;
 /// Images that are shown.
 const SHOWN_IMAGES: usize = 20;
-/// The mark of the order of bytes, which some programs write at the begin of a file.
+/// The mark of the order of bytes, which some programs write at the start of a file.
 const MARK: char = '\u{feff}';
 
 /// Instructions that execute nothing and fetch nothing.
@@ -140,7 +140,7 @@ impl Recipe {
 
 /// The instructions of a recipe. `None` = engines may read it in another way.
 fn instructions(text: &str) -> Option<Vec<Instruction>> {
-    // Engines disagree on what else is a space, or the end of a line. Some do not see the mark at the begin of a file.
+    // Engines disagree on what else is a space, or the end of a line. Some do not see the mark at the start of a file.
     let is_plain =
         |c: char| matches!(c, ' ' | '\t' | '\n') || !(c.is_whitespace() || c.is_control() || c == MARK);
     // And on whether such a line ends a text below an instruction.
@@ -368,7 +368,7 @@ mod tests {
             // A text in quotes is none, and one that does not end where it seems to.
             ("RUN echo \"<<E \"\nUSER a", &["FROM debian", "RUN echo \"<<E \"", "USER a"]),
             ("RUN <<E\n  E\nENV x; curl evil\nE", &["RUN <<E; E; ENV x; curl evil"]),
-            // Words that are put together.
+            // Words that are assembled.
             ("COPY --fr\\\nom=evil/image /x /y", &[]),
             ("COPY --fr\"om=evil/image\" /x /y", &["COPY --fr\"om=evil/image\" /x /y"]),
             ("ADD git@evil:x /y", &["ADD git@evil:x /y"]),

@@ -123,6 +123,20 @@ impl Trial<'_> {
         if self.was_verified {
             self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], ORDER).await?;
         }
+        self.set_up(step).await?;
+        self.agent(step, played).await?;
+        self.artifacts(step, played).await?;
+        let raised = played.raised.as_ref().map(|(reason, _)| *reason);
+        if raised.is_some_and(|reason| !is_graded(self.play.settings.tasks.as_ref(), reason)) {
+            played.is_over = true;
+            return Ok(());
+        }
+        self.end_processes().await?;
+        self.verify(step, played).await
+    }
+
+    /// What a step brings into the container before somebody works in it: its files, its script, its health check.
+    pub(super) async fn set_up(&mut self, step: &StepFile) -> Result<(), Broken> {
         let user = step.agent_user.as_deref();
         self.lay_workdir(step).await?;
         if self.task.of_step(self.tree(), step, "workdir/setup.sh").is_some() {
@@ -135,18 +149,10 @@ impl Trial<'_> {
                 return Err(Broken::Ended(reason, "SetupError", message));
             }
         }
-        if let Some(health) = &step.health {
-            self.healthy(health, user).await?;
+        match &step.health {
+            Some(health) => self.healthy(health, user).await,
+            None => Ok(()),
         }
-        self.agent(step, played).await?;
-        self.artifacts(step, played).await?;
-        let raised = played.raised.as_ref().map(|(reason, _)| *reason);
-        if raised.is_some_and(|reason| !is_graded(self.play.settings.tasks.as_ref(), reason)) {
-            played.is_over = true;
-            return Ok(());
-        }
-        self.end_processes().await?;
-        self.verify(step, played).await
     }
 
     /// The call of the player.
@@ -289,7 +295,7 @@ impl Trial<'_> {
     }
 
     /// Empties what the verifier uses, and asks the engine whether it is.
-    async fn empty(&self) -> Result<(), Broken> {
+    pub(super) async fn empty(&self) -> Result<(), Broken> {
         let script =
             "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
         self.command_in(Some("/"), script.to_owned(), Some("root"), &[], ORDER).await?;
@@ -316,7 +322,7 @@ impl Trial<'_> {
     }
 
     /// Lays a folder of the task into the container, as `to` below `at`; with an empty `to` only what lies in the folder.
-    async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), Broken> {
+    pub(super) async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), Broken> {
         let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
         let packed = tokio::task::spawn_blocking(move || {
             let mut packed = Packed::changed_now();
@@ -332,7 +338,7 @@ impl Trial<'_> {
     }
 
     /// Runs a command in the container. One that the disk limit ended, or that lost its container, ends the trial.
-    async fn command(
+    pub(super) async fn command(
         &self,
         script: String,
         user: Option<&str>,
@@ -411,13 +417,13 @@ impl Trial<'_> {
     }
 }
 
-/// Whether a step is verified whose agent ended for a reason. MT@k of the paper takes a try for passed only where its agent raised
-/// nothing: one that did not end by itself, or ended with an error, is not verified there.
+/// Whether a step is verified whose agent ended for a reason. MT@k and SR of the paper take a try for passed only where its agent
+/// raised nothing: one that did not end by itself, or ended with an error, is not verified there.
 fn is_graded(tasks: Option<&TaskSettings>, reason: EndReason) -> bool {
     let Some(tasks) = tasks else { return true };
     match (tasks.protocol, tasks.timeout) {
         // It ended by itself, or its task has no solution.
-        (Some(TaskProtocol::MtAtK), _) => {
+        (Some(TaskProtocol::MtAtK | TaskProtocol::Sr), _) => {
             matches!(reason, EndReason::GaveUp | EndReason::NoChange | EndReason::Environment)
         }
         (_, TaskTimeout::Stop) => reason != EndReason::AgentTimeout,
@@ -479,6 +485,8 @@ mod tests {
             background: crate::settings::TaskBackground::Keep,
             protocol,
         };
+        let alone = of(Some(TaskProtocol::Sr), TaskTimeout::Stop);
+        assert!(!is_graded(Some(&alone), R::AgentError) && is_graded(Some(&alone), R::GaveUp));
         let tries = of(Some(TaskProtocol::MtAtK), TaskTimeout::Stop);
         let raised = [R::AgentTimeout, R::AgentError, R::ContextOverflow, R::ToolCallFormat, R::LoopDetected];
         for reason in raised.into_iter().chain([R::AttemptBudget, R::Budget]) {

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::file::{self, StepFile, TaskFile};
 use super::player::Player;
 use super::{Recipe, TaskImage, TaskSeen, pack};
-use crate::settings::{RunSettings, SettingsError};
+use crate::settings::{RunSettings, SettingsError, TaskSettings};
 use crate::state::{Planned, episode_name};
 use crate::{RunError, secrets};
 
@@ -61,6 +61,8 @@ pub(super) struct Task {
     pub(super) is_built: bool,
     /// Whether a solution of it is more than a simulated model writes.
     has_large_solution: bool,
+    /// The first step without a reference solution, of those that have a step behind them.
+    unsolved: Option<String>,
     /// Whether its tests print CASE lines, once somebody has asked.
     uses_cases: OnceLock<bool>,
 }
@@ -257,6 +259,7 @@ impl Task {
             lacks: Vec::new(),
             is_built: false,
             has_large_solution: false,
+            unsolved: None,
             uses_cases: OnceLock::new(),
         };
         if let Ok(read) = &task.read {
@@ -293,6 +296,9 @@ impl Task {
         self.has_large_solution = of_steps
             .chain(["solution".to_owned()])
             .any(|folder| !pack::is_solution_written(tree, &join(&self.folder, &folder)));
+        let earlier = file.steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        let unsolved = earlier.iter().find(|step| self.solution(tree, step).is_none());
+        self.unsolved = unsolved.map(|step| step.name.clone());
         // An image that is named wins, as with Harbor.
         (self.lacks, self.is_built) = (lacks, has_recipe && file.image.is_none());
     }
@@ -330,8 +336,10 @@ impl Task {
         refusals.extend(self.lacks.iter().cloned());
         let handed = secrets::forwarded(settings);
         let players = [&read.file.env, &read.file.solution_env];
-        // The simulated model executes the solution as well.
-        let is_solved = settings.agent == Player::Oracle.word() || settings.has_simulated_model();
+        let plays_alone = settings.tasks.as_ref().is_some_and(TaskSettings::plays_alone);
+        // The simulated model executes the solution as well, and so do steps that are played by themselves.
+        let is_solved =
+            settings.agent == Player::Oracle.word() || settings.has_simulated_model() || plays_alone;
         let environments = players.into_iter().take(if is_solved { 2 } else { 1 });
         let environments = environments.chain(read.file.steps.iter().map(|step| &step.verifier_env));
         for why in environments.filter_map(|env| variables(env, &handed).err()) {
@@ -344,6 +352,11 @@ impl Task {
                 "a solution of it holds more than {} MiB or {} entries, more than the simulated model writes: play it with agent=ORACLE",
                 pack::LARGEST_SOLUTION >> 20,
                 pack::MOST_FILES
+            ));
+        }
+        if plays_alone && let Some(step) = &self.unsolved {
+            refusals.push(format!(
+                "its step {step} has no reference solution (solution/solve.sh), and with harbor.protocol=sr later steps begin from it"
             ));
         }
         if settings.asks_model() && settings.reach == sandbox::Reach::Open && !read.file.is_public {

@@ -94,7 +94,7 @@ pub(super) fn not_open() -> SandboxError {
     }
 }
 
-/// Plays a trial. One that was cut off is played again from its first step: its container is gone.
+/// Plays a trial. One that was cut off is retried from its first step: its container is gone.
 pub(crate) async fn play(
     play: Arc<Play>,
     planned: Planned,
@@ -123,6 +123,8 @@ pub(crate) async fn play(
     let mut trajectory = opened.trajectory;
     trajectory.head.task = Some(task.name.clone());
     trajectory.head.title = file.title.clone();
+    trajectory.head.protocol =
+        play.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone()).and_then(|tasks| tasks.protocol);
     let mut trial = Trial {
         owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
         play: &play,
@@ -185,7 +187,7 @@ impl Trial<'_> {
             Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
             Err(error) => return Ok(self.broken(&error)),
         }
-        let file = self.file;
+        let (file, plays_alone) = (self.file, self.plays_alone());
         for (step, number) in file.steps.iter().take(self.planned.turns as usize).zip(1_u32..) {
             if let Some(ended) = self.held().await {
                 return Ok(ended);
@@ -232,10 +234,21 @@ impl Trial<'_> {
                     continue;
                 }
                 let is_last = number == self.planned.turns;
+                // What comes next does not rest on what this one left, whatever it came to.
+                if plays_alone && (passed || is_tried_again(reason)) {
+                    break;
+                }
                 if !is_last && (is_over || below.is_some() || !passed && self.play.settings.fail_stop) {
                     return Ok(Ended::Over(reason, None));
                 }
                 break;
+            }
+            if let Some(before) = before.as_ref().filter(|_| plays_alone && number < self.planned.turns) {
+                match self.advance(before, step).await {
+                    Ok(None) => {}
+                    Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
+                    Err(error) => return Ok(self.broken(&error)),
+                }
             }
         }
         let all = self.trajectory.stamina() == self.planned.turns;
@@ -493,7 +506,7 @@ impl Trial<'_> {
         Ok(EpisodeEnd::Over)
     }
 
-    /// The run ends before the trial does: its trajectory says why, until a resume plays it again.
+    /// The run ends before the trial does: its trajectory says why, until a resume retries it.
     fn leave(&mut self) -> Result<EpisodeEnd, RunError> {
         self.status.rest();
         self.status.set(|shown| {

@@ -137,7 +137,7 @@ fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     let lost = read(room.path()).unwrap();
     assert_eq!(lost.state, RunState::Lost, "it could not be written down how it ended");
     assert!(lost.seconds <= 1.0 + begun.elapsed().as_secs_f64(), "nobody plays it: {}", lost.seconds);
-    // Whoever goes on with it holds it again, and counts nothing of the time in between.
+    // Whoever continues it holds it again, and counts nothing of the time in between.
     let _held = crate::state::Lock::take(&place).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Running);
     assert!(shown(&place, run, false).seconds <= 1.0 + begun.elapsed().as_secs_f64());

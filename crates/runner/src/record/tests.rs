@@ -311,7 +311,7 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
     again.write().unwrap();
     assert_eq!(Trajectory::read(&folder).unwrap().unwrap().summaries().len(), 2);
 
-    // Left with a reason that a resume takes back, and gone on with in a further turn.
+    // Left with a reason that a resume takes back, and resumed in a further turn.
     let mut again = Trajectory::read(&folder).unwrap().unwrap();
     again.end.end_reason = Some(EndReason::Cancelled);
     again.write().unwrap();
@@ -325,7 +325,7 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
     for cut in [10, whole.len() / 2, whole.len() - 2] {
         std::fs::write(folder.join("trajectory.json"), &whole[..cut]).unwrap();
         let error = Trajectory::read(&folder).unwrap_err().to_string();
-        assert!(error.contains("cannot be gone on with"), "{error}");
+        assert!(error.contains("cannot be resumed"), "{error}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! `trajectory.json`: replaced as a whole after every attempt, at the cost of the turn that changed.
 //!
 //! The file has a line for each turn: a head, turns, an end. Turns that are decided do not change, so that the new file is
-//! the begin of the old one (copied by the kernel), the current turn, and the end. Nothing of earlier turns is kept in
+//! the start of the old one (copied by the kernel), the current turn, and the end. Nothing of earlier turns is kept in
 //! memory. The file is ordinary JSON; that it has these lines matters only to this module, which reads it again at a
 //! resume.
 
@@ -35,6 +35,9 @@ pub(crate) struct Head {
     /// The name of the task that the scenario is, where it is one of Harbor's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) task: Option<String>,
+    /// The protocol of a task whose turns are no chain: each was played by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) protocol: Option<crate::settings::TaskProtocol>,
 }
 
 /// What stands behind them.
@@ -125,10 +128,10 @@ pub(crate) struct AttemptRecord {
     /// Tokens and cost by the harness's own count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) harness_tokens: Option<Tokens>,
-    /// How often it was played again from its snapshot because of something outside the agent.
+    /// How often it was retried from its snapshot because of something outside the agent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) repeats: u32,
-    /// The agent's session could not be gone on with, and began anew at this attempt.
+    /// The agent's session could not be resumed, and began anew at this attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) session_restarted: bool,
     /// The reward that decides, of a step of a task.
@@ -214,7 +217,7 @@ pub(crate) struct Trajectory {
     done: Vec<TurnSummary>,
     /// Bytes of the file up to the end of the last of them; 0 = there is none.
     prefix: u64,
-    /// The same of the turn in play, as it was written last.
+    /// The same of the running turn, as it was written last.
     current_ends: u64,
     /// The turn in play.
     pub(crate) current: Option<TurnRecord>,
@@ -231,6 +234,7 @@ impl Trajectory {
             attempt_limit,
             started_at: crate::clock::now(),
             task: None,
+            protocol: None,
         };
         let path = folder.join("trajectory.json");
         Self { path, head, end: End::default(), done: Vec::new(), prefix: 0, current_ends: 0, current: None }
@@ -248,7 +252,7 @@ impl Trajectory {
         let (head, mut turns, end, ends) = read.map_err(|what| {
             disk::at(
                 &path,
-                format!("it is not as Stamina Lab wrote it ({what}), so that it cannot be gone on with"),
+                format!("it is not as Stamina Lab wrote it ({what}), so that it cannot be resumed"),
             )
         })?;
         let current = turns.last.take();

@@ -19,6 +19,7 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
             let protocol = match keys.word("harbor.protocol") {
                 Some("evocode") => Some(TaskProtocol::Evocode),
                 Some("mt_at_k") => Some(TaskProtocol::MtAtK),
+                Some("sr") => Some(TaskProtocol::Sr),
                 _ => None,
             };
             let background = match keys.word("harbor.background") {
@@ -48,33 +49,74 @@ const TRIES: u32 = 4;
 pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(), SettingsError> {
     let Some(tasks) = &mut s.tasks else { return Ok(()) };
     let Some(protocol) = tasks.protocol else { return Ok(()) };
-    let is_tries = protocol == TaskProtocol::MtAtK;
-    let (word, timeout, timeout_word) = match protocol {
-        TaskProtocol::Evocode => ("evocode", TaskTimeout::Graded, "graded"),
-        TaskProtocol::MtAtK => ("mt_at_k", TaskTimeout::Stop, "stop"),
-    };
+    let sets = Sets::of(protocol);
     let contradicts = |key: &str, wanted: &str| {
+        let word = protocol.as_str();
         Err(SettingsError::of(
             key,
             format!("harbor.protocol={word} sets it to {wanted}: leave one of them out"),
         ))
     };
-    for key in ["fail_stop", "restore_before_try"] {
-        if keys.truth(key).is_some_and(|given| given != is_tries) {
-            return contradicts(key, if is_tries { "true" } else { "false" });
+    for (key, set) in [("fail_stop", sets.fail_stop), ("restore_before_try", sets.restore_before_try)] {
+        if keys.truth(key).is_some_and(|given| given != set) {
+            return contradicts(key, if set { "true" } else { "false" });
         }
     }
-    if keys.word("harbor.timeout").is_some_and(|given| given != timeout_word) {
-        return contradicts("harbor.timeout", timeout_word);
+    let timeout = match sets.timeout {
+        TaskTimeout::Graded => "graded",
+        TaskTimeout::Stop => "stop",
+    };
+    if keys.word("harbor.timeout").is_some_and(|given| given != timeout) {
+        return contradicts("harbor.timeout", timeout);
     }
     let given = keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit"));
-    if !is_tries && given.is_some_and(|given| given != 1) {
-        return contradicts("attempt_limit", "1");
+    if !sets.takes_attempts && given.is_some_and(|given| given != sets.attempts) {
+        return contradicts("attempt_limit", &sets.attempts.to_string());
     }
-    tasks.timeout = timeout;
-    s.attempt_limit = given.unwrap_or(if is_tries { TRIES } else { 1 });
-    (s.fail_stop, s.restore_before_try) = (is_tries, is_tries);
+    tasks.timeout = sets.timeout;
+    s.attempt_limit = given.unwrap_or(sets.attempts);
+    (s.fail_stop, s.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
     Ok(())
+}
+
+/// What a protocol sets.
+struct Sets {
+    fail_stop: bool,
+    restore_before_try: bool,
+    timeout: TaskTimeout,
+    /// Attempts at a step, unless others are given.
+    attempts: u32,
+    /// Whether others may be given.
+    takes_attempts: bool,
+}
+
+impl Sets {
+    const fn of(protocol: TaskProtocol) -> Self {
+        match protocol {
+            TaskProtocol::Evocode => Self {
+                fail_stop: false,
+                restore_before_try: false,
+                timeout: TaskTimeout::Graded,
+                attempts: 1,
+                takes_attempts: false,
+            },
+            TaskProtocol::MtAtK => Self {
+                fail_stop: true,
+                restore_before_try: true,
+                timeout: TaskTimeout::Stop,
+                attempts: TRIES,
+                takes_attempts: true,
+            },
+            // What an agent leaves of a step is in no later one, so none ends the others.
+            TaskProtocol::Sr => Self {
+                fail_stop: false,
+                restore_before_try: true,
+                timeout: TaskTimeout::Stop,
+                attempts: 1,
+                takes_attempts: true,
+            },
+        }
+    }
 }
 
 /// What is short for a key of tasks is none of another benchmark.
@@ -219,6 +261,10 @@ mod tests {
         let tries = |k| (k, true, true, Some(TaskTimeout::Stop));
         assert_eq!(of(with(&["harbor.protocol=mt_at_k"]).unwrap()), tries(4));
         assert_eq!(of(with(&["harbor.protocol=mt_at_k", "attempt_limit=2"]).unwrap()), tries(2));
+        let alone = |k| (k, true, false, Some(TaskTimeout::Stop));
+        assert_eq!(of(with(&["harbor.protocol=sr"]).unwrap()), alone(1));
+        assert_eq!(of(with(&["harbor.protocol=sr", "attempt_limit=4"]).unwrap()), alone(4));
+        assert!(with(&["harbor.protocol=sr"]).unwrap().tasks.unwrap().plays_alone());
         let chain = (1, false, false, Some(TaskTimeout::Graded));
         assert_eq!(of(with(&["harbor.protocol=evocode"]).unwrap()), chain);
         assert_eq!(of(with(&[]).unwrap()), chain, "what is played unless something is said");
@@ -227,6 +273,8 @@ mod tests {
             (["harbor.protocol=mt_at_k", "harbor.timeout=graded"], "harbor.timeout: "),
             (["harbor.protocol=evocode", "attempt_limit=4"], "attempt_limit: "),
             (["harbor.protocol=evocode", "restore_before_try=true"], "restore_before_try: "),
+            (["harbor.protocol=sr", "fail_stop=true"], "fail_stop: "),
+            (["harbor.protocol=sr", "restore_before_try=false"], "restore_before_try: "),
         ] {
             let refused = with(&more).unwrap_err();
             assert!(
@@ -242,6 +290,7 @@ mod tests {
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.background=end"],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=sr", "attempt_limit=2"],
             &[
                 "agent=MINI_SWE",
                 "tasks=/t",

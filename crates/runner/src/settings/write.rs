@@ -78,11 +78,7 @@ impl File {
             TaskBackground::End => "end",
         };
         self.put("harbor.background", background);
-        let protocol = tasks.protocol.map(|protocol| match protocol {
-            TaskProtocol::Evocode => "evocode",
-            TaskProtocol::MtAtK => "mt_at_k",
-        });
-        self.put("harbor.protocol", protocol);
+        self.put("harbor.protocol", tasks.protocol.map(TaskProtocol::as_str));
         self.put("harbor.attempt_limit", s.attempt_limit);
         self.put("restore_before_try", s.restore_before_try);
         let named: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();

@@ -268,7 +268,7 @@ impl Lines {
     }
 }
 
-/// Without colours and other control sequences.
+/// Without colors and other control sequences.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut characters = line.chars();

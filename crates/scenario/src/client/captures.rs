@@ -9,7 +9,7 @@ const KEPT: usize = 16 << 20;
 /// What a value or key weighs beside its text.
 const NODE: usize = 16;
 
-/// How much more may be put together. A few captures that stand for each other's doubles would otherwise grow without
+/// How much more may be assembled. A few captures that stand for each other's doubles would otherwise grow without
 /// bound: a suite may be hostile, and a server in this process has no limit of its own.
 #[derive(Debug)]
 pub(super) struct Room(usize);

@@ -77,7 +77,7 @@ const AGENTS: &[&str] = &[
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 const TIMEOUTS: &[&str] = &["graded", "stop"];
 const BACKGROUND: &[&str] = &["keep", "end"];
-const PROTOCOLS: &[&str] = &["evocode", "mt_at_k"];
+const PROTOCOLS: &[&str] = &["evocode", "mt_at_k", "sr"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
 const MODES: &[&str] = &["gateway", "direct", "oracle"];

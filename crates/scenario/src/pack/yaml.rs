@@ -258,7 +258,7 @@ fn is_plain(text: &str) -> bool {
     (first.is_ascii_alphabetic() || matches!(first, b'_' | b'/'))
         && rest.iter().all(|b| b.is_ascii_alphanumeric() || b"_-/. ()'`=;+".contains(b))
         && bytes.last() != Some(&b' ')
-        // Some readers take it for the begin of a list's entry where a bracket or comma follows.
+        // Some readers take it for the start of a list's entry where a bracket or comma follows.
         && !text.ends_with(" -")
         && !is_special(text)
 }

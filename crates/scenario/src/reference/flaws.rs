@@ -16,7 +16,7 @@ macro_rules! flaws {
 }
 
 flaws! {
-    /// Faults of behaviour that a mutant can have and a schema cannot express. The reference has none. A flaw holds for
+    /// Faults of behavior that a mutant can have and a schema cannot express. The reference has none. A flaw holds for
     /// the whole API.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]

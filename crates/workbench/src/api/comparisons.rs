@@ -107,8 +107,8 @@ pub struct CompareRequest {
     pub pairs: Pairs,
 }
 
-/// How a member is drawn on this page: colour = model, dash = harness; when only one of them varies, it takes both. No two
-/// of eight members share their marker, so that they are told apart without colour, too.
+/// How a member is drawn on this page: color = model, dash = harness; when only one of them varies, it takes both. No two
+/// of eight members share their marker, so that they are told apart without color, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Swatch {
     /// 1 to 8: `--series-N`.

@@ -360,7 +360,7 @@ pub struct WarningsOf {
 pub struct DrawFigure {
     /// Which.
     pub figure: FigureOf,
-    /// Colours.
+    /// Colors.
     pub theme: FigureTheme,
     /// Width in px.
     pub width: f64,

@@ -128,7 +128,7 @@ pub enum FigureKind {
     FirstFailures,
 }
 
-/// Which set of tokens colours a figure.
+/// Which set of tokens colors a figure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureTheme {
@@ -146,7 +146,7 @@ pub struct RunFigureRequest {
     pub run: String,
     /// Which figure.
     pub kind: FigureKind,
-    /// Colours.
+    /// Colors.
     pub theme: FigureTheme,
     /// Width of the drawing in px.
     pub width: f64,

@@ -22,14 +22,14 @@ pub struct RunFolder {
     pub folder: String,
 }
 
-/// A run that was begun or is gone on with.
+/// A run that was begun or is resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct StartedRun {
     /// Results folder, absolute.
     pub folder: String,
 }
 
-/// Goes on with a run that was stopped or killed.
+/// Continues a run that was stopped or killed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ResumeRun {
     /// Results folder.
@@ -290,7 +290,7 @@ pub struct LiveEpisode {
     pub stamina: u32,
     /// Why it ended.
     pub end_reason: Option<EndReason>,
-    /// Whether it is over and can be played on, because what ended it was not its agent.
+    /// Whether it is over and can be continued, because what ended it was not its agent.
     pub goes_on: bool,
     /// Wall seconds in which it was played.
     pub seconds: f64,
@@ -336,9 +336,9 @@ pub enum RunAction {
     Pause,
     /// Takes back `pause`.
     Continue,
-    /// Ends it; attempts in flight are played again after a resume.
+    /// Ends it; attempts in flight are retried after a resume.
     Stop,
-    /// Ends the attempt of an episode and plays it again from its snapshot.
+    /// Ends the attempt of an episode and retries it from its snapshot.
     Retry {
         /// Which.
         episode: String,

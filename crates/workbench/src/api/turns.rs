@@ -156,7 +156,7 @@ pub struct TurnDetail {
     pub files: Vec<LogInfo>,
 }
 
-/// A piece of a text. Control characters other than line feed and tab are escaped; ANSI colour codes are kept only
+/// A piece of a text. Control characters other than line feed and tab are escaped; ANSI color codes are kept only
 /// where `ansi` says so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TextPage {

@@ -37,7 +37,7 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
         scenarios(pools),
         planned_turns(pools),
         Line {
-            more: Some("more attempts favour"),
+            more: Some("more attempts favor"),
             ..each(
                 "Attempt limit",
                 pools,

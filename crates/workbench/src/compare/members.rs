@@ -18,7 +18,7 @@ use crate::rounds;
 use crate::sessions::no_stamina;
 use crate::summary::{ended, of_one_turn, of_unknown_turns, run_record, turn_axis};
 
-/// Series colours and dash patterns that there are.
+/// Series colors and dash patterns that there are.
 const COLOURS: usize = 8;
 const DASHES: usize = 8;
 
@@ -381,7 +381,7 @@ fn runs_of(
     Ok((member, records, left_out))
 }
 
-/// Colour = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
+/// Color = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
 /// members alike, every member gets its own. Members that share their dash get markers of their own.
 fn draw(pools: &mut [Pool]) {
     fn index(levels: &[String]) -> Vec<usize> {

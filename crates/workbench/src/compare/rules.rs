@@ -34,7 +34,7 @@ pub(crate) struct Rule {
     pub(crate) keys: &'static [&'static str],
     /// What it does.
     pub(crate) effect: Effect,
-    /// Of a number: whom more of it favours, `longer time favours`.
+    /// Of a number: whom more of it favors, `longer time favours`.
     pub(crate) more: Option<&'static str>,
     /// What a difference means, in words.
     pub(crate) note: &'static str,
@@ -65,14 +65,14 @@ const BUDGETS: &str = "agents had different budgets";
 
 /// A budget of tokens or dollars, as our own runner writes it.
 const fn budget(label: &'static str, keys: &'static [&'static str]) -> Rule {
-    Rule { unlimited: true, ..more(label, keys, Effect::NotComparable, "a larger budget favours", BUDGETS) }
+    Rule { unlimited: true, ..more(label, keys, Effect::NotComparable, "a larger budget favors", BUDGETS) }
 }
 
 /// A limit on time, likewise.
 const fn minutes(label: &'static str, keys: &'static [&'static str]) -> Rule {
     Rule {
         unlimited: true,
-        ..more(label, keys, Effect::NotComparable, "longer time favours", "agents had different time")
+        ..more(label, keys, Effect::NotComparable, "longer time favors", "agents had different time")
     }
 }
 
@@ -141,21 +141,21 @@ pub(crate) static RULES: &[Rule] = &[
             "agent_timeout",
         ],
         Effect::NotComparable,
-        "longer time favours",
+        "longer time favors",
         "agents had different time",
     ),
     more(
         "Agent timeout, at most",
         &["agent.max_timeout_sec"],
         Effect::NotComparable,
-        "longer time favours",
+        "longer time favors",
         "agents had different time",
     ),
     more(
         "Agent timeout, multiplier",
         &["agent_timeout_multiplier", "^timeout_multiplier"],
         Effect::NotComparable,
-        "longer time favours",
+        "longer time favors",
         "agents had different time",
     ),
     rule(
@@ -186,7 +186,7 @@ pub(crate) static RULES: &[Rule] = &[
         "Time of an attempt",
         &["limits.attempt_minutes"],
         Effect::NotComparable,
-        "longer time favours",
+        "longer time favors",
         "agents had different time",
     ),
     budget("Token budget of an attempt", &["limits.attempt.tokens"]),
@@ -210,14 +210,14 @@ pub(crate) static RULES: &[Rule] = &[
             "max_rounds",
         ],
         Effect::NotComparable,
-        "more steps favour",
+        "more steps favor",
         "agents had different numbers of steps",
     ),
     more(
         "Budget",
         &["cost_limit", "max_cost*", "budget*", "max_budget*", "token_limit", "max_total_tokens"],
         Effect::NotComparable,
-        "a larger budget favours",
+        "a larger budget favors",
         BUDGETS,
     ),
     // What is played.
@@ -306,13 +306,13 @@ pub(crate) static RULES: &[Rule] = &[
         "Reasoning effort",
         &["reasoning_effort", "reasoning.effort", "effort", "model_reasoning_effort"],
         Effect::CannotBeRuledOut,
-        "more reasoning may favour",
+        "more reasoning may favor",
     ),
     rule(
         "Thinking budget",
         &["*thinking*", "budget_tokens"],
         Effect::CannotBeRuledOut,
-        "more reasoning may favour",
+        "more reasoning may favor",
     ),
     rule(
         "Output limit",
@@ -324,7 +324,7 @@ pub(crate) static RULES: &[Rule] = &[
         "Context limit",
         &["max_input_tokens", "context_window", "context_length", "context_limit", "max_context*", "num_ctx"],
         Effect::CannotBeRuledOut,
-        "a longer context may favour",
+        "a longer context may favor",
     ),
     rule(
         "Context compaction",
@@ -349,7 +349,7 @@ pub(crate) static RULES: &[Rule] = &[
         "Verifier timeout",
         &["verifier.*timeout*", "verifier_timeout*"],
         Effect::CannotBeRuledOut,
-        "longer time may favour",
+        "longer time may favor",
         "a slow server may pass under the longer one",
     ),
     rule(

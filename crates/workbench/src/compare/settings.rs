@@ -43,7 +43,7 @@ pub(crate) struct Line<'a> {
     pub(crate) values: Vec<Vec<Option<Setting>>>,
     /// What a difference does.
     pub(crate) effect: Effect,
-    /// Of a number: whom more of it favours.
+    /// Of a number: whom more of it favors.
     pub(crate) more: Option<&'a str>,
     /// What a difference means.
     pub(crate) note: String,

@@ -39,7 +39,7 @@ pub enum MadeAgain {
 }
 
 impl Workbench {
-    /// Makes a figure again from the spec in a file: the same bytes, unless place or colours are changed.
+    /// Makes a figure again from the spec in a file: the same bytes, unless place or colors are changed.
     pub fn export_again(&self, request: &SpecFile) -> Result<MadeAgain, ApiError> {
         let is_csv = request.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
         let path = if is_csv {

@@ -7,14 +7,14 @@ pub(super) fn of(spec: &FigureSpec) -> String {
     figures::caption(spec)
 }
 
-/// What does not read well: series that a printer without colours does not tell apart.
+/// What does not read well: series that a printer without colors does not tell apart.
 pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
     const MOST: usize = 3;
     let mut found = figures::greyscale_check(spec);
     if found.len() > MOST {
         let more = found.len() - MOST;
         found.truncate(MOST);
-        found.push(format!("{more} more pairs cannot be told apart in greyscale"));
+        found.push(format!("{more} more pairs cannot be told apart in grayscale"));
     }
     found
 }

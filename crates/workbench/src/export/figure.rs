@@ -23,7 +23,7 @@ use crate::published;
 pub(super) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
 
 impl Workbench {
-    /// A figure with its data; place and colours are still to be chosen.
+    /// A figure with its data; place and colors are still to be chosen.
     pub(super) fn figure_spec(&self, of: &FigureOf) -> Result<FigureSpec, ApiError> {
         let (figure, method) = match of {
             FigureOf::Survival { of, bands } => {
@@ -106,7 +106,7 @@ impl Workbench {
     }
 }
 
-/// A spec whose place and colours are still to be chosen.
+/// A spec whose place and colors are still to be chosen.
 fn printed(figure: Figure, method: Method) -> FigureSpec {
     FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method)
 }
@@ -134,7 +134,7 @@ fn failure_shares(data: &api::Failures, group: FailureGrouping) -> FailureShares
     FailureShares { groups: groups.take(200).collect(), classes, unit: "failed attempts".to_owned(), form }
 }
 
-/// Colours and marks count from 1 on the pages and from 0 in figures.
+/// Colors and marks count from 1 on the pages and from 0 in figures.
 fn label(member: &ComparedMember) -> SeriesLabel {
     marked(&member.name, member.swatch, member.simulated)
 }

@@ -47,7 +47,7 @@ pub(super) fn check(settings: &RunSettings) -> Option<Check> {
     checked(&settings.extra.binds, dirs::home_dir().as_deref())
 }
 
-/// Refuses to go on with a run whose binds would hand over the machine: its folder may come from somebody else.
+/// Refuses to continue with a run whose binds would hand over the machine: its folder may come from somebody else.
 pub(super) fn resumable(folder: &Path, settings: &RunSettings) -> Result<(), ApiError> {
     match check(settings).filter(|check| check.state == CheckState::Fail) {
         Some(check) => Err(ApiError::new("run.binds", check.sentence.unwrap_or(check.title))

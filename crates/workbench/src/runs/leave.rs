@@ -1,6 +1,6 @@
 //! Leaving: what the runs of this process have in flight when it is to end, and stopping them before it does.
 //!
-//! A run is played by the process that began it. Ended at once, it is lost as by a kill: its attempts are played again from
+//! A run is played by the process that began it. Ended at once, it is lost as by a kill: its attempts are retried from
 //! their snapshots, and what they have spent is spent twice.
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct InFlight {
     /// Runs that it plays.
     pub runs: u32,
-    /// Attempts of them that are in play.
+    /// Attempts of them that are running.
     pub attempts: u32,
 }
 

@@ -293,7 +293,7 @@ mod tests {
         let next = ask(temp.path(), LiveLogKind::Agent, Some(&more.next));
         assert_eq!(texts(&next), ["second attempt", "that says more"]);
         assert_eq!((next.fresh, next.of), (true, Some((4, 2))));
-        // The same attempt, played again.
+        // The same attempt, retried.
         begins(9, 2, "second attempt\nthat says more\n");
         assert!(ask(temp.path(), LiveLogKind::Agent, Some(&next.next)).fresh);
     }

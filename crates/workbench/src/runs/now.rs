@@ -227,7 +227,7 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
         if matches!(found.phase, Phase::Over | Phase::Queued) && !goes_on(found.phase, found.end_reason) {
             return Err(ApiError::new(
                     "run.episode_not_live",
-                    format!("No attempt of {episode} is in play"),
+                    format!("No attempt of {episode} is running"),
                 )
                 .at(folder.display().to_string())
                 .hint("An episode that its agent ended is a result, and stays; one that the endpoint ended can be retried"));
@@ -242,7 +242,7 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
     control::change(folder, change).map_err(run_error)
 }
 
-/// Whether an episode is over and can be played on: what ended it was not its agent.
+/// Whether an episode is over and can be continued: what ended it was not its agent.
 fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
     phase == Phase::Over && end_reason.is_some_and(live::is_played_on)
 }

@@ -142,7 +142,7 @@ impl Workbench {
         self.begin(folder, here, move |on_event| Box::pin(runner::run(settings, on_event)))
     }
 
-    /// Goes on with a run that was stopped or killed, in the background of this process.
+    /// Continues a run that was stopped or killed, in the background of this process.
     pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
         let folder = super::now::folder_of(&request.folder)?;
         let known = runner::live::read(&folder).map_err(run_error)?;

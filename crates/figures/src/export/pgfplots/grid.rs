@@ -121,7 +121,7 @@ fn mean(picture: &mut Picture, plan: &Plan, mean: &MeanOfLine) {
     }
 }
 
-/// A colour by its parts.
+/// A color by its parts.
 fn rgb(RGBColor(r, g, b): RGBColor) -> String {
     format!("{{rgb,255:red,{r};green,{g};blue,{b}}}")
 }

@@ -10,7 +10,7 @@ use crate::sheet::Sheet;
 use crate::spec::{FailureShares, FigureSpec, SeriesLabel};
 use crate::tex::escape;
 
-/// Fills of classes, told apart in grey, too.
+/// Fills of classes, told apart in gray, too.
 const FILLS: [&str; 6] = ["black!80", "stamina1!90", "stamina0!65", "stamina2!45", "stamina3!35", "black!12"];
 
 pub(super) fn failure_shares(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) {

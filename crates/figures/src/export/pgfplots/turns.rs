@@ -138,7 +138,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     }
 }
 
-/// Numbers at risk under the labelled turns, a line a run, each with its line's colour and dashes.
+/// Numbers at risk under the labeled turns, a line a run, each with its line's color and dashes.
 fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turns: u32, ticks: &[u32]) {
     let line = picture.line();
     let top = place.bottom - picture.under_axis();

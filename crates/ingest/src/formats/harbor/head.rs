@@ -23,7 +23,7 @@ pub(super) struct Head {
     pub(super) source: Option<String>,
     /// The repository that the task was taken from.
     pub(super) repository: Option<String>,
-    /// Whether the agent goes on with its session from step to step.
+    /// Whether the agent continues with its session from step to step.
     pub(super) resumes: bool,
 }
 

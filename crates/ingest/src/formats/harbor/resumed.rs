@@ -1,7 +1,7 @@
 //! Sessions that go on from step to step.
 //!
-//! With `--resume-trajectory` an agent goes on with the session of the step before, and most of Harbor's agents then read
-//! the whole session again: the counts of a step are those since the begin of the session, and its trajectory begins with
+//! With `--resume-trajectory` an agent continues with the session of the step before, and most of Harbor's agents then read
+//! the whole session again: the counts of a step are those since the start of the session, and its trajectory begins with
 //! what earlier steps said. Three things together show it: the trial was run so, the trajectory of each step contains the
 //! messages of the one before, and no count ever falls. Then a step has the difference.
 
@@ -33,8 +33,8 @@ impl Session {
     }
 }
 
-/// Makes what was counted since the begin of a session into what each step has spent. `steps` are those of a trial whose
-/// agent goes on with its session, in their order, with their `sessions`.
+/// Makes what was counted since the start of a session into what each step has spent. `steps` are those of a trial whose
+/// agent continues with its session, in their order, with their `sessions`.
 pub(super) fn settle(
     agent: &str,
     path: &str,

@@ -1,7 +1,7 @@
 //! The file of records: a line each, appended while the program runs.
 //!
 //! A program that was killed in the middle of a line leaves it cut off, and the next record that it appends begins on the same
-//! line. Such a line holds the begin of one record and the whole of another.
+//! line. Such a line holds the start of one record and the whole of another.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -63,8 +63,8 @@ fn agent(piece: &[u8]) -> Option<String> {
     json.next()?.ok().filter(|name| !name.trim().is_empty())
 }
 
-/// The records that a line holds: one, or the begin of one and others behind it. Inside a record every quote of a text is
-/// escaped, so its begin can only stand where a record begins.
+/// The records that a line holds: one, or the start of one and others behind it. Inside a record every quote of a text is
+/// escaped, so its start can only stand where a record begins.
 pub(super) fn pieces(line: &[u8]) -> Vec<&[u8]> {
     let mut begins: Vec<usize> = Vec::new();
     let mut from = 1;

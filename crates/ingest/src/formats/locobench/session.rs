@@ -163,7 +163,7 @@ fn written(log: &[Node]) -> Files<'_> {
     files
 }
 
-/// A session as it is put together.
+/// A session as it is assembled.
 #[derive(Debug)]
 pub(super) struct Played {
     pub(super) episode: Episode,

@@ -27,7 +27,7 @@ const REQUEST_CAP: u64 = 8 << 10;
 /// Logs that belong to no turn and are listed with the episode.
 const LOOSE_CAP: usize = 2_000;
 
-/// A turn while it is put together.
+/// A turn while it is assembled.
 #[derive(Default)]
 struct Building {
     title: Option<String>,

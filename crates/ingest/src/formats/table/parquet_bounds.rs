@@ -1,7 +1,7 @@
 //! What a Parquet file may ask for, looked at before the library that decodes it sets memory aside.
 //!
 //! The library takes sizes at their word: a schema of many levels is read by recursion, a page of a few bytes that states two
-//! gigabytes gets them, and gzip unpacks to whatever comes out. So the begin of the footer and the heads of all pages are
+//! gigabytes gets them, and gzip unpacks to whatever comes out. So the start of the footer and the heads of all pages are
 //! read here first, by the types of the format's definition; what has other types is refused, since the library would read it
 //! as something else (<https://github.com/apache/parquet-format>, `parquet.thrift`).
 

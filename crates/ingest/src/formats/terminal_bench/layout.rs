@@ -43,7 +43,7 @@ pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String
             entry: Some(entry.clone()),
             has_result: false,
         };
-        // A trial that was played again stands once; the last entry is the one that counts.
+        // A trial that was retried stands once; the last entry is the one that counts.
         named.insert((task, name), trial);
     }
     for task in folders(tree, at) {

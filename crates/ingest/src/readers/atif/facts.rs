@@ -178,7 +178,7 @@ impl Message {
     }
 }
 
-/// The same for equal texts. Of a long one its begin counts, as of a text that is kept.
+/// The same for equal texts. Of a long one its start counts, as of a text that is kept.
 pub(super) fn print(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     cut(text.trim(), TEXT_CAP).0.hash(&mut hasher);

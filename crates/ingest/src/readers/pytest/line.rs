@@ -10,7 +10,7 @@ use model::TestOutcome;
 
 use super::Counts;
 
-/// Takes colour codes and other terminal sequences out.
+/// Takes color codes and other terminal sequences out.
 pub(super) fn without_ansi(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
@@ -167,7 +167,7 @@ const WORDS: [(&str, Word); 9] = [
     ("xpass", Word::Xpass),
 ];
 
-/// An outcome word at the begin of a text, and what follows it.
+/// An outcome word at the start of a text, and what follows it.
 pub(super) fn leading_word(text: &str) -> Option<(Word, &str)> {
     if !text.starts_with(|c: char| c.is_ascii_uppercase() || c == 'x') {
         return None;

@@ -41,7 +41,7 @@ fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
         "[environment.env]\nKEY = \"${SOME_KEY_OF_NOBODY}\"\nOTHER = \"${NONE:-x}\"\nPLAIN = \"$HOME\"\n",
     );
     put(&at, "5-broken/task.toml", "[[steps]]\nname = 1\n");
-    task(&at, "6-odd", "colour = 1\n[environment]\nstorage_mb = 10240\n");
+    task(&at, "6-odd", "color = 1\n[environment]\nstorage_mb = 10240\n");
     put(&at, "not-a-task/readme.md", "");
     let tasks = Tasks::open(&at).unwrap();
     let seen = tasks.seen(&settings(&[]));
@@ -52,7 +52,7 @@ fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
     assert_eq!(refused, wanted, "{seen:?}");
     assert!(seen[1].refused[0].starts_with("environment/docker-compose.yaml"), "{seen:?}");
     assert!(seen[3].refused[0].contains("docker.env_vars=SOME_KEY_OF_NOBODY"), "{seen:?}");
-    assert!(seen[5].notes.iter().any(|note| note.contains("the key colour")), "{seen:?}");
+    assert!(seen[5].notes.iter().any(|note| note.contains("the key color")), "{seen:?}");
     assert!(seen[0].notes.iter().any(|note| note.contains("limits.network=open")), "{seen:?}");
     let storage = |task: &TaskSeen| task.notes.iter().any(|note| note.contains("10240 MB of storage"));
     assert!(storage(&seen[5]) && !storage(&seen[0]), "{seen:?}");

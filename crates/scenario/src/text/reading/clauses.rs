@@ -10,7 +10,7 @@ pub(super) type Read<T> = Result<T, String>;
 pub(super) struct Scan<'a>(pub(super) &'a str);
 
 impl<'a> Scan<'a> {
-    /// Whether the text goes on with these words, which are read then.
+    /// Whether the text continues with these words, which are read then.
     pub(super) fn eat(&mut self, words: &str) -> bool {
         let rest = self.0.strip_prefix(words);
         self.0 = rest.unwrap_or(self.0);

@@ -271,7 +271,7 @@ fn a_budget_that_our_runner_does_not_write_is_no_limit() {
     let difference = only_difference(&settings);
     assert_eq!(difference.comparability, Comparability::NotComparable);
     assert_eq!(difference.values, [Some("5".to_owned()), Some("no limit".to_owned())]);
-    assert_eq!(difference.note, "a larger budget favours model-1");
+    assert_eq!(difference.note, "a larger budget favors model-1");
     // Another program may have had one and not have said so.
     let (_store, pools) = runs("staminabench", &[budget, none], |i, run| run.model = Some(format!("m{i}")));
     assert_eq!(only_difference(&compare(&pools, 0)).comparability, Comparability::CannotBeRuledOut);
@@ -292,7 +292,7 @@ fn more_time_favours_who_has_it() {
     });
     let settings = compare(&pools, 0);
     let difference = only_difference(&settings);
-    assert_eq!(difference.note, "longer time favours model-2");
+    assert_eq!(difference.note, "longer time favors model-2");
     let shown: Vec<&str> = difference.values.iter().flatten().map(String::as_str).collect();
     assert_eq!(shown, ["3,600 s", "3,600 s", "7,200 s"]);
     assert_eq!(difference.odd, [false, false, true]);

@@ -37,7 +37,7 @@ pub(super) fn about(field: &str) -> &'static str {
         "task_background" => {
             "Whether processes that the agent has left go on while its work is verified, as with Harbor, or are all ended before."
         }
-        "iterative" => "Whether an episode goes on with change requests after its first turn.",
+        "iterative" => "Whether an episode continues with change requests after its first turn.",
         "scenarios_dir" => "The scenarios to run: a pack, or new ones generated from the seed.",
         "n_scenarios" => "How many scenarios are run, one episode each.",
         "n_turns" => "How many turns an episode has at most.",
@@ -50,7 +50,7 @@ pub(super) fn about(field: &str) -> &'static str {
         "feedback" => {
             "What the agent learns of a failed attempt: which tests failed and what came; which tests; how many; or nothing."
         }
-        "fail_stop" => "Whether an episode ends at its first failed turn or goes on with the next one.",
+        "fail_stop" => "Whether an episode ends at its first failed turn or continues with the next one.",
         "batch_size" => "How many episodes run at the same time.",
         "quick_debug" => "Runs 2 scenarios of 2 turns only, to see that everything works.",
         "use_docker" => "Whether agents and servers run in containers or as plain processes of this machine.",
