@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::preflight::PreflightError;
@@ -29,7 +30,8 @@ const SCHEMA_WORDS: [&str; 6] =
     ["response_format", "text.format", "schema", "json_schema", "grammar", "structured"];
 
 /// What an endpoint can do with a model. `None` = not found out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Abilities {
     /// It sends an answer in pieces.
     pub streams: Option<bool>,

@@ -11,6 +11,7 @@
 //! * Whatever the tables hold came from a source folder and may be hostile: sizes are capped before they are stored
 //!   ([`limits`]), and every value is bound, never written into SQL.
 
+mod abilities;
 mod annotations;
 mod attempt_totals;
 mod cached_input;

@@ -1,13 +1,13 @@
 //! What the endpoint of a run can do with its model, against what the harness needs.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime};
 
 use gateway::{Abilities, ModelList, Route, Secret, ServerKind, Upstream};
 use harness::Needs;
 use model::counted;
 use runner::settings::RunSettings;
+use serde::{Deserialize, Serialize};
+use store::Store;
 
 use crate::api::{Check, CheckState, EndpointAbilities, Fix, FixAction};
 
@@ -19,33 +19,52 @@ const LEAST_ROOM: u64 = 8192;
 const NAMED: usize = 5;
 
 /// How long what was found out counts. A server may be started anew without it.
-const KEPT: Duration = Duration::from_hours(1);
+const KEPT: Duration = Duration::from_hours(24);
 
-/// What was found out of endpoints, by address, model and API, as long as this process lives; and when the oldest part of it was.
-#[derive(Debug, Default)]
-pub(super) struct Kept(Mutex<BTreeMap<Place, (Instant, Found)>>);
+/// What was found out of endpoints, by address, model and API, in a library; and when the oldest part of it was.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept<'a>(&'a Store);
 
-impl Kept {
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<Place, (Instant, Found)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl<'a> Kept<'a> {
+    /// In a library.
+    pub(super) const fn of(store: &'a Store) -> Self {
+        Self(store)
     }
 
-    /// What was found out within the last hour.
-    fn recent(&self, place: &Place, now: Instant) -> Option<(Instant, Found)> {
-        let is_recent = |since: Instant| now.saturating_duration_since(since) < KEPT;
-        self.entries().get(place).filter(|(since, _)| is_recent(*since)).cloned()
+    /// What was found out within the last day. Nothing where the library cannot be read: it is asked again.
+    fn recent(self, (address, model, api): &Place, now: i64) -> Option<(i64, Found)> {
+        let (since, found) = self.0.abilities(address, model, api).ok()??;
+        // A clock that was set back makes nothing younger.
+        let age = u64::try_from(now.checked_sub(since)?).ok()?;
+        if age >= KEPT.as_secs() {
+            return None;
+        }
+        Some((since, serde_json::from_str(&found).ok()?))
     }
 
-    /// Keeps what was found out; a part of it since `since`.
-    fn keep(&self, place: Place, since: Instant, found: Found) {
-        self.entries().insert(place, (since, found));
+    /// Keeps what was found out; a part of it since `since`. Not in a library that is only read.
+    fn keep(self, (address, model, api): &Place, since: i64, found: &Found) {
+        let Ok(text) = serde_json::to_string(found) else { return };
+        if self.0.is_read_only() {
+            return;
+        }
+        if let Err(error) = self.0.keep_abilities(address, model, api, since, &text) {
+            tracing::warn!(%error, "what an endpoint can do is not kept");
+        }
     }
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Address, model, and path of the API.
 type Place = (String, String, &'static str);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 struct Found {
     abilities: Abilities,
     server: Option<ServerKind>,
@@ -69,11 +88,11 @@ pub(super) async fn checks(
     base_url: &str,
     route: Route,
     asked: Option<Asked>,
-    kept: &Kept,
+    kept: Kept<'_>,
 ) -> (Vec<Check>, EndpointAbilities) {
     let model = settings.model.clone().unwrap_or_default();
     let place = (base_url.to_owned(), model.clone(), route.path());
-    let now = Instant::now();
+    let now = now();
     let known = kept.recent(&place, now);
     let mut checks = Vec::new();
     let found = match asked {
@@ -90,7 +109,7 @@ pub(super) async fn checks(
                 found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
                     .await
                     .unwrap_or(before.abilities);
-                kept.keep(place, since, found.clone());
+                kept.keep(&place, since, &found);
             }
             Some(found)
         }

@@ -23,7 +23,7 @@ fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) 
 pub(super) async fn checks(
     settings: &RunSettings,
     call: bool,
-    kept: &Kept,
+    kept: Kept<'_>,
 ) -> (Vec<Check>, Option<EndpointAbilities>) {
     match &settings.endpoint {
         EndpointSettings::Oracle => (vec![check(CheckState::Ok, "simulated model, free", None)], None),

@@ -47,8 +47,6 @@ pub(crate) struct Runs {
     pub(super) shakedowns: PathBuf,
     /// What preflight knows of packs.
     pub(super) packs: super::planned::Verified,
-    /// What was found out of endpoints.
-    pub(super) abilities: super::abilities::Kept,
     /// Rows of runs that are over, with a stamp of their folders.
     pub(super) over: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
 }

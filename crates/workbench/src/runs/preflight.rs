@@ -12,6 +12,7 @@ use runner::settings::{EndpointSettings, RunSettings};
 use sandbox::{Engine, Reach, SandboxError};
 use scenario::pack::Pack;
 
+use super::abilities::Kept;
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
 use super::{binds, endpoint, engine, estimate, planned};
@@ -94,7 +95,7 @@ impl Workbench {
         let mut abilities = None;
         // Players of tasks ask no model.
         if settings.asks_model() {
-            let (found, told) = runtime.block_on(endpoint::checks(settings, call, &self.runs.abilities));
+            let (found, told) = runtime.block_on(endpoint::checks(settings, call, Kept::of(&self.store)));
             checks.extend(found);
             abilities = told;
         }
