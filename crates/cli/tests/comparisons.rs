@@ -376,6 +376,22 @@ fn what_makes_a_number_less_sure_stands_beside_it() {
     assert!(first.contains("But: 7 of 8 episodes; 14 % of episodes stopped from outside"), "{first}");
 }
 
+/// Two runs of one model and harness: the first lines of a report tell them apart, as its tables do.
+#[test]
+fn the_first_lines_of_a_report_tell_its_runs_apart() {
+    let library = Library::of(&["harbor/jobs"]);
+    let to = library.folder.path().join("report");
+    let runs = ["jobs.oracle-k2-oracle", "jobs.failures-k1-oracle"];
+    library.json(&["report", runs[0], runs[1], "--out", to.to_str().expect("UTF-8")]);
+    let report = std::fs::read_to_string(to.join("report.md")).expect("the text");
+    let first: Vec<&str> =
+        report.lines().filter(|line| line.starts_with("- oracle · oracle")).take(2).collect();
+    for (line, name) in first.iter().zip(["(oracle-k2)", "(failures-k1)"]) {
+        assert!(line.contains(name), "{line}");
+    }
+    assert_eq!(first.len(), 2, "{report}");
+}
+
 #[test]
 fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
     let library = Library::of(&["harbor/jobs"]);

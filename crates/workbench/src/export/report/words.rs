@@ -28,16 +28,21 @@ fn mean(stamina: &Stamina) -> String {
     format!("{mean:.2} turns{interval}")
 }
 
+/// What a member is called where it stands alone: in full, or as the tables have it where another one has the same full name.
+fn called<'a>(data: &'a Comparison, member: &'a ComparedMember) -> &'a str {
+    let alike = data.members.iter().filter(|other| other.full_name == member.full_name).count();
+    if alike > 1 { &member.name } else { &member.full_name }
+}
+
 /// A member that plays one turn, and its pass rate.
-fn rate(member: &ComparedMember, marks: &str) -> Option<String> {
+fn rate(member: &ComparedMember, called: &str) -> Option<String> {
     let rate = member.pass_rate.as_ref()?;
     let unscored = match rate.unscored {
         0 => String::new(),
         n => format!("; {} not scored", counted(n.into(), "trial")),
     };
     Some(format!(
-        "{}{marks}: {} and {}; {} passed; pass rate {}{}{unscored}.",
-        member.full_name,
+        "{called}: {} and {}; {} passed; pass rate {}{}{unscored}.",
         counted(rate.tasks.into(), "task"),
         counted(rate.trials.into(), "scored trial"),
         rate.passed,
@@ -88,13 +93,13 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
                 [] => String::new(),
                 doubts => format!(" But: {}.", doubts.join("; ")),
             };
-            if let Some(said) = rate(member, &marks).filter(|_| data.of_one_turn) {
+            let called = format!("{}{marks}", called(data, member));
+            if let Some(said) = rate(member, &called).filter(|_| data.of_one_turn) {
                 return format!("{said}{doubts}");
             }
             let median = stamina.median.in_words(|median| counted(median.into(), "turn"));
             format!(
-                "{}{marks}: {}, {} failed, {} censored; mean stamina {}, median {median}.{doubts}",
-                member.full_name,
+                "{called}: {}, {} failed, {} censored; mean stamina {}, median {median}.{doubts}",
                 counted(stamina.n.into(), "episode"),
                 stamina.events,
                 stamina.censored,
