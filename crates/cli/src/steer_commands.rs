@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use model::counted;
 use runner::live;
 use serde_json::json;
-use workbench::api::{ApiError, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveState, RunAction};
+use workbench::api::{
+    ApiError, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveSpeed, LiveState, RunAction, TokenSpeed,
+};
 use workbench::runs::{self, duration, short};
 
 use crate::preflight_command::absolute;
@@ -93,6 +95,7 @@ fn told(run: &LiveRunDetail) -> String {
             .collect();
         lines.push(format!("endpoint, last 10 min: {}", faults.join(", ")));
     }
+    lines.extend(speed(run));
     let of_endpoint = row.endpoint_retried.zip(row.endpoint_lost);
     lines.extend(of_endpoint.and_then(|(retried, lost)| endpoint_attempts(retried, lost)));
     // A sentence is too long for the table.
@@ -132,6 +135,16 @@ fn state(row: &LiveRunRow) -> String {
         LiveState::Lost => "lost: its process is gone; `stamina resume` continues it",
     };
     row.message.as_ref().map_or_else(|| word.to_owned(), |message| format!("{word}: {message}"))
+}
+
+/// How fast the endpoint is; nothing where it is unknown.
+fn speed(run: &LiveRunDetail) -> Option<String> {
+    let LiveSpeed { prompt, answer } = run.tokens_per_second;
+    let part = |name: &str, speed: Option<TokenSpeed>| {
+        speed.map(|of| format!("{name} {:.1} tokens/s (p10 {:.1})", of.median, of.p10))
+    };
+    let parts: Vec<String> = [part("prompt", prompt), part("answer", answer)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("speed: {}", parts.join(", ")))
 }
 
 /// What was spent, of what, and what it comes to.
@@ -219,7 +232,8 @@ mod tests {
             "attempt_budget": { "tokens": null, "usd": null, "seconds": null },
             "forecast": { "seconds_left": [36_000.0, 93_600.0], "cost_usd": [43.0, 58.0], "tokens": null },
             "episodes": [],
-            "usual_gap": 14.0, "faults": [[429, 4], [0, 1]]
+            "usual_gap": 14.0, "faults": [[429, 4], [0, 1]],
+            "tokens_per_second": { "prompt": { "median": 148.25, "p10": 96.0 }, "answer": { "median": 21.4, "p10": 5.0 } }
         }))
         .unwrap();
         let episode: LiveEpisode = serde_json::from_value(json!({
@@ -253,6 +267,7 @@ mod tests {
             "12 of 80 turns decided, 0 of 2 episodes over",
             "900 requests, 2.31 M in, 19.8 k out (1.00 M cached), cost $12.34 of $60.00, $43.00 to $58.00 at this pace",
             "endpoint, last 10 min: 4 × 429, 1 × no answer",
+            "speed: prompt 148.2 tokens/s (p10 96.0), answer 21.4 tokens/s (p10 5.0)",
             "3 attempts retried for the endpoint, 1 attempt lost to it",
             "scenario_1: No sign of life for 15 min; one usually comes every 14 s.",
         ] {
@@ -287,5 +302,7 @@ mod tests {
         let text = told(&over);
         assert!(text.contains("failed: the disk is full") && text.contains("cost unknown"), "{text}");
         assert!(!text.contains("at this pace"), "{text}");
+        over.tokens_per_second = LiveSpeed::default();
+        assert!(!told(&over).contains("speed"), "unknown");
     }
 }

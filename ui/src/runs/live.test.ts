@@ -15,7 +15,7 @@ const none = { tokens: null, usd: null, seconds: null };
 function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail["row"]> = {}): LiveRunDetail {
   return {
     row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: "glm-5", simulated: false, endpoint_retried: 0, endpoint_lost: 0, shakedown: false, verdict: null, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
-    turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, episode_budget: none, attempt_budget: none, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], ...change,
+    turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, episode_budget: none, attempt_budget: none, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], tokens_per_second: { prompt: { median: 1480.2, p10: 96 }, answer: { median: 21.44, p10: 5 } }, ...change,
   };
 }
 
@@ -112,7 +112,7 @@ test("the cells of an episode are those of the grid; the turns ahead are dots", 
 
 test("the strip says unknown where nothing is known", () => {
   const of = (run: LiveRunDetail): Record<string, string> => Object.fromEntries(strip(run).map((s) => [s.key, plain(`${s.value}${s.small === undefined ? "" : ` ${s.small}`}`)]));
-  expect(of(detail())).toEqual({ "Turns done": "186 of 800", Spend: "$12.00 of $60.00", "At this pace": "$43–58 at the end", "Elapsed, left": "3 h 11 m 7–11 h left", "Tokens in, cached, out": "19.8 M 13.7 M cached, 310 k out", Endpoint: "4 × 429 last 10 min" });
+  expect(of(detail())).toEqual({ "Turns done": "186 of 800", Spend: "$12.00 of $60.00", "At this pace": "$43–58 at the end", "Elapsed, left": "3 h 11 m 7–11 h left", "Tokens in, cached, out": "19.8 M 13.7 M cached, 310 k out", Endpoint: "4 × 429 last 10 min", "Tokens a second": "21.4 answer, p10 5.0; prompt 1,480, p10 96.0" });
   expect(of(detail({}, { endpoint_retried: 3, endpoint_lost: 1 }))).toMatchObject({ Endpoint: "4 × 429 last 10 min; 3 attempts retried, 1 lost" });
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 1, endpoint_lost: 0 })).toBe("All episodes are over. For the endpoint: 1 attempt retried.");
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 0, endpoint_lost: 2 })).toBe("All episodes are over. For the endpoint: 2 attempts lost.");
@@ -121,10 +121,13 @@ test("the strip says unknown where nothing is known", () => {
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: null, endpoint_lost: null })).toBe("All episodes are over.");
   const dark = of(detail({ forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] }, { cost_usd: null, tokens: { input: null, cached: null, output: null } }));
   expect(dark).toMatchObject({ Spend: "unknown no price for this model", "At this pace": "unknown too early to say", "Elapsed, left": "3 h 11 m time left unknown", "Tokens in, cached, out": "unknown", Endpoint: "no faults last 10 min" });
+  expect(of(detail({ tokens_per_second: { prompt: null, answer: null } }))["Tokens a second"]).toBe("unknown");
+  expect(of(detail({ tokens_per_second: { prompt: { median: 148, p10: 96 }, answer: null } }))["Tokens a second"]).toBe("unknown prompt 148, p10 96.0");
   // The simulated model takes no money: that is known, and nothing of it is forecast.
   const free = of(detail({}, { simulated: true, cost_usd: null }));
   expect(free["Spend"]).toBe("no cost simulated");
   expect(free).not.toHaveProperty("At this pace");
+  expect(free).not.toHaveProperty("Tokens a second");
   expect(of(detail({ forecast: { seconds_left: [60, 90], cost_usd: [50, 64], tokens: null } }))["At this pace"]).toBe("$50–64 may hit $60.00");
   expect(Object.keys(of(detail({}, { state: "stopped" })))).not.toContain("At this pace");
 });

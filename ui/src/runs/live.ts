@@ -271,7 +271,17 @@ export function strip(run: LiveRunDetail): Stat[] {
   });
   const attempts = endpointAttempts(row);
   stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost: they count for nobody." });
+  if (!row.simulated) {
+    const { prompt, answer } = run.tokens_per_second;
+    const known = [answer === null ? null : `answer, p10 ${pace(answer.p10)}`, prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`].filter((part) => part !== null);
+    stats.push({ key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of streamed answers at the end of the gateway's log: the median, and what a tenth of them did not reach" });
+  }
   return stats;
+}
+
+/** Tokens a second: `148`, `21.4`. */
+function pace(speed: number): string {
+  return speed >= 100 ? count(Math.round(speed)) : speed.toFixed(1);
 }
 
 /** `opencode · glm-5`; a run with the simulated model is named by it. */

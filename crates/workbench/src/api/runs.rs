@@ -245,6 +245,27 @@ pub struct LiveRunDetail {
     pub usual_gap: Option<f64>,
     /// Faults of the endpoint in the last ten minutes: status (0 = no answer), how many.
     pub faults: Vec<(u32, u32)>,
+    /// How fast the endpoint is, by the requests at the end of the gateway's log.
+    #[serde(default)]
+    pub tokens_per_second: LiveSpeed,
+}
+
+/// How fast an endpoint is, in tokens a second (`docs/metrics.md`, "Runs of one's own").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
+pub struct LiveSpeed {
+    /// It reads prompts; `None` = unknown.
+    pub prompt: Option<TokenSpeed>,
+    /// It writes answers; `None` = unknown.
+    pub answer: Option<TokenSpeed>,
+}
+
+/// A speed over several requests, in tokens a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct TokenSpeed {
+    /// Half of the requests were slower.
+    pub median: f64,
+    /// A tenth of the requests was slower.
+    pub p10: f64,
 }
 
 /// Budgets of a run, of each episode or of each attempt; `None` = no limit.

@@ -16,7 +16,7 @@ use super::play::{Here, run_error};
 use crate::Workbench;
 use crate::api::{
     ApiError, ControlRun, Forecast, ListRuns, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveRuns,
-    LiveState, Nothing, RunAction, RunBudget, RunFolder,
+    LiveSpeed, LiveState, Nothing, RunAction, RunBudget, RunFolder, TokenSpeed,
 };
 
 /// What the runner keeps beside the results.
@@ -335,6 +335,7 @@ fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
         episodes: Vec::new(),
         usual_gap: None,
         faults: Vec::new(),
+        tokens_per_second: LiveSpeed::default(),
     }
 }
 
@@ -401,8 +402,16 @@ fn detail(folder: &Path, run: Option<String>, read: live::LiveRun, here: Option<
         forecast,
         usual_gap: read.usual_gap,
         faults: read.faults.iter().map(|(status, n)| (u32::from(*status), *n)).collect(),
+        tokens_per_second: LiveSpeed {
+            prompt: read.tokens_per_second.prompt.map(speed),
+            answer: read.tokens_per_second.answer.map(speed),
+        },
         episodes: read.episodes.into_iter().map(episode).collect(),
     }
+}
+
+fn speed(of: gateway::Speed) -> TokenSpeed {
+    TokenSpeed { median: of.median, p10: of.p10 }
 }
 
 fn episode(read: live::LiveEpisode) -> LiveEpisode {

@@ -2,6 +2,7 @@
 import type { Forecast } from "./Forecast";
 import type { LiveEpisode } from "./LiveEpisode";
 import type { LiveRunRow } from "./LiveRunRow";
+import type { LiveSpeed } from "./LiveSpeed";
 import type { RunBudget } from "./RunBudget";
 
 /**
@@ -55,4 +56,8 @@ usual_gap: number | null,
 /**
  * Faults of the endpoint in the last ten minutes: status (0 = no answer), how many.
  */
-faults: Array<[number, number]>, };
+faults: Array<[number, number]>, 
+/**
+ * How fast the endpoint is, by the requests at the end of the gateway's log.
+ */
+tokens_per_second: LiveSpeed, };
