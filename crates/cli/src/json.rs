@@ -166,7 +166,9 @@ pub(crate) fn run(row: &RunRow) -> Value {
     for key in ["mt_at_k", "sr", "gap", "comp"] {
         value[key] = of_rounds[key].clone();
     }
-    value["round_by_round"] = of_rounds["round_by_round"].clone();
+    for key in ["sr_at_k", "round_by_round", "alone"] {
+        value[key] = of_rounds[key].clone();
+    }
     value["rounds_missing"] = of_rounds["missing"].clone();
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
     value["tokens_per_second"] = tokens_per_second(row);
@@ -191,7 +193,9 @@ fn rounds(of: Option<&RoundScores>) -> Value {
         "sr": of.and_then(|rounds| rounds.sr),
         "gap": of.and_then(|rounds| rounds.gap),
         "comp": of.and_then(|rounds| rounds.comp),
+        "sr_at_k": by_k(of.map(|rounds| &rounds.sr_at_k)),
         "round_by_round": of.map(|rounds| rounds.round_by_round),
+        "alone": of.map(|rounds| rounds.alone),
         "missing": of.map(|rounds| &rounds.missing),
     })
 }

@@ -12,9 +12,14 @@ pub struct RoundScores {
     pub mt_at_k: Vec<f64>,
     /// Whether each round was tried from one snapshot until a try passed, as in the paper, and not whole tasks.
     pub round_by_round: bool,
-    /// SR; `None` = no round was played by itself.
+    /// Whether each round was played by itself, after the reference solutions of the rounds before it: then there is SR, and no
+    /// score of chains.
+    pub alone: bool,
+    /// SR, of the first try at each round; `None` = no round was played by itself, or it is unknown.
     pub sr: Option<f64>,
-    /// SR − MT@4, in points; `None` = one of the two is unknown.
+    /// SR@k for k = 1, 2, … up to the tries that a round may have: of the first k.
+    pub sr_at_k: Vec<f64>,
+    /// SR − MT@4, in points, with MT@4 of runs of the same harness and model round by round; `None` = one of the two is unknown.
     pub gap: Option<f64>,
     /// Share of tasks of which some trial, or some try at the last round, has a reward of 1 there; `None` = refused or unknown.
     pub comp: Option<f64>,

@@ -748,3 +748,46 @@ async fn a_harness_with_seeded_defects_tries_again_until_it_passes() {
     let attempts: Vec<usize> = episode.turns.iter().map(|turn| turn.attempts.len()).collect();
     assert_eq!(attempts, ATTEMPTS, "defects are drawn from the seed");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_step_by_itself_begins_from_the_reference_solutions_of_the_steps_before() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("alone");
+    let solves: Vec<String> = (0..3).map(|step| format!("echo {step} >> /app/log")).collect();
+    // 1 where only the solutions of earlier steps were executed, and are not there any more; 0.5 where this step's was, once.
+    let judges: Vec<String> = ["", "0", "01"]
+        .iter()
+        .enumerate()
+        .map(|(step, before)| {
+            format!(
+                "log=\"$(cat /app/log 2>/dev/null | tr -d '\\n')\"; r=0; [ \"$log\" = '{before}' ] && [ ! -e /solution ] && r=1; \
+                 [ \"$log\" = '{before}{step}' ] && r=0.5; echo $r {REWARD}"
+            )
+        })
+        .collect();
+    let steps: Vec<(&str, &str)> =
+        solves.iter().zip(&judges).map(|(solve, judge)| (solve.as_str(), judge.as_str())).collect();
+    task(&tasks, "parser", "", &steps);
+    for (agent, wanted, attempts) in [("NOP", 1.0, 1), ("ORACLE", 0.5, 2)] {
+        let folder = room.path().join(agent);
+        let more = ["harbor.protocol=sr", "attempt_limit=2", &format!("agent={agent}")];
+        let (on_event, _) = keep();
+        let finish = runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap();
+        assert_eq!(finish, Finish::Finished);
+        let played = episodes(&folder);
+        let scenarios: Vec<&str> = played.iter().map(|episode| episode.scenario.as_str()).collect();
+        assert_eq!(scenarios, ["parser/s0", "parser/s1", "parser/s2"], "{agent}");
+        for episode in &played {
+            assert_eq!((episode.planned_turns, episode.turns.len()), (Some(1), 1));
+            // A further try begins from the same snapshot, and a step that failed does not keep the next one from being played.
+            let rewards: Vec<Option<f64>> =
+                episode.turns[0].attempts.iter().map(|attempt| attempt.reward).collect();
+            assert_eq!(rewards, vec![Some(wanted); attempts], "{agent} {}", episode.scenario);
+        }
+        let tree = files::Tree::open(&folder).unwrap();
+        let format = ingest::formats::staminabench::StaminaBench;
+        let run = format.survey(&tree, "", &mut Report::default()).runs.remove(0);
+        assert!(run.benchmark.plays_steps_alone(), "{:?}", run.benchmark);
+    }
+}

@@ -20,7 +20,7 @@ impl Workbench {
 
     /// The same of a run that was looked up.
     pub(crate) fn grader_note_of(&self, record: &RunRecord) -> Result<Option<String>, ApiError> {
-        if !record.entry.benchmark.key.starts_with("harbor:") {
+        if !record.entry.benchmark.is_of_tasks() {
             return Ok(None);
         }
         Ok(note(&self.store.grader_mentions(record.entry.id, NAMED)?))

@@ -35,7 +35,10 @@ impl Workbench {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
         let by_source = request.group == RunGrouping::Source;
-        let list = self.store.list_runs(&filter(request))?;
+        let mut list = self.store.list_runs(&filter(request))?;
+        for (_, entry) in &mut list.rows {
+            rounds::fill_gap(&self.store, entry)?;
+        }
         let labels = self.source_labels()?;
         let rows: Vec<RunRow> =
             list.rows.into_iter().map(|(group, entry)| row(entry, group, &policy, &labels)).collect();
@@ -70,7 +73,8 @@ impl Workbench {
     pub fn get_run(&self, request: RunRef) -> Result<RunDetail, ApiError> {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
-        let record = run_record(&self.store, &request.run)?;
+        let mut record = run_record(&self.store, &request.run)?;
+        rounds::fill_gap(&self.store, &mut record.entry)?;
         let caveats = self.caveats(&record)?;
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         Ok(RunDetail {

@@ -5,9 +5,11 @@
 
 use std::sync::OnceLock;
 
+use model::Benchmark;
 use serde::Deserialize;
 
 use crate::api::PublishedNumber;
+use crate::rounds::task_of;
 
 /// The files.
 const FILES: [&str; 3] = [
@@ -160,9 +162,11 @@ pub(crate) fn numbers_of_tasks<'a>(
     benchmark: &str,
     tasks: impl IntoIterator<Item = &'a str>,
 ) -> Vec<PublishedNumber> {
-    let mut tasks = tasks.into_iter().peekable();
-    let of_evocode =
-        benchmark.starts_with("harbor:") && tasks.peek().is_some() && tasks.all(is_task_of_evocode);
+    let alone = benchmark.starts_with(Benchmark::STEPS);
+    // A step that was played by itself is of a task as well.
+    let mut tasks = tasks.into_iter().map(|task| if alone { task_of(task) } else { task }).peekable();
+    let of_tasks = alone || benchmark.starts_with(Benchmark::TASKS);
+    let of_evocode = of_tasks && tasks.peek().is_some() && tasks.all(is_task_of_evocode);
     numbers(if of_evocode { EVOCODE } else { benchmark })
 }
 

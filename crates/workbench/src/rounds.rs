@@ -11,6 +11,10 @@ use store::{EpisodeEntry, EpisodeId, RunEntry, RunRecord, Store, Summary};
 use crate::api::{ApiError, TurnScores};
 use crate::summary::{grades_turns, of_one_turn};
 
+mod single;
+
+pub(crate) use single::{fill_gap, task_of};
+
 /// Most tries for which MT@k is given.
 const MOST_TRIES: usize = 100;
 
@@ -18,7 +22,7 @@ const MOST_TRIES: usize = 100;
 const PAPER_K: usize = 4;
 
 /// Why SR and Gap of a run are unknown.
-const NO_SR: &str = "SR and Gap are unknown: they need rounds that are played by themselves, after the reference solutions of the rounds before, and no source that is read has any.";
+const NO_SR: &str = "SR and Gap are unknown: they need a run whose rounds are played by themselves, after the reference solutions of the rounds before (harbor.protocol=sr).";
 
 /// What a reader must know of the paper's table beside one's own numbers.
 pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
@@ -46,6 +50,9 @@ pub(crate) fn scores(
     record: &RunRecord,
     episodes: &[EpisodeEntry],
 ) -> Result<Option<RoundScores>, ApiError> {
+    if record.entry.benchmark.plays_steps_alone() && !episodes.is_empty() {
+        return Ok(Some(single::scores(store, record, episodes)?));
+    }
     if !grades_turns(record) || episodes.is_empty() || of_one_turn(episodes) {
         return Ok(None);
     }
@@ -129,7 +136,7 @@ fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
         missing.push(cut_off(open, trials().count(), (mt_at_k.len(), most), comp.is_none()));
     }
     missing.push(NO_SR.to_owned());
-    RoundScores { mt_at_k, round_by_round: true, sr: None, gap, comp, missing }
+    RoundScores { mt_at_k, round_by_round: true, gap, comp, missing, ..RoundScores::default() }
 }
 
 /// What is unknown because trials were cut off. `known` = the largest k of which MT@k is known, and the largest that is asked.
@@ -216,7 +223,7 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
     };
     missing.push(NO_SR.to_owned());
     let gap = gap(None, mt_at_k.get(PAPER_K - 1).copied());
-    RoundScores { mt_at_k, round_by_round: false, sr: None, gap, comp, missing }
+    RoundScores { mt_at_k, gap, comp, missing, ..RoundScores::default() }
 }
 
 /// Perfect tasks of a run; `None` = unknown: nobody was at risk, and the source gives no totals.
@@ -236,6 +243,11 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
         let known: Option<Vec<f64>> = each.iter().map(|(summary, rounds)| of(summary, rounds)).collect();
         known.map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
+    let alone = each.iter().any(|(_, rounds)| rounds.alone);
+    // Scores of chains: steps that were played by themselves are none.
+    let of_chains = |of: &dyn Fn(&Summary) -> Option<f64>| {
+        if alone { None } else { mean(&|summary, _| of(summary)) }
+    };
     let round_by_round = each.iter().all(|(_, rounds)| rounds.round_by_round);
     let is_mixed = !round_by_round && each.iter().any(|(_, rounds)| rounds.round_by_round);
     let most = each.iter().map(|(_, rounds)| rounds.mt_at_k.len()).min().unwrap_or(0);
@@ -246,15 +258,20 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
             missing.push(sentence.clone());
         }
     }
+    let most_alone = each.iter().map(|(_, rounds)| rounds.sr_at_k.len()).min().unwrap_or(0);
     Some(TurnScores {
         runs: each.len() as u32,
-        dataset_score: mean(&|summary, _| summary.dataset_score),
-        case_score: mean(&|summary, _| summary.case_score),
-        perfect: mean(&|summary, _| perfect(summary).map(f64::from)),
+        dataset_score: of_chains(&|summary| summary.dataset_score),
+        case_score: of_chains(&|summary| summary.case_score),
+        perfect: of_chains(&|summary| perfect(summary).map(f64::from)),
         rounds: RoundScores {
             mt_at_k: (0..most).filter_map(|k| mean(&|_, rounds| rounds.mt_at_k.get(k).copied())).collect(),
             round_by_round,
+            alone,
             sr: mean(&|_, rounds| rounds.sr),
+            sr_at_k: (0..most_alone)
+                .filter_map(|k| mean(&|_, rounds| rounds.sr_at_k.get(k).copied()))
+                .collect(),
             gap: mean(&|_, rounds| rounds.gap),
             comp: if is_mixed { None } else { mean(&|_, rounds| rounds.comp) },
             missing,

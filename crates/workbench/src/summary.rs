@@ -126,7 +126,7 @@ pub(crate) fn grades_turns(record: &RunRecord) -> bool {
         "harbor" | "evocode" | "terminal-bench" => true,
         table::FORMAT => record.run.settings.get(table::SCORING).and_then(Value::as_str) == Some("turns"),
         // Tasks of Harbor that were played here lie in our own layout.
-        _ => record.run.benchmark.key.starts_with("harbor:"),
+        _ => record.run.benchmark.is_of_tasks(),
     }
 }
 

@@ -5,7 +5,7 @@ import { type ScoreLine, chosenK, missingInWords, mostK, mtAt } from "./scores";
 const stamina: Stamina = { mean: 1, ci_low: null, ci_high: null, clustered: false, tau: 2, n: 2, events: 1, censored: 1, median: 1 };
 const line = (name: string, mt_at_k: number[] | null, missing: string[] = []): ScoreLine => ({
   key: name, name, simulated: false, stamina,
-  scores: mt_at_k === null ? null : { runs: 1, dataset_score: 50, case_score: null, perfect: 1, rounds: { mt_at_k, round_by_round: false, sr: null, gap: null, comp: null, missing } },
+  scores: mt_at_k === null ? null : { runs: 1, dataset_score: 50, case_score: null, perfect: 1, rounds: { mt_at_k, round_by_round: false, alone: false, sr: null, sr_at_k: [], gap: null, comp: null, missing } },
 });
 
 test("k is the paper's, as far as there are so many attempts, or the one that is asked for", () => {

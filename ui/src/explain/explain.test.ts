@@ -30,7 +30,7 @@ test("every number of Run, Compare, Matrix and Library says which one it is", ()
   const unmarked: string[] = [];
   for (const file of ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/RetryTable.svelte", "run/RunTable.svelte"]) {
     const heads = source(file).match(/<th(?=[^>]*class="num")(?:"[^"]*"|\{[^}]*\}|[^>"])*>/g) ?? [];
-    // SR and Gap need rounds that are played by themselves, which no source that is read has.
+    // SR and Gap are of runs whose rounds were played by themselves; they have no entry of their own.
     unmarked.push(...heads.filter((head) => !head.includes("data-explain") && !/Each round played by itself|SR − MT@4/.test(head)).map((head) => `${file}: ${head}`));
   }
   expect(unmarked).toEqual([]);

@@ -57,9 +57,14 @@ describe("strip of numbers", () => {
     expect(reportedFor([["case_score", 1]], "score")).toBeUndefined();
     expect(reportedFor(row.reported, "case")).toBeUndefined();
     expect(find({ ...row, dataset_score: 50 }, "Dataset")).toMatchObject({ value: "50.0", small: "mean.reward 0.531" });
-    const refused = { mt_at_k: [], round_by_round: false, sr: null, gap: null, comp: null, missing: ["MT@k and Comp are refused: turns were tried again."] };
+    const refused = { mt_at_k: [], round_by_round: false, alone: false, sr: null, sr_at_k: [], gap: null, comp: null, missing: ["MT@k and Comp are refused: turns were tried again."] };
     expect(find({ ...row, rounds: { ...refused, mt_at_k: [10, 20, 30, 40, 50], comp: 25 } }, "MT", true)).toMatchObject({ key: "MT@4", value: "40.0" });
     expect(find({ ...row, rounds: { ...refused, mt_at_k: [10], comp: 25 } }, "Comp", true)).toMatchObject({ value: "25.0" });
+    const alone = { ...refused, alone: true, sr: 66.7, sr_at_k: [66.7, 100], gap: -9.4 };
+    expect(find({ ...row, rounds: alone }, "SR", true)).toMatchObject({ key: "SR", value: "66.7", small: "SR@2 100.0" });
+    expect(find({ ...row, rounds: alone }, "Gap", true)).toMatchObject({ value: "-9.4", unknown: false });
+    expect(find({ ...row, rounds: { ...alone, gap: null } }, "Gap", true)).toMatchObject({ unknown: true, title: refused.missing[0] });
+    expect(find({ ...row, rounds: alone }, "MT", true)).toBeUndefined();
     expect(find({ ...row, rounds: refused }, "MT", true)).toMatchObject({ key: "MT@1", value: "refused", unknown: true, title: refused.missing[0] });
     expect(find({ ...row, rounds: refused }, "MT")).toBeUndefined();
     expect(find(row, "Runner")).toMatchObject({ value: "Harbor", small: "0.24.0" });

@@ -23,7 +23,7 @@ test("every field has exactly one place, whatever the settings are", () => {
         expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
       }
     }
-    for (const protocol of ["own", "evocode", "mt_at_k"] as const) {
+    for (const protocol of ["own", "evocode", "mt_at_k", "sr"] as const) {
       for (const who of [agent, "oracle"]) {
         const shown = placesOf({ ...defaults, agent: who, endpoint_mode, source: "tasks", protocol }, form).flatMap((s) => s.fields.map((f) => f.field));
         expect([...shown].sort(), `tasks ${endpoint_mode} ${who} ${protocol}`).toEqual(all);
@@ -48,7 +48,9 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   const own = withProtocol(tries, "own");
   expect(own).toEqual({ ...tries, protocol: "own" });
   expect(shown(own)).toEqual(expect.arrayContaining(["attempt_limit", "fail_stop", "restore_before_try", "task_timeout"]));
-  expect(new Set((["own", "evocode", "mt_at_k"] as const).map(protocolInWords)).size).toBe(3);
+  expect(withProtocol(tries, "sr")).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
+  expect(shown(withProtocol(tries, "sr"))).toContain("attempt_limit");
+  expect(new Set((["own", "evocode", "mt_at_k", "sr"] as const).map(protocolInWords)).size).toBe(4);
   expect(withSource({ ...tries, task_background: "end" }, "scenarios", defaults)).toEqual(codex);
 });
 

@@ -88,6 +88,8 @@ pub enum FormProtocol {
     Evocode,
     /// MT@k of the EvoCode paper: up to k attempts at a step from the same snapshot; the first step without a pass ends the chain.
     MtAtK,
+    /// SR of the EvoCode paper: each step by itself, after the reference solutions of the steps before it.
+    Sr,
 }
 
 /// What becomes of a step of a task whose agent ran out of time.

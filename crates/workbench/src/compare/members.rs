@@ -267,7 +267,8 @@ pub(crate) fn resolve_only(
             return Err(no_stamina(&untested.entry));
         }
         let mut pooled = Vec::new();
-        for record in runs {
+        for mut record in runs {
+            rounds::fill_gap(store, &mut record.entry)?;
             let episodes = store.episodes(record.entry.id)?;
             pooled.push(PooledRun { record, episodes, copied: Copied::default(), set: 0 });
         }

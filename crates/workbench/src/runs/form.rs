@@ -243,10 +243,11 @@ pub fn harnesses() -> Vec<HarnessInfo> {
 fn defaults_of(form: &FormSettings) -> Result<FormSettings, ApiError> {
     let mut standard = defaults(&form.agent, form.iterative)?;
     if form.source == FormSource::Tasks {
-        let is_tries = form.protocol == FormProtocol::MtAtK;
-        standard.attempt_limit = Some(if is_tries { 4.0 } else { 1.0 });
-        (standard.fail_stop, standard.restore_before_try) = (is_tries, is_tries);
-        standard.task_timeout = if is_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded };
+        let is_chain_of_tries = form.protocol == FormProtocol::MtAtK;
+        let is_of_tries = is_chain_of_tries || form.protocol == FormProtocol::Sr;
+        standard.attempt_limit = Some(if is_chain_of_tries { 4.0 } else { 1.0 });
+        (standard.fail_stop, standard.restore_before_try) = (is_chain_of_tries, is_of_tries);
+        standard.task_timeout = if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded };
         // Tasks are played in containers only.
         standard.use_docker = true;
     }
@@ -500,16 +501,19 @@ mod tests {
     #[test]
     fn tasks_come_back_from_their_yaml_and_their_line() {
         for agent in ["mini_swe", "oracle", "nop"] {
-            for (protocol, attempts) in
-                [(FormProtocol::Own, 1.0), (FormProtocol::Evocode, 1.0), (FormProtocol::MtAtK, 3.0)]
-            {
-                let is_tries = protocol == FormProtocol::MtAtK;
+            for (protocol, attempts) in [
+                (FormProtocol::Own, 1.0),
+                (FormProtocol::Evocode, 1.0),
+                (FormProtocol::MtAtK, 3.0),
+                (FormProtocol::Sr, 2.0),
+            ] {
+                let is_of_tries = matches!(protocol, FormProtocol::MtAtK | FormProtocol::Sr);
                 let asked = tasks(FormSettings {
                     agent: agent.to_owned(),
                     protocol,
-                    fail_stop: is_tries,
-                    restore_before_try: is_tries,
-                    task_timeout: if is_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
+                    fail_stop: protocol == FormProtocol::MtAtK,
+                    restore_before_try: is_of_tries,
+                    task_timeout: if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
                     ..defaults(agent, true).unwrap()
                 });
                 let asked = FormSettings { attempt_limit: Some(attempts), ..asked };
@@ -517,7 +521,7 @@ mod tests {
                 assert_eq!(read, asked);
                 let mut marked = vec!["source", "tasks"];
                 marked.extend((protocol != FormProtocol::Own).then_some("protocol"));
-                marked.extend(is_tries.then_some("attempt_limit"));
+                marked.extend(is_of_tries.then_some("attempt_limit"));
                 assert_eq!(differ, marked, "{agent} {protocol:?}");
             }
         }

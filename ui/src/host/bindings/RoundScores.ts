@@ -14,11 +14,20 @@ mt_at_k: Array<number>,
  */
 round_by_round: boolean, 
 /**
- * SR; `None` = no round was played by itself.
+ * Whether each round was played by itself, after the reference solutions of the rounds before it: then there is SR, and no
+ * score of chains.
+ */
+alone: boolean, 
+/**
+ * SR, of the first try at each round; `None` = no round was played by itself, or it is unknown.
  */
 sr: number | null, 
 /**
- * SR − MT@4, in points; `None` = one of the two is unknown.
+ * SR@k for k = 1, 2, … up to the tries that a round may have: of the first k.
+ */
+sr_at_k: Array<number>, 
+/**
+ * SR − MT@4, in points, with MT@4 of runs of the same harness and model round by round; `None` = one of the two is unknown.
  */
 gap: number | null, 
 /**

@@ -229,3 +229,24 @@ fn what_is_read_of_all_tasks_to_list_them_is_bounded_together() {
     let refused = tasks.images(&all).unwrap_err().to_string();
     assert!(refused.contains("more than 32 MiB together"), "{refused}");
 }
+
+#[test]
+fn steps_by_themselves_need_the_solutions_of_the_steps_before() {
+    let room = tempfile::tempdir().unwrap();
+    let at = room.path();
+    for (name, solved) in [("1-all", "b"), ("2-first", "a"), ("3-none", "")] {
+        task(at, name, "[solution.env]\nKEY = \"${SOME_KEY_OF_NOBODY:-x}\"\n");
+        for step in ["a", "b"].iter().filter(|step| **step <= solved) {
+            put(at, &format!("{name}/steps/{step}/solution/solve.sh"), "true");
+        }
+    }
+    let tasks = Tasks::open(at).unwrap();
+    let refused = |more: &[&str]| -> Vec<usize> {
+        tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
+    };
+    assert_eq!(refused(&["agent=NOP"]), [0, 0, 0]);
+    // Nothing begins from the last step.
+    assert_eq!(refused(&["agent=NOP", "harbor.protocol=sr"]), [0, 0, 1]);
+    let why = &tasks.seen(&settings(&["agent=NOP", "harbor.protocol=sr"]))[2].refused[0];
+    assert!(why.contains("its step a has no reference solution"), "{why}");
+}

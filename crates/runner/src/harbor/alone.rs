@@ -1,0 +1,69 @@
+//! Steps that are played by themselves, as SR of the EvoCode paper has them: before a step the reference solutions of the
+//! earlier ones are executed in the container, by nobody who is scored, and its agent begins a new session.
+//!
+//! A trial goes through its steps once. Each is kept as a snapshot before its attempts; after them the container is opened from
+//! it again and its solution executed, from which the next step begins. So nothing that an agent has left is in a later step, and the
+//! solutions are executed once each.
+
+use model::EndReason;
+use sandbox::SandboxError;
+
+use super::file::StepFile;
+use super::snapshot::Before;
+use super::step::{Broken, ORDER, whole};
+use super::trial::Trial;
+use crate::live::Phase;
+use crate::record::Exception;
+use crate::verdict::exception;
+
+/// What a solution was executed from is not seen by the next agent.
+const SOLUTION_REMOVED: &str = "rm -rf /solution";
+
+impl Trial<'_> {
+    /// Whether each step is played by itself.
+    pub(super) fn plays_alone(&self) -> bool {
+        self.play.settings.tasks.as_ref().is_some_and(crate::settings::TaskSettings::plays_alone)
+    }
+
+    /// Goes from a step that was played to the next: the container is again what it was before it, and the reference solution is
+    /// executed. Why that cannot be; it is nobody's failure.
+    pub(super) async fn advance(
+        &mut self,
+        before: &Before,
+        step: &StepFile,
+    ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        if let Some(ended) = self.restore(before).await? {
+            return Ok(Some(ended));
+        }
+        self.status.phase(Phase::Preparing, "the reference solution of the step is executed");
+        match self.reference(step).await {
+            Ok(()) => Ok(None),
+            Err(Broken::Engine(error)) => Err(error),
+            Err(Broken::Ended(_, kind, message)) => {
+                let message = format!("the reference solution of the step {}: {message}", step.name);
+                Ok(Some((EndReason::Environment, exception(kind, &message))))
+            }
+        }
+    }
+
+    async fn reference(&mut self, step: &StepFile) -> Result<(), Broken> {
+        self.empty().await?;
+        self.set_up(step).await?;
+        let Some(folder) = self.task.solution(self.tree(), step) else {
+            let why = "there is no solution/solve.sh".to_owned();
+            return Err(Broken::Ended(EndReason::Environment, "FileNotFoundError", why));
+        };
+        self.lay(&folder, "solution", "/").await?;
+        self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
+        let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
+        env.extend(self.variables(&self.file.solution_env)?);
+        let seconds = step.agent_seconds.unwrap_or(self.play.settings.limits.seconds as f64);
+        let script = "exec 2>&1; /solution/solve.sh".to_owned();
+        let end = self.command(script, step.agent_user.as_deref(), &env, whole(seconds)).await?;
+        if end.exit.timed_out {
+            let why = format!("it took longer than {seconds} seconds");
+            return Err(Broken::Ended(EndReason::Environment, "AgentTimeoutError", why));
+        }
+        self.command_in(Some("/"), SOLUTION_REMOVED.to_owned(), Some("root"), &[], ORDER).await.map(drop)
+    }
+}

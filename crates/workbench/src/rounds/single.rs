@@ -1,0 +1,200 @@
+//! SR and Gap: runs whose rounds were played by themselves, each after the reference solutions of the rounds before it. In the
+//! library such a round is an episode of one turn, called `TASK/STEP`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use analysis::rounds::{TaskTries, gap, sr};
+use model::{Benchmark, EndReason, Ending, RoundScores, counted};
+use serde_json::Value;
+use store::{EpisodeEntry, EpisodeId, RunEntry, RunFilter, RunRecord, Store};
+
+use super::{MOST_TRIES, PAPER_K, TRIES};
+use crate::api::ApiError;
+
+/// How many tasks such a run was to play, among its further fields.
+const PLANNED: &str = "planned_tasks";
+
+/// Why such a run has no scores of chains.
+const NO_CHAIN: &str = "MT@k and Comp are of chains of rounds; this run plays each round by itself, after the reference solutions of the rounds before.";
+
+/// The task of a round.
+pub(crate) fn task_of(scenario: &str) -> &str {
+    scenario.rsplit_once('/').map_or(scenario, |(task, _)| task)
+}
+
+/// SR of a run. It is unknown, with the reason, where rounds or whole tasks are missing, or were cut off from outside before their
+/// tries decided them.
+pub(super) fn scores(
+    store: &Store,
+    record: &RunRecord,
+    episodes: &[EpisodeEntry],
+) -> Result<RoundScores, ApiError> {
+    let mut passes: HashMap<EpisodeId, Vec<bool>> = HashMap::new();
+    for (episode, _, passed) in store.passes(record.entry.id)? {
+        passes.entry(episode).or_default().push(passed);
+    }
+    let mut by_task: BTreeMap<&str, Vec<TaskTries>> = BTreeMap::new();
+    for episode in episodes {
+        by_task.entry(task_of(&episode.scenario)).or_default().push(TaskTries {
+            rounds: 1,
+            tries: passes.remove(&episode.id).into_iter().collect(),
+            is_cut_off: episode.end_reason != EndReason::PassedAll
+                && episode.end_reason.default_ending() == Ending::Censored,
+        });
+    }
+    let tasks: Vec<Vec<TaskTries>> = by_task.into_values().collect();
+    let allowed = record.run.settings.get(TRIES).and_then(Value::as_u64);
+    let planned = record.run.extra.get(PLANNED).and_then(Value::as_u64);
+    Ok(of_rounds(&tasks, allowed, planned))
+}
+
+/// SR@k of rounds by task: the share of rounds that pass within their first k tries, mean within a task, then over tasks.
+/// `allowed` = tries that a round might have; `planned` = tasks that were to be played.
+fn of_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: Option<u64>) -> RoundScores {
+    let rounds = || tasks.iter().flatten();
+    let made = rounds().flat_map(|round| &round.tries).map(Vec::len).max().unwrap_or(0);
+    let allowed = allowed.map(|allowed| usize::try_from(allowed).unwrap_or(usize::MAX));
+    let most = allowed.unwrap_or(made).clamp(1, MOST_TRIES);
+    let mut missing = vec![NO_CHAIN.to_owned()];
+    let lacking = planned.map_or(0, |planned| planned.saturating_sub(tasks.len() as u64));
+    let sr_at_k: Vec<f64> = if lacking > 0 {
+        let planned = counted(planned.unwrap_or(0), "task");
+        missing.push(format!("SR is unknown: of {planned} {lacking} are not there."));
+        Vec::new()
+    } else {
+        (1..=most).map_while(|k| sr_within(tasks, k)).collect()
+    };
+    if lacking == 0 && sr_at_k.len() < most {
+        let open = rounds().filter(|round| !round.is_decided(most)).count();
+        let what = match sr_at_k.len() {
+            0 => "SR is".to_owned(),
+            known => format!("SR@k for k > {known} is"),
+        };
+        let all = counted(rounds().count() as u64, "round");
+        missing.push(format!("{what} unknown: {open} of {all} cut off from outside, or not over."));
+    }
+    RoundScores { alone: true, sr: sr_at_k.first().copied(), sr_at_k, missing, ..RoundScores::default() }
+}
+
+/// SR of the first k tries; `None` = some round is not decided by them, or there is none.
+fn sr_within(tasks: &[Vec<TaskTries>], k: usize) -> Option<f64> {
+    if !tasks.iter().flatten().all(|round| round.is_decided(k)) {
+        return None;
+    }
+    let passes = |rounds: &Vec<TaskTries>| rounds.iter().map(|round| round.cleared(k) > 0).collect();
+    sr(&tasks.iter().map(passes).collect::<Vec<Vec<bool>>>())
+}
+
+/// Gives a run Gap, if its rounds were played by themselves: SR − MT@4, with the mean MT@4 of the runs that the library has of the
+/// same harness and model on the same tasks, round by round. Else says why there is none. It is of two runs, so that no summary
+/// of one has it.
+pub(crate) fn fill_gap(store: &Store, run: &mut RunEntry) -> Result<(), ApiError> {
+    let rounds = run.summary.as_ref().and_then(|summary| summary.rounds.as_ref());
+    let Some(sr) = rounds.filter(|rounds| rounds.alone).map(|rounds| rounds.sr) else { return Ok(()) };
+    let found = match sr {
+        None => Err("Gap is unknown, because SR is.".to_owned()),
+        Some(_) => chains(store, run)?,
+    };
+    if let Some(rounds) = run.summary.as_mut().and_then(|summary| summary.rounds.as_mut()) {
+        match found {
+            Ok(mt_at_4) => rounds.gap = gap(sr, Some(mt_at_4)),
+            Err(why) => rounds.missing.push(why),
+        }
+    }
+    Ok(())
+}
+
+/// The mean MT@4 of the chains that Gap is made of; the inner error is why there is none.
+fn chains(store: &Store, run: &RunEntry) -> Result<Result<f64, String>, ApiError> {
+    let data_set = run.benchmark.key.strip_prefix(Benchmark::STEPS).unwrap_or_default();
+    let filter = RunFilter {
+        benchmarks: vec![format!("{}{data_set}", Benchmark::TASKS)],
+        valid_only: true,
+        ..RunFilter::default()
+    };
+    let tasks = |id| -> Result<BTreeSet<String>, ApiError> {
+        let episodes = store.episodes(id)?;
+        Ok(episodes.iter().map(|episode| episode.scenario.clone()).collect())
+    };
+    let own: BTreeSet<String> = tasks(run.id)?.iter().map(|scenario| task_of(scenario).to_owned()).collect();
+    let (mut known, mut of_other_tasks) = (Vec::new(), 0_u64);
+    for (_, other) in store.list_runs(&filter)?.rows {
+        let is_alike = other.harness == run.harness
+            && other.model == run.model
+            && other.simulated == run.simulated
+            && other.baseline == run.baseline;
+        let rounds = other.summary.as_ref().and_then(|summary| summary.rounds.as_ref());
+        let mt_at_4 = rounds
+            .filter(|rounds| is_alike && rounds.round_by_round)
+            .and_then(|rounds| rounds.mt_at_k.get(PAPER_K - 1).copied());
+        let Some(mt_at_4) = mt_at_4 else { continue };
+        if tasks(other.id)? == own {
+            known.push(mt_at_4);
+        } else {
+            of_other_tasks += 1;
+        }
+    }
+    if !known.is_empty() {
+        return Ok(Ok(known.iter().sum::<f64>() / known.len() as f64));
+    }
+    let other = match of_other_tasks {
+        0 => String::new(),
+        n => format!(" ({} played other tasks)", counted(n, "run")),
+    };
+    Ok(Err(format!(
+        "Gap is unknown: no run of the same harness and model has MT@4 on these tasks, round by round (harbor.protocol=mt_at_k){other}."
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(tries: &[bool], is_cut_off: bool) -> TaskTries {
+        let tries = if tries.is_empty() { Vec::new() } else { vec![tries.to_vec()] };
+        TaskTries { rounds: 1, tries, is_cut_off }
+    }
+
+    /// Of each round its tries: `1` passed, `0` did not.
+    fn task(rounds: &[&str]) -> Vec<TaskTries> {
+        let tries = |text: &&str| text.chars().map(|letter| letter == '1').collect::<Vec<bool>>();
+        rounds.iter().map(|text| round(&tries(text), false)).collect()
+    }
+
+    #[test]
+    fn sr_is_the_share_of_rounds_that_pass_by_themselves() {
+        // N = 3, passes 1, 0, 1.
+        let of = of_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
+        assert!((of.sr.unwrap() - 200.0 / 3.0).abs() < 1e-9 && of.sr_at_k.len() == 1);
+        assert_eq!((of.alone, of.round_by_round, of.mt_at_k.len(), of.comp), (true, false, 0, None));
+        assert_eq!(of.missing, [NO_CHAIN]);
+        // Mean within a task, then over tasks; a further try counts for SR@k only.
+        let tasks = [task(&["01", "00"]), task(&["1"])];
+        let of = of_rounds(&tasks, Some(2), Some(2));
+        assert_eq!((of.sr, of.sr_at_k), (Some(50.0), vec![50.0, 75.0]));
+    }
+
+    #[test]
+    fn sr_is_unknown_where_a_round_or_a_task_is_missing() {
+        let mut tasks = [task(&["1", "01"])];
+        let of = of_rounds(&tasks, Some(2), Some(2));
+        assert_eq!((of.sr, of.missing[1].as_str()), (None, "SR is unknown: of 2 tasks 1 are not there."));
+        tasks[0].push(round(&[false], true));
+        let of = of_rounds(&tasks, Some(2), Some(1));
+        assert_eq!(of.sr_at_k.len(), 1, "its first try was made");
+        assert_eq!(
+            of.missing[1],
+            "SR@k for k > 1 is unknown: 1 of 3 rounds cut off from outside, or not over."
+        );
+        tasks[0].push(round(&[], true));
+        let of = of_rounds(&tasks, Some(2), Some(1));
+        assert_eq!((of.sr, of.sr_at_k.len()), (None, 0));
+        assert!(of.missing[1].starts_with("SR is unknown: 2 of 4 rounds"), "{:?}", of.missing);
+    }
+
+    #[test]
+    fn a_round_is_of_the_task_before_its_last_slash() {
+        assert_eq!((task_of("parser/round-1"), task_of("set/parser/round-1")), ("parser", "set/parser"));
+        assert_eq!(task_of("parser"), "parser");
+    }
+}
