@@ -109,6 +109,45 @@ fn a_run_of_tb_and_one_of_staminabench_are_told_in_their_own_words() {
     }
 }
 
+/// Folders of scenarios that are called otherwise, or counted from 1, are there all the same.
+#[test]
+fn scenarios_of_others_are_missing_only_where_they_are() {
+    let given = fixtures().join("staminabench/nested_folders");
+    assert!(given.join("scenario-1").is_dir());
+    let folder = tempfile::tempdir().expect("a folder");
+    let [from_one, one_only] = ["from-one", "one-only"].map(|name| folder.path().join(name));
+    for run in [&from_one, &one_only] {
+        copy(&given, run);
+    }
+    for (name, to) in [("scenario-1", "scenario-2"), ("scenario-0", "scenario-1")] {
+        fs::rename(from_one.join(name), from_one.join(to)).expect("renamed");
+    }
+    fs::remove_dir_all(one_only.join("scenario-1")).expect("removed");
+    let missing = |run: &Path| {
+        let library = library_of(&[run]);
+        let list = library.json(&["rerun-list", &library.run_ids()[0], "--missing"]);
+        let commands = list["commands"].as_array().expect("commands").iter();
+        let flags: Vec<Value> = commands.map(|command| command["flags"].clone()).collect();
+        (trials(&list), flags)
+    };
+    assert_eq!(missing(&given), (vec![], vec![]));
+    assert_eq!(missing(&from_one), (vec![], vec![]));
+    let (trials, flags) = missing(&one_only);
+    assert_eq!(trials, [("scenario_1".to_owned(), false, "missing".to_owned())]);
+    assert_eq!(flags, ["--values restful_server_gen_iterative.execute_episodes=1"]);
+}
+
+/// The index of a published site names the tasks that have no file.
+#[test]
+fn a_task_that_only_the_index_names_is_named() {
+    let library = library_of(&[&fixtures().join("evocode")]);
+    for run in library.run_ids() {
+        let list = library.json(&["rerun-list", &run, "--missing"]);
+        assert_eq!(trials(&list), [("task_three".to_owned(), false, "missing".to_owned())], "{run}");
+        assert_eq!(list["unnamed"], 0, "{run}");
+    }
+}
+
 #[test]
 fn sources_of_one_name_show_the_part_of_the_path_that_differs() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -262,11 +262,10 @@ fn terminal_bench(repeats: u32, tasks: &[String], settings: &Extra) -> String {
 
 /// The setting `execute_episodes`: the numbers of the scenarios. `None` where one has no number.
 fn stamina_bench(tasks: &[String], settings: &Extra) -> (Option<String>, Option<String>) {
-    let mut numbers: Vec<u32> =
-        match tasks.iter().map(|task| task.strip_prefix("scenario_")?.parse().ok()).collect() {
-            Some(numbers) => numbers,
-            None => return (None, None),
-        };
+    let mut numbers: Vec<u32> = match tasks.iter().map(|task| scenario_number(task)).collect() {
+        Some(numbers) => numbers,
+        None => return (None, None),
+    };
     numbers.sort_unstable();
     let single = settings
         .get("benchmark")
@@ -278,6 +277,11 @@ fn stamina_bench(tasks: &[String], settings: &Extra) -> (Option<String>, Option<
         Some(format!("--values {section}.execute_episodes={list}")),
         Some(format!("{section}:\n  execute_episodes: \"{list}\"\n")),
     )
+}
+
+/// `3` of `scenario_3`; results of others may have `scenario-3`.
+fn scenario_number(task: &str) -> Option<u32> {
+    task.strip_prefix("scenario")?.trim_start_matches(['_', '-', ' ']).parse().ok()
 }
 
 /// As one word of a shell.
@@ -376,7 +380,7 @@ mod tests {
 
     #[test]
     fn scenarios_have_numbers_and_words_are_quoted() {
-        let tasks = ["scenario_10".to_owned(), "scenario_2".to_owned()];
+        let tasks = ["scenario_10".to_owned(), "scenario-2".to_owned()];
         let (flags, yaml) =
             stamina_bench(&tasks, &settings(json!({"benchmark": "RESTFUL_SERVER_GEN_ITERATIVE"})));
         assert_eq!(flags.unwrap(), "--values restful_server_gen_iterative.execute_episodes=2,10");

@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, HashSet};
 use model::{Benchmark, Run, TaskTotals, Transcript, Warning};
 use serde_json::Value;
 
-use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
 use crate::readers::value::{self, Unusable};
 use files::{Entry, ReadError, Stamp, Tree, join, parent};
@@ -120,6 +120,12 @@ impl Format for EvoCode {
             }
             Err(_) => Sniff::Not { found: "an index.json that cannot be read".to_owned(), closeness: 15 },
         }
+    }
+
+    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
+        let place = Place::read(tree, at, &mut Report::default());
+        let tasks = place.tasks.iter().map(|task| task.task.clone());
+        place.indexed.then(|| Planned::count(tasks))
     }
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {

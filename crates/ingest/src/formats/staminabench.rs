@@ -491,7 +491,22 @@ impl Format for StaminaBench {
     fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
         let config = Config::read(tree, &join(at, "config.yaml")).ok()??;
         let numbers = config.scenario_numbers(SCENARIOS)?;
-        Some(Planned::count(numbers.into_iter().map(|number| format!("scenario_{number}"))))
+        // A folder may be called `scenario-3`.
+        let mut there: HashMap<u32, String> = HashMap::new();
+        for entry in tree.list(at).into_iter().filter(|entry| entry.is_folder()) {
+            if let Some(number) = names::scenario_number(&entry.name) {
+                there.entry(number).or_insert(entry.name);
+            }
+        }
+        // Results of others may count from 1.
+        let last = u32::try_from(numbers.len()).ok()?;
+        let from_one =
+            !there.contains_key(&0) && there.contains_key(&last) && numbers.iter().copied().eq(0..last);
+        let named = numbers.into_iter().map(|number| {
+            let number = number.saturating_add(u32::from(from_one));
+            there.get(&number).cloned().unwrap_or_else(|| format!("scenario_{number}"))
+        });
+        Some(Planned::count(named))
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
