@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use runner::settings::RunSettings;
+use gateway::Price;
+use runner::settings::{EndpointSettings, RunSettings};
 use scenario::config::Benchmark;
 use scenario::pack::Pack;
 use store::{EpisodeId, RunId};
@@ -62,10 +63,82 @@ struct Rates {
     runs: usize,
     same_model: bool,
     seconds: Vec<f64>,
+    /// Those of runs with the same endpoint and model.
+    seconds_here: Vec<f64>,
     input: Vec<f64>,
     output: Vec<f64>,
     cost: Vec<f64>,
     cached: (f64, f64),
+    speed: Speed,
+}
+
+/// How fast an endpoint was with a model in earlier runs of any harness, in tokens a second: the median of their medians.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Speed {
+    runs: usize,
+    prompt: Option<f64>,
+    answer: Option<f64>,
+}
+
+impl Speed {
+    fn of(runs: &[(Option<f64>, Option<f64>)]) -> Self {
+        let median = |mut speeds: Vec<f64>| {
+            speeds.sort_by(f64::total_cmp);
+            let (below, above) = (speeds.len().checked_sub(1)? / 2, speeds.len() / 2);
+            Some(f64::midpoint(*speeds.get(below)?, *speeds.get(above)?))
+        };
+        Self {
+            runs: runs.len(),
+            prompt: median(runs.iter().filter_map(|(prompt, _)| *prompt).collect()),
+            answer: median(runs.iter().filter_map(|(_, answer)| *answer).collect()),
+        }
+    }
+
+    /// Seconds in which it works for so many tokens, of whose input a share is cached. Unknown where one of its speeds is.
+    fn seconds(self, input: f64, cached: f64, output: f64) -> Option<f64> {
+        Some(input * (1.0 - cached) / self.prompt? + output / self.answer?)
+    }
+
+    /// `from 3 runs: prompt 148.2 tok/s, answer 21.4 tok/s`; nothing where nothing is known.
+    fn words(self) -> Option<String> {
+        let part = |name: &str, speed: Option<f64>| speed.map(|speed| format!("{name} {speed:.1} tok/s"));
+        let parts: Vec<String> =
+            [part("prompt", self.prompt), part("answer", self.answer)].into_iter().flatten().collect();
+        (!parts.is_empty())
+            .then(|| format!("from {}: {}", model::counted(self.runs as u64, "run"), parts.join(", ")))
+    }
+}
+
+/// The time of a run, and what it rests on where that is not the runs of the harness.
+#[derive(Debug, PartialEq)]
+struct Time {
+    seconds: Option<(f64, f64)>,
+    basis: Option<String>,
+}
+
+/// Agent seconds over all turns, one episode at a time. Earlier runs at the same endpoint come first: they hold its speed. Else what
+/// the endpoint would take for as many tokens, and last what the harness took elsewhere.
+fn time(
+    here: Option<(f64, f64)>,
+    worked: Option<(f64, f64)>,
+    elsewhere: Option<(f64, f64)>,
+    speed: Speed,
+) -> Time {
+    let said = speed.words();
+    match (here, worked) {
+        (Some(_), _) => {
+            Time { seconds: here, basis: said.map(|said| format!(". Speed of this endpoint, {said}")) }
+        }
+        (None, Some(_)) => Time {
+            seconds: worked,
+            basis: said.map(|said| {
+                format!(". Time: by the speed of this endpoint, {said}; what tools take is not in it")
+            }),
+        },
+        (None, None) => {
+            Time { seconds: elsewhere, basis: said.map(|said| format!(". Speed of this endpoint, {said}")) }
+        }
+    }
 }
 
 /// The 10th and the 90th percentile of sorted numbers, between neighbours by their distance.
@@ -88,14 +161,25 @@ impl Workbench {
             spread(rates).map(|(low, high)| (low * turns, high * turns))
         };
         let at_once = f64::from(settings.batch_size.min(plan.episodes).max(1));
-        let mut seconds = total(&mut rates.seconds);
+        let here = total(&mut rates.seconds_here);
+        let elsewhere = total(&mut rates.seconds);
         let simulated = settings.is_simulated();
         let tokens_in = total(&mut rates.input);
         let tokens_out = total(&mut rates.output);
         let cached = (rates.cached.1 > 0.0).then(|| (rates.cached.0 / rates.cached.1).clamp(0.0, 1.0));
+        let worked = tokens_in.zip(tokens_out).and_then(|(input, output)| {
+            let of = |input, output| rates.speed.seconds(input, cached.unwrap_or(0.0), output);
+            of(input.0, output.0).zip(of(input.1, output.1))
+        });
+        let Time { mut seconds, basis: of_time } = time(here, worked, elsewhere, rates.speed);
         let price = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
         let cost_usd = match (simulated, price, tokens_in, tokens_out) {
             (true, ..) => Some((0.0, 0.0)),
+            // An hour costs the same, whatever it was asked for.
+            (false, Some(Price { per_hour: Some(usd), .. }), ..) => {
+                let of = |seconds: f64| seconds / at_once / 3600.0 * usd;
+                worked.map(|(low, high)| (of(low), of(high)))
+            }
             (false, Some(price), Some(input), Some(output)) => {
                 let share = cached.unwrap_or(0.0);
                 let of = |input: f64, output: f64| {
@@ -108,6 +192,7 @@ impl Workbench {
             _ => None,
         };
         let mut basis = basis(settings, &rates);
+        basis.push_str(&of_time.unwrap_or_default());
         if seconds.is_none() && !simulated && settings.tasks.is_none() {
             seconds = Some((DOCUMENTED.0 * 60.0 * turns, DOCUMENTED.1 * 60.0 * turns));
             basis.push_str(". Time: the 1 to 10 minutes a turn that StaminaBench documents");
@@ -134,35 +219,43 @@ impl Workbench {
     fn rates(&self, settings: &RunSettings) -> Result<Rates, ApiError> {
         // A step of a task takes another time than a turn of a scenario.
         let benchmark = if settings.tasks.is_some() { "harbor" } else { "staminabench" };
+        let model = settings.model.as_deref().map(plain_model);
+        let is_same_model = |row: &RunRow| model.is_some() && row.model.as_deref().map(plain_model) == model;
         let mut alike: Vec<RunRow> = Vec::new();
+        let mut timed: Vec<RunRow> = Vec::new();
         let mut offset = 0;
         loop {
             let page = self.list_runs(ListRuns { offset, limit: 500, ..ListRuns::default() })?;
             offset += page.rows.len() as u32;
             let done = page.rows.is_empty() || offset >= page.total;
-            alike.extend(page.rows.into_iter().filter(|row| {
-                row.harness.as_deref() == Some(settings.agent.as_str())
+            for row in page.rows.into_iter().filter(|row| row.baseline.is_none() && row.invalid.is_none()) {
+                if is_same_model(&row) && speed_of(&row) != (None, None) {
+                    timed.push(row.clone());
+                }
+                if row.harness.as_deref() == Some(settings.agent.as_str())
                     && row.simulated == settings.is_simulated()
-                    && row.baseline.is_none()
-                    && row.invalid.is_none()
                     && row.benchmark.key.starts_with(benchmark)
-            }));
+                {
+                    alike.push(row);
+                }
+            }
             if done {
                 break;
             }
         }
-        let model = settings.model.as_deref().map(plain_model);
-        let same: Vec<RunRow> = alike
-            .iter()
-            .filter(|row| model.is_some() && row.model.as_deref().map(plain_model) == model)
-            .cloned()
-            .collect();
-        let mut rates = Rates { same_model: !same.is_empty(), ..Rates::default() };
+        let same: Vec<RunRow> = alike.iter().filter(|row| is_same_model(row)).cloned().collect();
+        let mut rates =
+            Rates { same_model: !same.is_empty(), speed: self.speed(settings, timed)?, ..Rates::default() };
         let mut chosen = if rates.same_model { same } else { alike };
         chosen.sort_by(|a, b| b.started_at.cmp(&a.started_at));
         let mut runs: Vec<RunId> = Vec::new();
+        let mut here: HashSet<RunId> = HashSet::new();
         for row in chosen.into_iter().take(MOST_RUNS) {
-            runs.extend(self.store.run(&row.id)?.map(|record| record.entry.id));
+            let Some(record) = self.store.run(&row.id)? else { continue };
+            runs.push(record.entry.id);
+            if rates.same_model && is_at_endpoint(settings, &record.run.settings) {
+                here.insert(record.entry.id);
+            }
         }
         let copies: HashSet<EpisodeId> =
             self.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
@@ -186,11 +279,38 @@ impl Workbench {
                     rates.cached = (rates.cached.0 + cached as f64, rates.cached.1 + input as f64);
                 }
                 let played = plays.iter().find(|play| play.episode == episode.id);
-                rates.seconds.extend(played.and_then(|play| play.agent_seconds).map(|s| s / turns));
+                let seconds = played.and_then(|play| play.agent_seconds).map(|s| s / turns);
+                rates.seconds.extend(seconds);
+                rates.seconds_here.extend(seconds.filter(|_| here.contains(&run)));
             }
         }
         Ok(rates)
     }
+
+    /// The speed of the endpoint by runs with its model that tell one; the latest count.
+    fn speed(&self, settings: &RunSettings, mut timed: Vec<RunRow>) -> Result<Speed, ApiError> {
+        timed.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+        let mut speeds = Vec::new();
+        for row in timed.into_iter().take(MOST_RUNS) {
+            let record = self.store.run(&row.id)?;
+            if record.is_some_and(|record| is_at_endpoint(settings, &record.run.settings)) {
+                speeds.push(speed_of(&row));
+            }
+        }
+        Ok(Speed::of(&speeds))
+    }
+}
+
+/// Medians of prompt and answer that a run tells.
+fn speed_of(row: &RunRow) -> (Option<f64>, Option<f64>) {
+    let median = |part: &str| row.tokens_per_second(part, "median").filter(|speed| *speed > 0.0);
+    (median("prompt"), median("answer"))
+}
+
+/// Whether a run with these settings asked the same endpoint.
+fn is_at_endpoint(settings: &RunSettings, of_run: &model::Extra) -> bool {
+    let EndpointSettings::Gateway { base_url, .. } = &settings.endpoint else { return false };
+    of_run.get("endpoint.base_url").and_then(serde_json::Value::as_str) == Some(base_url.as_str())
 }
 
 /// What an estimate rests on, in a sentence.
@@ -266,6 +386,56 @@ mod tests {
         assert_eq!(basis(&player, &Rates::default()), "There is no earlier run of ORACLE in the library");
         let simulated = basis(&settings(&[]), &Rates::default());
         assert_eq!(simulated, "There is no earlier run of simulated mock in the library");
+    }
+
+    #[test]
+    fn the_speed_of_an_endpoint_is_the_median_of_its_runs_and_is_said() {
+        let speed = Speed::of(&[(Some(100.0), Some(20.0)), (Some(200.0), None), (None, Some(10.0))]);
+        assert_eq!(speed, Speed { runs: 3, prompt: Some(150.0), answer: Some(15.0) });
+        assert_eq!(speed.words().unwrap(), "from 3 runs: prompt 150.0 tok/s, answer 15.0 tok/s");
+        // 30,000 tokens of which a half is cached, and 150 that are written.
+        assert_eq!(speed.seconds(30_000.0, 0.5, 150.0), Some(110.0));
+        let half = Speed::of(&[(None, Some(90.0))]);
+        assert_eq!(half.words().unwrap(), "from 1 run: answer 90.0 tok/s");
+        assert_eq!(half.seconds(1.0, 0.0, 1.0), None, "how long a prompt takes is unknown");
+        assert_eq!((Speed::of(&[]).words(), Speed::of(&[]).prompt), (None, None));
+    }
+
+    #[test]
+    fn runs_at_the_same_endpoint_go_before_its_speed_and_that_before_runs_elsewhere() {
+        let speed = Speed { runs: 2, prompt: Some(150.0), answer: Some(90.0) };
+        let (here, worked, elsewhere) = (Some((1.0, 2.0)), Some((3.0, 4.0)), Some((5.0, 6.0)));
+        let chosen = |here, worked, speed| {
+            let time = time(here, worked, elsewhere, speed);
+            (time.seconds, time.basis.unwrap_or_default())
+        };
+        let (seconds, said) = chosen(here, worked, speed);
+        assert!(
+            seconds == here
+                && said == ". Speed of this endpoint, from 2 runs: prompt 150.0 tok/s, answer 90.0 tok/s",
+            "{said}"
+        );
+        let (seconds, said) = chosen(None, worked, speed);
+        assert!(
+            seconds == worked && said.contains("Time: by the speed") && said.contains("from 2 runs"),
+            "{said}"
+        );
+        assert_eq!(chosen(None, None, Speed::default()), (elsewhere, String::new()));
+    }
+
+    #[test]
+    fn only_runs_at_the_same_address_are_of_the_same_endpoint() {
+        let asked =
+            settings(&["agent=CODEX", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:8080/v1"]);
+        let of = |value: serde_json::Value| value.as_object().unwrap().clone();
+        let same = of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8080" }));
+        assert!(is_at_endpoint(&asked, &same));
+        assert!(!is_at_endpoint(
+            &asked,
+            &of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8081" }))
+        ));
+        assert!(!is_at_endpoint(&asked, &of(serde_json::json!({}))));
+        assert!(!is_at_endpoint(&settings(&[]), &same), "the simulated model has no address");
     }
 
     #[test]
