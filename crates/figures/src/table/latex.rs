@@ -130,6 +130,8 @@ fn pages(blocks: &[TextBlock], rows: usize) -> Vec<std::ops::Range<usize>> {
 
 /// For a venue of this width in pt: of a column, or of the page.
 pub(super) fn write(table: &Table, width: Option<f64>) -> String {
+    let shown = table.without_unknown();
+    let table = &*shown;
     let (column, page) = match width {
         Some(width) if width < ONE_COLUMN => (width, 2.0 * width + 12.0),
         Some(width) => (COLUMN, width),

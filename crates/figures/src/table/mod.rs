@@ -263,6 +263,43 @@ impl Table {
         self.push(row);
     }
 
+    /// The table for a page, which has less room than a file of values: numbers that are unknown in every row have no
+    /// column, and a note names them.
+    pub fn without_unknown(&self) -> Cow<'_, Self> {
+        let is_unknown = |at: usize| {
+            let column = &self.columns[at];
+            let in_interval =
+                column.interval || at.checked_sub(1).is_some_and(|before| self.columns[before].interval);
+            !matches!(column.kind, Kind::Text)
+                && column.missing == UNKNOWN
+                && !column.for_machines
+                && !in_interval
+                && self.rows.iter().all(|row| row.get(at).is_none_or(Option::is_none))
+        };
+        // A row that lacks something for a reason of its own says that reason in its columns.
+        if self.rows.is_empty() || !self.absent.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let (left_out, kept): (Vec<usize>, Vec<usize>) =
+            (0..self.columns.len()).partition(|at| is_unknown(*at));
+        if left_out.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let keep = |row: &Vec<Option<Value>>| -> Vec<Option<Value>> {
+            kept.iter().map(|at| row.get(*at).cloned().flatten()).collect()
+        };
+        let headings: Vec<&str> = left_out.iter().map(|at| self.columns[*at].heading.as_str()).collect();
+        let unknown_for_all = format!("Unknown for all: {}.", headings.join(", "));
+        Cow::Owned(Self {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            columns: kept.iter().map(|at| self.columns[*at].clone()).collect(),
+            rows: self.rows.iter().map(keep).collect(),
+            notes: std::iter::once(unknown_for_all).chain(self.notes.iter().cloned()).collect(),
+            absent: BTreeMap::new(),
+        })
+    }
+
     /// RFC 4180 with a heading line, lines ended by CR LF. Numbers in the shortest form that reads back as the same
     /// number; unknown is empty; yes and no are `true` and `false`. Text that a spreadsheet would take for a formula
     /// stands as it is: the file is for programs.
@@ -281,7 +318,8 @@ impl Table {
         parquet::write(self, spec)
     }
 
-    /// A LaTeX table with booktabs rules, for `\input`. What it needs of the preamble stands in its first lines.
+    /// A LaTeX table with booktabs rules, for `\input`, [without columns that are all unknown](Self::without_unknown). What it
+    /// needs of the preamble stands in its first lines.
     pub fn to_latex(&self) -> String {
         latex::write(self, None)
     }
@@ -299,5 +337,46 @@ impl Table {
     /// A `<table>` element. Every text in it is escaped.
     pub fn to_html(&self) -> String {
         html::write(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_leaves_out_numbers_that_are_unknown_for_all_and_says_so() {
+        let columns = vec![
+            Column::text("run", "Run"),
+            Column::integer("tokens", "Tokens per turn"),
+            Column::integer("n", "n"),
+            Column::text("model", "Model"),
+            Column::p("p", "p"),
+        ];
+        let mut table = Table::new("runs", "Runs", columns);
+        table.push(vec![known("a"), None, known(3_u32), None, None]);
+        table.push(vec![known("b"), None, None, None, None]);
+        let shown = table.without_unknown();
+        let headings: Vec<&str> = shown.columns.iter().map(|column| column.heading.as_str()).collect();
+        assert_eq!(
+            headings,
+            ["Run", "n", "Model", "p"],
+            "words stay, what one row has, and what is not defined"
+        );
+        assert_eq!(shown.rows[1], vec![known("b"), None, None, None]);
+        assert_eq!(shown.notes, ["Unknown for all: Tokens per turn."]);
+
+        let latex = table.to_latex();
+        let (caption, rows) = latex.split_once("\\toprule").unwrap();
+        assert!(caption.contains("Unknown for all: Tokens per turn.") && !rows.contains("Tokens"), "{latex}");
+        assert!(rows.contains("unknown"), "{latex}");
+        assert!(table.to_csv().starts_with("run,tokens,n,model,p\r\n"), "files of values have all");
+
+        table.push(vec![known("c"), known(1_u32), None, None, None]);
+        assert_eq!(*table.without_unknown(), table);
+        // The reason that a row gives stands in its columns.
+        table.rows.pop();
+        table.push_absent(vec![known("d")], "no run");
+        assert_eq!(*table.without_unknown(), table);
     }
 }

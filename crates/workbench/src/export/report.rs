@@ -13,7 +13,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use figures::table::{Kind, Table, escape_html, escape_markdown};
+use figures::table::{escape_html, escape_markdown};
 use figures::{FigureSpec, SOFTWARE};
 
 use super::{Beside, Made, does_not_fit};
@@ -85,35 +85,6 @@ pub(super) struct Drawn {
     caption: String,
 }
 
-/// A table for a page, which has less room than a file: numbers that are unknown for every row are named below it.
-fn readable(table: &Table) -> Table {
-    let unknown = |at: usize| {
-        let column = &table.columns[at];
-        let in_interval =
-            column.interval || at.checked_sub(1).is_some_and(|before| table.columns[before].interval);
-        !matches!(column.kind, Kind::Text)
-            && column.missing == "unknown"
-            && !column.for_machines
-            && !in_interval
-            && table.rows.iter().all(|row| row.get(at).is_none_or(Option::is_none))
-    };
-    let left_out: Vec<usize> = (0..table.columns.len()).filter(|at| unknown(*at)).collect();
-    if left_out.is_empty() || table.rows.is_empty() || !table.absent.is_empty() {
-        return table.clone();
-    }
-    let keeps = |at: &usize| !left_out.contains(at);
-    let mut shown = table.clone();
-    shown.columns = (0..table.columns.len()).filter(keeps).map(|at| table.columns[at].clone()).collect();
-    shown.rows = table
-        .rows
-        .iter()
-        .map(|row| (0..row.len()).filter(keeps).map(|at| row[at].clone()).collect())
-        .collect();
-    let headings: Vec<&str> = left_out.iter().map(|at| table.columns[*at].heading.as_str()).collect();
-    shown.notes.insert(0, format!("Unknown for all: {}.", headings.join(", ")));
-    shown
-}
-
 impl Report {
     /// Its figures.
     pub(super) fn figures(&self) -> impl Iterator<Item = &Drawn> {
@@ -148,7 +119,7 @@ impl Report {
                         }
                     }
                     Block::Table(table) | Block::Long(table) => {
-                        out.extend(table.table().map(|table| readable(&table).to_markdown()));
+                        out.extend(table.table().map(|table| table.without_unknown().to_markdown()));
                     }
                     Block::Figure(figure) => {
                         let caption = escape_markdown(&figure.caption);
@@ -192,7 +163,8 @@ impl Report {
                     }
                     Block::Table(table) => {
                         let Some(table) = table.table() else { continue };
-                        let _ = writeln!(out, "<div class=\"wide\">{}</div>", readable(&table).to_html());
+                        let _ =
+                            writeln!(out, "<div class=\"wide\">{}</div>", table.without_unknown().to_html());
                     }
                     Block::Long(table) => {
                         let Some(table) = table.table() else { continue };
@@ -201,7 +173,7 @@ impl Report {
                             "<details><summary>{}, {} rows</summary><div class=\"wide\">{}</div></details>",
                             escape_html(&table.title),
                             table.rows.len(),
-                            readable(&table).to_html()
+                            table.without_unknown().to_html()
                         );
                     }
                     Block::Figure(figure) => {
@@ -266,32 +238,5 @@ impl Workbench {
             warnings: report.warnings,
             beside,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use figures::table::{Column, known};
-
-    use super::*;
-
-    #[test]
-    fn a_page_leaves_out_numbers_that_are_unknown_for_all_and_says_so() {
-        let columns = vec![
-            Column::text("run", "Run"),
-            Column::integer("tokens", "Tokens per turn"),
-            Column::integer("n", "n"),
-            Column::text("model", "Model"),
-        ];
-        let mut table = Table::new("runs", "Runs", columns);
-        table.push(vec![known("a"), None, known(3_u32), None]);
-        table.push(vec![known("b"), None, None, None]);
-        let shown = readable(&table);
-        let headings: Vec<&str> = shown.columns.iter().map(|column| column.heading.as_str()).collect();
-        assert_eq!(headings, ["Run", "n", "Model"], "words stay, and what one row has");
-        assert_eq!(shown.rows[1], vec![known("b"), None, None]);
-        assert_eq!(shown.notes, ["Unknown for all: Tokens per turn."]);
-        table.push(vec![known("c"), known(1_u32), None, None]);
-        assert_eq!(readable(&table), table);
     }
 }
