@@ -11,6 +11,7 @@
 //! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
 //! | `harbor.background` | `keep` (processes that an agent has left go on while its verifier runs) or `end` |
+//! | `harbor.session` | `continue` (one session of the harness for all steps) or `fresh` (a new one for each) |
 //! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
 //! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
 //! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` or `.price.per_hour` | the model endpoint |
@@ -113,6 +114,17 @@ pub enum TaskBackground {
     End,
 }
 
+/// What a step of a task is to the session of its harness.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskSession {
+    /// The session of the steps before goes on.
+    #[default]
+    Continue,
+    /// Each step begins a new one, which knows the files and nothing else of the steps before.
+    Fresh,
+}
+
 /// A protocol by which tasks are played, by name: it sets what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -148,6 +160,9 @@ pub struct TaskSettings {
     /// What becomes of processes that an agent has left.
     #[serde(default)]
     pub background: TaskBackground,
+    /// Whether the harness's session goes on from step to step.
+    #[serde(default)]
+    pub session: TaskSession,
     /// The protocol that was named, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<TaskProtocol>,

@@ -689,6 +689,34 @@ async fn a_harness_of_npm_plays_a_task_in_one_session() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+async fn a_step_begins_a_new_session_where_the_settings_ask_for_it() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let passes = format!("echo 1 {REWARD}");
+    task(&tasks, "sessions", "", &[("echo one", &passes), ("echo two", &passes)]);
+    let mut inputs: Vec<[u64; 2]> = Vec::new();
+    for session in ["continue", "fresh"] {
+        let folder = room.path().join(session);
+        let session = format!("harbor.session={session}");
+        let more = [&HARNESS[..], &[session.as_str()]].concat();
+        let (on_event, _) = keep();
+        let finish = runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap();
+        assert_eq!(finish, Finish::Finished);
+        let episode = episodes(&folder).remove(0);
+        assert_eq!(episode.stamina(), 2, "{episode:?}");
+        let attempts = episode.turns.iter().map(|turn| &turn.attempts[0]);
+        assert!(attempts.clone().all(|attempt| !attempt.extra.contains_key("session_restarted")));
+        let input: Vec<u64> = attempts.map(|attempt| attempt.tokens.input.unwrap()).collect();
+        inputs.push([input[0], input[1]]);
+    }
+    // Both steps ask for the same: what the second one sends more is what the session says of the first.
+    let [continued, fresh] = [inputs[0], inputs[1]];
+    assert_eq!(continued[0], fresh[0], "{inputs:?}");
+    assert!(fresh[1] < continued[1], "{inputs:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
 async fn each_attempt_at_a_step_begins_from_the_same_snapshot() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");

@@ -5,7 +5,7 @@ import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
   agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null, price_per_hour: null,
-  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
+  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", task_session: "continue", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
   attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
   attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, attempt_wall_minutes: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
@@ -36,10 +36,10 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   const codex = { ...defaults, agent: "codex", endpoint_mode: "gateway" as const };
   const shown = (settings: FormSettings): string[] => sectionsOf(settings, form).flatMap((s) => s.fields.map((f) => f.field));
   expect(shown(codex)).toEqual(expect.arrayContaining(["source", "scenarios_dir", "n_turns", "feedback"]));
-  for (const field of ["tasks", "protocol", "restore_before_try", "task_timeout", "task_background"]) expect(shown(codex), field).not.toContain(field);
+  for (const field of ["tasks", "protocol", "restore_before_try", "task_timeout", "task_background", "task_session"]) expect(shown(codex), field).not.toContain(field);
   const tasks = withSource(codex, "tasks", defaults);
   expect(tasks).toMatchObject({ source: "tasks", agent: "codex", protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
-  expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "task_background", "model", "run_usd"]));
+  expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "task_background", "task_session", "model", "run_usd"]));
   for (const field of ["attempt_limit", "fail_stop", "restore_before_try", "task_timeout", "scenarios_dir", "n_turns", "feedback", "image", "use_docker"]) expect(shown(tasks), field).not.toContain(field);
   const tries = withProtocol(tasks, "mt_at_k");
   expect(tries).toMatchObject({ attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" });
@@ -51,7 +51,7 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   expect(withProtocol(tries, "sr")).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
   expect(shown(withProtocol(tries, "sr"))).toContain("attempt_limit");
   expect(new Set((["own", "evocode", "mt_at_k", "sr"] as const).map(protocolInWords)).size).toBe(4);
-  expect(withSource({ ...tries, task_background: "end" }, "scenarios", defaults)).toEqual(codex);
+  expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", defaults)).toEqual(codex);
 });
 
 test("players of tasks ask no model, and what cannot play tasks gives way to one", () => {

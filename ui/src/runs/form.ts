@@ -52,11 +52,11 @@ export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): bool
 /** What only scenarios have: tasks bring their images, their length and their requests, and give no feedback. */
 const OF_SCENARIOS: readonly FieldName[] = ["harness_file", "image", "iterative", "scenarios_dir", "n_scenarios", "n_turns", "num_changes_per_turn", "base_seed", "use_llm_sampler", "llm_sampler_model_id", "feedback", "use_docker", "extra_docker_args", "oracle_most_defects", "oracle_repair", "oracle_carries_over", "oracle_stack"];
 /** What only tasks have. */
-const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "restore_before_try", "task_timeout", "task_background"];
+const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "restore_before_try", "task_timeout", "task_background", "task_session"];
 /** What a protocol sets. */
 const OF_PROTOCOL: readonly FieldName[] = ["fail_stop", "restore_before_try", "task_timeout"];
 /** What only a model has. */
-const OF_MODEL: readonly FieldName[] = ["endpoint_mode", "model", "base_url", "key_place", "key_name", "context_window", "attempt_tokens", "episode_tokens", "run_tokens", "oracle_defect_rate", "oracle_seed", "oracle_stall", "oracle_overflow", "oracle_malformed", "oracle_kill", "oracle_give_up"];
+const OF_MODEL: readonly FieldName[] = ["task_session", "endpoint_mode", "model", "base_url", "key_place", "key_name", "context_window", "attempt_tokens", "episode_tokens", "run_tokens", "oracle_defect_rate", "oracle_seed", "oracle_stall", "oracle_overflow", "oracle_malformed", "oracle_kill", "oracle_give_up"];
 
 /** What only holds for containers. */
 const OF_CONTAINERS: readonly FieldName[] = ["image", "cpus", "memory_gib", "disk_gib", "pids", "network", "extra_docker_args"];
@@ -103,7 +103,7 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: isTasks ? [source, text("tasks", 2), protocol, text("execute_episodes")] : [source, text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), ...(isTasks ? [truth("restore_before_try", "workspace as it is", "restore the snapshot"), choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"]), choice("task_background", ["keep", "stay for the verifier"], ["end", "ended before the verifier"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), ...(isTasks ? [truth("restore_before_try", "workspace as it is", "restore the snapshot"), choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"]), choice("task_background", ["keep", "stay for the verifier"], ["end", "ended before the verifier"]), choice("task_session", ["continue", "one for all steps"], ["fresh", "a new one each step"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
     { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
@@ -125,6 +125,7 @@ const advanced: readonly Placed[] = [
   truth("restore_before_try"),
   choice("task_timeout", ["graded", "graded"], ["stop", "stop"]),
   choice("task_background", ["keep", "keep"], ["end", "end"]),
+  choice("task_session", ["continue", "continue"], ["fresh", "fresh"]),
   truth("use_docker", "plain processes", "containers"),
   truth("quick_debug", "no", "2 episodes × 2 turns"),
   text("execute_episodes"),
@@ -289,8 +290,8 @@ export function withSource(settings: FormSettings, source: FormSettings["source"
     const agent = settings.agent === "mock" || settings.agent === ownHarness ? "oracle" : settings.agent;
     return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode");
   }
-  const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, protocol } = defaults;
-  return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, protocol };
+  const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol } = defaults;
+  return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol };
 }
 
 /** Settings with another protocol, and what it sets; settings of one's own begin with those of the last one. */

@@ -19,7 +19,7 @@ use crate::live::Phase;
 use crate::play::Ending;
 use crate::record::Exception;
 use crate::repeat::with_words;
-use crate::settings::EndpointSettings;
+use crate::settings::{EndpointSettings, TaskSession};
 use crate::verdict::exception;
 
 /// Seconds in which a harness says its version: some compile themselves at their first start.
@@ -112,9 +112,10 @@ impl Trial<'_> {
         is_first: bool,
     ) -> Result<(Called, bool), Broken> {
         let link = self.play.link().await;
-        let mut session = self.known.session.clone();
+        let begins_anew = self.begins_anew();
+        let mut session = self.known.session.clone().filter(|_| !begins_anew);
         loop {
-            let restarts = session.is_none() && self.known.calls > 0;
+            let restarts = !begins_anew && session.is_none() && self.known.calls > 0;
             let key =
                 AttemptKey { episode: self.owner.episode.clone(), turn: self.number, attempt: self.attempt };
             let attempt = link.gateway.as_ref().map(|gateway| {
@@ -167,6 +168,14 @@ impl Trial<'_> {
                 Err(NotCalled::Files(error)) => return Err(self.fault(Fault::Files(error), is_first)),
             }
         }
+    }
+
+    /// Whether this call begins a new session because the settings have one for each step. Further attempts at a step go on with
+    /// the first one's, unless each begins from the same snapshot.
+    fn begins_anew(&self) -> bool {
+        let settings = &self.play.settings;
+        let is_fresh = settings.tasks.as_ref().is_some_and(|tasks| tasks.session == TaskSession::Fresh);
+        is_fresh && (self.attempt == 1 || settings.restore_before_try)
     }
 
     /// What ends a step whose agent was ended by something outside. The container is not what it was before, so the trial ends;

@@ -483,6 +483,7 @@ mod tests {
             folder: "/t".into(),
             timeout,
             background: crate::settings::TaskBackground::Keep,
+            session: crate::settings::TaskSession::Continue,
             protocol,
         };
         let alone = of(Some(TaskProtocol::Sr), TaskTimeout::Stop);

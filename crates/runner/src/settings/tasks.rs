@@ -4,7 +4,8 @@ use scenario::config::Benchmark;
 
 use super::resolve::{Keys, whole};
 use super::{
-    EndpointSettings, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSettings, TaskTimeout,
+    EndpointSettings, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSession, TaskSettings,
+    TaskTimeout,
 };
 
 /// The tasks of Harbor that are named.
@@ -26,7 +27,11 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 Some("end") => TaskBackground::End,
                 _ => TaskBackground::Keep,
             };
-            Ok(Some(TaskSettings { folder, timeout, background, protocol }))
+            let session = match keys.word("harbor.session") {
+                Some("fresh") => TaskSession::Fresh,
+                _ => TaskSession::Continue,
+            };
+            Ok(Some(TaskSettings { folder, timeout, background, session, protocol }))
         }
         Some(_) => Err(SettingsError::of("tasks", "it belongs to benchmark=HARBOR")),
         None if is_harbor => Err(SettingsError::of(
@@ -207,6 +212,11 @@ mod tests {
         let ended = resolved(&["agent=NOP", "tasks=/t", "harbor.background=end"]).unwrap();
         assert_eq!(ended.tasks.unwrap().background, TaskBackground::End);
         assert!(resolved(&["agent=NOP", "tasks=/t", "harbor.background=stop"]).is_err());
+        let session = |more: &[&str]| {
+            resolved(&[&["agent=CODEX", "tasks=/t"], more].concat()).unwrap().tasks.unwrap().session
+        };
+        assert_eq!(session(&[]), TaskSession::Continue);
+        assert_eq!(session(&["harbor.session=fresh"]), TaskSession::Fresh);
         for (more, named) in [
             (&["agent=ORACLE"][..], "tasks: "),
             (&["agent=MOCK", "tasks=/t", "use_docker=true"], "agent: "),
@@ -289,7 +299,7 @@ mod tests {
         for values in [
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
-            &["agent=MINI_SWE", "tasks=/t", "harbor.background=end"],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.background=end", "harbor.session=fresh"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=sr", "attempt_limit=2"],
             &[
                 "agent=MINI_SWE",

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    EndpointSettings, Feedback, KeySource, RunSettings, TaskBackground, TaskProtocol, TaskSettings,
-    TaskTimeout, arguments,
+    EndpointSettings, Feedback, KeySource, RunSettings, TaskBackground, TaskProtocol, TaskSession,
+    TaskSettings, TaskTimeout, arguments,
 };
 
 /// Bytes of a gibibyte.
@@ -78,6 +78,11 @@ impl File {
             TaskBackground::End => "end",
         };
         self.put("harbor.background", background);
+        let session = match tasks.session {
+            TaskSession::Continue => "continue",
+            TaskSession::Fresh => "fresh",
+        };
+        self.put("harbor.session", session);
         self.put("harbor.protocol", tasks.protocol.map(TaskProtocol::as_str));
         self.put("harbor.attempt_limit", s.attempt_limit);
         self.put("restore_before_try", s.restore_before_try);

@@ -77,6 +77,7 @@ const AGENTS: &[&str] = &[
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 const TIMEOUTS: &[&str] = &["graded", "stop"];
 const BACKGROUND: &[&str] = &["keep", "end"];
+const SESSIONS: &[&str] = &["continue", "fresh"];
 const PROTOCOLS: &[&str] = &["evocode", "mt_at_k", "sr"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
@@ -125,6 +126,7 @@ pub const KEYS: &[Key] = &[
     key(HARBOR, "execute_episodes", Takes::Numbers, ""),
     key(HARBOR, "timeout", Takes::Word(TIMEOUTS), ""),
     key(HARBOR, "background", Takes::Word(BACKGROUND), ""),
+    key(HARBOR, "session", Takes::Word(SESSIONS), ""),
     key(TOP, "fail_stop", Takes::Truth, "false"),
     key(TOP, "harness_file", Takes::Text, ""),
     key(TOP, "tags", Takes::Words, ""),

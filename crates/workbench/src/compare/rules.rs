@@ -171,6 +171,12 @@ pub(crate) static RULES: &[Rule] = &[
         "servers that an agent has left are there for the verifier in one and not in the other",
     ),
     rule(
+        "Session over steps",
+        &["harbor.session"],
+        Effect::NotComparable,
+        "the agent remembers earlier steps in one and not in the other",
+    ),
+    rule(
         "Protocol of tasks",
         &["harbor.protocol"],
         Effect::NotComparable,

@@ -7,14 +7,14 @@ mod about;
 
 use runner::settings::{
     EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskBackground, TaskProtocol,
-    TaskTimeout, resolve,
+    TaskSession, TaskTimeout, resolve,
 };
 use scenario::config::{Benchmark, ConfigFile, Generation, KEYS, MODEL};
 use serde_json::{Map, Value, json};
 
 use crate::api::{
     EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings, FormSource,
-    FormStack, FormTaskBackground, FormTaskTimeout, KeyPlace,
+    FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -64,6 +64,7 @@ const FIELDS: &[Field] = &[
     Field("restore_before_try", "restore_before_try", "loop", "Before each attempt", ""),
     Field("task_timeout", "harbor.timeout", "loop", "A step out of time", ""),
     Field("task_background", "harbor.background", "loop", "Processes in the background", ""),
+    Field("task_session", "harbor.session", "loop", "Session over steps", ""),
     Field("fail_stop", "fail_stop", "loop", "After a failed turn", ""),
     Field("batch_size", "batch_size", "loop", "Parallel episodes", ""),
     Field("quick_debug", "quick_debug", "loop", "2 episodes × 2 turns", ""),
@@ -150,7 +151,7 @@ const OF_SCENARIOS: &[&str] = &[
 ];
 /// Fields that only tasks have.
 const OF_TASKS: &[&str] =
-    &["source", "tasks", "protocol", "restore_before_try", "task_timeout", "task_background"];
+    &["source", "tasks", "protocol", "restore_before_try", "task_timeout", "task_background", "task_session"];
 /// Fields that a protocol sets.
 const OF_PROTOCOL: &[&str] = &["fail_stop", "restore_before_try", "task_timeout"];
 /// Fields of the model, which ORACLE and NOP do not ask.
@@ -165,6 +166,7 @@ const OF_MODEL: &[&str] = &[
     "price_cache_write",
     "price_output",
     "price_per_hour",
+    "task_session",
 ];
 
 /// Whether a field says anything under what the form plays.
@@ -361,6 +363,10 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         task_background: match s.tasks.as_ref().map(|tasks| tasks.background) {
             None | Some(TaskBackground::Keep) => FormTaskBackground::Keep,
             Some(TaskBackground::End) => FormTaskBackground::End,
+        },
+        task_session: match s.tasks.as_ref().map(|tasks| tasks.session) {
+            None | Some(TaskSession::Continue) => FormTaskSession::Continue,
+            Some(TaskSession::Fresh) => FormTaskSession::Fresh,
         },
         iterative,
         scenarios_dir: s.scenarios_dir.as_deref().map(path).unwrap_or_default(),

@@ -532,7 +532,11 @@ mod tests {
         });
         let own = FormSettings { attempt_limit: Some(4.0), ..own };
         assert_eq!(back(&own).0, own);
-        let ended = FormSettings { task_background: crate::api::FormTaskBackground::End, ..own };
+        let ended = FormSettings {
+            task_background: crate::api::FormTaskBackground::End,
+            task_session: crate::api::FormTaskSession::Fresh,
+            ..own
+        };
         let (read, differ) = back(&ended);
         assert!(read == ended && differ.contains(&"task_background".to_owned()), "{differ:?}");
     }

@@ -6,6 +6,7 @@ import type { FormProtocol } from "./FormProtocol";
 import type { FormSource } from "./FormSource";
 import type { FormStack } from "./FormStack";
 import type { FormTaskBackground } from "./FormTaskBackground";
+import type { FormTaskSession } from "./FormTaskSession";
 import type { FormTaskTimeout } from "./FormTaskTimeout";
 import type { KeyPlace } from "./KeyPlace";
 
@@ -97,6 +98,10 @@ task_timeout: FormTaskTimeout,
  * What becomes of processes that still run in the container of a task when its agent has ended.
  */
 task_background: FormTaskBackground, 
+/**
+ * Whether the harness's session goes on from step to step of a task.
+ */
+task_session: FormTaskSession, 
 /**
  * Many turns (`RESTFUL_SERVER_GEN_ITERATIVE`), or one (`RESTFUL_SERVER_GEN`).
  */

@@ -74,6 +74,7 @@ fn every_rule_has_an_example() {
         ("timeout_multiplier", json!(1.0), json!(2.0), "Agent timeout, multiplier", Some(Not)),
         ("harbor.timeout", json!("graded"), json!("stop"), "Step out of time", Some(Not)),
         ("harbor.background", json!("keep"), json!("end"), "Processes in the background", Some(Maybe)),
+        ("harbor.session", json!("continue"), json!("fresh"), "Session over steps", Some(Not)),
         ("harbor.protocol", json!("evocode"), json!("mt_at_k"), "Protocol of tasks", Some(Not)),
         ("restore_before_try", json!(true), json!(false), "Start of an attempt", Some(Not)),
         ("limits.attempt_minutes", json!(20), json!(60), "Time of an attempt", Some(Not)),

@@ -37,6 +37,9 @@ pub(super) fn about(field: &str) -> &'static str {
         "task_background" => {
             "Whether processes that the agent has left go on while its work is verified, as with Harbor, or are all ended before."
         }
+        "task_session" => {
+            "Whether the agent's session goes on from step to step, or each step begins a new one that knows only the files."
+        }
         "iterative" => "Whether an episode continues with change requests after its first turn.",
         "scenarios_dir" => "The scenarios to run: a pack, or new ones generated from the seed.",
         "n_scenarios" => "How many scenarios are run, one episode each.",
