@@ -69,7 +69,7 @@ fn begins_name(before: &str, is_path: bool) -> bool {
     before.chars().next_back().is_none_or(|c| {
         let is_of_name = c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let is_of_path = matches!(c, '/' | '~' | '}' | ')');
-        !is_of_name && !(is_path && is_of_path)
+        !(is_of_name || is_path && is_of_path)
     })
 }
 

@@ -99,7 +99,8 @@ async fn in_its_place(play: Arc<Play>, places: Arc<Semaphore>, planned: Planned)
         return (planned, EpisodeEnd::Unfinished);
     }
     let played = match &play.scenarios {
-        Scenarios::Tasks(tasks) => harbor::play(play.clone(), planned.clone(), tasks.clone()).await,
+        // In a place of its own: it is the largest thing that a run waits for.
+        Scenarios::Tasks(tasks) => Box::pin(harbor::play(play.clone(), planned.clone(), tasks.clone())).await,
         Scenarios::Pack(_) | Scenarios::Made(_) => episode::play(play.clone(), planned.clone()).await,
     };
     let end = match played {
