@@ -3,7 +3,7 @@
 //! 1. *Survey*: every place says which runs and parts it has, from names, sizes and small files. Runs are written, and
 //!    whatever the store still has and the tree has not is dropped.
 //! 2. *Read*: the parts whose stamp is another than the store's are read by two threads and written by the calling one.
-//!    Between them is a short queue, so that at most a handful of parts is in memory, however many there are.
+//!    Between them nothing waits, so that at most three parts are in memory, however many there are: each may be large.
 //!
 //! Nothing that lies in the tree stops an import: a reader that fails on a part gives a warning and the next part is
 //! read. Only the store can (its disk is full, another program holds it).
@@ -26,8 +26,8 @@ use files::{Stamp, Tree};
 
 /// Threads that survey places and read parts.
 const READERS: usize = 2;
-/// Parts that were read and wait to be written. Each may hold thousands of test results.
-const WAITING: usize = 2;
+/// Parts that were read and wait to be written, beside the one that each reader holds. Each may take 100 MB.
+const WAITING: usize = 0;
 
 /// Why an import did not come to its end.
 #[derive(Debug, thiserror::Error)]

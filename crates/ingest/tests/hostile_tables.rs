@@ -321,3 +321,26 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     assert!(is_told, "{:?}", warnings.first());
     assert!(peak() < before + 300, "it took {} MiB", peak() - before);
 }
+
+#[test]
+// docs/security.md: An opened folder or zip
+fn names_of_columns_that_each_row_repeats_count_among_what_a_part_holds() {
+    const ROWS: usize = 20_000;
+    const OTHERS: usize = 60;
+    let names: String = (0..OTHERS).map(|number| format!(",{number}{}", "n".repeat(900))).collect();
+    let mut csv = format!("run,harness,model,scenario,turn,attempt,passed{names}\n");
+    for row in 0..ROWS {
+        csv.push_str(&format!("a,h,m,s{row},1,1,1{}\n", ",x".repeat(OTHERS)));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.csv"), csv).unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    let parts = TidyTable.survey(&tree, "", &mut Report::default()).parts;
+    let reader = TidyTable.reader(&tree, "");
+    let before = peak();
+    let read: Vec<usize> =
+        parts.iter().map(|part| reader.read(&tree, part, &mut Report::default()).len()).collect();
+    assert_eq!(read.iter().sum::<usize>(), ROWS);
+    assert!(read.iter().all(|episodes| *episodes < 1_000), "{read:?}");
+    assert!(peak() < before + 150, "it took {} MiB", peak() - before);
+}

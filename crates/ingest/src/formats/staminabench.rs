@@ -376,14 +376,14 @@ impl StaminaBench {
                     format!("{error}. What came before that place is read, the rest from the other files."),
                 ));
             }
-            if lean.cut {
+            said = foreign::trajectory(lean, path);
+            if said.is_cut {
                 notes.warn(Warning::read_differently(
                     path,
                     "trajectory.too_large",
                     "There is more in this trajectory than is kept in memory. What came first is read.",
                 ));
             }
-            said = foreign::trajectory(lean, path);
         }
         merge::episode(tree, &folder, episode, said, listing, notes)
     }

@@ -124,8 +124,8 @@ struct TableReader {
 const SHARES_WITHOUT_COPY: u64 = 2;
 /// Rows and bytes of a share that are kept at most. A share has far less, unless few episodes have nearly all rows: names that
 /// fall into one share cannot be chosen without the library's key.
-const SHARE_ROWS_CAP: u64 = 200_000;
-const SHARE_BYTES_CAP: u64 = 512 << 20;
+const SHARE_ROWS_CAP: u64 = 100_000;
+const SHARE_BYTES_CAP: u64 = 96 << 20;
 
 /// Episodes while their rows come, in the order of their first rows.
 #[derive(Default)]
@@ -178,6 +178,7 @@ impl TableReader {
     ) -> Result<(), ReadError> {
         let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
         let place = Self::place(tree, table);
+        let row_bytes = table.mapping.row_bytes();
         let mut taken = Taken::default();
         let mut next = Some(Ok(()));
         while let Some(on) = next {
@@ -190,7 +191,7 @@ impl TableReader {
                         self.cursors.keep(tree, table, rows);
                         return Ok(());
                     }
-                    taken.add(rows.as_ref());
+                    taken.add(rows.as_ref(), row_bytes);
                     if has_episode {
                         episodes.take(&row, &place, notes);
                     } else {
@@ -270,7 +271,7 @@ impl TableReader {
             let what = "has an episode beside which too many others would be kept. It is left out.";
             return notes.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
         }
-        episodes.taken.add(rows);
+        episodes.taken.add(rows, table.mapping.row_bytes());
         episodes.take(&row, &Self::place(tree, table), notes);
     }
 

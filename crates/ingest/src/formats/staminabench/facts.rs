@@ -177,6 +177,8 @@ pub(super) struct TrajectoryFacts {
     pub(super) planned: Option<u32>,
     /// A name for people.
     pub(super) title: Option<String>,
+    /// Whether it says more than is kept.
+    pub(super) is_cut: bool,
 }
 
 /// An unknown value, kept as it stands while it is small.

@@ -13,10 +13,14 @@ use super::usage;
 use super::words::{self, normal};
 use crate::readers::json::Node;
 
+/// Turns, attempts and lone steps that are kept of one file.
+const RECORDS: usize = 100_000;
+
 /// Reads a trajectory; `path` is where it lies in the tree.
 pub(super) fn trajectory(mut lean: Lean, path: &str) -> TrajectoryFacts {
     let root = std::mem::replace(&mut lean.root, Node::Null);
-    let mut walk = Walk { lean: &mut lean, path, facts: TrajectoryFacts::default() };
+    let facts = TrajectoryFacts { is_cut: lean.cut, ..TrajectoryFacts::default() };
+    let mut walk = Walk { lean: &mut lean, path, facts, left: RECORDS };
     walk.episode(&root, "", 0);
     let rest = walk.transcripts("");
     walk.facts.whole.join(rest);
@@ -31,7 +35,7 @@ pub(super) fn attempt(mut lean: Lean, path: &str) -> Facts {
         Node::List(list) => facts.tests = tests(list),
         _ => record(&mut facts, &root, "", 0),
     }
-    let mut walk = Walk { lean: &mut lean, path, facts: TrajectoryFacts::default() };
+    let mut walk = Walk { lean: &mut lean, path, facts: TrajectoryFacts::default(), left: RECORDS };
     facts.join(walk.transcripts(""));
     facts
 }
@@ -40,6 +44,8 @@ struct Walk<'a> {
     lean: &'a mut Lean,
     path: &'a str,
     facts: TrajectoryFacts,
+    /// Records that may still be made.
+    left: usize,
 }
 
 fn child(pointer: &str, key: impl std::fmt::Display) -> String {
@@ -91,6 +97,14 @@ fn says_an_end(node: &Node) -> bool {
 }
 
 impl Walk<'_> {
+    /// Makes room for a record, unless there are too many.
+    fn has_room(&mut self) -> bool {
+        let left = self.left.checked_sub(1);
+        self.facts.is_cut |= left.is_none();
+        self.left = left.unwrap_or(0);
+        left.is_some()
+    }
+
     fn episode(&mut self, node: &Node, pointer: &str, depth: u8) {
         if let Node::List(list) = node {
             return self.elements(list, pointer);
@@ -138,6 +152,9 @@ impl Walk<'_> {
         let Some(turn) = at.turn else { return };
         match at.attempt {
             Some(attempt) => {
+                if !self.has_room() {
+                    return;
+                }
                 let facts = self.attempt(value, pointer);
                 let turn_facts =
                     TurnFacts { attempts: vec![(Number::Said(attempt), facts)], ..TurnFacts::default() };
@@ -185,6 +202,9 @@ impl Walk<'_> {
                 _ => {}
             }
         }
+        if !self.has_room() {
+            return;
+        }
         let mut turn_facts = TurnFacts::default();
         match attempt {
             Some(attempt) => turn_facts.attempts.push((Number::Said(attempt), facts)),
@@ -209,6 +229,9 @@ impl Walk<'_> {
     }
 
     fn turn(&mut self, number: Number, node: &Node, pointer: &str) {
+        if !self.has_room() {
+            return;
+        }
         let mut turn = TurnFacts::default();
         if let Some(attempt) = said(node, words::ATTEMPT).filter(|_| !has_attempts(node)) {
             turn.title = title(node);
@@ -265,12 +288,18 @@ impl Walk<'_> {
 
     fn attempts(&mut self, turn: &mut TurnFacts, node: &Node, pointer: &str) {
         for (index, element) in node.list().iter().enumerate() {
+            if !self.has_room() {
+                return;
+            }
             let number =
                 said(element, words::ATTEMPT).map_or(Number::Position(position(index)), Number::Said);
             let facts = self.attempt(element, &child(pointer, index));
             turn.attempts.push((number, facts));
         }
         for (index, (key, value)) in node.map().iter().enumerate() {
+            if !self.has_room() {
+                return;
+            }
             let at = names::placed(key);
             // `attempt_2`, or a bare `2`.
             let number = at.attempt.or(at.turn).map_or(Number::Position(position(index)), Number::Said);
@@ -408,4 +437,35 @@ fn request(node: &Node) -> Option<String> {
         .find(|(k, _)| words::REQUEST.contains(&normal(k).as_str()))
         .and_then(|(_, v)| v.word())
         .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use files::JsonSink as _;
+
+    use super::*;
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn small_records_of_a_trajectory_are_kept_up_to_a_bound() {
+        let many = |what: &str| vec![what; RECORDS + 10].join(",");
+        let records = |facts: &TrajectoryFacts| -> usize {
+            facts.turns.iter().map(|(_, turn)| turn.attempts.len() + turn.records.len()).sum()
+        };
+        for json in [
+            format!("{{\"turns\": [{{\"turn\": 1, \"attempts\": [{}]}}]}}", many("{}")),
+            format!("{{\"turns\": [{}]}}", many("1")),
+            format!("[{}]", many("{\"turn\": 1, \"attempt\": 1, \"passed\": 1}")),
+        ] {
+            let mut lean = Lean::default();
+            lean.take(&mut serde_json::Deserializer::from_str(&json)).unwrap();
+            let facts = trajectory(lean, "trajectory.json");
+            let kept = records(&facts);
+            assert!(facts.is_cut && kept <= RECORDS && kept > RECORDS - 10, "{kept} of {}", &json[..40]);
+        }
+        let mut lean = Lean::default();
+        let few = "{\"turns\": [{\"turn\": 1, \"attempts\": [{\"passed\": 1}]}]}";
+        lean.take(&mut serde_json::Deserializer::from_str(few)).unwrap();
+        assert!(!trajectory(lean, "trajectory.json").is_cut);
+    }
 }

@@ -21,6 +21,9 @@ const TEXTS: usize = 48 << 20;
 const TEXT: usize = 8 << 10;
 /// Bytes that are kept of one key.
 const KEY: usize = 256;
+/// Bytes of paths and sums of transcripts that are kept of one file, and those of the sums of one.
+const PATHS: usize = 32 << 20;
+const SUMS: usize = 256;
 /// Values that are looked at in one step of a transcript.
 const STEP_VALUES: usize = 4_000;
 
@@ -53,6 +56,8 @@ pub(super) struct Lean {
     pointer: String,
     values: usize,
     texts: usize,
+    /// Not given back by steps that are forgotten: transcripts in them stay.
+    paths: usize,
     /// Bytes that are kept of one text.
     text: usize,
     /// Whether lists of messages are summed up.
@@ -80,6 +85,7 @@ impl Default for Lean {
             pointer: String::new(),
             values: VALUES,
             texts: TEXTS,
+            paths: PATHS,
             text: TEXT,
             sums: true,
         }
@@ -238,7 +244,14 @@ impl<'de> Visitor<'de> for Fill<'_> {
         }
         self.lean.pointer.truncate(before);
         if steps.count > 0 {
-            self.lean.steps.insert(self.lean.pointer.clone(), steps);
+            // A path may be long, and is kept once for each transcript.
+            match self.lean.paths.checked_sub(self.lean.pointer.len() + SUMS) {
+                Some(left) => {
+                    self.lean.paths = left;
+                    self.lean.steps.insert(self.lean.pointer.clone(), steps);
+                }
+                None => self.lean.cut = true,
+            }
         }
         Ok(())
     }
@@ -249,11 +262,18 @@ impl<'de> Visitor<'de> for Fill<'_> {
         let before = self.lean.pointer.len();
         let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
-            names.check(map, crate::readers::json::cut(&key, KEY).0)?;
+            let (key, _) = crate::readers::json::cut(&key, KEY);
+            names.check(map, key)?;
+            let Some(texts) = self.lean.texts.checked_sub(key.len()) else {
+                self.lean.cut = true;
+                access.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            self.lean.texts = texts;
             self.lean.pointer.truncate(before);
             self.lean.pointer.push('/');
             self.lean.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-            let mode = match words::normal(&key).as_str() {
+            let mode = match words::normal(key).as_str() {
                 _ if !self.lean.sums => Mode::Plain,
                 key if words::TRANSCRIPTS.contains(&key) => Mode::Transcript,
                 key if words::MAYBE_TRANSCRIPTS.contains(&key) => Mode::Maybe,
@@ -261,7 +281,6 @@ impl<'de> Visitor<'de> for Fill<'_> {
             };
             let mut node = Node::Null;
             let done = access.next_value_seed(Fill { to: &mut node, lean: self.lean, mode });
-            let (key, _) = crate::readers::json::cut(&key, KEY);
             map.push((key.to_owned(), node));
             if let Err(error) = done {
                 self.lean.pointer.truncate(before);
@@ -270,5 +289,42 @@ impl<'de> Visitor<'de> for Fill<'_> {
         }
         self.lean.pointer.truncate(before);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Lean {
+        let mut lean = Lean::default();
+        lean.take(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        lean
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn paths_of_transcripts_below_long_names_are_kept_up_to_a_bound() {
+        const MESSAGES: &str = "{\"messages\": [{\"role\": \"assistant\"}]}";
+        let many: Vec<String> = (0..1_000).map(|number| format!("\"a{number}\": {MESSAGES}")).collect();
+        let below = |names: usize, letters: usize| {
+            let (begin, end) = (format!("{{\"{}\":", "k".repeat(letters)).repeat(names), "}".repeat(names));
+            read(&format!("{begin}{{{}}}{end}", many.join(",")))
+        };
+        let bytes = |lean: &Lean| lean.steps.keys().map(String::len).sum::<usize>();
+        // One name of a megabyte, as a million of letters above each transcript.
+        let long = below(1, 1 << 20);
+        assert_eq!((long.steps.len(), long.cut), (1_000, false));
+        assert!(bytes(&long) < 1 << 20, "{}", bytes(&long));
+        // Many names, one in the other.
+        let deep = (0..8).map(|_| format!("{{{}}}", many.join(","))).collect::<Vec<_>>();
+        let begin = format!("{{\"{}\":", "k".repeat(KEY)).repeat(100);
+        let deep = read(&format!("{begin}[{}]{}", deep.join(","), "}".repeat(100)));
+        assert!(deep.cut && bytes(&deep) <= PATHS, "{}", bytes(&deep));
+        // Transcripts in the steps of one.
+        let inner = vec![MESSAGES; 150_000].join(",");
+        let nested = read(&format!("{{\"messages\": [{inner}]}}"));
+        assert!(nested.cut && nested.steps.len() < 150_000, "{}", nested.steps.len());
+        assert_eq!(below(2, 10).steps.len(), 1_000);
     }
 }

@@ -14,18 +14,14 @@ use crate::readers::value::Unusable;
 
 use super::cell::Cell;
 use super::columns::Field;
-use super::mapping::OTHERS_CAP;
+use super::mapping::{ATTEMPT, OTHERS_CAP, VALUE};
 use super::notes::{Done, Notes};
 use super::scan::Row;
 
 /// Highest number of a turn, and of an attempt at one.
 const NUMBERS_CAP: u32 = 10_000;
-/// Most attempts of an episode.
-const ATTEMPTS_CAP: u32 = 200_000;
-/// Bytes of texts of an episode that are kept.
-const TEXTS_CAP: usize = 64 << 20;
-/// Bytes of a value that is kept, beside its name and its text.
-const VALUE: usize = 64;
+/// Bytes of an episode that are kept: its attempts, each counted as [`ATTEMPT`], and their texts.
+const EPISODE_CAP: usize = 64 << 20;
 /// Letters of a text that is kept.
 const TEXT_CAP: usize = 8 * 1024;
 /// Longest title that is made of a request.
@@ -38,11 +34,10 @@ pub(super) struct Building {
     /// Its first row, and those of its attempts by turn and attempt.
     first_row: u64,
     rows: HashMap<(u32, u32), u64>,
-    attempts: u32,
     /// Where a turn stands: until all rows were there, turns and attempts stand in the order of their rows.
     places: HashMap<u32, usize>,
-    /// Bytes of its texts.
-    texts: usize,
+    /// What counts against [`EPISODE_CAP`].
+    bytes: usize,
 }
 
 /// Where rows come from.
@@ -145,15 +140,7 @@ impl Building {
         let repeat = taker.count(Field::Repeat).unwrap_or(1);
         let mut episode = Episode::new(format!("{scenario}#{}", row.repeat()), scenario);
         episode.repeat = repeat;
-        Self {
-            run,
-            episode,
-            first_row: row.number(),
-            rows: HashMap::new(),
-            attempts: 0,
-            places: HashMap::new(),
-            texts: 0,
-        }
+        Self { run, episode, first_row: row.number(), rows: HashMap::new(), places: HashMap::new(), bytes: 0 }
     }
 
     /// Takes what a row says of the whole episode: of each column the first value that is known.
@@ -208,22 +195,22 @@ impl Building {
                 "has a turn or an attempt beyond 10,000. It is left out.",
             );
         }
+        if self.bytes > EPISODE_CAP {
+            return taker.say(
+                "table.too_many_attempts",
+                Done::Skipped,
+                "is beyond 64 MB of one episode, about 90,000 attempts without texts. It is left out.",
+            );
+        }
         let Some(number) = attempt else {
             if !row.cell(Field::Passed).is_unknown() {
                 taker.say("table.no_number", Done::Skipped, "has no attempt. It is left out.");
                 return;
             }
             let turn = turn_of(&mut self.episode.turns, &mut self.places, turn);
-            self.texts += describe(turn, &mut taker);
+            self.bytes += describe(turn, &mut taker);
             return;
         };
-        if self.attempts >= ATTEMPTS_CAP || self.texts > TEXTS_CAP {
-            return taker.say(
-                "table.too_many_attempts",
-                Done::Skipped,
-                "is beyond 200,000 attempts, or 64 MB of texts, of one episode. It is left out.",
-            );
-        }
         if let Some(first) = self.rows.insert((turn, number), row.number()) {
             self.rows.insert((turn, number), first);
             let what = format!(
@@ -232,10 +219,9 @@ impl Building {
             );
             return taker.say("table.duplicate", Done::Skipped, &what);
         }
-        self.attempts += 1;
         let made = attempt_of(number, &mut taker);
         let turn = turn_of(&mut self.episode.turns, &mut self.places, turn);
-        self.texts += texts_of(&made) + describe(turn, &mut taker);
+        self.bytes += ATTEMPT + texts_of(&made) + describe(turn, &mut taker);
         turn.attempts.push(made);
     }
 

@@ -8,6 +8,10 @@ use super::columns::{COLUMNS, COUNT, Column, Field};
 
 /// Columns of others that are kept.
 pub(super) const OTHERS_CAP: usize = 64;
+/// Bytes of an attempt, beside its texts.
+pub(super) const ATTEMPT: usize = 700;
+/// Bytes of a value of a column of others, beside its name and its text.
+pub(super) const VALUE: usize = 128;
 
 /// Names of columns that a person said the meaning of: name of our column, name in the header.
 pub type Renamed = BTreeMap<String, String>;
@@ -89,6 +93,12 @@ impl Mapping {
         columns.sort_unstable();
         columns.dedup();
         columns
+    }
+
+    /// Bytes that a row keeps at most beside its texts: an attempt, and the columns of others with their names.
+    pub(super) fn row_bytes(&self) -> u64 {
+        let others = self.others.iter().take(OTHERS_CAP).map(|(_, name)| name.len() + VALUE);
+        (ATTEMPT + others.sum::<usize>()) as u64
     }
 
     /// The required columns that are not there.

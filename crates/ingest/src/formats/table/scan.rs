@@ -22,7 +22,7 @@ use super::rows::{Begin, RowError, Rows, mix};
 /// Rows from which on a part ends with the next episode.
 const PART_ROWS: u64 = 20_000;
 /// Bytes of rows from which on a part ends with the next episode: an episode is kept until its part is stored.
-const PART_BYTES: u64 = 128 << 20;
+const PART_BYTES: u64 = 32 << 20;
 /// Rows of a share of the episodes, on average: several shares are in memory at once.
 const SHARE_ROWS: u64 = 20_000;
 /// Most episodes and scenarios that are told apart while parts are looked for. With more episodes parts are shares; of more
@@ -177,10 +177,10 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// Takes a row.
-    pub(super) fn add(&mut self, rows: &dyn Rows) {
+    /// Takes a row; `row_bytes` are those of its [`Mapping`](super::mapping::Mapping::row_bytes).
+    pub(super) fn add(&mut self, rows: &dyn Rows, row_bytes: u64) {
         self.rows += 1;
-        self.bytes = self.bytes.saturating_add(rows.bytes());
+        self.bytes = self.bytes.saturating_add(rows.bytes()).saturating_add(row_bytes);
     }
 
     /// Whether it has reached a number of rows or of bytes.
@@ -219,6 +219,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
         report.files_read += 1;
         let (mut last, mut key) = (EpisodeKey::default(), EpisodeKey::default());
         let first = chunks.len();
+        let row_bytes = table.mapping.row_bytes();
         while let Some(next) = rows.advance() {
             match next {
                 Ok(()) => {}
@@ -259,10 +260,10 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
                 }
             }
             if let Some(chunk) = chunks.last_mut() {
-                chunk.taken.add(rows.as_ref());
+                chunk.taken.add(rows.as_ref(), row_bytes);
                 chunk.stamp = rows.stamp(chunk.stamp);
             }
-            all.add(rows.as_ref());
+            all.add(rows.as_ref(), row_bytes);
         }
     }
     if runs.too_many {
