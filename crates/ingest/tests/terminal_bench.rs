@@ -234,6 +234,43 @@ fn other_files_of_the_same_names_are_no_run() {
     }
 }
 
+/// With the results of the run or without: a trial is of the task that its own result names, with what its folder holds.
+#[test]
+fn a_renamed_folder_of_a_trial_is_its_trial() {
+    for with_results in [true, false] {
+        let room = tempfile::tempdir().unwrap();
+        let [given, renamed] = ["given", "renamed"].map(|name| room.path().join(name));
+        for run in [&given, &renamed] {
+            copy(&fixture(), run);
+            if !with_results {
+                fs::remove_file(run.join("results.json")).unwrap();
+            }
+        }
+        let task = renamed.join("task-d");
+        let folders: Vec<PathBuf> = fs::read_dir(&task).unwrap().map(|entry| entry.unwrap().path()).collect();
+        for (number, folder) in
+            folders.iter().filter(|folder| folder.join("results.json").is_file()).enumerate()
+        {
+            fs::rename(folder, task.join(format!("renamed {number}"))).unwrap();
+        }
+        let facts = |run: &Path| {
+            let read = read(run);
+            let of_episode = |episode: &Episode| {
+                let attempt = &episode.turns[0].attempts[0];
+                let of_attempt = (attempt.verdict, attempt.end_reason, attempt.steps, attempt.tokens);
+                (episode.key.clone(), episode.scenario.clone(), episode.repeat, of_attempt)
+            };
+            let mut facts: Vec<_> = read.episodes.iter().map(of_episode).collect();
+            facts.sort_by(|a, b| a.0.cmp(&b.0));
+            facts
+        };
+        assert_eq!(facts(&renamed), facts(&given), "with the results of the run: {with_results}");
+        // A renamed task's folder, too.
+        fs::rename(&task, renamed.join("a task")).unwrap();
+        assert_eq!(facts(&renamed), facts(&given), "with the results of the run: {with_results}");
+    }
+}
+
 #[test]
 fn a_copied_trial_counts_once() {
     let dir = tempfile::tempdir().unwrap();

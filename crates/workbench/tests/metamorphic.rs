@@ -231,8 +231,10 @@ fn in_other_zone(text: &str) -> String {
 /// Changes a folder; gives what is to be read, which is another place once it is zipped.
 fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
     match change {
-        Change::OtherNames if harbor => {
-            for (number, trial) in trials(&folder).into_iter().rev().enumerate() {
+        Change::OtherNames => {
+            // Of the others names of folders mean something: they have no trials here.
+            let trials = if harbor { trials(&folder) } else { trials_of_tb(&folder) };
+            for (number, trial) in trials.into_iter().rev().enumerate() {
                 fs::rename(&trial, trial.with_file_name(format!("renamed {number}"))).unwrap();
             }
         }
@@ -264,8 +266,6 @@ fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
         Change::ZippedBackwards | Change::Zipped if folder.is_file() => {}
         Change::ZippedBackwards => return zipped(&folder, "yes"),
         Change::Zipped => return zipped(&folder, "no"),
-        // The names of these folders mean something.
-        Change::OtherNames => {}
     }
     folder
 }
@@ -348,9 +348,13 @@ fn strange_fields_copies_and_orders_of_files_change_no_number_of_any_format() {
         copy(&given, &on_its_way);
         let right = numbers(&[plain]);
         let mut place = on_its_way;
-        for change in
-            [Change::NotANumber, Change::CopiedTrial, Change::MadeInOtherOrder, Change::ZippedBackwards]
-        {
+        for change in [
+            Change::NotANumber,
+            Change::CopiedTrial,
+            Change::OtherNames,
+            Change::MadeInOtherOrder,
+            Change::ZippedBackwards,
+        ] {
             place = changed(place, *harbor, change);
             assert_eq!(numbers(std::slice::from_ref(&place)), right, "{name} after {change:?}");
         }

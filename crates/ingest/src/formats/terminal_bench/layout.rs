@@ -46,6 +46,7 @@ pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String
         // A trial that was retried stands once; the last entry is the one that counts.
         named.insert((task, name), trial);
     }
+    let mut called_otherwise = Vec::new();
     for task in folders(tree, at) {
         let path = join(at, &task);
         for name in folders(tree, &path) {
@@ -57,21 +58,43 @@ pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String
             if !has_result && !["panes", "sessions", "agent-logs"].iter().any(|name| has(name, true)) {
                 continue;
             }
-            let trial = named.entry((task.clone(), name.clone())).or_insert_with(|| Trial {
-                task: task.clone(),
-                name: name.clone(),
-                folder: None,
-                entry: None,
-                has_result: false,
-            });
-            (trial.folder, trial.has_result) = (Some(folder), has_result);
+            let id = (task.clone(), name);
+            match named.get_mut(&id) {
+                Some(trial) => (trial.folder, trial.has_result) = (Some(folder), has_result),
+                None => {
+                    let own = if has_result { own_names(tree, &join(&folder, RESULTS)) } else { None };
+                    called_otherwise.push((own.unwrap_or_else(|| id.clone()), id, folder, has_result));
+                }
+            }
         }
+    }
+    // A folder that was renamed is of the trial and the task that its own result names, unless that one has a folder: then it
+    // is a copy.
+    called_otherwise.sort_by_key(|(own, id, ..)| own != id);
+    for (own, id, folder, has_result) in called_otherwise {
+        let has_folder = named.get(&own).is_some_and(|trial| trial.folder.is_some());
+        let (task, name) = if has_folder { id } else { own };
+        let trial = named.entry((task.clone(), name.clone())).or_insert_with(|| Trial {
+            task,
+            name,
+            folder: None,
+            entry: None,
+            has_result: false,
+        });
+        (trial.folder, trial.has_result) = (Some(folder), has_result);
     }
     let mut trials: BTreeMap<String, Vec<Trial>> = BTreeMap::new();
     for trial in named.into_values() {
         trials.entry(trial.task.clone()).or_default().push(trial);
     }
     trials
+}
+
+/// The task and the name of a trial, as its own result has them.
+fn own_names(tree: &Tree, path: &str) -> Option<(String, String)> {
+    let result: Node = tree.read_json(path, FILE_CAP).ok()?;
+    let text = |key| result.get(key).and_then(Node::word).map(str::to_owned);
+    Some((text("task_id")?, text("trial_name")?))
 }
 
 fn folders(tree: &Tree, at: &str) -> Vec<String> {
