@@ -2,6 +2,7 @@
 
 pub(crate) mod retries;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::bootstrap::{Resampling, bootstrap_mean};
@@ -27,6 +28,8 @@ use crate::sessions::no_stamina;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
 const UNKNOWN: &str = "\u{10ffff}";
+/// Most cells of a matrix, whether they have runs or not. All are in memory, in figures and in tables.
+const MOST_CELLS: usize = 50_000;
 
 impl Workbench {
     /// Mean stamina by harness and model.
@@ -87,6 +90,7 @@ impl Workbench {
             .iter()
             .map(|pool| (pool.harness().unwrap_or(UNKNOWN), pool.model().unwrap_or(UNKNOWN)))
             .collect();
+        check_size(&names)?;
         let runs: Vec<MatrixRun<'_>> = pools
             .iter()
             .zip(&episodes)
@@ -206,6 +210,22 @@ impl Workbench {
         }
         Ok((list(false)?, true))
     }
+}
+
+/// Refuses more cells than a matrix has: it grows with harnesses times models, and each table names its own.
+fn check_size(names: &[(&str, &str)]) -> Result<(), ApiError> {
+    let harnesses: BTreeSet<&str> = names.iter().map(|(harness, _)| *harness).collect();
+    let models: BTreeSet<&str> = names.iter().map(|(_, model)| *model).collect();
+    if harnesses.len().saturating_mul(models.len()) <= MOST_CELLS {
+        return Ok(());
+    }
+    let what = format!(
+        "The runs have {} harnesses and {} models. A matrix has at most {MOST_CELLS} cells",
+        harnesses.len(),
+        models.len()
+    );
+    Err(ApiError::new("matrix.too_large", what)
+        .hint("Name fewer runs, or close the source that names so many"))
 }
 
 /// Takes withdrawn runs out; gives a sentence for each.
@@ -395,5 +415,17 @@ mod tests {
         assert!(mixed(&elsewhere, &[0, 1]).is_empty(), "a run of another cell differs");
         assert_eq!(mixed(&elsewhere, &[1, 2]), ["Attempt limit"]);
         assert!(mixed(&elsewhere, &[2]).is_empty());
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn a_matrix_of_many_names_is_refused() {
+        let all: Vec<String> = (0..300).map(|number| format!("name {number}")).collect();
+        let apart: Vec<(&str, &str)> = all.iter().map(|name| (name.as_str(), name.as_str())).collect();
+        let refused = check_size(&apart).unwrap_err();
+        assert_eq!(refused.code, "matrix.too_large");
+        assert!(refused.message.contains("300 harnesses and 300 models"), "{}", refused.message);
+        let of_one: Vec<(&str, &str)> = all.iter().map(|name| ("one", name.as_str())).collect();
+        assert!(check_size(&of_one).is_ok() && check_size(&[]).is_ok());
     }
 }
