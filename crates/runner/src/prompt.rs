@@ -82,6 +82,40 @@ pub(crate) fn feedback(kind: Feedback, told: &Told<'_>) -> String {
     text
 }
 
+/// What is said before a further attempt at a step of a task: how the last one ended, where that is known, and the end of what the
+/// verifier printed. `None` = no verifier ran.
+pub(crate) fn task_feedback(reason: EndReason, printed: Option<&str>) -> String {
+    let mut text = String::new();
+    if matches!(
+        reason,
+        EndReason::AgentTimeout
+            | EndReason::AttemptBudget
+            | EndReason::ContextOverflow
+            | EndReason::ToolCallFormat
+            | EndReason::KilledItself
+            | EndReason::LoopDetected
+    ) {
+        ended(&mut text, reason);
+        text.push(' ');
+    }
+    text.push_str(match printed {
+        Some(_) => "Your work on this step was verified, and it does not pass yet.",
+        None => "Your work on this step was not verified.",
+    });
+    match printed.map(clean).filter(|printed| !printed.trim().is_empty()) {
+        Some(printed) => {
+            // A fence that the output cannot close.
+            let _ = write!(text, " The end of the output:\n\n~~~~~~\n{printed}\n~~~~~~");
+        }
+        None if printed.is_some() => text.push_str(" The verifier printed nothing."),
+        None => {}
+    }
+    text.push_str(
+        "\n\nPlease fix this without breaking anything that already works. When you are done, your work is verified again.\n",
+    );
+    text
+}
+
 fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
     let failed = verdicts.total - verdicts.passed;
     match kind {
@@ -201,6 +235,18 @@ mod tests {
         let log = format!("{}\u{1b}[2J~~~~~~é", "é".repeat(100_000));
         let text = feedback(Feedback::Detailed, &Told::NoServer { why: "It ended with code 1.", log: &log });
         assert!(text.len() < LOG + 600 && text.contains("\\u{1b}[2J"), "{text}");
+    }
+
+    #[test]
+    fn feedback_on_a_step_says_how_it_ended_and_what_its_verifier_printed() {
+        let failed = task_feedback(EndReason::TestsFailed, Some("1 failed\u{1b}[2J\n"));
+        assert!(failed.starts_with("Your work on this step was verified, and it does not pass yet. The end"));
+        assert!(failed.contains("~~~~~~\n1 failed\\u{1b}[2J\n~~~~~~"), "{failed}");
+        let silent = task_feedback(EndReason::VerifierError, Some(" \n"));
+        assert!(silent.contains("The verifier printed nothing.") && !silent.contains("~~~"), "{silent}");
+        let late = task_feedback(EndReason::AgentTimeout, None);
+        assert!(late.starts_with("The last attempt ran out of time"), "{late}");
+        assert!(late.contains("was not verified") && !late.contains("server"), "{late}");
     }
 
     #[test]

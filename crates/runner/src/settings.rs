@@ -6,7 +6,7 @@
 //! | `harness_file` | a harness of one's own, TOML |
 //! | `tags` | list of words |
 //! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
-//! | `harbor.protocol` | `evocode`, `mt_at_k` or `sr`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
+//! | `harbor.protocol` | `evocode`, `mt_at_k`, `sr` or `ours`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
 //! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
 //! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
@@ -137,6 +137,9 @@ pub enum TaskProtocol {
     /// SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to
     /// k attempts (1 unless said) from the same snapshot without feedback.
     Sr,
+    /// As scenarios are played: up to k attempts at each step (10 unless said), each told the end of the verifier's output and
+    /// going on with what the last one left; the whole chain whatever fails, and a step out of time is graded.
+    Ours,
 }
 
 impl TaskProtocol {
@@ -146,6 +149,7 @@ impl TaskProtocol {
             Self::Evocode => "evocode",
             Self::MtAtK => "mt_at_k",
             Self::Sr => "sr",
+            Self::Ours => "ours",
         }
     }
 }
@@ -273,6 +277,11 @@ impl TaskSettings {
     /// Whether each step is played by itself, after the reference solutions of the steps before it.
     pub fn plays_alone(&self) -> bool {
         self.protocol == Some(TaskProtocol::Sr)
+    }
+
+    /// Whether a further attempt at a step is told what came of the one before.
+    pub fn gives_feedback(&self) -> bool {
+        self.protocol == Some(TaskProtocol::Ours)
     }
 }
 

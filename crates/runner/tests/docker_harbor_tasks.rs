@@ -819,3 +819,32 @@ async fn a_step_by_itself_begins_from_the_reference_solutions_of_the_steps_befor
         assert!(run.benchmark.plays_steps_alone(), "{:?}", run.benchmark);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn an_attempt_with_feedback_goes_on_in_the_container_and_is_told_what_the_verifier_printed() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    // It passes at the second attempt, which finds what the first has left.
+    let judge = format!(
+        "echo \"tries $(wc -l < /app/tries)\"; [ $(wc -l < /app/tries) = 2 ] && echo 1 {REWARD} || echo 0 {REWARD}"
+    );
+    task(&tasks, "told", "", &[("echo x >> /app/tries", &judge), ("true", &format!("echo 1 {REWARD}"))]);
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    let more = [&HARNESS[..], &["harbor.protocol=ours", "attempt_limit=3"]].concat();
+    assert_eq!(runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    let verdicts: Vec<Vec<Verdict>> = (episode.turns.iter())
+        .map(|turn| turn.attempts.iter().map(|attempt| attempt.verdict).collect())
+        .collect();
+    assert_eq!(verdicts, [vec![Verdict::Failed, Verdict::Passed], vec![Verdict::Passed]], "{episode:?}");
+    assert!(episode.turns[0].attempts.iter().all(|attempt| !attempt.extra.contains_key("session_restarted")));
+    let transcript = |attempt: u32| {
+        fs::read_to_string(folder.join(format!("scenario_0/transcripts/turn_1_attempt_{attempt}.json")))
+            .unwrap()
+    };
+    let told = "Your work on this step was verified, and it does not pass yet.";
+    assert!(transcript(2).contains(told) && transcript(2).contains("tries 1"), "{}", transcript(2));
+    assert!(!transcript(1).contains(told));
+}

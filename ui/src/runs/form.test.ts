@@ -23,7 +23,7 @@ test("every field has exactly one place, whatever the settings are", () => {
         expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
       }
     }
-    for (const protocol of ["own", "evocode", "mt_at_k", "sr"] as const) {
+    for (const protocol of ["own", "evocode", "mt_at_k", "sr", "ours"] as const) {
       for (const who of [agent, "oracle"]) {
         const shown = placesOf({ ...defaults, agent: who, endpoint_mode, source: "tasks", protocol }, form).flatMap((s) => s.fields.map((f) => f.field));
         expect([...shown].sort(), `tasks ${endpoint_mode} ${who} ${protocol}`).toEqual(all);
@@ -50,7 +50,8 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   expect(shown(own)).toEqual(expect.arrayContaining(["attempt_limit", "fail_stop", "restore_before_try", "task_timeout"]));
   expect(withProtocol(tries, "sr")).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
   expect(shown(withProtocol(tries, "sr"))).toContain("attempt_limit");
-  expect(new Set((["own", "evocode", "mt_at_k", "sr"] as const).map(protocolInWords)).size).toBe(4);
+  expect(withProtocol(tries, "ours")).toMatchObject({ protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
+  expect(new Set((["own", "evocode", "mt_at_k", "sr", "ours"] as const).map(protocolInWords)).size).toBe(5);
   expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", defaults)).toEqual(codex);
 });
 

@@ -99,7 +99,7 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
         : [mode(harness?.api), text("model"), words("env_vars")];
   const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "generated from the seed", "filled in by a model")] : [];
   const source = choice("source", ["scenarios", "REST servers"], ["tasks", "Harbor tasks"]);
-  const protocol = choice("protocol", ["evocode", "EvoCode, present"], ["mt_at_k", "EvoCode, paper: MT@k"], ["sr", "EvoCode, paper: SR@k"], ["own", "own settings"]);
+  const protocol = choice("protocol", ["evocode", "EvoCode, present"], ["mt_at_k", "EvoCode, paper: MT@k"], ["sr", "EvoCode, paper: SR@k"], ["ours", "feedback and retries"], ["own", "own settings"]);
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: isTasks ? [source, text("tasks", 2), protocol, text("execute_episodes")] : [source, text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
@@ -303,6 +303,8 @@ export function withProtocol(settings: FormSettings, protocol: FormSettings["pro
       return { ...settings, protocol, attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" };
     case "sr":
       return { ...settings, protocol, attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" };
+    case "ours":
+      return { ...settings, protocol, attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" };
     default:
       return { ...settings, protocol };
   }
@@ -317,6 +319,8 @@ export function protocolInWords(protocol: FormSettings["protocol"]): string {
       return "MT@k of the EvoCode paper: up to k attempts at a step, each from the same snapshot and without feedback. The first step without a pass ends the chain; an attempt whose agent did not end by itself is not verified.";
     case "sr":
       return "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.";
+    case "ours":
+      return "As scenarios are played: up to k attempts at each step. Each further one is told the end of the verifier's output and continues with what the last one left; the whole chain whatever fails. Such attempts are not independent, so there is no MT@k.";
     default:
       return "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.";
   }

@@ -34,6 +34,8 @@ pub(super) struct CallLeft {
     /// By the harness's own count.
     pub(super) usage: Tokens,
     pub(super) model_requests: Option<u32>,
+    /// What it was asked.
+    pub(super) prompt: String,
     /// Whether its session began anew in the middle of the trial.
     pub(super) restarts: bool,
     /// How the agent's side ended, where it did not end well.
@@ -56,7 +58,8 @@ impl Trial<'_> {
         self.known.spent = self.play.spent_of(&self.status, &self.owner.episode).await;
         let is_first = !self.was_played;
         self.was_played = true;
-        let (called, restarts) = self.called(step, &instruction, simulated, seconds, is_first).await?;
+        let (called, prompt, restarts) =
+            self.called(step, &instruction, simulated, seconds, is_first).await?;
         // Before anything can go wrong: what was spent counts in any case.
         let bill = bill(self.play, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
@@ -78,6 +81,7 @@ impl Trial<'_> {
                 .seen
                 .as_ref()
                 .map(|seen| u32::try_from(seen.spent.requests).unwrap_or(u32::MAX)),
+            prompt,
             restarts,
             end: None,
             over: None,
@@ -102,7 +106,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What the call came to, and whether its session began anew in the middle of the trial.
+    /// What the call came to, what was asked, and whether its session began anew in the middle of the trial.
     async fn called(
         &mut self,
         step: &StepFile,
@@ -110,12 +114,13 @@ impl Trial<'_> {
         simulated: Option<oracle::Task>,
         seconds: u64,
         is_first: bool,
-    ) -> Result<(Called, bool), Broken> {
+    ) -> Result<(Called, String, bool), Broken> {
         let link = self.play.link().await;
         let begins_anew = self.begins_anew();
         let mut session = self.known.session.clone().filter(|_| !begins_anew);
         loop {
             let restarts = !begins_anew && session.is_none() && self.known.calls > 0;
+            let prompt = self.prompt(instruction, session.is_none());
             let key =
                 AttemptKey { episode: self.owner.episode.clone(), turn: self.number, attempt: self.attempt };
             let attempt = link.gateway.as_ref().map(|gateway| {
@@ -124,7 +129,7 @@ impl Trial<'_> {
             let call = OwnedCall {
                 turn: self.number,
                 attempt: self.attempt,
-                prompt: instruction.to_owned(),
+                prompt: prompt.clone(),
                 session_id: session_id(
                     &self.play.id,
                     &self.owner.episode,
@@ -150,7 +155,7 @@ impl Trial<'_> {
                 &self.status,
             );
             match called.await {
-                Ok(called) => return Ok((called, restarts)),
+                Ok(called) => return Ok((called, prompt, restarts)),
                 Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
                     session = None;
                 }

@@ -57,7 +57,10 @@ impl Trial<'_> {
         let reward = played.rewards.as_ref().and_then(reward::decisive);
         let rewards = played.rewards.filter(|rewards| rewards.len() > 1);
         let results = self.results.clone();
-        let prompt = self.task.instruction(self.tree(), step).unwrap_or_default();
+        let prompt = match &played.call {
+            Some(call) => call.prompt.clone(),
+            None => self.task.instruction(self.tree(), step).unwrap_or_default(),
+        };
         let (agent, tests, left) = (played.agent, played.tests, played.left);
         let (attempt, call) = (self.attempt, self.calls);
         let of_harness = played.call;

@@ -59,6 +59,8 @@ pub(super) struct Trial<'a> {
     pub(super) calls: u32,
     /// What is known of the harness's session.
     pub(super) known: Known,
+    /// What the next attempt at the step is told, where there is feedback.
+    pub(super) feedback: Option<String>,
     /// Where commands run.
     pub(super) workdir: String,
     /// Whether a player has worked in the container: what goes wrong in it from then on may be its doing.
@@ -143,6 +145,7 @@ pub(crate) async fn play(
         attempt: 1,
         calls: 0,
         known: Known::default(),
+        feedback: None,
         workdir: "/".to_owned(),
         was_played: false,
         was_verified: false,
@@ -225,12 +228,17 @@ impl Trial<'_> {
                 }
                 let below = reward::below(&step.min_reward, played.rewards.as_ref());
                 let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
+                let (told, is_broken) = (self.told(&played), played.is_over);
                 let over = played.call.as_ref().and_then(|call| call.over.clone());
                 let record = self.record(step, number, played, since, started_at.clone()).await?;
                 let passed = record.verdict == Verdict::Passed;
                 let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
                 self.commit(number, record, over).await?;
-                if !passed && attempt < self.play.settings.attempt_limit && is_tried_again(reason) {
+                // Without a snapshot there is nothing to go on with where the container does not do what it should.
+                let may_go_on = before.is_some() || !is_broken;
+                let has_more = attempt < self.play.settings.attempt_limit;
+                if !passed && has_more && may_go_on && is_tried_again(reason) {
+                    self.keep_feedback(reason, told.as_deref());
                     continue;
                 }
                 let is_last = number == self.planned.turns;
@@ -435,7 +443,7 @@ impl Trial<'_> {
         let title = first_line(&request);
         let mut record = TurnRecord::new(number, title, &request, Vec::new(), files);
         record.step = Some(step.name.clone());
-        (self.number, self.attempt) = (number, 1);
+        (self.number, self.attempt, self.feedback) = (number, 1, None);
         self.trajectory.begin(record);
         self.status.set(|shown| {
             (shown.turn, shown.attempt, shown.end_reason) = (number, 1, None);

@@ -21,6 +21,7 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 Some("evocode") => Some(TaskProtocol::Evocode),
                 Some("mt_at_k") => Some(TaskProtocol::MtAtK),
                 Some("sr") => Some(TaskProtocol::Sr),
+                Some("ours") => Some(TaskProtocol::Ours),
                 _ => None,
             };
             let background = match keys.word("harbor.background") {
@@ -49,6 +50,8 @@ pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
 
 /// Attempts at a step of MT@k where nothing says how many: those of the paper.
 const TRIES: u32 = 4;
+/// Attempts at a step with feedback where nothing says how many: as many as at a turn of a scenario.
+const RETRIES: u32 = 10;
 
 /// Sets what belongs to the protocol that is named. What contradicts it is an error: the run would have its name and not be it.
 pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(), SettingsError> {
@@ -112,6 +115,13 @@ impl Sets {
                 attempts: TRIES,
                 takes_attempts: true,
             },
+            TaskProtocol::Ours => Self {
+                fail_stop: false,
+                restore_before_try: false,
+                timeout: TaskTimeout::Graded,
+                attempts: RETRIES,
+                takes_attempts: true,
+            },
             // What an agent leaves of a step is in no later one, so none ends the others.
             TaskProtocol::Sr => Self {
                 fail_stop: false,
@@ -158,10 +168,12 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "restore_before_try",
             "only containers of tasks are restored so far: benchmark=HARBOR",
         )),
-        Some(_) if s.attempt_limit > 1 && !s.restore_before_try => Err(SettingsError::of(
-            "attempt_limit",
-            "tasks give no feedback, so several attempts at a step are independent tries: restore_before_try=true",
-        )),
+        Some(tasks) if s.attempt_limit > 1 && !s.restore_before_try && !tasks.gives_feedback() => {
+            Err(SettingsError::of(
+                "attempt_limit",
+                "several attempts at a step are independent tries (restore_before_try=true), or get feedback (harbor.protocol=ours)",
+            ))
+        }
         Some(_) if s.scenarios_dir.is_some() => {
             Err(SettingsError::of("scenarios_dir", "benchmark=HARBOR plays tasks, and no scenarios"))
         }
@@ -275,6 +287,9 @@ mod tests {
         assert_eq!(of(with(&["harbor.protocol=sr"]).unwrap()), alone(1));
         assert_eq!(of(with(&["harbor.protocol=sr", "attempt_limit=4"]).unwrap()), alone(4));
         assert!(with(&["harbor.protocol=sr"]).unwrap().tasks.unwrap().plays_alone());
+        let told = |k| (k, false, false, Some(TaskTimeout::Graded));
+        assert_eq!(of(with(&["harbor.protocol=ours"]).unwrap()), told(10));
+        assert_eq!(of(with(&["harbor.protocol=ours", "attempt_limit=3"]).unwrap()), told(3));
         let chain = (1, false, false, Some(TaskTimeout::Graded));
         assert_eq!(of(with(&["harbor.protocol=evocode"]).unwrap()), chain);
         assert_eq!(of(with(&[]).unwrap()), chain, "what is played unless something is said");
@@ -284,6 +299,7 @@ mod tests {
             (["harbor.protocol=evocode", "attempt_limit=4"], "attempt_limit: "),
             (["harbor.protocol=evocode", "restore_before_try=true"], "restore_before_try: "),
             (["harbor.protocol=sr", "fail_stop=true"], "fail_stop: "),
+            (["harbor.protocol=ours", "restore_before_try=true"], "restore_before_try: "),
             (["harbor.protocol=sr", "restore_before_try=false"], "restore_before_try: "),
         ] {
             let refused = with(&more).unwrap_err();
@@ -301,6 +317,7 @@ mod tests {
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.background=end", "harbor.session=fresh"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=sr", "attempt_limit=2"],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=ours"],
             &[
                 "agent=MINI_SWE",
                 "tasks=/t",

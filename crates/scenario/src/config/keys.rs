@@ -78,7 +78,7 @@ const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GE
 const TIMEOUTS: &[&str] = &["graded", "stop"];
 const BACKGROUND: &[&str] = &["keep", "end"];
 const SESSIONS: &[&str] = &["continue", "fresh"];
-const PROTOCOLS: &[&str] = &["evocode", "mt_at_k", "sr"];
+const PROTOCOLS: &[&str] = &["evocode", "mt_at_k", "sr", "ours"];
 const FEEDBACK: &[&str] = &["DETAILED", "MEDIUM", "MINIMAL"];
 
 const MODES: &[&str] = &["gateway", "direct", "oracle"];

@@ -90,6 +90,8 @@ pub enum FormProtocol {
     MtAtK,
     /// SR of the EvoCode paper: each step by itself, after the reference solutions of the steps before it.
     Sr,
+    /// As scenarios are played: several attempts at each step, with feedback.
+    Ours,
 }
 
 /// What becomes of a step of a task whose agent ran out of time.

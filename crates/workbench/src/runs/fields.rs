@@ -177,7 +177,7 @@ fn holds(field: &str, settings: &FormSettings) -> bool {
     let is_set = match settings.protocol {
         FormProtocol::Own => false,
         FormProtocol::Evocode => field == "attempt_limit" || OF_PROTOCOL.contains(&field),
-        FormProtocol::MtAtK | FormProtocol::Sr => OF_PROTOCOL.contains(&field),
+        FormProtocol::MtAtK | FormProtocol::Sr | FormProtocol::Ours => OF_PROTOCOL.contains(&field),
     };
     let is_player = matches!(settings.agent.as_str(), "oracle" | "nop");
     let is_unasked = is_player && OF_MODEL.contains(&field);
@@ -354,6 +354,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
             Some(TaskProtocol::Evocode) => FormProtocol::Evocode,
             Some(TaskProtocol::MtAtK) => FormProtocol::MtAtK,
             Some(TaskProtocol::Sr) => FormProtocol::Sr,
+            Some(TaskProtocol::Ours) => FormProtocol::Ours,
         },
         restore_before_try: s.restore_before_try,
         task_timeout: match s.tasks.as_ref().map(|tasks| tasks.timeout) {

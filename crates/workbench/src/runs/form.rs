@@ -245,7 +245,11 @@ fn defaults_of(form: &FormSettings) -> Result<FormSettings, ApiError> {
     if form.source == FormSource::Tasks {
         let is_chain_of_tries = form.protocol == FormProtocol::MtAtK;
         let is_of_tries = is_chain_of_tries || form.protocol == FormProtocol::Sr;
-        standard.attempt_limit = Some(if is_chain_of_tries { 4.0 } else { 1.0 });
+        standard.attempt_limit = Some(match form.protocol {
+            FormProtocol::MtAtK => 4.0,
+            FormProtocol::Ours => 10.0,
+            FormProtocol::Own | FormProtocol::Evocode | FormProtocol::Sr => 1.0,
+        });
         (standard.fail_stop, standard.restore_before_try) = (is_chain_of_tries, is_of_tries);
         standard.task_timeout = if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded };
         // Tasks are played in containers only.
@@ -506,6 +510,7 @@ mod tests {
                 (FormProtocol::Evocode, 1.0),
                 (FormProtocol::MtAtK, 3.0),
                 (FormProtocol::Sr, 2.0),
+                (FormProtocol::Ours, 3.0),
             ] {
                 let is_of_tries = matches!(protocol, FormProtocol::MtAtK | FormProtocol::Sr);
                 let asked = tasks(FormSettings {
@@ -521,7 +526,8 @@ mod tests {
                 assert_eq!(read, asked);
                 let mut marked = vec!["source", "tasks"];
                 marked.extend((protocol != FormProtocol::Own).then_some("protocol"));
-                marked.extend(is_of_tries.then_some("attempt_limit"));
+                let takes_attempts = is_of_tries || protocol == FormProtocol::Ours;
+                marked.extend(takes_attempts.then_some("attempt_limit"));
                 assert_eq!(differ, marked, "{agent} {protocol:?}");
             }
         }

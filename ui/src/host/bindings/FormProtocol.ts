@@ -3,4 +3,4 @@
 /**
  * The protocol by which tasks are played; all but the first set what belongs to them.
  */
-export type FormProtocol = "own" | "evocode" | "mt_at_k" | "sr";
+export type FormProtocol = "own" | "evocode" | "mt_at_k" | "sr" | "ours";
