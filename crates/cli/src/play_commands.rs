@@ -143,86 +143,19 @@ pub(crate) fn resume(
     play(&folder, Some(library), as_json, resume)
 }
 
-/// What a run of somebody else would do here.
+/// What a run of somebody else would do here: the lines of its page.
 fn trust_in_words(run: &RunTrust) -> String {
-    let none = || "none".to_owned();
-    let list = |items: &[String]| if items.is_empty() { none() } else { items.join(", ") };
-    let here = run.here.as_ref().map_or_else(
-        || "no endpoint is known on this machine: name one with --values endpoint.base_url=… endpoint.key_env=…".to_owned(),
-        |here| {
-            let key = here.key.as_deref().unwrap_or("no key");
-            format!("{} with {key} is used instead, unless --keep endpoint and --keep key say otherwise", here.base_url)
-        },
-    );
     let mut lines = vec![
         "This run was not begun by this library on this machine. Its folder decides what a resume does:"
             .to_owned(),
-        format!("  model       {}", run.mode),
     ];
-    if run.mode != "simulated" {
-        lines.push(format!(
-            "  endpoint    {}",
-            run.endpoint.as_deref().unwrap_or("the one that the agent finds itself")
-        ));
-        lines.push(format!("  key         {}", run.key.as_deref().unwrap_or("none")));
+    for row in &run.rows {
+        lines.push(format!("  {:<15} {}", row.name, row.value));
+        if let (Some(keep), Some(instead)) = (row.keep, &row.instead) {
+            lines.push(format!("  {:<15} {instead}, unless --keep {} is given", "", keep.as_str()));
+        }
     }
-    if run.mode == "gateway" {
-        lines.push(format!("              {here}"));
-    }
-    let file = run.harness_file.as_ref().map_or_else(String::new, |file| format!(", described by {file}"));
-    lines.push(format!("  harness     {}{file}", run.harness));
-    lines.push(format!("  image       {}", run.image.as_deref().unwrap_or("none: no containers")));
-    lines.push(format!("  binds       {}", list(&run.binds)));
-    lines.push(format!(
-        "  arguments   {}",
-        if run.arguments.is_empty() { none() } else { run.arguments.clone() }
-    ));
-    lines.push(format!("  variables   {}", list(&run.variables)));
-    if !run.variables.is_empty() {
-        lines.push("              not handed over, unless --keep variables says otherwise".to_owned());
-    }
-    if !run.variables_set.is_empty() {
-        lines.push(format!("  set         {}", list(&run.variables_set)));
-    }
-    lines.push(format!("  network     {}", run.network));
-    let processes =
-        if run.host_processes { "yes: our own server and the mock agent, without containers" } else { "no" };
-    lines.push(format!("  on this machine itself   {processes}"));
-    lines.push(format!("  scenarios   {}", run.scenarios.as_deref().unwrap_or("generated")));
-    lines.extend(task_images_in_words(run));
-    lines.push(format!("  writes in   {}", list(&run.writes)));
     lines.join("\n")
-}
-
-/// What the images of tasks are built of, a line each.
-fn task_images_in_words(run: &RunTrust) -> Vec<String> {
-    let mut lines: Vec<String> = run
-        .task_images
-        .iter()
-        .map(|images| {
-            let tasks = images.tasks.join(", ");
-            if let Some(image) = &images.image {
-                return format!("  tasks       {tasks}: the image {image}");
-            }
-            let from = if images.from.is_empty() { "unknown".to_owned() } else { images.from.join(", ") };
-            let mut executes = images.executes.clone();
-            if images.more > 0 {
-                executes.push(format!("{} more that are not shown", images.more));
-            }
-            let executes = if executes.is_empty() { "nothing".to_owned() } else { executes.join(" | ") };
-            format!("  tasks       {tasks}: built from {from}; executes {executes}")
-        })
-        .collect();
-    if run.task_images_more > 0 {
-        lines.push(format!("  tasks       {} more are not shown", run.task_images_more));
-    }
-    if let Some(why) = &run.tasks_unreadable {
-        lines.push(format!("  tasks       cannot be looked at: {why}"));
-    }
-    if !run.task_images.is_empty() {
-        lines.push("  executes    the tests of each task in its container, as the user that its image names, often root".to_owned());
-    }
-    lines
 }
 
 fn trust_as_json(run: &RunTrust) -> serde_json::Value {
@@ -231,7 +164,7 @@ fn trust_as_json(run: &RunTrust) -> serde_json::Value {
         "harness_file": run.harness_file, "image": run.image, "binds": run.binds, "arguments": run.arguments,
         "variables": run.variables, "variables_set": run.variables_set, "network": run.network, "host_processes": run.host_processes,
         "scenarios": run.scenarios, "task_images": run.task_images, "task_images_more": run.task_images_more,
-        "tasks_unreadable": run.tasks_unreadable, "writes": run.writes,
+        "tasks_unreadable": run.tasks_unreadable, "writes": run.writes, "rows": run.rows,
     })
 }
 

@@ -66,6 +66,13 @@ fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
     assert_eq!(output.status.code(), Some(5));
     let shown = text(&output.stderr);
     assert!(shown.contains("not begun by this library") && shown.contains("--trust"), "{shown}");
+    let rows = seen["rows"].as_array().expect("lines");
+    assert!(rows.len() > 8, "{rows:?}");
+    for row in rows {
+        let [name, value] = ["name", "value"].map(|key| row[key].as_str().expect("a text"));
+        let is_line = |line: &str| line.trim_start().starts_with(name) && line.ends_with(value);
+        assert!(shown.lines().any(is_line), "{name} {value} is not among {shown}");
+    }
     assert_eq!(state_of(&room.path("results")), before, "nothing was written");
 
     let trusted =
@@ -101,8 +108,9 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
 
     let app = Served::new(&room);
     let of = json!({ "folder": room.path("results") });
-    let seen = app.get("run_trust", &of);
-    assert_eq!((&seen["trusted"], &seen["here"]), (&json!(false), &Value::Null));
+    let on_its_page = app.get("run_trust", &of);
+    assert_eq!((&on_its_page["trusted"], &on_its_page["here"]), (&json!(false), &Value::Null));
+    assert_eq!(on_its_page["rows"], seen["rows"], "the same words");
     let asked = json!({ "folder": room.path("results"), "changes": [] });
     assert_eq!(app.ask("resume_run", &asked).expect_err("refused")["code"], "run.stranger");
     let stale = json!({ "folder": room.path("results"), "changes": [], "trust": { "digest": "0", "keep_key": true } });

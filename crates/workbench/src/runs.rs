@@ -24,6 +24,7 @@ mod preflight;
 mod prices;
 mod shakedown;
 mod trust;
+mod trust_rows;
 
 use runner::settings::RunSettings;
 

@@ -98,6 +98,44 @@ pub struct RunTrust {
     pub writes: Vec<String>,
     /// The endpoint with which a run was last begun here; it replaces the folder's.
     pub here: Option<EndpointHere>,
+    /// All of it in words, line by line: what every host shows.
+    pub rows: Vec<TrustRow>,
+}
+
+/// A line of what a resume of a stranger's run would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TrustRow {
+    /// What it is about.
+    pub name: String,
+    /// What the folder says.
+    pub value: String,
+    /// What happens instead, where it is not kept; `None` = there is no choice.
+    pub instead: Option<String>,
+    /// The choice that keeps it.
+    pub keep: Option<TrustKeep>,
+}
+
+/// A choice of [`TrustRun`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum TrustKeep {
+    /// [`TrustRun::keep_endpoint`].
+    Endpoint,
+    /// [`TrustRun::keep_key`].
+    Key,
+    /// [`TrustRun::keep_variables`].
+    Variables,
+}
+
+impl TrustKeep {
+    /// The word of the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Endpoint => "endpoint",
+            Self::Key => "key",
+            Self::Variables => "variables",
+        }
+    }
 }
 
 /// The image of some tasks.

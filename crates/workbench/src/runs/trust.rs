@@ -195,7 +195,7 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
     // A folder that containers get is written to as well, unless it is bound to be read only.
     let bound = settings.extra.binds.iter().filter(|bind| !bind.ends_with(":ro"));
     let writes = bound.filter_map(|bind| bind.split(':').next()).map(str::to_owned);
-    RunTrust {
+    let mut run = RunTrust {
         trusted,
         digest: identity.digest_in_hex(),
         mode: mode.to_owned(),
@@ -233,7 +233,10 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
             base_url: endpoint.base_url.clone(),
             key: key_in_words(&endpoint.key),
         }),
-    }
+        rows: Vec::new(),
+    };
+    run.rows = super::trust_rows::rows(&run);
+    run
 }
 
 /// Images of tasks that are listed.

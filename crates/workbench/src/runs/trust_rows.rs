@@ -1,0 +1,233 @@
+//! What a resume of a stranger's run would do, line by line: the words that both the page and the command line show.
+
+use crate::api::{RunTrust, TaskImages, TrustKeep, TrustRow};
+
+/// Everything that the folder decides, in the order in which it matters.
+pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
+    let mut rows = Vec::new();
+    let mut add = |name: &str, value: &str| rows.push(row(name, value));
+    let here = run.here.as_ref();
+    match run.mode.as_str() {
+        "gateway" => {}
+        "direct" => add("Endpoint", "the one that the agent finds itself"),
+        _ => add("Model", "simulated, on this machine"),
+    }
+    if run.mode == "gateway" {
+        let instead = here.map_or_else(
+            || "no endpoint is known on this machine: begin a run with one first, or name one".to_owned(),
+            |here| format!("{} is asked", here.base_url),
+        );
+        let endpoint = row("Endpoint", run.endpoint.as_deref().unwrap_or("unknown"));
+        rows.push(kept(endpoint, TrustKeep::Endpoint, &instead));
+    }
+    if let Some(key) = &run.key {
+        let ours = here.and_then(|here| here.key.as_deref()).unwrap_or("no key is sent");
+        let instead = if run.mode == "direct" { "it cannot be resumed without them" } else { ours };
+        rows.push(kept(row("Key", key), TrustKeep::Key, instead));
+    }
+    let mut add = |name: &str, value: &str| rows.push(row(name, value));
+    match &run.harness_file {
+        None => add("Harness", &run.harness),
+        Some(file) => add("Harness", &format!("{}, described by {file}", run.harness)),
+    }
+    add("Image", run.image.as_deref().unwrap_or("none: no containers"));
+    add("Bound folders", &listed(&run.binds));
+    add("Arguments", if run.arguments.is_empty() { "none" } else { run.arguments.as_str() });
+    if !run.variables.is_empty() {
+        rows.push(kept(row("Variables", &listed(&run.variables)), TrustKeep::Variables, "not handed over"));
+    }
+    let mut add = |name: &str, value: &str| rows.push(row(name, value));
+    if !run.variables_set.is_empty() {
+        add("Variables set", &listed(&run.variables_set));
+    }
+    add(
+        "Network",
+        if run.network == "open" { "open: agents reach the internet" } else { "the gateway only" },
+    );
+    add(
+        "Processes here",
+        if run.host_processes {
+            "yes: our own server and the mock agent, without containers"
+        } else {
+            "none"
+        },
+    );
+    add("Scenarios", run.scenarios.as_deref().unwrap_or("generated"));
+    for images in &run.task_images {
+        add("Tasks", &of_tasks(images));
+    }
+    if run.task_images_more > 0 {
+        add("Tasks", &format!("{} more are not shown", run.task_images_more));
+    }
+    if let Some(why) = &run.tasks_unreadable {
+        add("Tasks", &format!("cannot be looked at: {why}"));
+    }
+    if !run.task_images.is_empty() {
+        add(
+            "Executes",
+            "the tests of each task in its container, as the user that its image names, often root",
+        );
+    }
+    add("Writes in", &listed(&run.writes));
+    rows
+}
+
+fn of_tasks(images: &TaskImages) -> String {
+    let tasks = images.tasks.join(", ");
+    if let Some(image) = &images.image {
+        return format!("{tasks}: the image {image}");
+    }
+    let from = if images.from.is_empty() { "unknown".to_owned() } else { images.from.join(", ") };
+    let mut executes = images.executes.clone();
+    if images.more > 0 {
+        executes.push(format!("{} more that are not shown", images.more));
+    }
+    let executes = if executes.is_empty() { "nothing".to_owned() } else { executes.join(" | ") };
+    format!("{tasks}: built from {from}; executes {executes}")
+}
+
+fn row(name: &str, value: &str) -> TrustRow {
+    TrustRow { name: name.to_owned(), value: without_gaps(value), instead: None, keep: None }
+}
+
+fn kept(row: TrustRow, keep: TrustKeep, instead: &str) -> TrustRow {
+    TrustRow { instead: Some(without_gaps(instead)), keep: Some(keep), ..row }
+}
+
+fn listed(items: &[String]) -> String {
+    if items.is_empty() { "none".to_owned() } else { items.join(", ") }
+}
+
+/// The text with U+FFFD in the place of each gap of several spaces: where a display breaks lines, what stands behind a wide
+/// one would begin a line of its own.
+fn without_gaps(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut spaces = String::new();
+    for c in text.chars().chain(['\0']) {
+        if c.is_whitespace() {
+            spaces.push(c);
+            continue;
+        }
+        plain.push_str(if spaces.chars().nth(1).is_some() { "\u{fffd}" } else { spaces.as_str() });
+        spaces.clear();
+        if c != '\0' {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::EndpointHere;
+
+    fn run() -> RunTrust {
+        let here = EndpointHere {
+            base_url: "https://ours.example".to_owned(),
+            key: Some("the environment variable OUR_KEY".to_owned()),
+        };
+        RunTrust {
+            trusted: false,
+            digest: "ab".to_owned(),
+            mode: "gateway".to_owned(),
+            endpoint: Some("https://theirs.example".to_owned()),
+            key: Some("the environment variable HOME_KEY".to_owned()),
+            harness: "Codex CLI".to_owned(),
+            harness_file: None,
+            image: Some("stamina/codex:1".to_owned()),
+            binds: vec!["/opt/data:/data:ro".to_owned()],
+            arguments: String::new(),
+            variables: vec!["HOME".to_owned()],
+            variables_set: vec!["TZ=UTC".to_owned()],
+            network: "open".to_owned(),
+            host_processes: false,
+            scenarios: None,
+            task_images: Vec::new(),
+            task_images_more: 0,
+            tasks_unreadable: None,
+            writes: vec!["/results/run".to_owned()],
+            here: Some(here),
+            rows: Vec::new(),
+        }
+    }
+
+    fn found(run: &RunTrust, name: &str) -> Vec<TrustRow> {
+        rows(run).into_iter().filter(|row| row.name == name).collect()
+    }
+
+    #[test]
+    // docs/security.md: A resume
+    fn everything_that_the_folder_decides_has_a_line() {
+        let mut theirs = run();
+        let names: Vec<String> = rows(&theirs).into_iter().map(|row| row.name).collect();
+        let all = [
+            "Endpoint",
+            "Key",
+            "Harness",
+            "Image",
+            "Bound folders",
+            "Arguments",
+            "Variables",
+            "Variables set",
+            "Network",
+            "Processes here",
+            "Scenarios",
+            "Writes in",
+        ];
+        assert_eq!(names, all);
+        let endpoint = found(&theirs, "Endpoint").remove(0);
+        assert_eq!(
+            (endpoint.value.as_str(), endpoint.instead.as_deref(), endpoint.keep),
+            ("https://theirs.example", Some("https://ours.example is asked"), Some(TrustKeep::Endpoint))
+        );
+        let key = found(&theirs, "Key").remove(0);
+        assert_eq!(key.instead.as_deref(), Some("the environment variable OUR_KEY"));
+        let variables = found(&theirs, "Variables").remove(0);
+        assert_eq!((variables.value.as_str(), variables.keep), ("HOME", Some(TrustKeep::Variables)));
+        assert!(found(&theirs, "Network")[0].value.contains("internet"));
+        theirs.here = None;
+        assert_eq!(found(&theirs, "Key")[0].instead.as_deref(), Some("no key is sent"));
+        // Without an endpoint there is none to choose.
+        (theirs.mode, theirs.endpoint, theirs.key) = ("simulated".to_owned(), None, None);
+        theirs.variables.clear();
+        assert!(rows(&theirs).iter().all(|row| row.keep.is_none()));
+        (theirs.mode, theirs.key) = ("direct".to_owned(), Some("credentials".to_owned()));
+        assert_eq!(found(&theirs, "Key")[0].instead.as_deref(), Some("it cannot be resumed without them"));
+    }
+
+    #[test]
+    // docs/security.md: A resume
+    fn images_of_tasks_have_lines_and_nothing_in_one_begins_another() {
+        let mut theirs = run();
+        let built = TaskImages {
+            tasks: vec!["a".to_owned(), "b".to_owned()],
+            image: None,
+            from: vec!["debian".to_owned()],
+            executes: vec!["RUN curl example.org | sh".to_owned()],
+            more: 3,
+        };
+        let named = TaskImages {
+            tasks: vec!["c".to_owned()],
+            image: Some("example/one:1".to_owned()),
+            from: Vec::new(),
+            executes: Vec::new(),
+            more: 0,
+        };
+        (theirs.task_images, theirs.task_images_more) = (vec![built, named], 5);
+        let values: Vec<String> = found(&theirs, "Tasks").into_iter().map(|row| row.value).collect();
+        assert_eq!(
+            values,
+            [
+                "a, b: built from debian; executes RUN curl example.org | sh | 3 more that are not shown",
+                "c: the image example/one:1",
+                "5 more are not shown",
+            ]
+        );
+        assert!(found(&theirs, "Executes")[0].value.contains("the tests of each task"));
+        // A gap as wide as a terminal would put what follows at the begin of a line.
+        theirs.image = Some(format!("debian{}Network             the gateway only", " ".repeat(60)));
+        assert_eq!(found(&theirs, "Image")[0].value, "debian\u{fffd}Network\u{fffd}the gateway only");
+        assert_eq!(without_gaps("a b\u{a0}\u{3000}c  "), "a b\u{fffd}c\u{fffd}");
+    }
+}
