@@ -56,7 +56,7 @@ pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, 
 pub use parts::PartRead;
 pub use plays::{KnownSum, Play, PlayedTurn, Used};
 pub use runs::{EpisodeTimes, RunEntry, RunRecord};
-pub use search::{Match, MatchKind, Matches, around};
+pub use search::{Match, MatchKind, Matches, around, episode_name};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};

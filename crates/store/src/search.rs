@@ -182,7 +182,7 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
 }
 
 /// How an episode is called: by its title; a short scenario name stays in front, because titles of generated scenarios repeat.
-pub(crate) fn episode_name(scenario: String, title: Option<String>) -> String {
+pub fn episode_name(scenario: String, title: Option<String>) -> String {
     const SHORT: usize = 16;
     match title {
         Some(title) if title != scenario && scenario.chars().count() <= SHORT => {

@@ -243,6 +243,17 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
 }
 
 #[test]
+fn scenarios_are_called_by_their_titles_where_two_runs_are_paired() {
+    let library = Library::fixtures(&["evocode"]);
+    let of = CompareRequest { pairs: Pairs::Reference, ..of(&["evocode.big-2-high", "evocode.tiny-1"]) };
+    let spec = library.spec(&FigureOf::Paired { of, other: 1 });
+    let Figure::Paired(data) = spec.figure else { panic!("pairs") };
+    let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["task_one · first-tool", "task_two · second-tool"]);
+}
+
+#[test]
 fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     let library = Library::fixtures(&["evocode"]);
     let list = library.workbench.list_runs(ListRuns { limit: 100, ..ListRuns::default() }).unwrap();

@@ -1,5 +1,7 @@
 //! From what a figure is about to a spec with its data: the numbers are those of the pages' own commands.
 
+use std::collections::HashMap;
+
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
     BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure,
@@ -9,6 +11,7 @@ use figures::{
 };
 
 use model::PassRate;
+use store::episode_name;
 
 use super::{matrix, method};
 
@@ -18,6 +21,7 @@ use crate::api::{
     FigureOf, Measure, Nothing, Pairs, PublishedNumber, Stamina, SurvivalRow,
 };
 use crate::published;
+use crate::summary::run_record;
 
 /// What is said of a band of survival where some scenario has several episodes.
 pub(super) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
@@ -48,7 +52,8 @@ impl Workbench {
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
                 let method = method::paired(self.method(&data)?, &data, *other);
-                (Figure::Paired(paired(&data, *other)?), method)
+                let names = self.names_of_scenarios(&data, *other)?;
+                (Figure::Paired(paired(&data, *other, &names)?), method)
             }
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
@@ -103,6 +108,27 @@ impl Workbench {
             }
         };
         Ok(printed(figure, method))
+    }
+
+    /// How the scenarios of a member are called, by their own names. One that would be called as another keeps its own name.
+    fn names_of_scenarios(
+        &self,
+        data: &Comparison,
+        member: u32,
+    ) -> Result<HashMap<String, String>, ApiError> {
+        let mut names: HashMap<String, String> = HashMap::new();
+        for run in data.members.get(member as usize).map_or(&[][..], |member| member.runs.as_slice()) {
+            for episode in self.store.episodes(run_record(&self.store, run)?.entry.id)? {
+                let name = episode_name(episode.scenario.clone(), episode.title);
+                names.entry(episode.scenario).or_insert(name);
+            }
+        }
+        let mut times: HashMap<String, u32> = HashMap::new();
+        for name in names.values() {
+            *times.entry(name.clone()).or_default() += 1;
+        }
+        names.retain(|_, name| times.get(name) == Some(&1));
+        Ok(names)
     }
 }
 
@@ -246,7 +272,7 @@ fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> 
     })
 }
 
-fn paired(data: &Comparison, other: u32) -> Result<Paired, ApiError> {
+fn paired(data: &Comparison, other: u32, names: &HashMap<String, String>) -> Result<Paired, ApiError> {
     let member = data.members.get(other as usize).filter(|_| other != data.reference).ok_or_else(|| {
         ApiError::new("export.paired", format!("There is no other member {other} in this comparison"))
             .hint(format!("Members are counted from 0; {} is the reference", data.reference))
@@ -259,7 +285,7 @@ fn paired(data: &Comparison, other: u32) -> Result<Paired, ApiError> {
     };
     // On the pages a difference is "other − reference"; so it is here, with the reference as a.
     let pairs = found.scenarios.iter().map(|row| Pair {
-        scenario: row.scenario.clone(),
+        scenario: names.get(&row.scenario).unwrap_or(&row.scenario).clone(),
         a: row.b,
         a_censored: row.b_at_least,
         b: row.a,
