@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytesOf, formats, inInches, isPicture, shortened, textOf, withoutSpec } from "./formats";
+import { bytesOf, formats, inInches, isPicture, reportParts, shortened, textOf, withoutSpec } from "./formats";
 
 test("base64 gives back bytes and letters beyond Latin", () => {
   expect([...bytesOf("AAH/")]).toEqual([0, 1, 255]);
@@ -28,4 +28,16 @@ test("a spec in comments is one line where a text is looked at", () => {
   const text = ["% ", "% # Stamina Lab figure spec: begin", "% version = 1", "% kind = \"table\"", "% # Stamina Lab figure spec: end", "\\begin{table}"].join("\n");
   expect(withoutSpec(text)).toBe("% \n% (2 lines: the spec that makes it again)\n\\begin{table}");
   expect(withoutSpec("run,n\na,5")).toBe("run,n\na,5");
+});
+
+test("a report is looked at with its figures where they stand", () => {
+  const figure = "data:image/svg+xml;base64,PHN2Zy8+";
+  const markdown = ["# Report of a", "", "Words.", `![survival](${figure})`, "", "*Survival.*", "", "not a figure: ![x](https://example.com/x.svg)", ""].join("\n");
+  expect(reportParts(markdown, 1000)).toEqual([
+    { kind: "text", text: "# Report of a\n\nWords." },
+    { kind: "figure", name: "survival", address: figure },
+    { kind: "text", text: "*Survival.*\n\nnot a figure: ![x](https://example.com/x.svg)" },
+  ]);
+  expect(reportParts(markdown, 8)).toEqual([{ kind: "text", text: "# Report\n…" }]);
+  expect(reportParts("", 8)).toEqual([]);
 });

@@ -71,3 +71,27 @@ export const inInches = ([width, height]: readonly [number, number]): string => 
 export function withoutSpec(text: string): string {
   return text.replace(/^.*Stamina Lab figure spec: begin\n([^]*?)^.*Stamina Lab figure spec: end$/m, (_, inside: string) => `% (${String(inside.split("\n").length - 1)} lines: the spec that makes it again)`);
 }
+
+/** A part of a report as it is looked at before it is saved. */
+export type ReportPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "figure"; readonly name: string; readonly address: string };
+
+/** The parts of a Markdown report that has its figures inside, in their order: at most `most` letters of text. */
+export function reportParts(markdown: string, most: number): readonly ReportPart[] {
+  const parts: ReportPart[] = [];
+  let left = most;
+  const add = (text: string): void => {
+    const trimmed = text.trim();
+    if (trimmed === "" || left <= 0) return;
+    parts.push({ kind: "text", text: shortened(trimmed, left) });
+    left -= trimmed.length;
+  };
+  let from = 0;
+  for (const found of markdown.matchAll(/^!\[([^\]\n]*)\]\((data:image\/svg\+xml;base64,[A-Za-z0-9+/=]+)\)$/gm)) {
+    add(markdown.slice(from, found.index));
+    from = found.index + found[0].length;
+    const [, name = "", address = ""] = found;
+    if (left > 0) parts.push({ kind: "figure", name, address });
+  }
+  add(markdown.slice(from));
+  return parts;
+}
