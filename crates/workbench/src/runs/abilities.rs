@@ -22,7 +22,7 @@ const NAMED: usize = 5;
 const KEPT: Duration = Duration::from_hours(24);
 
 /// What was found out of endpoints, by address, model and API, in a library; and when the oldest part of it was.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Kept<'a>(&'a Store);
 
 impl<'a> Kept<'a> {
