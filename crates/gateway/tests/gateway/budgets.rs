@@ -119,7 +119,7 @@ async fn a_machine_costs_by_the_time_in_which_it_works_and_its_budget_holds() {
         let summary = attempt.close();
         let record = &summary.records[0];
         let usd = record.cost_usd.expect("time is known without usage");
-        assert!(usd >= 3.0 * GAP.as_secs_f64() && usd <= record.seconds, "{usd} of {} s", record.seconds);
+        assert!((3.0 * GAP.as_secs_f64()..=record.seconds).contains(&usd), "{usd} of {} s", record.seconds);
         assert_eq!(
             (summary.spent.cost_usd, summary.spent.unmetered),
             (Some(usd), unmetered),
