@@ -292,6 +292,14 @@ mod tests {
         let (of_pack, planned_of_pack) = Scenarios::plan(&mut packed).unwrap();
         let (of_sampler, planned) = Scenarios::plan(&mut made).unwrap();
         assert_eq!(planned, planned_of_pack);
+        let named = |number: usize| {
+            let key = format!("restful_server_gen_iterative.execute_episodes={number}");
+            Scenarios::plan(&mut settings(&[&format!("scenarios_dir={}", path.display()), &key]))
+        };
+        assert_eq!(named(planned.len() - 1).unwrap().1.len(), 1);
+        let refused = named(planned.len()).map(|(_, planned)| planned).unwrap_err().to_string();
+        let why = format!("there is no scenario {0}: the pack has {0}, counted from 0", planned.len());
+        assert!(refused.contains("execute_episodes") && refused.contains(&why), "{refused}");
         assert_eq!(packed.generation, made.generation, "the numbers that hold are the pack's");
         let (mut one, mut other) = (of_pack.turns(1), of_sampler.turns(1));
         for turn in 1..=2 {
