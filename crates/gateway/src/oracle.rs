@@ -126,6 +126,8 @@ pub struct Task {
 /// How much the feedback tells about failed tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Feedback {
+    /// Nothing, and each attempt at a turn begins from the same snapshot: the turn's defects are drawn anew for each.
+    Anew,
     /// Only that the attempt failed. Nothing is repaired.
     None,
     /// How many tests failed: a third of the chance.
@@ -141,7 +143,7 @@ impl Feedback {
     /// The part of [`Ability::repair`] that applies.
     fn share(self) -> f64 {
         match self {
-            Self::None => 0.0,
+            Self::Anew | Self::None => 0.0,
             Self::Minimal => 1.0 / 3.0,
             Self::Medium => 2.0 / 3.0,
             Self::Detailed => 1.0,

@@ -169,10 +169,14 @@ impl Attempt<'_> {
         self.link.boxes.ready(self.owner, settings.reach, &settings.extra).await.map_err(Fault::from)?;
         let label = Label { turn: self.data.turn, attempt: self.number };
         let folders = self.folders.clone();
-        // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun.
-        blocking(
-            move || if folders.label() == Some(label) { folders.restore() } else { folders.keep(label) },
-        )
+        // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun. Where each
+        // attempt begins from the same snapshot, the one of the attempt before is that.
+        let restores = self.restores();
+        blocking(move || match folders.label() {
+            Some(of) if of == label => folders.restore(),
+            Some(of) if restores && of.turn == label.turn => folders.restore_for(label),
+            _ => folders.keep(label),
+        })
         .await?;
 
         let (called, prompt) = self.agent().await?;
@@ -223,15 +227,24 @@ impl Attempt<'_> {
         Ok(Played { after: self.known.clone(), over: None, ..played })
     }
 
+    /// Whether it begins from the snapshot of the turn's first attempt, as if there had been none before it.
+    fn restores(&self) -> bool {
+        self.play.settings.restore_before_try && self.number > 1
+    }
+
     /// Calls the agent, and says what it was told.
     async fn agent(&self) -> Result<(Called, Prompt), Fault> {
         let Self { play, data, .. } = self;
         let is_open = play.settings.reach == sandbox::Reach::Open;
-        let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1);
-        let mut session = self.known.session.clone();
+        let restores = self.restores();
+        let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1 && !restores);
+        let known = if restores { &self.known.session_before } else { &self.known.session };
+        let mut session = known.clone();
+        // Calls before it that it does not go on with: none at the first turn.
+        let is_first = restores && data.turn == 1;
         loop {
             // A session that begins anew in the middle knows nothing, so it is told what it is about.
-            let restarts = session.is_none() && self.known.calls > 0;
+            let restarts = session.is_none() && self.known.calls > 0 && !is_first;
             let begins = data.turn == 1 || restarts;
             let request = prompt::request(begins, &data.request, play.stacks, is_open);
             let prompt = match feedback {

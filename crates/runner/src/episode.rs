@@ -249,6 +249,7 @@ impl Episode<'_> {
                 TurnRecord::new(turn, Some(data.title.clone()), &data.request, data.tests.clone(), files);
             self.trajectory.begin(record);
             self.known.feedback = None;
+            self.known.session_before.clone_from(&self.known.session);
         }
         let (about, of) = (self.trajectory.head.title.clone(), self.planned.turns);
         let cells = self.cells();
@@ -345,7 +346,11 @@ impl Episode<'_> {
             attempt,
             turns: Arc::new(self.history.clone()),
             attempts_before: before,
-            feedback: self.play.settings.feedback.into(),
+            feedback: if self.play.settings.restore_before_try {
+                oracle::Feedback::Anew
+            } else {
+                self.play.settings.feedback.into()
+            },
             solution: None,
         })
     }

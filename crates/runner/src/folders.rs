@@ -112,6 +112,13 @@ impl Folders {
         Ok(())
     }
 
+    /// The same for a further attempt, which the snapshot is one of from here on.
+    pub(crate) fn restore_for(&self, label: Label) -> Result<(), RunError> {
+        disk::write_json(&self.at("before/label.json"), &label, Keep::WhileTheMachineRuns)?;
+        faults::point("snapshot is of the next attempt");
+        self.restore()
+    }
+
     fn put_back(&self) -> Result<(), RunError> {
         let (part, live) = (self.at("live.part"), self.at("live"));
         let wrong = |error: io::Error| disk::at(&live, error);

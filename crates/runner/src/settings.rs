@@ -8,7 +8,7 @@
 //! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
 //! | `harbor.protocol` | `evocode`, `mt_at_k`, `sr` or `ours`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
 //! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
-//! | `restore_before_try` | each attempt at a step of a task begins from the same snapshot of its container |
+//! | `restore_before_try` | each attempt at a turn begins from the same snapshot, instead of what the one before has left |
 //! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
 //! | `harbor.background` | `keep` (processes that an agent has left go on while its verifier runs) or `end` |
 //! | `harbor.session` | `continue` (one session of the harness for all steps) or `fresh` (a new one for each) |

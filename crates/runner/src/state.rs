@@ -422,6 +422,8 @@ pub(crate) struct After {
 pub(crate) struct Known {
     /// Of the agent.
     pub(crate) session: Option<harness::Session>,
+    /// The same when the turn began: where each attempt begins from the same snapshot, that is what it goes on with.
+    pub(crate) session_before: Option<harness::Session>,
     /// Calls of the agent so far, for the names of its logs.
     pub(crate) calls: u32,
     /// Whether the harness's program could be started in a call before.

@@ -9,6 +9,9 @@
 //! model [carries them over](Ability::carries_over). An attempt with an [injected fault](super::fault_injection) writes no server,
 //! so it repairs nothing and shows no defect.
 //!
+//! **Attempts from one snapshot** ([`Feedback::Anew`]) know nothing of each other: the defects that a turn adds are drawn anew for
+//! each of its attempts, nothing is repaired, and later turns have those of its last attempt.
+//!
 //! The defects are computed from turn 1 for every attempt, from the seed, the schemas and the number of earlier attempts. Earlier
 //! requests do not matter.
 //!
@@ -24,7 +27,7 @@ use scenario::draw::Draw;
 use scenario::ir::Schema;
 use scenario::mutants::{Operator, Site, sites};
 
-use super::{Ability, PARTS, Task, fault_injection};
+use super::{Ability, Feedback, PARTS, Task, fault_injection};
 
 /// Percentage of defects that concern the changes of the turn, where such defects exist.
 const OF_THE_CHANGE: u32 = 40;
@@ -71,18 +74,21 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
         if !ability.carries_over {
             defects.clear();
         }
-        for defect in added(ability, task, turn) {
+        let attempts = if turn == task.turn {
+            task.attempt
+        } else {
+            task.attempts_before.get(index(turn)).copied().unwrap_or(1)
+        };
+        // Attempts that begin from the same snapshot know nothing of each other: the last one counts.
+        let is_anew = task.feedback == Feedback::Anew;
+        let drawn = if is_anew { attempts } else { 1 };
+        for defect in added(ability, task, turn, drawn) {
             let known = |(old, _): &(Defect, bool)| (old.operator, &old.at) == (defect.operator, &defect.at);
             // An omitted change is identified by its position in its turn.
             if defect.operator == Operator::ChangeLeftOut || !defects.iter().any(known) {
                 defects.push((defect, false));
             }
         }
-        let attempts = if turn == task.turn {
-            task.attempt
-        } else {
-            task.attempts_before.get(index(turn)).copied().unwrap_or(1)
-        };
         for attempt in 1..=attempts {
             if fault_injection::choose(ability, task.scenario, turn, attempt).is_some() {
                 continue;
@@ -100,9 +106,13 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
     defects.into_iter().map(|(defect, _)| defect).collect()
 }
 
-/// The defects that a turn adds.
-fn added(ability: &Ability, task: &Task, turn: u32) -> Vec<Defect> {
-    let mut draw = draw(ability, task, turn, "oracle defects");
+/// The defects that a turn adds, as they are drawn for one of its attempts.
+fn added(ability: &Ability, task: &Task, turn: u32, attempt: u32) -> Vec<Defect> {
+    let purpose = match attempt {
+        0 | 1 => "oracle defects".to_owned(),
+        attempt => format!("oracle defects {attempt}"),
+    };
+    let mut draw = draw(ability, task, turn, &purpose);
     let Some((schema, changes)) = task.turns.get(index(turn)) else { return Vec::new() };
     if !happens(&mut draw, ability.defect_rate) {
         return Vec::new();

@@ -43,6 +43,7 @@ impl Attempt<'_> {
             (!passed && !cut_off).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
         let mut after = Known {
             session: self.known.session.clone(),
+            session_before: self.known.session_before.clone(),
             calls: self.known.calls + 1,
             feedback,
             worked: self.known.worked || called.outcome.end != Some(EndReason::Environment),

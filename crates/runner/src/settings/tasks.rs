@@ -4,8 +4,8 @@ use scenario::config::Benchmark;
 
 use super::resolve::{Keys, whole};
 use super::{
-    EndpointSettings, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSession, TaskSettings,
-    TaskTimeout,
+    EndpointSettings, Feedback, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSession,
+    TaskSettings, TaskTimeout,
 };
 
 /// The tasks of Harbor that are named.
@@ -164,9 +164,9 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
             "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody); \
              MOCK cannot run commands, and nothing says what of a harness of one's own starts in the image of a task",
         )),
-        None if s.restore_before_try => Err(SettingsError::of(
+        None if s.restore_before_try && s.feedback != Feedback::None => Err(SettingsError::of(
             "restore_before_try",
-            "only containers of tasks are restored so far: benchmark=HARBOR",
+            "an attempt that begins from the same snapshot as the one before has nothing to be told of: enable_feedback=false",
         )),
         Some(tasks) if s.attempt_limit > 1 && !s.restore_before_try && !tasks.gives_feedback() => {
             Err(SettingsError::of(
@@ -250,6 +250,20 @@ mod tests {
             let refused = resolved(more).unwrap_err();
             assert!(refused.starts_with(named), "{more:?}: {refused}");
         }
+    }
+
+    #[test]
+    fn attempts_at_a_turn_of_a_scenario_begin_from_one_snapshot_without_feedback() {
+        let scenarios = |more: &[&str]| {
+            let list = ["output_dir=/r", "agent=MOCK", "restore_before_try=true"].iter().chain(more);
+            resolve(&[], &list.map(|&value| value.to_owned()).collect::<Vec<_>>())
+        };
+        let refused = scenarios(&[]).unwrap_err().to_string();
+        assert!(refused.starts_with("restore_before_try: ") && refused.contains("enable_feedback=false"));
+        let settings = scenarios(&["restful_server_gen_iterative.enable_feedback=false"]).unwrap();
+        assert!(settings.restore_before_try && settings.attempt_limit == 10);
+        let file = ConfigFile { name: "config.yaml".to_owned(), text: settings.to_yaml() };
+        assert_eq!(resolve(&[file], &[]).unwrap(), settings);
     }
 
     #[test]

@@ -91,6 +91,7 @@ impl File {
     }
 
     fn benchmark(&mut self, s: &RunSettings) {
+        self.put("restore_before_try", s.restore_before_try.then_some(true));
         let section = s.generation.benchmark.section();
         let g = &s.generation;
         let mut put = |name: &str, value: Value| self.put(&format!("{section}.{name}"), value);

@@ -170,7 +170,7 @@ pub struct FormSettings {
     pub tasks: String,
     /// The protocol by which tasks are played.
     pub protocol: FormProtocol,
-    /// Whether each attempt at a step of a task begins from the same snapshot of its container.
+    /// Whether each attempt at a turn begins from the same snapshot.
     pub restore_before_try: bool,
     /// What becomes of a step of a task whose agent ran out of time.
     pub task_timeout: FormTaskTimeout,

@@ -87,7 +87,7 @@ tasks: string,
  */
 protocol: FormProtocol, 
 /**
- * Whether each attempt at a step of a task begins from the same snapshot of its container.
+ * Whether each attempt at a turn begins from the same snapshot.
  */
 restore_before_try: boolean, 
 /**
