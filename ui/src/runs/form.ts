@@ -52,7 +52,7 @@ export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): bool
 /** What only scenarios have: tasks bring their images, their length and their requests, and give no feedback. */
 const OF_SCENARIOS: readonly FieldName[] = ["harness_file", "image", "iterative", "scenarios_dir", "n_scenarios", "n_turns", "num_changes_per_turn", "base_seed", "use_llm_sampler", "llm_sampler_model_id", "feedback", "use_docker", "extra_docker_args", "oracle_most_defects", "oracle_repair", "oracle_carries_over", "oracle_stack"];
 /** What only tasks have. */
-const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "restore_before_try", "task_timeout", "task_background", "task_session"];
+const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "task_timeout", "task_background", "task_session"];
 /** What a protocol sets. */
 const OF_PROTOCOL: readonly FieldName[] = ["fail_stop", "restore_before_try", "task_timeout"];
 /** What only a model has. */
@@ -103,7 +103,7 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: isTasks ? [source, text("tasks", 2), protocol, text("execute_episodes")] : [source, text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), ...(isTasks ? [truth("restore_before_try", "workspace as it is", "restore the snapshot"), choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"]), choice("task_background", ["keep", "stay for the verifier"], ["end", "ended before the verifier"]), choice("task_session", ["continue", "one for all steps"], ["fresh", "a new one each step"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), truth("restore_before_try", "workspace as it is", "restore the snapshot"), ...(isTasks ? [choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"]), choice("task_background", ["keep", "stay for the verifier"], ["end", "ended before the verifier"]), choice("task_session", ["continue", "one for all steps"], ["fresh", "a new one each step"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
     { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];

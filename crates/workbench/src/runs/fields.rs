@@ -150,8 +150,7 @@ const OF_SCENARIOS: &[&str] = &[
     "extra_docker_args",
 ];
 /// Fields that only tasks have.
-const OF_TASKS: &[&str] =
-    &["source", "tasks", "protocol", "restore_before_try", "task_timeout", "task_background", "task_session"];
+const OF_TASKS: &[&str] = &["source", "tasks", "protocol", "task_timeout", "task_background", "task_session"];
 /// Fields that a protocol sets.
 const OF_PROTOCOL: &[&str] = &["fail_stop", "restore_before_try", "task_timeout"];
 /// Fields of the model, which ORACLE and NOP do not ask.

@@ -29,7 +29,7 @@ pub(super) fn about(field: &str) -> &'static str {
         "tasks" => "A task of Harbor, a folder of tasks, or a zip of either.",
         "protocol" => "A protocol sets attempts, snapshots, when a chain ends and what time-outs mean.",
         "restore_before_try" => {
-            "Whether each attempt at a step begins from the same snapshot of the container, or in the workspace as it is."
+            "Whether each attempt at a turn begins from the same snapshot, or with what the last one left. With scenarios it needs no feedback."
         }
         "task_timeout" => {
             "Whether a step whose agent ran out of time is verified, or ends the trial without a verdict."
