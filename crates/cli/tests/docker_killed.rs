@@ -110,6 +110,65 @@ fn ended(child: &mut Child, within: Duration) -> Option<ExitStatus> {
     None
 }
 
+/// A task of two steps. A second pass over the first one in the same container would not pass, and the second one takes some
+/// seconds.
+fn task_of_two_steps(folder: &Path) {
+    let put = |path: &str, text: &str| {
+        let path = folder.join("chain").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    put("task.toml", "[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n");
+    put("environment/Dockerfile", "FROM debian:trixie-slim\nWORKDIR /app\n");
+    let first = "r=1; [ -e /app/first ] && r=0; touch /app/first; echo $r > /logs/verifier/reward.txt";
+    let second = "r=0; [ -e /app/first ] && r=1; echo $r > /logs/verifier/reward.txt";
+    for (step, solve, test) in [("s0", "true", first), ("s1", "sleep 5", second)] {
+        put(&format!("steps/{step}/instruction.md"), "# Do it\n");
+        put(&format!("steps/{step}/solution/solve.sh"), &format!("#!/bin/bash\n{solve}\n"));
+        put(&format!("steps/{step}/tests/test.sh"), &format!("#!/bin/bash\n{test}\n"));
+    }
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
+    let room = Room::new();
+    let tasks = room.path("tasks");
+    task_of_two_steps(&tasks);
+    // With snapshots of its container and without.
+    for (name, more) in [("chain", "attempt_limit=1"), ("tries", "harbor.protocol=mt_at_k")] {
+        let folder = room.path(name);
+        let path = folder.display().to_string();
+        let mut run = room.command(&["run", "--json", "--values", "benchmark=HARBOR", "agent=ORACLE", more]);
+        run.arg(format!("output_dir={path}")).arg(format!("tasks={}", tasks.display()));
+        let mut child = Ends(run.stdout(Stdio::null()).spawn().unwrap());
+        // Its second step has begun, and takes its time.
+        let is_in_second = || {
+            let events = std::fs::read_to_string(folder.join(".stamina/events.jsonl")).unwrap_or_default();
+            events
+                .lines()
+                .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+                .any(|event| event["event"] == "turn" && event["turn"] == 2)
+        };
+        while !is_in_second() {
+            assert_eq!(
+                ended(&mut child.0, Duration::from_millis(20)),
+                None,
+                "it ends before its second step"
+            );
+        }
+        child.0.kill().unwrap();
+        child.0.wait().unwrap();
+        let resumed = room.command(&["resume", "--json", &path]).output().unwrap();
+        assert_eq!(resumed.status.code(), Some(0), "{}", String::from_utf8_lossy(&resumed.stderr));
+        let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+        let trajectory: Value = serde_json::from_str(&text).unwrap();
+        let turns = trajectory["turns"].as_array().unwrap();
+        let passed = turns.iter().all(|turn| turn["attempts"][0]["verdict"] == "passed");
+        assert!(turns.len() == 2 && passed && trajectory["end_reason"] == "passed_all", "{trajectory:#}");
+    }
+}
+
 #[test]
 #[ignore = "needs a container engine"]
 fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
