@@ -201,3 +201,12 @@ fn letters_of_other_scripts_are_painted_or_missed_aloud() {
         assert!(painted != boxes, "{name} is painted as boxes, and nothing says so");
     }
 }
+
+#[test]
+// docs/security.md: A file that is loaded as settings
+fn a_file_that_is_no_spec_is_not_quoted() {
+    for text in ["first = 1\ntoken: hunter2-canary\n", "first = 1\ntoken = hunter2-canary\n"] {
+        let error = spec_from_toml(text).unwrap_err().to_string();
+        assert!(error.contains("line 2") && !error.contains("hunter2"), "{error}");
+    }
+}

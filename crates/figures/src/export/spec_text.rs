@@ -106,8 +106,12 @@ fn quoted(text: &str) -> String {
 /// # Errors
 /// Says what is wrong and in which line.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
-    toml::from_str(text)
-        .map_err(|e| SpecError(format!("this is not a figure spec: {}", e.to_string().trim_end())))
+    toml::from_str(text).map_err(|error| {
+        // Where and what, and no line of the text: a link in a folder of somebody else may lead to any file.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        SpecError(format!("this is not a figure spec: line {line}: {}", error.message().trim_end()))
+    })
 }
 
 /// A spec between its two lines, which stand at the start of a line. No name can forge them: in TOML as it is written here,
