@@ -10,6 +10,7 @@ mod error;
 mod layout;
 mod make;
 mod manifest;
+mod place;
 mod read;
 mod schemas;
 mod sink;

@@ -1,17 +1,17 @@
 //! Writing a pack: scenarios side by side, turn by turn, and all of it or nothing.
 
-use std::fs::DirEntry;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part, folder, number};
+use super::layout::{MANIFEST, Part, folder};
 use super::make::{Made, Maker};
 use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
+use super::place::Place;
 use super::schemas::SchemaFiles;
 use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
-use super::{Pack, PackError, yaml};
+use super::{PackError, yaml};
 use crate::config::Generation;
 use crate::sample::{Origin, Sampler};
 use crate::suite::SuiteFiles;
@@ -325,181 +325,5 @@ impl TurnWriter<'_> {
         hash.add(path, content);
         self.bytes += content.len() as u64;
         self.sink.put(path, content).map_err(|error| PackError::Write { path: self.at.join(path), error })
-    }
-}
-
-/// Where a pack shall lie, looked at before anything is made.
-struct Place {
-    path: PathBuf,
-    parent: PathBuf,
-    name: String,
-}
-
-impl Place {
-    fn new(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<Self, PackError> {
-        let write = |error| PackError::Write { path: path.to_owned(), error };
-        // A link is followed: whoever names it chose it.
-        let path = if path.exists() { path.canonicalize().map_err(write)? } else { path.to_owned() };
-        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-            return Err(PackError::Occupied { why: "This is no name for a pack".to_owned(), path });
-        };
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        if path.exists() {
-            may_replace(&path, target, generation, force)?;
-        }
-        Ok(Self { path, parent, name })
-    }
-
-    fn stage(self) -> Result<Stage, PackError> {
-        let write = |path: &Path, error| PackError::Write { path: path.to_owned(), error };
-        std::fs::create_dir_all(&self.parent).map_err(|e| write(&self.parent, e))?;
-        self.clear_away();
-        let folder = self.beside("partial");
-        // Never taken over: another generation may be building in it.
-        std::fs::create_dir(&folder).map_err(|e| write(&folder, e))?;
-        Ok(Stage { folder, place: self })
-    }
-
-    /// A name beside it that nobody else has: `.pack.1234.0.partial`.
-    fn beside(&self, ending: &str) -> PathBuf {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        self.parent.join(format!(".{}.{}.{number}.{ending}", self.name, std::process::id()))
-    }
-
-    /// Removes what processes left that ended while they were building. Only where it can be told that they did.
-    fn clear_away(&self) {
-        let processes = Path::new("/proc");
-        if !processes.join("self").exists() {
-            return;
-        }
-        let Ok(entries) = std::fs::read_dir(&self.parent) else { return };
-        let start = format!(".{}.", self.name);
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let inner = name.to_str().and_then(|name| name.strip_prefix(&start)?.strip_suffix(".partial"));
-            let Some((process, number)) = inner.and_then(|inner| inner.split_once('.')) else { continue };
-            let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-            if digits(process) && digits(number) && !processes.join(process).exists() {
-                // What cannot be removed does no harm.
-                drop(std::fs::remove_dir_all(entry.path()));
-            }
-        }
-    }
-}
-
-/// Whether what lies there may go: an empty folder, or a pack that would be generated again.
-fn may_replace(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<(), PackError> {
-    let occupied = |why: &str| PackError::Occupied { path: path.to_owned(), why: why.to_owned() };
-    let wants_zip = matches!(target, Target::Zip(_));
-    if path.is_dir() == wants_zip {
-        return Err(occupied(if wants_zip { "A folder lies there" } else { "A file lies there" }));
-    }
-    if !wants_zip {
-        let entries = std::fs::read_dir(path)
-            .map_err(|error| PackError::Write { path: path.to_owned(), error })?
-            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| PackError::Write { path: path.to_owned(), error })?;
-        if entries.is_empty() {
-            return Ok(());
-        }
-        if !entries.iter().all(|name| name == MANIFEST || number(name).is_some()) {
-            return Err(occupied("The folder holds something else than a pack"));
-        }
-        let foreign = foreign(path).map_err(|error| PackError::Write { path: path.to_owned(), error })?;
-        if let Some(foreign) = foreign {
-            return Err(occupied(&format!("{} is no part of a pack and would be lost", foreign.display())));
-        }
-    }
-    match Pack::open_path(path) {
-        Ok(_) | Err(PackError::Version(_)) if force => Ok(()),
-        Ok(pack) if pack.manifest().format != PACK_VERSION => {
-            Err(occupied("A pack of another format lies there"))
-        }
-        Ok(pack) if pack.manifest().config == *generation => Ok(()),
-        Ok(_) => Err(occupied("A pack of other settings lies there")),
-        Err(PackError::Version(_)) => Err(occupied("A pack of another format lies there")),
-        Err(_) => Err(occupied("What lies there is no pack")),
-    }
-}
-
-/// Something in the folders of scenarios that no generation has written: it would be gone with the old pack. What Python leaves
-/// where tests are run counts as nothing.
-fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
-    let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    for scenario in read_dir(pack)?.filter(|entry| entry.file_name() != MANIFEST) {
-        if !is_folder(&scenario) {
-            return Ok(Some(scenario.path()));
-        }
-        for folder in read_dir(&scenario.path())? {
-            let name = folder.file_name();
-            if !is_folder(&folder) || !Part::ALL.iter().any(|part| name == part.folder()) {
-                return Ok(Some(folder.path()));
-            }
-            let own = |file: &DirEntry| {
-                let named = file.file_name();
-                let Some(file_name) = named.to_str() else { return false };
-                if is_folder(file) {
-                    return name == Part::Suite.folder() && LEFT_BY_PYTHON.contains(&file_name);
-                }
-                let path = format!("{}/{file_name}", name.to_string_lossy());
-                Part::of(&path).is_some()
-            };
-            if let Some(file) = read_dir(&folder.path())?.find(|file| !own(file)) {
-                return Ok(Some(file.path()));
-            }
-        }
-    }
-    Ok(None)
-}
-
-fn read_dir(path: &Path) -> std::io::Result<impl Iterator<Item = DirEntry>> {
-    Ok(std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?.into_iter())
-}
-
-/// Where a pack is built; gone when it is dropped.
-struct Stage {
-    folder: PathBuf,
-    place: Place,
-}
-
-impl Stage {
-    /// Puts what was built in its place; what came to lie there meanwhile is looked at again.
-    fn publish(
-        &self,
-        built: &Path,
-        to: &Target,
-        generation: &Generation,
-        force: bool,
-    ) -> Result<(), PackError> {
-        // Two generations of this process to the same place take turns.
-        static PUBLISHING: Mutex<()> = Mutex::new(());
-        let _turn = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
-        let target = &self.place.path;
-        let write = |error| PackError::Write { path: target.clone(), error };
-        if target.exists() {
-            may_replace(target, to, generation, force)?;
-        }
-        if target.is_dir() {
-            let old = self.place.beside("old");
-            std::fs::rename(target, &old).map_err(write)?;
-            if let Err(error) = std::fs::rename(built, target) {
-                drop(std::fs::rename(&old, target));
-                return Err(write(error));
-            }
-            return std::fs::remove_dir_all(&old).map_err(|error| PackError::Write { path: old, error });
-        }
-        std::fs::rename(built, target).map_err(write)
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        // A folder that was published is not there any more.
-        drop(std::fs::remove_dir_all(&self.folder));
     }
 }
