@@ -19,7 +19,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn new(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<Self, PackError> {
+    pub(super) fn new(
+        path: &Path,
+        target: &Target,
+        generation: &Generation,
+        force: bool,
+    ) -> Result<Self, PackError> {
         let write = |error| PackError::Write { path: path.to_owned(), error };
         // A link is followed: whoever names it chose it.
         let path = if path.exists() { path.canonicalize().map_err(write)? } else { path.to_owned() };
