@@ -8,6 +8,7 @@
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -105,11 +106,13 @@ fn answer(stream: &mut TcpStream, status: &str, kind: &str, body: &str) -> std::
     )
 }
 
-/// An endpoint that misbehaves.
-fn endpoint(what: Misbehavior) -> String {
+/// An endpoint that misbehaves, and whether an agent has asked it anything.
+fn endpoint(what: Misbehavior) -> (String, Arc<AtomicBool>) {
     const JSON: &str = "application/json";
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
+    let was_asked = Arc::new(AtomicBool::new(false));
+    let asked = was_asked.clone();
     std::thread::spawn(move || {
         let mut held = Vec::new();
         for stream in listener.incoming() {
@@ -119,6 +122,7 @@ fn endpoint(what: Misbehavior) -> String {
                 let _ = answer(&mut stream, "200 OK", JSON, probe_answer(&request));
                 continue;
             }
+            asked.store(true, Ordering::SeqCst);
             let (word, error) = events(&request);
             // A length that is not reached: the client sees a broken connection.
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
@@ -144,11 +148,23 @@ fn endpoint(what: Misbehavior) -> String {
             };
         }
     });
-    format!("http://{address}")
+    (format!("http://{address}"), was_asked)
 }
 
-/// Plays one turn until its attempt is judged.
+/// Plays one turn until its attempt is judged. Silence lasts as long as the attempt may: on a busy machine that can be over
+/// before the harness has asked anything, which says nothing of the endpoint, so the turn is played again.
 async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
+    for minutes in [1, 2, 4, 8] {
+        let (found, was_asked) = judged_within(agent, &folder.join(minutes.to_string()), what, minutes).await;
+        if was_asked || what != Silence {
+            return found;
+        }
+    }
+    panic!("{agent}: it asked nothing in eight minutes");
+}
+
+/// The same with a limit of so many minutes for silence, and whether the endpoint was asked.
+async fn judged_within(agent: &str, folder: &Path, what: Misbehavior, minutes: u32) -> (Judged, bool) {
     let values = [
         format!("output_dir={}", folder.display()),
         format!("agent={}", agent.to_uppercase()),
@@ -157,11 +173,11 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
         "restful_server_gen_iterative.n_scenarios=1".to_owned(),
         "restful_server_gen_iterative.n_turns=1".to_owned(),
         "restful_server_gen_iterative.attempt_limit=1".to_owned(),
-        format!("limits.attempt_minutes={}", if what == Silence { 1 } else { 30 }),
+        format!("limits.attempt_minutes={}", if what == Silence { minutes } else { 30 }),
     ];
     let mut settings = runner::settings::resolve(&[], &values).unwrap();
-    settings.endpoint =
-        EndpointSettings::Gateway { base_url: endpoint(what), key: gateway::keys::KeySource::None };
+    let (base_url, was_asked) = endpoint(what);
+    settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let kept = Arc::new(Mutex::new(None));
     let to = kept.clone();
@@ -176,7 +192,8 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
             finish = &mut playing => {
                 let finish = finish.unwrap().unwrap();
                 assert_ne!(finish, Finish::Finished, "{agent} {what:?}: no answer of the run was complete");
-                return kept.lock().unwrap().take().map_or(Judged::Neither, Judged::Recorded);
+                let found = kept.lock().unwrap().take().map_or(Judged::Neither, Judged::Recorded);
+                return (found, was_asked.load(Ordering::SeqCst));
             }
             () = tokio::time::sleep(Duration::from_millis(200)) => {}
         }
@@ -186,7 +203,7 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
             // The other retries would be no different.
             runner::control::change(folder, |wish| wish.stop = true).unwrap();
             assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped, "{agent} {what:?}");
-            return Judged::Endpoint;
+            return (Judged::Endpoint, was_asked.load(Ordering::SeqCst));
         }
     }
 }
