@@ -185,7 +185,7 @@ impl Server {
 /// Reads one request. `None` = the client has closed the connection.
 async fn read_request(stream: &mut TcpStream) -> Option<()> {
     let mut bytes = Vec::new();
-    let mut buffer = [0; 16 << 10];
+    let mut buffer = vec![0; 16 << 10];
     loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
