@@ -30,7 +30,7 @@ fn settings(folder: &Path, base_url: String) -> RunSettings {
 async fn failed(settings: RunSettings) -> Ended {
     let folder = settings.output_dir.clone();
     let (on_event, events) = common::keep();
-    let finish = common::run_without_waits(settings, on_event).await;
+    let finish = Box::pin(common::run_without_waits(settings, on_event)).await;
     assert_eq!(finish.code(), 1);
     let Finish::Failed { message } = &finish else { panic!("{finish:?}") };
     let counts = runner::live::read(&folder).unwrap().endpoint;
