@@ -490,6 +490,10 @@ impl Format for StaminaBench {
 
     fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
         let config = Config::read(tree, &join(at, "config.yaml")).ok()??;
+        if alone::is_run_of_steps(&config.settings) {
+            // Its episodes are steps, and its numbers tasks.
+            return None;
+        }
         let numbers = config.scenario_numbers(SCENARIOS)?;
         // A folder may be called `scenario-3`.
         let mut there: HashMap<u32, String> = HashMap::new();
