@@ -497,7 +497,7 @@ impl Format for StaminaBench {
         let numbers = config.scenario_numbers(SCENARIOS)?;
         // A folder may be called `scenario-3`.
         let mut there: HashMap<u32, String> = HashMap::new();
-        for entry in tree.list(at).into_iter().filter(|entry| entry.is_folder()) {
+        for entry in tree.list(at).into_iter().filter(::files::Entry::is_folder) {
             if let Some(number) = names::scenario_number(&entry.name) {
                 there.entry(number).or_insert(entry.name);
             }
