@@ -303,6 +303,24 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
             }),
         ),
         (
+            "a long name above many transcripts",
+            Box::new(|run| {
+                let many: Vec<String> = (0..200_000)
+                    .map(|n| format!("\"a{n}\":{{\"messages\":[{{\"role\":\"assistant\"}}]}}"))
+                    .collect();
+                let text = format!("{{\"{}\":{{{}}}}}", "k".repeat(1 << 20), many.join(","));
+                fs::write(run.join("scenario_1/trajectory.json"), text).expect("a file");
+            }),
+        ),
+        (
+            "very many small attempts",
+            Box::new(|run| {
+                let many = vec!["{}"; 500_000].join(",");
+                let text = format!("{{\"turns\":[{{\"turn\":1,\"attempts\":[{many}]}}]}}");
+                fs::write(run.join("scenario_1/trajectory.json"), text).expect("a file");
+            }),
+        ),
+        (
             "pipes in the place of files",
             Box::new(|run| {
                 for name in ["config.yaml", "report.json", "scenario_0/trajectory.json"] {

@@ -229,6 +229,8 @@ impl<'de> Visitor<'de> for Fill<'_> {
                 }
             };
             if !more {
+                // What the next step would have had is no bound of what follows the list.
+                self.lean.values = values;
                 break;
             }
             index += 1;
@@ -306,7 +308,7 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn paths_of_transcripts_below_long_names_are_kept_up_to_a_bound() {
         const MESSAGES: &str = "{\"messages\": [{\"role\": \"assistant\"}]}";
-        let many: Vec<String> = (0..1_000).map(|number| format!("\"a{number}\": {MESSAGES}")).collect();
+        let many: Vec<String> = (0..3_000).map(|number| format!("\"a{number}\": {MESSAGES}")).collect();
         let below = |names: usize, letters: usize| {
             let (begin, end) = (format!("{{\"{}\":", "k".repeat(letters)).repeat(names), "}".repeat(names));
             read(&format!("{begin}{{{}}}{end}", many.join(",")))
@@ -314,7 +316,7 @@ mod tests {
         let bytes = |lean: &Lean| lean.steps.keys().map(String::len).sum::<usize>();
         // One name of a megabyte, as a million of letters above each transcript.
         let long = below(1, 1 << 20);
-        assert_eq!((long.steps.len(), long.cut), (1_000, false));
+        assert_eq!((long.steps.len(), long.cut), (3_000, false));
         assert!(bytes(&long) < 1 << 20, "{}", bytes(&long));
         // Many names, one in the other.
         let deep = (0..8).map(|_| format!("{{{}}}", many.join(","))).collect::<Vec<_>>();
@@ -325,6 +327,6 @@ mod tests {
         let inner = vec![MESSAGES; 150_000].join(",");
         let nested = read(&format!("{{\"messages\": [{inner}]}}"));
         assert!(nested.cut && nested.steps.len() < 150_000, "{}", nested.steps.len());
-        assert_eq!(below(2, 10).steps.len(), 1_000);
+        assert_eq!(below(2, 10).steps.len(), 3_000);
     }
 }
