@@ -9,34 +9,62 @@ const DESCRIPTION: usize = 1024;
 
 /// What a test is followed by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
-    /// An id that means the same test in every turn.
-    Id(String),
+enum Key<'a> {
+    /// An id that means the same test in every turn: its file, as [`Files`] counts them, and the rest of it.
+    Id(usize, &'a str),
     /// An id that is a number: group, intent and circumstances.
     Description(String),
     /// A number without a description: the same test in this turn only.
-    InTurn(u32, String),
+    InTurn(u32, &'a str),
 }
 
-/// What is known of an id.
-#[derive(Debug)]
-struct KnownId {
-    /// The number of its test; `None` = the id is a number, which means another test in each turn.
-    test: Option<usize>,
-    /// The last turn that names it, as counted by [`Numbers::turns`].
+/// The files of ids, each with a number from 1; those whose names differ only in the turn are one. A suite has hundreds of
+/// cases, and nearly all of them stand in one file.
+#[derive(Debug, Default)]
+struct Files<'a> {
+    /// By their names without the turn.
+    numbers: HashMap<String, usize>,
+    last: Option<(&'a str, usize)>,
+}
+
+impl<'a> Files<'a> {
+    /// The number of an id's file, and the rest of the id; 0 and the whole id if it names none.
+    fn split(&mut self, id: &'a str) -> (usize, &'a str) {
+        // A file's name holds no `::`, so the first one follows it here as well.
+        if let Some((file, number)) = self.last
+            && let Some(rest) = id.strip_prefix(file)
+            && let Some(name) = rest.strip_prefix("::")
+        {
+            return (number, name);
+        }
+        let Some((file, name)) = id.split_once("::") else { return (0, id) };
+        let next = self.numbers.len() + 1;
+        let number = *self.numbers.entry(without_turn(file)).or_insert(next);
+        self.last = Some((file, number));
+        (number, name)
+    }
+}
+
+/// Where a test was named last.
+#[derive(Debug, Clone, Copy, Default)]
+struct LastNamed<'a> {
+    /// The turn, as counted by [`Numbers::turns`].
     turn: usize,
-    /// Its place among the tests that this turn names.
+    /// The id that it has there.
+    id: &'a str,
+    /// Its place among the tests that the turn names.
     place: usize,
 }
 
 /// Gives every test of an episode a number, from 0: two ids with one number are the same test.
 ///
-/// What an id means is found out once an episode. A suite has hundreds of cases, and a turn names most of those that the
-/// turn before it named, at each of its attempts.
+/// An id is looked up once a turn, and by its short part: suites have hundreds of cases and turns many attempts.
 #[derive(Debug, Default)]
 pub(super) struct Numbers<'a> {
-    ids: HashMap<&'a str, KnownId>,
-    tests: HashMap<Key, usize>,
+    files: Files<'a>,
+    tests: HashMap<Key<'a>, usize>,
+    /// By the number of the test.
+    last_named: Vec<LastNamed<'a>>,
     turns: usize,
 }
 
@@ -71,6 +99,7 @@ impl<'a> Numbers<'a> {
         self.turns += 1;
         let mut of_turn = TurnTests::default();
         let mut described: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut others: HashMap<&str, usize> = HashMap::new();
         let mut tests_before: &[TestResult] = &[];
         for attempt in &turn.attempts {
             let places_before = of_turn.places.last().map_or(&[][..], Vec::as_slice);
@@ -79,7 +108,7 @@ impl<'a> Numbers<'a> {
                 // Attempts of a turn are held against one suite: most name the same tests in the same order.
                 let place = match tests_before.get(at) {
                     Some(before) if before.id == test.id => places_before[at],
-                    _ => self.place(&test.id, &mut of_turn.named),
+                    _ => self.place(&test.id, &mut others, &mut of_turn.named),
                 };
                 if !of_turn.named[place].is_followed
                     && let Some(description) = description(test)
@@ -98,21 +127,41 @@ impl<'a> Numbers<'a> {
         of_turn
     }
 
-    /// The place of an id among those that the turn names.
-    fn place(&mut self, id: &'a str, named: &mut Vec<Named<'a>>) -> usize {
-        let turn = self.turns;
-        let tests = &mut self.tests;
-        let known = self.ids.entry(id).or_insert_with(|| {
-            let test = (!is_number(id)).then(|| number(tests, Key::Id(without_turn(id))));
-            KnownId { test, turn: 0, place: 0 }
-        });
-        if known.turn != turn {
-            (known.turn, known.place) = (turn, named.len());
-            // A number gets its test when all descriptions of the turn are known.
-            let (test, is_followed) = (known.test.unwrap_or(usize::MAX), known.test.is_some());
-            named.push(Named { id, test, is_followed });
+    /// The place of an id among those that the turn names. `others`: places of ids that are numbers, and of those whose
+    /// test the turn names with another id, too.
+    fn place(
+        &mut self,
+        id: &'a str,
+        others: &mut HashMap<&'a str, usize>,
+        named: &mut Vec<Named<'a>>,
+    ) -> usize {
+        let next = named.len();
+        if is_number(id) {
+            // It gets its test when all descriptions of the turn are known.
+            let place = *others.entry(id).or_insert(next);
+            if place == next {
+                named.push(Named { id, test: usize::MAX, is_followed: false });
+            }
+            return place;
         }
-        known.place
+        let (file, name) = self.files.split(id);
+        let test = number(&mut self.tests, Key::Id(file, name));
+        if test >= self.last_named.len() {
+            self.last_named.resize(test + 1, LastNamed::default());
+        }
+        let last = &mut self.last_named[test];
+        let place = if last.turn != self.turns {
+            *last = LastNamed { turn: self.turns, id, place: next };
+            next
+        } else if last.id == id {
+            last.place
+        } else {
+            *others.entry(id).or_insert(next)
+        };
+        if place == next {
+            named.push(Named { id, test, is_followed: true });
+        }
+        place
     }
 
     /// Gives tests to the ids of a turn that are numbers, by what describes them.
@@ -133,21 +182,25 @@ impl<'a> Numbers<'a> {
             }
         }
         for (place, test) in named.iter_mut().enumerate().filter(|(_, test)| !test.is_followed) {
-            let key =
-                own.remove(&place).map_or_else(|| Key::InTurn(turn, test.id.to_owned()), Key::Description);
+            let key = own.remove(&place).map_or(Key::InTurn(turn, test.id), Key::Description);
             test.test = number(&mut self.tests, key);
         }
     }
 }
 
 /// The number of what has this key, a new one if nothing has it yet.
-fn number(tests: &mut HashMap<Key, usize>, key: Key) -> usize {
+fn number<'a>(tests: &mut HashMap<Key<'a>, usize>, key: Key<'a>) -> usize {
     let next = tests.len();
     *tests.entry(key).or_insert(next)
 }
 
 /// Whether an id is a number, with at most a word before it: `c094`, `T53`, `case-12`, `c001#2`.
 fn is_number(id: &str) -> bool {
+    // Most ids are words, and are looked at no closer.
+    let bytes = id.as_bytes();
+    if !bytes.last().is_some_and(u8::is_ascii_digit) && !bytes.contains(&b'#') {
+        return false;
+    }
     let name = id.rsplit("::").next().unwrap_or(id);
     let name = name.split('#').next().unwrap_or(name);
     let number = name.trim_start_matches(|c: char| c.is_alphabetic() || matches!(c, '_' | '-' | ' '));
@@ -155,10 +208,9 @@ fn is_number(id: &str) -> bool {
     word <= 8 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// An id without the turn that its file's name holds: `suites/turn_3.py::test_a` and `suites/turn_4.py::test_a` are one.
-fn without_turn(id: &str) -> String {
-    let Some((file, name)) = id.split_once("::") else { return id.to_owned() };
-    let mut out = String::with_capacity(id.len());
+/// The name of a file without the turn that it holds: `suites/turn_3.py` and `suites/turn_4.py` are one.
+fn without_turn(file: &str) -> String {
+    let mut out = String::with_capacity(file.len());
     let mut rest = file;
     while let Some((at, word)) =
         ["turn", "round", "step", "iteration"].iter().filter_map(|word| Some((rest.find(word)?, *word))).min()
@@ -170,8 +222,6 @@ fn without_turn(id: &str) -> String {
         rest = &rest[number..];
     }
     out.push_str(rest);
-    out.push_str("::");
-    out.push_str(name);
     out
 }
 
@@ -263,7 +313,7 @@ mod tests {
                 })
                 .collect();
             let mut all = Numbers::default();
-            let mut by_key: HashMap<Key, usize> = HashMap::new();
+            let mut by_key: HashMap<String, usize> = HashMap::new();
             for turn in &turns {
                 let of_turn = all.of_turn(turn);
                 let mut expected: Vec<&str> = Vec::new();
@@ -280,12 +330,12 @@ mod tests {
                 let ids: Vec<&str> = of_turn.named.iter().map(|named| named.id).collect();
                 prop_assert_eq!(ids, expected);
                 for named in &of_turn.named {
-                    let key = if is_number(named.id) {
-                        Key::InTurn(turn.number, named.id.to_owned())
-                    } else {
-                        Key::Id(without_turn(named.id))
+                    let key = match named.id.split_once("::") {
+                        _ if is_number(named.id) => format!("{} in turn {}", named.id, turn.number),
+                        Some((file, name)) => format!("{}::{name}", without_turn(file)),
+                        None => named.id.to_owned(),
                     };
-                    prop_assert_eq!(named.is_followed, matches!(key, Key::Id(_)));
+                    prop_assert_eq!(named.is_followed, !is_number(named.id));
                     prop_assert_eq!(*by_key.entry(key).or_insert(named.test), named.test);
                 }
             }
@@ -309,9 +359,12 @@ mod tests {
 
     #[test]
     fn the_turn_of_a_file_is_no_part_of_a_test() {
-        assert_eq!(without_turn("suites/turn_3.py::test_a"), without_turn("suites/turn_14.py::test_a"));
-        assert_eq!(without_turn("round-2/test.py::a"), without_turn("round-3/test.py::a"));
-        assert_ne!(without_turn("test_1.py::a"), without_turn("test_2.py::a"));
-        assert_eq!(without_turn("a.py::turn_3"), "a.py::turn_3");
+        assert_eq!(without_turn("suites/turn_3.py"), without_turn("suites/turn_14.py"));
+        assert_eq!(without_turn("round-2/test.py"), without_turn("round-3/test.py"));
+        assert_ne!(without_turn("test_1.py"), without_turn("test_2.py"));
+        let ids = ["a.py::turn_x3", "a.py::turn_x4", "turn_3", "turn_3.py::a::b", "turn_4.py::a::b"];
+        let mut files = Files::default();
+        let split = ids.map(|id| files.split(id));
+        assert_eq!(split, [(1, "turn_x3"), (1, "turn_x4"), (0, "turn_3"), (2, "a::b"), (2, "a::b")]);
     }
 }
