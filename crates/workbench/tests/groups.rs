@@ -178,7 +178,7 @@ fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
     let comparison = library.compared(vec![harness("a"), harness("b")], Pairs::All);
     let limits = comparison.differences.iter().find(|d| d.setting == "Attempt limit").unwrap();
     assert_eq!(limits.values, [Some("3, 9".to_owned()), Some("3".to_owned())]);
-    assert!(!limits.note.contains("favour"), "{}", limits.note);
+    assert!(!limits.note.contains("favor"), "{}", limits.note);
 }
 
 fn library_of_two_limits() -> (tempfile::TempDir, Library) {

@@ -169,7 +169,7 @@ columns! {
     Simulated "simulated" [] Flag Run false true "Whether a simulated model stood in for a real one" "no";
     PlannedEpisodes "planned_episodes" [] Count Run false true "Episodes that were planned" "unknown";
     AttemptLimit "attempt_limit" [] Ordinal Run false true "Most attempts that a turn may take" "unknown";
-    RunStartedAt "run_started_at" [] Time Run false true "When the run began" "the begin of its first episode";
+    RunStartedAt "run_started_at" [] Time Run false true "When the run began" "the start of its first episode";
     RunFinishedAt "run_finished_at" [] Time Run false true "When it ended" "unknown";
     Invalid "invalid" [] Text Run false true "Why the run was withdrawn" "it was not";
 }

@@ -18,7 +18,7 @@ fn every_schema_is_read_and_what_nobody_knows_is_named() {
         ),
         (
             "color = 1\n[environment]\nshape = 2\n[solution]\nlength = 3\n",
-            vec!["colour", "solution.length", "environment.shape"],
+            vec!["color", "solution.length", "environment.shape"],
         ),
     ] {
         let read = taken(&format!("{text}{TWO}"));
