@@ -173,7 +173,19 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     let model = check(&found, "model").expect("the check");
     assert!(model["sentence"].as_str().is_some_and(|said| said.contains("does not list the model another")));
 
-    let found = asked(&["--no-call"]);
+    // Another process asks nothing, and finds in the library what was found out.
+    let kept = asked(&["--no-call"]);
+    assert_eq!(kept["endpoint"], abilities);
+    let kept_check = check(&kept, "abilities").expect("the check");
+    assert!(
+        kept_check["sentence"].as_str().is_some_and(|said| said.contains("Start llama-server with --jinja"))
+    );
+    assert!(check(&kept, "model").is_none(), "the list of models is not kept");
+
+    // A library that knows nothing of it.
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let args = [&["preflight", "--json", "--no-call", "--values"], &values[..]].concat();
+    let found = parsed(&stamina(elsewhere.path(), &args));
     let unknown = json!({
         "streams": null, "tools": null, "json_schema": null, "usage_in_stream": null, "cached": null, "context": null,
     });

@@ -157,6 +157,7 @@ fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
     let asked = [
         "agent=CODEX",
         "output_dir=r",
+        "codex.model_id=m",
         "endpoint.base_url=http://x",
         "endpoint.price.per_hour=1.8",
         "limits.run.usd=5",
