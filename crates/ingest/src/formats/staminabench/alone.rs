@@ -8,8 +8,8 @@ use serde_json::Value;
 /// Where a trajectory says its protocol, and the word for this one.
 const PROTOCOL: &str = "protocol";
 const SR: &str = "sr";
-/// The setting of a run that says it.
-const SETTING: &str = "harbor.protocol";
+/// The section of the settings in which a run says it.
+const SECTION: &str = "harbor";
 /// Most steps of a task.
 const STEPS: u32 = 1000;
 
@@ -20,7 +20,7 @@ pub(super) fn is_of_steps(episode: &Episode) -> bool {
 
 /// Whether those of a run were, by its settings.
 pub(super) fn is_run_of_steps(settings: &model::Extra) -> bool {
-    settings.get(SETTING).and_then(Value::as_str) == Some(SR)
+    settings.get(&format!("{SECTION}.{PROTOCOL}")).and_then(Value::as_str) == Some(SR)
 }
 
 /// The benchmark of such runs on the tasks of a data set.
