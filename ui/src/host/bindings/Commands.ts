@@ -237,7 +237,7 @@ export interface Commands {
   sample_scenarios: { request: SampleScenarios; response: JobRef };
   /** Begins a run in the background of this process and opens its folder. */
   start_run: { request: StartRun; response: StartedRun };
-  /** Goes on with a run that was stopped or killed, in the background of this process. */
+  /** Continues a run that was stopped or killed, in the background of this process. */
   resume_run: { request: ResumeRun; response: StartedRun };
   /** Whether a run was begun by this library on this machine, and what a resume of it would do. */
   run_trust: { request: RunFolder; response: RunTrust };

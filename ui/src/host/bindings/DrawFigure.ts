@@ -11,7 +11,7 @@ export type DrawFigure = {
  */
 figure: FigureOf, 
 /**
- * Colours.
+ * Colors.
  */
 theme: FigureTheme, 
 /**

@@ -163,27 +163,27 @@ quick_debug: boolean,
  */
 use_docker: boolean, 
 /**
- * Wall minutes of an attempt in its box, at which the agent is ended: its failure.
+ * Wall minutes of an attempt in its container, at which the agent is ended: its failure.
  */
 attempt_minutes: number | null, 
 /**
- * CPU cores of a box.
+ * CPU cores of a container.
  */
 cpus: number | null, 
 /**
- * GiB of memory of a box.
+ * GiB of memory of a container.
  */
 memory_gib: number | null, 
 /**
- * GiB of disk of a box.
+ * GiB of disk of a container.
  */
 disk_gib: number | null, 
 /**
- * Processes of a box.
+ * Processes of a container.
  */
 pids: number | null, 
 /**
- * What boxes reach.
+ * What containers reach.
  */
 network: FormNetwork, 
 /**
@@ -235,7 +235,7 @@ tags: Array<string>,
  */
 keep_snapshots: number | null, 
 /**
- * Names of variables forwarded into the box, or `NAME=value`.
+ * Names of variables forwarded into the container, or `NAME=value`.
  */
 env_vars: Array<string>, 
 /**

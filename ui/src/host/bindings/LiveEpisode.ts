@@ -45,7 +45,7 @@ stamina: number,
  */
 end_reason: EndReason | null, 
 /**
- * Whether it is over and can be played on, because what ended it was not its agent.
+ * Whether it is over and can be continued, because what ended it was not its agent.
  */
 goes_on: boolean, 
 /**

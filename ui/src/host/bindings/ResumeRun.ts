@@ -2,7 +2,7 @@
 import type { TrustRun } from "./TrustRun";
 
 /**
- * Goes on with a run that was stopped or killed.
+ * Continues a run that was stopped or killed.
  */
 export type ResumeRun = { 
 /**

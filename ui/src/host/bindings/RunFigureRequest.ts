@@ -15,7 +15,7 @@ run: string,
  */
 kind: FigureKind, 
 /**
- * Colours.
+ * Colors.
  */
 theme: FigureTheme, 
 /**
