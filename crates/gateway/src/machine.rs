@@ -23,11 +23,11 @@ impl MachineClock {
         self.share
     }
 
-    /// A request that was sent at `since` has ended. Returns its seconds.
-    pub(crate) fn leave(&mut self, since: f64, now: Instant) -> f64 {
+    /// A request that was sent at `entered` has ended. Returns its seconds.
+    pub(crate) fn leave(&mut self, entered: f64, now: Instant) -> f64 {
         self.advance(now);
         self.in_flight = self.in_flight.saturating_sub(1);
-        (self.share - since).max(0.0)
+        (self.share - entered).max(0.0)
     }
 
     fn advance(&mut self, now: Instant) {

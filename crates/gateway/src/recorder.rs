@@ -51,8 +51,8 @@ impl Recorder {
     }
 
     /// The endpoint works on it no longer. Returns its seconds, shared with other requests at the same time.
-    pub(crate) fn work_ends(&self, since: f64) -> f64 {
-        lock(&self.accounts).machine().leave(since, Instant::now())
+    pub(crate) fn work_ends(&self, entered: f64) -> f64 {
+        lock(&self.accounts).machine().leave(entered, Instant::now())
     }
 
     /// What budgets count for a request whose usage is unknown.

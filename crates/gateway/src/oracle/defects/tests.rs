@@ -208,7 +208,7 @@ fn suites_and_code_show_each_defect() {
 fn attempts_from_one_snapshot_draw_their_defects_anew() {
     let turns = turns(0, 2);
     let ability = Ability { defect_rate: 0.5, repair: 1.0, ..Ability::default() };
-    let of = |scenario: u32, turn: u32, attempt: u32, before: &[u32]| {
+    let drawn = |scenario: u32, turn: u32, attempt: u32, before: &[u32]| {
         let task = Task { scenario, feedback: Feedback::Anew, ..task(&turns, turn, attempt, before) };
         defects(&ability, &task)
     };
@@ -216,18 +216,18 @@ fn attempts_from_one_snapshot_draw_their_defects_anew() {
     let scenarios = 200;
     for scenario in 0..scenarios {
         for (attempt, count) in (1..).zip(&mut counts) {
-            let own = of(scenario, 1, attempt, &[]);
+            let own = drawn(scenario, 1, attempt, &[]);
             *count += usize::from(own.is_empty());
             // What the last attempt at a turn has is carried over.
             let carried: Vec<Defect> =
-                of(scenario, 2, 1, &[attempt]).into_iter().filter(|defect| defect.turn == 1).collect();
+                drawn(scenario, 2, 1, &[attempt]).into_iter().filter(|defect| defect.turn == 1).collect();
             assert_eq!(carried, own, "scenario {scenario}, attempt {attempt}");
         }
     }
     for count in counts {
         assert!(!is_far(count, scenarios as usize, 0.5), "{counts:?}");
     }
-    let first: Vec<bool> = (0..scenarios).map(|scenario| of(scenario, 1, 1, &[]).is_empty()).collect();
-    let second: Vec<bool> = (0..scenarios).map(|scenario| of(scenario, 1, 2, &[]).is_empty()).collect();
+    let first: Vec<bool> = (0..scenarios).map(|scenario| drawn(scenario, 1, 1, &[]).is_empty()).collect();
+    let second: Vec<bool> = (0..scenarios).map(|scenario| drawn(scenario, 1, 2, &[]).is_empty()).collect();
     assert_ne!(first, second, "a further attempt is another one");
 }
