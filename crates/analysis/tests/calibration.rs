@@ -153,8 +153,7 @@ fn repeats_of_scenarios_do_not_make_runs_differ() {
 fn band_coverage(scenarios: usize, repeats: usize) -> [f64; 2] {
     const TURN: u32 = 4;
     let mut rng = ChaCha8Rng::seed_from_u64(14);
-    let rate =
-        |rng: &mut ChaCha8Rng| 0.15 * (1.2 * (uniform(rng) + uniform(rng) + uniform(rng) - 1.5)).exp();
+    let rate = |rng: &mut ChaCha8Rng| 0.15 * (1.2 * (uniform(rng) + uniform(rng) + uniform(rng) - 1.5)).exp();
     // An episode of a rate passes turn 4 with probability exp(−4 rate).
     let draws = 200_000;
     let truth = (0..draws).map(|_| (-f64::from(TURN) * rate(&mut rng)).exp()).sum::<f64>() / f64::from(draws);
