@@ -1,8 +1,9 @@
 //! mini-swe-agent: one tool (`bash`), chat completions, no session of its own.
 //!
 //! It always starts afresh. An agent class that is laid into HOME (`stamina_mini.py`) loads the messages of an earlier
-//! trajectory and continues with the new request. One file serves all calls: it is replaced as a whole after each step and
-//! holds the whole conversation, so what of it is older than a call is counted in the session's memory.
+//! trajectory and continues with the new request, where the call has a session. One file serves all calls: it is replaced
+//! as a whole after each step and holds the whole conversation, so what of it is older than a call is counted in the
+//! session's memory.
 //!
 //! Its exit code says little (0 on a step limit, 1 on a model's fault): `info.exit_status` of the trajectory decides.
 
@@ -61,13 +62,17 @@ impl Harness for MiniSwe {
             .file(&format!("{ADAPTERS}/stamina_mini.py"), ADAPTER)
             .env("PYTHONPATH", format!("{}/{ADAPTERS}", call.home))
             .env("STAMINA_PROMPT", prompt_path(call))
-            .env("STAMINA_TRAJECTORY", format!("{}/{TRAJECTORY}", call.home))
             .env("MSWEA_CONFIGURED", "true")
             .env("MSWEA_COST_TRACKING", "ignore_errors")
             .env("MSWEA_SILENT_STARTUP", "1")
             // The gateway has already tried again: an endpoint's fault that comes through is meant to end the attempt.
             .env("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2")
             .env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
+        // Without a session it starts afresh, also where a trajectory lies in HOME.
+        let command = match call.session {
+            Some(_) => command.env("STAMINA_TRAJECTORY", format!("{}/{TRAJECTORY}", call.home)),
+            None => command,
+        };
         let command = if endpoint.is_direct() {
             command.args(["-m", &endpoint.model])
         } else {
