@@ -182,7 +182,14 @@ fn later_calls_name_the_session_that_goes_on() {
         match harness.name() {
             // Their sessions are files in HOME.
             // Kimi CLI's session is chosen by us from the beginning.
-            "mini_swe" | "mock" | "kimi_cli" => assert_eq!(first, second),
+            "mock" | "kimi_cli" => assert_eq!(first, second),
+            // Its session is the trajectory in HOME, which a call without a session does not read.
+            "mini_swe" => {
+                assert_eq!(first.argv, second.argv);
+                let names_it =
+                    |made: &Invocation| made.env.iter().any(|(key, _)| key == "STAMINA_TRAJECTORY");
+                assert!(!names_it(&first) && names_it(&second));
+            }
             name => {
                 assert!(second.argv.contains(&id), "{name}: {:?}", second.argv);
                 let chosen = matches!(name, "qwen_code" | "claude_code");
