@@ -314,6 +314,7 @@ fn a_new_library_begins_with_the_sample() {
     let options = Options {
         db: Some(folder.path().join("library.sqlite")),
         live: true,
+        app: true,
         sample: Some(sample),
         ..Options::default()
     };

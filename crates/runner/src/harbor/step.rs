@@ -123,7 +123,10 @@ impl Trial<'_> {
         if self.was_verified {
             self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], ORDER).await?;
         }
-        self.set_up(step).await?;
+        // A further attempt finds the step as the one before left it, unless each begins from the snapshot.
+        if self.attempt == 1 || self.play.settings.restore_before_try {
+            self.set_up(step).await?;
+        }
         self.agent(step, played).await?;
         self.artifacts(step, played).await?;
         let raised = played.raised.as_ref().map(|(reason, _)| *reason);
