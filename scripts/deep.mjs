@@ -5,7 +5,7 @@
 // Python held against the native ones at every turn, all nine harnesses. Nothing is tried twice: a flaky test is a failed one.
 //
 //   npm run test:deep                    everything: hours
-//   npm run test:deep -- rust mutants    some of: rust, boxes, e2e, mutants, parity, harnesses
+//   npm run test:deep -- rust mutants    some of: rust, containers, e2e, mutants, parity, harnesses
 //   npm run test:deep -- --seed N        with the seed that a failure named
 //   npm run test:deep -- --record        writes the results into docs/testing.md, too
 //
@@ -45,7 +45,7 @@ const rustTests = (profile) => ({ commands: [["cargo", () => nextestArgs(profile
 /** Each part: commands in order, what one line of its log says of the result, and where its failures are listed one by one. */
 const PARTS = {
   rust: { ...rustTests("ci"), env: { ...NO_ENGINE, PROPTEST_CASES: String(CASES), PROPTEST_RNG_SEED: seed, STAMINA_KILLS: String(KILLS), STAMINA_SEED: seed }, result: /^\s*Summary \[[^\]]*\] (.*)/m },
-  boxes: { ...rustTests("boxes"), engine: true, env: { STAMINA_HARNESSES: ["mock", ...HARNESSES].join(","), STAMINA_EVERY_WAY: "1" }, result: /^\s*Summary \[[^\]]*\] (.*)/m },
+  containers: { ...rustTests("containers"), engine: true, env: { STAMINA_HARNESSES: ["mock", ...HARNESSES].join(","), STAMINA_EVERY_WAY: "1" }, result: /^\s*Summary \[[^\]]*\] (.*)/m },
   e2e: {
     commands: [["npx", () => [...PLAYWRIGHT, "--retries", "0"]]],
     before: () => rmSync(PLAYWRIGHT_REPORT, { force: true }),

@@ -56,11 +56,11 @@ const HARNESSES = { STAMINA_HARNESSES: "mock,mini_swe,qwen_code" };
 
 const BUILD = "build (cargo build)";
 const WORDS = "words (scripts/check/words.json)";
-const RUST_TESTS = { ci: "rust tests (cargo nextest)", boxes: "real boxes (cargo nextest)" };
+const RUST_TESTS = { ci: "rust tests (cargo nextest)", containers: "real containers (cargo nextest)" };
 const stamina = () => path.join(targetDir(), "debug/stamina");
 
 const CONTAINERS = { images: "container images (stamina images build)", harnesses: "episodes of real harnesses (stamina run)" };
-const CONTAINER_STAGES = [CONTAINERS.images, RUST_TESTS.boxes, CONTAINERS.harnesses];
+const CONTAINER_STAGES = [CONTAINERS.images, RUST_TESTS.containers, CONTAINERS.harnesses];
 // Containers that come and go change the networks of this machine, and a browser ends every request at that: beside them it has a network
 // of its own, or comes after them.
 const ownNetwork = ci && spawnSync("unshare", ["--net", "ip", "link", "set", "lo", "up"], { stdio: "ignore" }).status === 0;
@@ -103,7 +103,7 @@ const stages = [
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
   { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },
-  rustTests("boxes", { lane: "containers", group: "containers", engine: true, env: HARNESSES, needs: [CONTAINERS.images] }),
+  rustTests("containers", { lane: "containers", group: "containers", engine: true, env: HARNESSES, needs: [CONTAINERS.images] }),
   { lane: "containers", group: "containers", name: CONTAINERS.harnesses, engine: true, needs: [CONTAINERS.images], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
 ];
 

@@ -65,9 +65,9 @@ test("a test that no stage ran is named", () => {
     { binary: "store::files", test: "by_name_only", ignored: true },
     { binary: "store", test: "unit", ignored: false },
   ];
-  assert.deepEqual(neverRun(["ci", "boxes"], [tests[0], tests[3]], tests), ["cli::docker_a without"]);
+  assert.deepEqual(neverRun(["ci", "containers"], [tests[0], tests[3]], tests), ["cli::docker_a without"]);
   assert.deepEqual(neverRun(["ci"], tests, tests), []);
-  assert.deepEqual(neverRun(["boxes"], [], tests), ["cli::docker_a in_a_box"]);
+  assert.deepEqual(neverRun(["containers"], [], tests), ["cli::docker_a in_a_box"]);
   assert.equal(neverRun(["ci"], [], null).length, 1);
 });
 

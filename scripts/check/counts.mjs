@@ -41,12 +41,12 @@ export function compareCounts() {
   return difference(existsSync(LIST) ? JSON.parse(readFileSync(LIST, "utf8")) : {}, counts(tests));
 }
 
-/** The names of tests that no stage ran, of those that the given stages are there for: `ci`, `boxes`. */
+/** The names of tests that no stage ran, of those that the given stages are there for: `ci`, `containers`. */
 export function neverRun(profiles, ran, tests = listed()) {
   if (tests === null) return ["`cargo nextest list` failed, so it is not known which tests ran."];
   const names = new Set(ran.map(({ binary, test }) => `${binary} ${test}`));
   const containers = ({ binary, ignored }) => ignored && IN_CONTAINERS.test(binary.split("::")[1] ?? "");
-  const due = tests.filter((test) => (profiles.includes("ci") && !test.ignored) || (profiles.includes("boxes") && containers(test)));
+  const due = tests.filter((test) => (profiles.includes("ci") && !test.ignored) || (profiles.includes("containers") && containers(test)));
   return due.map(({ binary, test }) => `${binary} ${test}`).filter((name) => !names.has(name));
 }
 

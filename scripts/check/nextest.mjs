@@ -7,7 +7,7 @@ import { tail } from "./report.mjs";
 /** What differs between the profiles of .config/nextest.toml: the containers' tests are ignored ones. */
 export const PROFILES = {
   ci: { group: "rust", flags: [] },
-  boxes: { group: "containers", flags: ["--run-ignored", "only"] },
+  containers: { group: "containers", flags: ["--run-ignored", "only"] },
 };
 
 /** nextest keeps its reports in the workspace, wherever cargo's target folder is. */

@@ -256,7 +256,7 @@ where
             let left = played_on(folder);
             if left > 0 {
                 note(&format!(
-                    "{left} of the episodes were ended from outside (the endpoint, the boxes, a budget), not by the agent; play \
+                    "{left} of the episodes were ended from outside (the endpoint, the containers, a budget), not by the agent; play \
                      them on with: stamina resume {}",
                     folder.display()
                 ));

@@ -176,7 +176,7 @@ fn ends(script: &str, more: &[&str], reason: &str) -> (Room, Ran) {
 
 #[test]
 #[ignore = "needs a container engine"]
-fn a_fork_bomb_runs_into_the_limits_of_its_box() {
+fn a_fork_bomb_runs_into_the_limits_of_its_container() {
     let before = std::fs::read_dir("/proc").unwrap().count();
     ends(
         "ask()\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n",

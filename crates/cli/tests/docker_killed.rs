@@ -171,7 +171,7 @@ fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
 
 #[test]
 #[ignore = "needs a container engine"]
-fn a_command_line_that_is_killed_in_the_middle_of_boxes_is_gone_on_with() {
+fn a_command_line_that_is_killed_in_the_middle_of_containers_is_resumed() {
     let room = Room::new();
     let (expected, took) = room.calm(&[]);
     let folder = room.path("killed-0001");

@@ -604,7 +604,7 @@ fn qwen_says_when_it_halts_a_loop() {
 
 /// A limit of ours, a lost container, an unchanged workspace and a harness that asked nothing, for every harness.
 #[test]
-fn what_the_box_says_goes_for_all() {
+fn what_the_container_says_goes_for_all() {
     for harness in harness::all() {
         let folder = fixtures().join(harness.name());
         let with = |change: &dyn Fn(&mut Left)| {

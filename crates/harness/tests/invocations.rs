@@ -201,7 +201,7 @@ fn later_calls_name_the_session_that_goes_on() {
 }
 
 #[test]
-fn an_id_out_of_a_box_is_never_an_option() {
+fn an_id_out_of_a_container_is_never_an_option() {
     let stage = Stage::new();
     for harness in harness::all() {
         for evil in ["--dangerous", "-x", "a b", "../../etc", "a;b", "", "é", &"a".repeat(300)] {

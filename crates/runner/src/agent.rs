@@ -9,7 +9,7 @@ use std::time::Duration;
 use gateway::{AttemptSummary, EndedBy, Scope, StopReason, Waiting};
 use harness::{Call, Custom, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
-use sandbox::{AgentBox, BoxEnd, Limits, OpenTask, Owner, Volumes};
+use sandbox::{AgentContainer, ContainerEnd, Limits, OpenTask, Owner, Volumes};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -86,7 +86,7 @@ impl OwnedCall {
 
 /// What a call came to.
 pub(crate) struct Called {
-    pub(crate) end: BoxEnd,
+    pub(crate) end: ContainerEnd,
     pub(crate) outcome: Outcome,
     /// `None` in direct mode.
     pub(crate) seen: Option<AttemptSummary>,
@@ -160,7 +160,7 @@ pub(crate) enum NotCalled {
     /// The harness cannot be called like this: the agent's side.
     Refused(HarnessError),
     /// The containers.
-    Boxes(sandbox::SandboxError),
+    Containers(sandbox::SandboxError),
     /// Files of ours.
     Files(RunError),
 }
@@ -233,7 +233,7 @@ pub(crate) async fn call(
             });
             laid.await.map_err(NotCalled::Files)?;
         }
-        Room::Task { container, .. } => task::lay(container, &files).await.map_err(NotCalled::Boxes)?,
+        Room::Task { container, .. } => task::lay(container, &files).await.map_err(NotCalled::Containers)?,
     }
     crate::faults::point("agent about to start");
     if stop.is_cancelled() {
@@ -241,7 +241,7 @@ pub(crate) async fn call(
         return Err(NotCalled::Stopped);
     }
 
-    let what = AgentBox {
+    let what = AgentContainer {
         owner: owner.clone(),
         image: play.image.clone(),
         argv,
@@ -273,7 +273,7 @@ pub(crate) async fn call(
         // It is dropped, and nobody but its harness knows what it has spent.
         crate::bill::unknown(play, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
-    let end = end.map_err(NotCalled::Boxes)?;
+    let end = end.map_err(NotCalled::Containers)?;
     crate::faults::point("agent ended");
     if is_dropped() {
         return Err(NotCalled::Stopped);
@@ -349,7 +349,7 @@ async fn tell(status: &Arc<Status>, spent: gateway::Spent) {
     let _ = tokio::task::spawn_blocking(move || status.spends(spent)).await;
 }
 
-fn exit_of(end: &BoxEnd) -> Exit {
+fn exit_of(end: &ContainerEnd) -> Exit {
     let exit = end.exit;
     Exit {
         code: exit.code,
@@ -363,14 +363,14 @@ fn exit_of(end: &BoxEnd) -> Exit {
 /// time that is left. With it what did.
 async fn run(
     room: Room<'_>,
-    what: &AgentBox,
+    what: &AgentContainer,
     workspace: &str,
     attempt: Option<&gateway::Attempt>,
     time: Option<(Duration, Scope)>,
     stop: &CancellationToken,
     status: &Arc<Status>,
-) -> (Result<BoxEnd, sandbox::SandboxError>, Option<StopReason>) {
-    let box_stop = stop.child_token();
+) -> (Result<ContainerEnd, sandbox::SandboxError>, Option<StopReason>) {
+    let container_stop = stop.child_token();
     let (send, mut output) = tokio::sync::mpsc::channel::<bytes::Bytes>(64);
     let shown = status.clone();
     let watching = tokio::spawn(async move {
@@ -383,9 +383,9 @@ async fn run(
     });
     let mut running = std::pin::pin!(async {
         match room {
-            Room::Own(link) => link.boxes.agent(what, box_stop.clone(), Some(send)).await,
+            Room::Own(link) => link.containers.agent(what, container_stop.clone(), Some(send)).await,
             Room::Task { container, user } => {
-                task::run(container, user, workspace, what, &box_stop, send).await
+                task::run(container, user, workspace, what, &container_stop, send).await
             }
         }
     });
@@ -410,7 +410,7 @@ async fn run(
                 last_words.as_mut().reset(tokio::time::Instant::now() + LAST_WORDS);
             }
             Some(what) = changed(&mut waiting) => status.waits(what.map(waits)),
-            () = &mut last_words, if cut_off.is_some() && !box_stop.is_cancelled() => box_stop.cancel(),
+            () = &mut last_words, if cut_off.is_some() && !container_stop.is_cancelled() => container_stop.cancel(),
         }
     };
     let _ = watching.await;

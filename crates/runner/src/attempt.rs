@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use gateway::{AttemptKey, Scope, StopReason, oracle};
 use model::EndReason;
-use sandbox::{Owner, ServerBox};
+use sandbox::{Owner, ServerContainer};
 use scenario::client::Verdicts;
 use tokio_util::sync::CancellationToken;
 
@@ -78,7 +78,7 @@ pub(crate) enum Fault {
         is_unasked: bool,
     },
     /// The containers; `gone` = the engine does not answer.
-    Boxes {
+    Containers {
         /// One line.
         why: String,
         /// Whether waiting may help.
@@ -131,7 +131,7 @@ impl From<sandbox::SandboxError> for Fault {
             return Self::Files(error.into());
         }
         let gone = matches!(error, E::NoEngine { .. } | E::Engine { gone: true, .. });
-        Self::Boxes { why: error.to_string(), gone }
+        Self::Containers { why: error.to_string(), gone }
     }
 }
 
@@ -166,7 +166,7 @@ impl Attempt<'_> {
         self.status.phase(Phase::Preparing, "snapshot");
         // Before its folders are touched, and before the clock of its budget runs.
         let settings = &self.play.settings;
-        self.link.boxes.ready(self.owner, settings.reach, &settings.extra).await.map_err(Fault::from)?;
+        self.link.containers.ready(self.owner, settings.reach, &settings.extra).await.map_err(Fault::from)?;
         let label = Label { turn: self.data.turn, attempt: self.number };
         let folders = self.folders.clone();
         // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun. Where each
@@ -285,8 +285,8 @@ impl Attempt<'_> {
             match called.await {
                 Ok(called) => return Ok((called, Prompt { text: prompt, restarts })),
                 Err(NotCalled::Stopped) => return Err(Fault::Stopped),
-                Err(NotCalled::Boxes(_)) if self.stop.is_cancelled() => return Err(Fault::Stopped),
-                Err(NotCalled::Boxes(error)) => return Err(error.into()),
+                Err(NotCalled::Containers(_)) if self.stop.is_cancelled() => return Err(Fault::Stopped),
+                Err(NotCalled::Containers(error)) => return Err(error.into()),
                 Err(NotCalled::Files(error)) => return Err(error.into()),
                 // There is nothing to continue with.
                 Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
@@ -319,7 +319,7 @@ impl Attempt<'_> {
         self.status.phase(Phase::Testing, "its server starts");
         let folders = self.folders.clone();
         let volumes = blocking(move || folders.serve()).await?;
-        let server = ServerBox {
+        let server = ServerContainer {
             owner: self.owner.clone(),
             image: self.play.image.clone(),
             volumes,
@@ -331,7 +331,8 @@ impl Attempt<'_> {
         let status = self.status.clone();
         let on_ready = move || status.phase(Phase::Testing, "the tests run");
         let served =
-            server::test(&self.link.boxes, &server, self.data.suite.clone(), self.stop, on_ready).await?;
+            server::test(&self.link.containers, &server, self.data.suite.clone(), self.stop, on_ready)
+                .await?;
         let folders = self.folders.clone();
         blocking(move || folders.served()).await?;
         let log = Some(served.end.log);
@@ -439,10 +440,10 @@ mod tests {
         assert_eq!(error.to_string(), "/w: make room and resume");
         // Whatever else is wrong with one container may be right with the next.
         let odd = Fault::from(E::Files { path, why: "cannot be started".to_owned() });
-        let Fault::Boxes { why, gone: false } = odd else { panic!("{odd:?}") };
+        let Fault::Containers { why, gone: false } = odd else { panic!("{odd:?}") };
         assert_eq!(why, "/w: cannot be started");
         let away = E::Engine { doing: "start a container", why: "gone".to_owned(), gone: true };
-        assert!(matches!(Fault::from(away), Fault::Boxes { gone: true, .. }));
+        assert!(matches!(Fault::from(away), Fault::Containers { gone: true, .. }));
     }
 
     #[test]

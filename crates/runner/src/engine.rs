@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gateway::{Gateway, Retry, Upstream, oracle};
-use sandbox::{Boxes, Engine, GatewayPlace, Local};
+use sandbox::{Containers, Engine, GatewayPlace, Local};
 
 use crate::play::{Accounts, Ending, Link, Play};
 use crate::settings::{EndpointSettings, RunSettings, SettingsError};
@@ -20,9 +20,9 @@ const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LONGEST_LOOK: Duration = Duration::from_secs(20);
 
 /// Connects to the engine, and takes away what dead runs have left there.
-pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes, RunError> {
-    let boxes = boxes(settings).await?;
-    if let Boxes::Engine(engine) = &boxes {
+pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Containers, RunError> {
+    let containers = containers(settings).await?;
+    if let Containers::Engine(engine) = &containers {
         // What crashed runs have left.
         if let Err(error) = engine.sweep().await {
             // They are in nobody's way; `stamina clean` says what cannot be removed.
@@ -36,13 +36,13 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Boxes
         })
         .await?;
     }
-    Ok(boxes)
+    Ok(containers)
 }
 
 /// Takes away what a run has in the engine, and where its gateway listened. What cannot be taken away is said, and found again
 /// by its labels.
-pub(crate) async fn clear(boxes: &Boxes, run: &str, place: &Place) {
-    if let Err(error) = boxes.clear(run).await {
+pub(crate) async fn clear(containers: &Containers, run: &str, place: &Place) {
+    if let Err(error) = containers.clear(run).await {
         tracing::warn!("the run's containers could not be cleared: {error}");
     }
     let folder = place.gateway_folder();
@@ -66,10 +66,10 @@ pub(crate) async fn open(
     place: &Place,
     run: &str,
     before: Before<'_>,
-    boxes: &Boxes,
+    containers: &Containers,
 ) -> Result<Option<Gateway>, RunError> {
-    let gateway_place = boxes.prepare(run, settings.reach, &place.gateway_folder()).await?;
-    match boxes.guard(run).await {
+    let gateway_place = containers.prepare(run, settings.reach, &place.gateway_folder()).await?;
+    match containers.guard(run).await {
         Ok(true) => tracing::debug!("servers in containers reach nothing of this machine"),
         // Preflight names the services that can be reached.
         Ok(false) => {}
@@ -129,11 +129,11 @@ pub(crate) fn route(api: harness::Api) -> gateway::Route {
 }
 
 /// Where containers run.
-pub(crate) async fn boxes(settings: &RunSettings) -> Result<Boxes, RunError> {
+pub(crate) async fn containers(settings: &RunSettings) -> Result<Containers, RunError> {
     if settings.use_docker {
-        return Ok(Boxes::Engine(Engine::connect_to_play().await?));
+        return Ok(Containers::Engine(Engine::connect_to_play().await?));
     }
-    Ok(Boxes::Local(Local::new(program()?)))
+    Ok(Containers::Local(Local::new(program()?)))
 }
 
 /// Ends what a killed part of the run has left where there are no containers: processes in its folders that were given
@@ -200,11 +200,11 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
 
 /// The way once more. What attempts come to that still end on the old one counts on, whenever that is.
 async fn anew(play: &Play, old: &Link) -> Result<Link, RunError> {
-    let boxes = swept(&play.settings, &play.place).await?;
+    let containers = swept(&play.settings, &play.place).await?;
     let apis = play.harness.apis();
     let before = Before::Gateway(old.gateway.as_ref());
-    let gateway = open(&play.settings, &apis, &play.place, &play.id, before, &boxes).await?;
-    Ok(Link { boxes, gateway })
+    let gateway = open(&play.settings, &apis, &play.place, &play.id, before, &containers).await?;
+    Ok(Link { containers, gateway })
 }
 
 /// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.

@@ -105,7 +105,7 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
     episode.status.begin();
     let ended = episode.turns().await;
     // What is left goes with the run, and is found by its labels.
-    if let Err(error) = play.link().await.boxes.release(&episode.owner).await {
+    if let Err(error) = play.link().await.containers.release(&episode.owner).await {
         tracing::warn!(%error, episode = episode.owner.episode, "its way to the gateway could not be removed");
     }
     let end = ended?;

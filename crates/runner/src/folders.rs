@@ -222,7 +222,7 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
     let written = (|| {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mut at = copy::open_unlocked(folder)?;
-        let user = sandbox::box_user();
+        let user = sandbox::container_user();
         for part in folders {
             at = sub_folder(&at, part, flags, user)?;
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gateway::{Gateway, Scope, Spent, StopReason};
-use sandbox::{Boxes, Stacks};
+use sandbox::{Containers, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +27,7 @@ const TIME_KEPT: f64 = 5.0;
 
 /// Containers and the way to the model. Made anew when the engine has been away.
 pub(crate) struct Link {
-    pub(crate) boxes: Boxes,
+    pub(crate) containers: Containers,
     /// `None` in direct mode.
     pub(crate) gateway: Option<Gateway>,
 }

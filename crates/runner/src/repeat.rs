@@ -90,7 +90,7 @@ impl Episode<'_> {
                 // Somebody wishes that it is retried.
                 Fault::Stopped => continue,
                 Fault::Files(error) => return Err(error),
-                Fault::Boxes { why, gone: true } if away < AWAY => {
+                Fault::Containers { why, gone: true } if away < AWAY => {
                     away += 1;
                     self.status.phase(Phase::Waiting, "the container engine does not answer");
                     if !engine::wait(self.play, &link, &why).await {
@@ -102,7 +102,7 @@ impl Episode<'_> {
                     }
                     (EndReason::Environment, why, true)
                 }
-                Fault::Boxes { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
+                Fault::Containers { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
                 Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
                 Fault::Unanswered { why, said, is_unasked: sent_none } => {
                     (is_unanswered, is_unasked) = (true, sent_none);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use model::EndReason;
-use sandbox::Boxes;
+use sandbox::Containers;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -56,27 +56,28 @@ pub(crate) async fn play(
     };
     let spent = accounts.run;
     let linked = async {
-        let boxes = engine::swept(&settings, &place).await?;
+        let containers = engine::swept(&settings, &place).await?;
         if !settings.asks_model() {
-            return Ok::<_, RunError>((Link { boxes, gateway: None }, None));
+            return Ok::<_, RunError>((Link { containers, gateway: None }, None));
         }
         let opened = async {
             let apis = harness.apis();
             let gateway =
-                engine::open(&settings, &apis, &place, &run.id, Before::Spent(&accounts), &boxes).await?;
-            let stacks = match &boxes {
+                engine::open(&settings, &apis, &place, &run.id, Before::Spent(&accounts), &containers)
+                    .await?;
+            let stacks = match &containers {
                 // A task says by itself what it is about, and is tested in its own container.
-                Boxes::Engine(_) if settings.tasks.is_some() => None,
-                Boxes::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
-                Boxes::Local(_) => None,
+                Containers::Engine(_) if settings.tasks.is_some() => None,
+                Containers::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
+                Containers::Local(_) => None,
             };
             Ok::<_, RunError>((gateway, stacks))
         };
         match opened.await {
-            Ok((gateway, stacks)) => Ok((Link { boxes, gateway }, stacks)),
+            Ok((gateway, stacks)) => Ok((Link { containers, gateway }, stacks)),
             Err(error) => {
                 // Nobody continues the networks that were made.
-                engine::clear(&boxes, &run.id, &place).await;
+                engine::clear(&containers, &run.id, &place).await;
                 Err(error)
             }
         }
@@ -181,7 +182,7 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         Some(Ending::Broken(message)) => Finish::Failed { message },
     };
     let link: Arc<Link> = play.link().await;
-    engine::clear(&link.boxes, &play.id, &play.place).await;
+    engine::clear(&link.containers, &play.id, &play.place).await;
     faults::point("about to finish");
     let (done, how) = (play.clone(), finish.clone());
     let written = blocking(move || {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sandbox::{Boxes, SandboxError, ServerAt, ServerBox, ServerEnd};
+use sandbox::{Containers, SandboxError, ServerAt, ServerContainer, ServerEnd};
 use scenario::client::{self, CaseResult, CaseStatus, Verdicts};
 use scenario::suite::Suite;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -42,18 +42,18 @@ pub(crate) enum What {
 
 /// Starts a server and runs a suite against it. Whatever comes, its container is gone at the end.
 pub(crate) async fn test(
-    boxes: &Boxes,
-    server: &ServerBox,
+    containers: &Containers,
+    server: &ServerContainer,
     suite: Arc<Suite>,
     stop: &CancellationToken,
     on_ready: impl FnOnce(),
 ) -> Result<Served, SandboxError> {
-    let at = boxes.serve(server).await?;
+    let at = containers.serve(server).await?;
     // Making and starting its container is our own cost.
     let since = Instant::now();
-    let what = listen_and_test(boxes, &at, suite, stop, on_ready).await;
+    let what = listen_and_test(containers, &at, suite, stop, on_ready).await;
     let seconds = since.elapsed().as_secs_f64();
-    let end = boxes.end(at).await?;
+    let end = containers.end(at).await?;
     // Not its own doing: nobody can say what it would have answered.
     if end.exited.is_some_and(|exit| exit.code.is_none()) {
         return Err(SandboxError::Engine {
@@ -66,7 +66,7 @@ pub(crate) async fn test(
 }
 
 async fn listen_and_test(
-    boxes: &Boxes,
+    containers: &Containers,
     at: &ServerAt,
     suite: Arc<Suite>,
     stop: &CancellationToken,
@@ -75,7 +75,7 @@ async fn listen_and_test(
     let Some(address) = at.address else { return Ok(What::Exited) };
     tokio::select! {
         () = stop.cancelled() => return Ok(What::Stopped),
-        ready = ready(boxes, at, address) => match ready? {
+        ready = ready(containers, at, address) => match ready? {
             Ready::Yes => {}
             Ready::Exited => return Ok(What::Exited),
             Ready::Never => return Ok(What::NeverListened),
@@ -127,7 +127,7 @@ enum Ready {
 }
 
 /// Waits until the server answers something, or has taken a connection for long enough.
-async fn ready(boxes: &Boxes, at: &ServerAt, address: SocketAddr) -> Result<Ready, SandboxError> {
+async fn ready(containers: &Containers, at: &ServerAt, address: SocketAddr) -> Result<Ready, SandboxError> {
     let until = Instant::now() + READY;
     let mut wait = Duration::from_millis(10);
     let mut taken = false;
@@ -139,7 +139,7 @@ async fn ready(boxes: &Boxes, at: &ServerAt, address: SocketAddr) -> Result<Read
             Probe::Taken => taken = true,
             Probe::Refused => {}
         }
-        if !boxes.runs(at).await? {
+        if !containers.runs(at).await? {
             return Ok(Ready::Exited);
         }
         if Instant::now() >= until {

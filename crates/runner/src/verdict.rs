@@ -52,7 +52,7 @@ pub(crate) fn agent_end(
         ));
     }
     if exit.code.is_none() && !exit.stopped && !exit.timed_out {
-        return Err(Fault::Boxes { why: "the agent's container was lost".to_owned(), gone: false });
+        return Err(Fault::Containers { why: "the agent's container was lost".to_owned(), gone: false });
     }
     if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
         return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the container ended it"));
@@ -127,7 +127,10 @@ pub(crate) fn reached(called: &Called) -> Result<(), Fault> {
         return Ok(());
     }
     let said = called.outcome.message.as_deref().unwrap_or_default();
-    Err(Fault::Boxes { why: format!("no request of the agent has reached the gateway: {said}"), gone: false })
+    Err(Fault::Containers {
+        why: format!("no request of the agent has reached the gateway: {said}"),
+        gone: false,
+    })
 }
 
 /// A failure as it is recorded.
@@ -182,7 +185,7 @@ mod tests {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
         assert!(reached(&unreached).is_ok(), "it was asked");
         unreached.seen = Some(gateway::AttemptSummary::default());
-        assert!(matches!(reached(&unreached), Err(Fault::Boxes { gone: false, .. })));
+        assert!(matches!(reached(&unreached), Err(Fault::Containers { gone: false, .. })));
         unreached.outcome.end = Some(EndReason::GaveUp);
         assert!(reached(&unreached).is_ok(), "it gave up by itself");
         assert!(reached(&called(EndReason::Endpoint, false, None, true)).is_ok(), "there is no gateway");
@@ -260,7 +263,7 @@ mod tests {
         let mut limited = called(EndReason::AgentError, false, None, false);
         limited.end.exit.out_of_memory = true;
         assert_eq!(limited.ended_by(), Some(EndedBy::Agent));
-        limited.end.exit = sandbox::BoxEnd::default().exit;
+        limited.end.exit = sandbox::ContainerEnd::default().exit;
         assert_eq!(limited.ended_by(), None, "its container is lost");
     }
 
@@ -274,7 +277,7 @@ mod tests {
         let seen =
             gateway::AttemptSummary { records: vec![asked.unwrap()], ..gateway::AttemptSummary::default() };
         let mut called = Called {
-            end: sandbox::BoxEnd::default(),
+            end: sandbox::ContainerEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
             over: None,

@@ -31,7 +31,7 @@ fn settings(folder: &Path, more: &[&str]) -> RunSettings {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn an_able_model_passes_every_turn_in_boxes() {
+async fn an_able_model_passes_every_turn_in_containers() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("able");
     let settings = settings(&folder, &["batch_size=2"]);

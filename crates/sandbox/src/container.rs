@@ -17,7 +17,7 @@ use futures_util::{Stream, StreamExt};
 
 use crate::engine::{failed, status};
 use crate::owner::{key, labels};
-use crate::volumes::box_user;
+use crate::volumes::container_user;
 use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, Volumes};
 
 /// Seconds between SIGTERM and SIGKILL at the wall limit.
@@ -82,7 +82,7 @@ impl Engine {
             ),
             env: Some(environment(plan)),
             // Whatever the settings ask for: both folders belong to this user, and no container works as root.
-            user: Some(format!("{}:{}", box_user().0, box_user().1)),
+            user: Some(format!("{}:{}", container_user().0, container_user().1)),
             working_dir: Some("/workspace".to_owned()),
             hostname: (!matches!(plan.network, Network::Beside(_))).then(|| "box".to_owned()),
             labels: Some(labels(&plan.owner.run, Some(&plan.owner.episode), plan.kind)),
@@ -94,11 +94,11 @@ impl Engine {
             host_config: Some(self.host_config(plan, &workspace, &home)),
             ..Default::default()
         };
-        self.start_box(plan.name, body).await
+        self.start_container(plan.name, body).await
     }
 
     /// Makes a container, attaches to its output and starts it.
-    pub(crate) async fn start_box(
+    pub(crate) async fn start_container(
         &self,
         name: &str,
         body: ContainerCreateBody,
@@ -222,7 +222,7 @@ impl Engine {
     }
 
     /// Removes a container, running or not; that it is gone already is fine.
-    pub(crate) async fn remove_box(&self, name: &str) -> Result<(), SandboxError> {
+    pub(crate) async fn remove_container(&self, name: &str) -> Result<(), SandboxError> {
         for _ in 0..50 {
             let options = RemoveContainerOptions {
                 force: true,
@@ -247,7 +247,7 @@ impl Engine {
         })
     }
 
-    /// See [`crate::Boxes::ready`].
+    /// See [`crate::Containers::ready`].
     pub(crate) async fn ready(
         &self,
         owner: &Owner,
@@ -280,7 +280,7 @@ impl Engine {
         let found =
             self.docker.list_containers(Some(options)).await.map_err(failed("look for containers"))?;
         for id in found.into_iter().filter_map(|found| found.id) {
-            self.remove_box(&id).await?;
+            self.remove_container(&id).await?;
         }
         Ok(())
     }

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_box_over_its_own_limit_is_not_excused_by_a_full_host() {
+    fn a_container_over_its_own_limit_is_not_excused_by_a_full_host() {
         let of = |used, free| full(used, 100, free, Path::new("/w"));
         let host = |free| Some(Full::Host { path: "/w".to_owned(), free });
         assert_eq!(of(101, Some(0)), Some(Full::Limit));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::SandboxError;
 use crate::network::{self, Networks};
 use crate::relay::Relays;
-use crate::server_box::Served;
+use crate::server_container::Served;
 
 /// How long a socket may take to answer at all when engines are looked for.
 const HELLO: Duration = Duration::from_secs(5);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_whose_boxes_are_not_reached_is_known_beforehand() {
+    fn an_engine_whose_containers_are_not_reached_is_known_beforehand() {
         let system = EngineInfo {
             kind: "Docker".to_owned(),
             version: "28".to_owned(),

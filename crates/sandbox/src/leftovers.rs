@@ -112,7 +112,7 @@ impl Engine {
     async fn remove_one(&self, leftover: &Leftover) -> Result<(), SandboxError> {
         let id = if leftover.id.is_empty() { &leftover.name } else { &leftover.id };
         let removed = match leftover.kind.as_str() {
-            "container" => return self.remove_box(id).await,
+            "container" => return self.remove_container(id).await,
             "image" => {
                 let options = RemoveImageOptions { force: true, ..Default::default() };
                 self.docker.remove_image(id, Some(options), None).await.map(drop)
@@ -148,8 +148,8 @@ impl Engine {
         left.retain(|leftover| leftover.kind == "container" || !busy.contains(&leftover.run));
         let removed = self.remove(&left).await;
         // Whatever could not be removed: rules go where no container is left that they keep from this machine.
-        let boxes = self.leftovers().await?.into_iter().filter(|leftover| leftover.kind == "container");
-        let guarded: HashSet<String> = boxes.map(|leftover| plain(&leftover.run)).collect();
+        let containers = self.leftovers().await?.into_iter().filter(|leftover| leftover.kind == "container");
+        let guarded: HashSet<String> = containers.map(|leftover| plain(&leftover.run)).collect();
         quietly(move || firewall::sweep(&guarded)).await;
         removed.map(|()| left)
     }

@@ -7,13 +7,13 @@
 //!
 //! Nothing here knows about models, suites or turns.
 //!
-//! **Files**: [`agent_box`] and [`server_box`] say what a container is and how it ends, [`container`] what both have in common,
+//! **Files**: [`agent_container`] and [`server_container`] say what a container is and how it ends, [`container`] what both have in common,
 //! [`network`], `firewall`, [`relay`] and [`volumes`] what they hang on, [`disk`] and [`output`] what no engine limits by itself, [`local`] the
 //! same without an engine, [`snapshot`] hostile folders, [`owner`] and [`leftovers`] whose is what, [`images`]
-//! where containers come from. [`task_box`] is the container of a trial of somebody else's task, which has neither volumes nor
+//! where containers come from. [`task_container`] is the container of a trial of somebody else's task, which has neither volumes nor
 //! a relay.
 
-mod agent_box;
+mod agent_container;
 mod container;
 mod disk;
 mod engine;
@@ -25,9 +25,9 @@ mod network;
 mod output;
 mod owner;
 mod relay;
-mod server_box;
+mod server_container;
 pub mod snapshot;
-mod task_box;
+mod task_container;
 mod volumes;
 
 use std::collections::BTreeMap;
@@ -42,8 +42,8 @@ pub use images::{
 };
 pub use local::Local;
 pub use owner::Process;
-pub use task_box::{FileLeft, FilesLeft, OpenTask, Packed, TaskBox, TaskCommand};
-pub use volumes::box_user;
+pub use task_container::{FileLeft, FilesLeft, OpenTask, Packed, TaskCommand, TaskContainer};
+pub use volumes::container_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time
 /// of the process that made it, so that another living run's containers are left alone).
@@ -113,7 +113,7 @@ pub enum Reach {
 
 /// A command to run as an agent container.
 #[derive(Debug, Clone)]
-pub struct AgentBox {
+pub struct AgentContainer {
     /// Whose.
     pub owner: Owner,
     /// Image name.
@@ -135,7 +135,7 @@ pub struct AgentBox {
 /// What of `docker run`'s arguments a configuration may give: `-u`, `-e`, `-v`, `--add-host`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraArgs {
-    /// `uid:gid`. Not obeyed: containers run as [`box_user`], whose their folders are ([`ExtraArgs::ignored`]).
+    /// `uid:gid`. Not obeyed: containers run as [`container_user`], whose their folders are ([`ExtraArgs::ignored`]).
     pub user: Option<String>,
     /// `NAME=value`; HOME and what the caller sets stay as they are.
     pub env: Vec<(String, String)>,
@@ -148,7 +148,7 @@ pub struct ExtraArgs {
 impl ExtraArgs {
     /// What of it is not obeyed, for a person; in the words of `docker run`.
     pub fn ignored(&self) -> Vec<String> {
-        let (uid, gid) = box_user();
+        let (uid, gid) = container_user();
         let user =
             self.user.iter().filter(|user| **user != format!("{uid}:{gid}") && **user != uid.to_string());
         let home = self.env.iter().filter(|(name, value)| name == "HOME" && value != "/agent");
@@ -160,7 +160,7 @@ impl ExtraArgs {
 
 /// A server to run as a server box: `sh /workspace/run.sh` with `PORT` set.
 #[derive(Debug, Clone)]
-pub struct ServerBox {
+pub struct ServerContainer {
     /// Whose.
     pub owner: Owner,
     /// Image name.
@@ -173,7 +173,7 @@ pub struct ServerBox {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct BoxExit {
+pub struct ContainerExit {
     /// Exit code; `None` = the container was lost (the engine died, somebody removed it).
     pub code: Option<i64>,
     /// The wall limit ended it.
@@ -188,9 +188,9 @@ pub struct BoxExit {
 
 /// What an agent container left.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct BoxEnd {
+pub struct ContainerEnd {
     /// How it ended.
-    pub exit: BoxExit,
+    pub exit: ContainerExit,
     /// Kept standard output; where something was dropped stands a line that says how many bytes.
     pub stdout: Vec<u8>,
     /// Likewise.
@@ -214,7 +214,7 @@ pub struct ServerAt {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerEnd {
     /// Set if it ended before it was told to.
-    pub exited: Option<BoxExit>,
+    pub exited: Option<ContainerExit>,
     /// Standard output and error, interleaved, capped like an agent's.
     pub log: Vec<u8>,
 }
@@ -323,14 +323,14 @@ pub enum GatewayPlace {
 }
 
 /// Where containers run.
-pub enum Boxes {
+pub enum Containers {
     /// In a container engine.
     Engine(Engine),
     /// As plain processes of this machine, with no protection at all: only for the mock agent with the simulated model.
     Local(Local),
 }
 
-impl Boxes {
+impl Containers {
     /// Makes (or finds again) what a run needs before its first container, and says where its gateway has to listen. `folder` is
     /// for a socket of it: made where needed, and seen by no container but our own.
     pub async fn prepare(
@@ -367,10 +367,10 @@ impl Boxes {
     /// nobody takes it). Dropping the future ends and removes the container as well, shortly after.
     pub async fn agent(
         &self,
-        what: &AgentBox,
+        what: &AgentContainer,
         stop: tokio_util::sync::CancellationToken,
         live: Option<tokio::sync::mpsc::Sender<bytes::Bytes>>,
-    ) -> Result<BoxEnd, SandboxError> {
+    ) -> Result<ContainerEnd, SandboxError> {
         match self {
             Self::Engine(engine) => engine.agent(what, stop, live).await,
             Self::Local(local) => local.agent(what, stop, live).await,
@@ -386,7 +386,7 @@ impl Boxes {
     }
 
     /// Starts a server. It may not listen yet when this returns.
-    pub async fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+    pub async fn serve(&self, what: &ServerContainer) -> Result<ServerAt, SandboxError> {
         match self {
             Self::Engine(engine) => engine.serve(what).await,
             Self::Local(local) => local.serve(what),

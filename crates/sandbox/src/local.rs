@@ -19,10 +19,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent_box::Printed;
+use crate::agent_container::Printed;
 use crate::container::GRACE;
 use crate::output::Kept;
-use crate::{AgentBox, BoxEnd, BoxExit, SandboxError, ServerAt, ServerBox, ServerEnd, Volumes};
+use crate::{
+    AgentContainer, ContainerEnd, ContainerExit, SandboxError, ServerAt, ServerContainer, ServerEnd, Volumes,
+};
 
 /// Ports that servers get: below those that systems hand out by themselves (from 32768), so that a client that asks for a server
 /// which has ended reaches nobody, not even itself.
@@ -54,10 +56,10 @@ impl Local {
 
     pub(crate) async fn agent(
         &self,
-        what: &AgentBox,
+        what: &AgentContainer,
         stop: CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
-    ) -> Result<BoxEnd, SandboxError> {
+    ) -> Result<ContainerEnd, SandboxError> {
         let (program, arguments) = what.argv.split_first().ok_or_else(|| SandboxError::Files {
             path: what.volumes.workspace.display().to_string(),
             why: "the agent has no command".to_owned(),
@@ -76,7 +78,7 @@ impl Local {
         drop(send);
 
         let mut printed = Printed::new(what.limits.output, live);
-        let mut exit = BoxExit::default();
+        let mut exit = ContainerExit::default();
         let mut deadline = Box::pin(tokio::time::sleep(Duration::from_secs(what.limits.seconds)));
         let mut terminated = false;
         let (mut reading, mut stoppable) = (true, true);
@@ -118,7 +120,7 @@ impl Local {
 
     /// Serves the schema that lies in the workspace by this program itself. `run.sh` is not run: the workspace may have come
     /// with a results folder from somebody else, and here is no container around it.
-    pub(crate) fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+    pub(crate) fn serve(&self, what: &ServerContainer) -> Result<ServerAt, SandboxError> {
         let schema = what.volumes.workspace.join(SCHEMA);
         if std::fs::symlink_metadata(&schema).is_ok_and(|found| !found.is_file()) {
             return Err(SandboxError::Files {
@@ -161,7 +163,7 @@ impl Local {
             return Ok(ServerEnd::default());
         };
         let exited = match served.group.child.try_wait() {
-            Ok(Some(status)) => Some(BoxExit { code: code(status), ..BoxExit::default() }),
+            Ok(Some(status)) => Some(ContainerExit { code: code(status), ..ContainerExit::default() }),
             Ok(None) | Err(_) => None,
         };
         served.group.signal(Signal::KILL);

@@ -96,14 +96,14 @@ impl Engine {
         Ok(GatewayPlace::Address(host))
     }
 
-    /// Whether [`crate::Boxes::guard`] works with this engine: its bridges are seen here, and rules are taken.
+    /// Whether [`crate::Containers::guard`] works with this engine: its bridges are seen here, and rules are taken.
     pub async fn is_guarded(&self) -> bool {
         !self.podman()
             && bridges(&self.docker).await.is_some_and(|(here, of)| of > 0 && here == of)
             && tokio::task::spawn_blocking(firewall::is_proven).await.unwrap_or(false)
     }
 
-    /// See [`crate::Boxes::guard`].
+    /// See [`crate::Containers::guard`].
     pub(crate) async fn guard(&self, run: &str) -> Result<bool, String> {
         if self.podman() || !self.info.socket.starts_with("unix://") {
             return Ok(false);

@@ -3,7 +3,7 @@
 //! passes on what comes to the gateway's socket, a file in a folder that only it sees. So there is no way to the host, to
 //! other containers or to the internet that would have to be closed.
 //!
-//! A relay is made with the first container of an episode and goes with the episode ([`crate::Boxes::release`]). The agent sees none of
+//! A relay is made with the first container of an episode and goes with the episode ([`crate::Containers::release`]). The agent sees none of
 //! its processes and files. Attempts follow each other in the same network: sockets of a container that is gone are not kept
 //! waiting (`TIME_WAIT`), so that a port which one attempt has used is free in the next.
 
@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 use crate::container::Output;
 use crate::images::BASE;
 use crate::owner::{labels, unique_name};
-use crate::volumes::box_user;
+use crate::volumes::container_user;
 use crate::{Engine, ExtraArgs, Owner, SandboxError};
 
 /// Where containers with a relay see the gateway. No server that an agent writes is likely to want this port.
@@ -77,12 +77,12 @@ impl Engine {
         let name = unique_name(&owner.run, &owner.episode, "relay");
         // Known before it is made, so that it can be taken away if that fails half-way.
         self.relays.lock().await.made.insert(owner.clone(), name.clone());
-        let mut output = self.start_box(&name, body(owner, &socket, extra)).await?;
+        let mut output = self.start_container(&name, body(owner, &socket, extra)).await?;
         let said = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
         match said.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
             Ok(()) => Ok(Some(name)),
             Err(why) => {
-                self.remove_box(&name).await?;
+                self.remove_container(&name).await?;
                 Err(SandboxError::Engine { doing: "start the way to the gateway", why, gone: false })
             }
         }
@@ -113,7 +113,7 @@ fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody 
         image: Some(BASE.image.to_owned()),
         entrypoint: Some(["/usr/bin/python3", "-I", "-S", "-c"].map(ToOwned::to_owned).to_vec()),
         cmd: Some(command.map(ToOwned::to_owned).to_vec()),
-        user: Some(format!("{}:{}", box_user().0, box_user().1)),
+        user: Some(format!("{}:{}", container_user().0, container_user().1)),
         working_dir: Some("/".to_owned()),
         hostname: Some("box".to_owned()),
         labels: Some(labels(&owner.run, Some(&owner.episode), "relay")),

@@ -14,7 +14,7 @@ use crate::{Engine, Owner, SandboxError};
 
 /// `uid:gid` that containers run as: the user's own, so that files belong to them; a plain one where the user is root,
 /// because several harnesses refuse to work as root.
-pub fn box_user() -> (u32, u32) {
+pub fn container_user() -> (u32, u32) {
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     if uid == 0 { (1000, 1000) } else { (uid, gid) }
 }

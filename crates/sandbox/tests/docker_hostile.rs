@@ -8,7 +8,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Place, text};
-use sandbox::{AgentBox, BoxEnd, BoxExit, GatewayPlace};
+use sandbox::{AgentContainer, ContainerEnd, ContainerExit, GatewayPlace};
 use tokio_util::sync::CancellationToken;
 
 const MIB: u64 = 1 << 20;
@@ -18,12 +18,12 @@ const MIB: u64 = 1 << 20;
 const BUSY: Duration = Duration::from_secs(8);
 
 /// Ended by itself.
-fn plain(code: i64) -> BoxExit {
-    BoxExit { code: Some(code), ..BoxExit::default() }
+fn plain(code: i64) -> ContainerExit {
+    ContainerExit { code: Some(code), ..ContainerExit::default() }
 }
 
 /// Runs a script that leaves processes called `sleep 98765…` behind if it can, and looks whether any is left.
-async fn run(place: &Place, what: &AgentBox, within: u64) -> BoxEnd {
+async fn run(place: &Place, what: &AgentContainer, within: u64) -> ContainerEnd {
     let began = Instant::now();
     let end = place.run(what).await;
     assert!(began.elapsed() < BUSY * u32::try_from(within).unwrap(), "took {:?}: {end:?}", began.elapsed());
@@ -122,25 +122,25 @@ async fn one_that_fills_the_disk() {
 async fn a_server_that_fills_the_disk_or_its_log() {
     let place = Place::new().await;
     let script = "i=0; while :; do head -c 8000000 /dev/zero > f$i; i=$((i+1)); done\n";
-    let server = place.boxes.serve(&place.server(script)).await.unwrap();
+    let server = place.containers.serve(&place.server(script)).await.unwrap();
     let began = Instant::now();
-    while place.boxes.runs(&server).await.unwrap() {
+    while place.containers.runs(&server).await.unwrap() {
         assert!(began.elapsed() < BUSY * 20);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let exit = place.boxes.end(server).await.unwrap().exited.unwrap();
+    let exit = place.containers.end(server).await.unwrap().exited.unwrap();
     assert!(exit.disk_full && !exit.timed_out, "{exit:?}");
 
     let place = {
         place.clear().await;
         Place::new().await
     };
-    let server = place.boxes.serve(&place.server("yes 0123456789 | head -c 300000000\n")).await.unwrap();
-    while place.boxes.runs(&server).await.unwrap() {
+    let server = place.containers.serve(&place.server("yes 0123456789 | head -c 300000000\n")).await.unwrap();
+    while place.containers.runs(&server).await.unwrap() {
         assert!(began.elapsed() < BUSY * 40);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let end = place.boxes.end(server).await.unwrap();
+    let end = place.containers.end(server).await.unwrap();
     assert_eq!(end.exited.unwrap(), plain(0));
     assert!(end.log.len() < 66 << 10 && text(&end.log).contains("bytes dropped here"), "{}", end.log.len());
     place.clear().await;
@@ -154,12 +154,12 @@ async fn one_that_wants_all_memory() {
     let mut what = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
     what.limits.memory = 64 * MIB;
     let end = run(&place, &what, 30).await;
-    assert_eq!(end.exit, BoxExit { out_of_memory: true, ..plain(137) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..plain(137) }, "{end:?}");
 
     // Only a child is killed; the agent goes on.
     what.argv[2].push_str("; echo alive");
     let end = run(&place, &what, 30).await;
-    assert_eq!(end.exit, BoxExit { out_of_memory: true, ..plain(0) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..plain(0) }, "{end:?}");
     assert!(text(&end.stdout).contains("alive"));
 
     // Temporary files are memory, but a full /tmp is only full.
@@ -223,7 +223,7 @@ async fn one_that_prints_a_gigabyte() {
     let (send, _live) = tokio::sync::mpsc::channel(4);
     let before = memory();
     let what = place.shell("yes 0123456789 | head -c 1000000000");
-    let end = place.boxes.agent(&what, CancellationToken::new(), Some(send)).await.unwrap();
+    let end = place.containers.agent(&what, CancellationToken::new(), Some(send)).await.unwrap();
     let grown = memory().saturating_sub(before);
     assert_eq!(end.exit, plain(0), "{:?}", end.exit);
     assert_eq!(end.output_bytes, 1_000_000_000);
@@ -240,14 +240,14 @@ async fn one_that_never_returns() {
     let mut what = place.shell("trap 'echo no' TERM; while :; do sleep 0.2; done");
     what.limits.seconds = 2;
     let end = run(&place, &what, 30).await;
-    assert_eq!(end.exit, BoxExit { timed_out: true, ..plain(137) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { timed_out: true, ..plain(137) }, "{end:?}");
     assert!(text(&end.stdout).starts_with("no\n"), "it was asked first: {end:?}");
 
     // Most end when they are asked to.
     let mut what = place.shell("sleep 1000");
     what.limits.seconds = 1;
     let end = run(&place, &what, 12).await;
-    assert_eq!(end.exit, BoxExit { timed_out: true, ..plain(124) }, "{end:?}");
+    assert_eq!(end.exit, ContainerExit { timed_out: true, ..plain(124) }, "{end:?}");
 
     // One that stops its own watchman is ended from outside.
     let mut what = place.shell("kill -STOP $PPID; sleep 1000");
@@ -288,7 +288,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     // A server of the same run, and an agent of another episode that listens.
     let listen = "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => q(0.0.0.0), LocalPort => 8000, \
                   Listen => 5, ReuseAddr => 1) or die; print STDERR q(ready); while ($c = $s->accept) { print $c qq(open\\n) }'";
-    let server = place.boxes.serve(&place.server(listen)).await.unwrap();
+    let server = place.containers.serve(&place.server(listen)).await.unwrap();
     let other = Place::new().await;
     let mut neighbour = other.shell(listen);
     neighbour.owner.run.clone_from(&place.owner.run);
@@ -298,11 +298,10 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let service = service.local_addr().unwrap().port();
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
-    let (boxes, stopped) = (place.engine.clone(), stop.clone());
-    let listening =
-        tokio::spawn(
-            async move { sandbox::Boxes::Engine(boxes).agent(&neighbour, stopped, Some(send)).await },
-        );
+    let (containers, stopped) = (place.engine.clone(), stop.clone());
+    let listening = tokio::spawn(async move {
+        sandbox::Containers::Engine(containers).agent(&neighbour, stopped, Some(send)).await
+    });
     let mut said = String::new();
     while !said.contains("ready") {
         said.push_str(&text(&live.recv().await.unwrap()));
@@ -331,17 +330,17 @@ async fn the_gateway_is_reached_and_nothing_else() {
     );
     stop.cancel();
     listening.await.unwrap().unwrap();
-    place.boxes.end(server).await.unwrap();
+    place.containers.end(server).await.unwrap();
 
     // Nor does a server reach the internet.
     let script = format!("{try_one} try 1.1.1.1 80 internet; getent hosts example.org || echo no names");
-    let server = place.boxes.serve(&place.server(&script)).await.unwrap();
+    let server = place.containers.serve(&place.server(&script)).await.unwrap();
     let began = Instant::now();
-    while place.boxes.runs(&server).await.unwrap() {
+    while place.containers.runs(&server).await.unwrap() {
         assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let log = place.boxes.end(server).await.unwrap().log;
+    let log = place.containers.end(server).await.unwrap().log;
     assert_eq!(text(&log), "internet closed\nno names\n");
     place.clear().await;
 }

@@ -12,7 +12,7 @@ use bollard::Docker;
 use bollard::models::{ContainerCreateBody, NetworkCreateRequest, VolumeCreateRequest};
 use bollard::query_parameters::CreateContainerOptions;
 use common::{Place, image, text};
-use sandbox::{BoxExit, Boxes, Engine, LABEL, SandboxError};
+use sandbox::{ContainerExit, Containers, Engine, LABEL, SandboxError};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
         docker.remove_network(&network.name).await.unwrap();
     }
     let other = Engine::connect().await.unwrap();
-    place.prepare_by(&Boxes::Engine(other)).await;
+    place.prepare_by(&Containers::Engine(other)).await;
     place.engine.remove(&before).await.unwrap();
     assert_eq!(mine().await.len(), 1, "the one that was made anew");
     place.clear().await;
@@ -106,13 +106,13 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
     // The first container finds out that it is gone, the next one looks for it.
     let mut errors = Vec::new();
     for _ in 0..3 {
-        errors.push(place.boxes.serve(&what).await.unwrap_err());
+        errors.push(place.containers.serve(&what).await.unwrap_err());
     }
     for error in &errors[1..] {
         assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
     }
     // As the runner does it then.
-    let anew = Boxes::Engine(Engine::connect().await.unwrap());
+    let anew = Containers::Engine(Engine::connect().await.unwrap());
     place.prepare_by(&anew).await;
     let server = anew.serve(&what).await.unwrap();
     anew.end(server).await.unwrap();
@@ -122,7 +122,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
 /// An agent whose way to the gateway is cut did not fail by itself; the next container has a way again.
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
+async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
     let place = Place::new().await;
     place.prepare().await;
     place.run(&place.shell("true")).await;
@@ -136,7 +136,7 @@ async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     // It ends once its way is cut, and not before.
     let what = place.shell("echo working; until [ -e cut ]; do sleep 0.1; done");
-    let running = place.boxes.agent(&what, CancellationToken::new(), Some(send));
+    let running = place.containers.agent(&what, CancellationToken::new(), Some(send));
     let cutting = async {
         assert_eq!(text(&live.recv().await.unwrap()), "working\n");
         docker.kill_container(&first.name, None).await.unwrap();
@@ -146,7 +146,7 @@ async fn a_relay_that_is_ended_under_a_box_is_told_and_made_anew() {
     assert!(matches!(ended, Err(SandboxError::Engine { gone: false, .. })), "{ended:?}");
     assert_eq!(place.run(&place.shell("true")).await.exit.code, Some(0));
     assert_ne!(relay().await.unwrap().name, first.name);
-    place.boxes.release(&place.owner).await.unwrap();
+    place.containers.release(&place.owner).await.unwrap();
     assert_eq!(relay().await, None, "it goes with its episode");
     place.clear().await;
 }
@@ -159,21 +159,21 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     let docker = docker();
     let over = async |at: &sandbox::ServerAt| {
         let began = std::time::Instant::now();
-        while place.boxes.runs(at).await.unwrap() {
+        while place.containers.runs(at).await.unwrap() {
             assert!(began.elapsed() < Duration::from_mins(2));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     let lives = place.server("exec sleep 60\n");
-    let killed = place.boxes.serve(&lives).await.unwrap();
+    let killed = place.containers.serve(&lives).await.unwrap();
     docker.kill_container(&killed.id, None).await.unwrap();
     over(&killed).await;
-    assert_eq!(place.boxes.end(killed).await.unwrap().exited.unwrap().code, None);
+    assert_eq!(place.containers.end(killed).await.unwrap().exited.unwrap().code, None);
 
     // One that takes its leave when it is told to end.
     let ready = place.volumes.workspace.join("ready");
     let polite = "trap 'exit 0' TERM; touch ready; sleep 60 & wait\n";
-    let told = place.boxes.serve(&place.server(polite)).await.unwrap();
+    let told = place.containers.serve(&place.server(polite)).await.unwrap();
     let began = std::time::Instant::now();
     while !ready.exists() {
         assert!(began.elapsed() < Duration::from_mins(2));
@@ -181,34 +181,34 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     }
     docker.stop_container(&told.id, None).await.unwrap();
     over(&told).await;
-    assert_eq!(place.boxes.end(told).await.unwrap().exited.unwrap().code, None);
+    assert_eq!(place.containers.end(told).await.unwrap().exited.unwrap().code, None);
 
     let lives = place.server("exec sleep 60\n");
-    let removed = place.boxes.serve(&lives).await.unwrap();
+    let removed = place.containers.serve(&lives).await.unwrap();
     let force = bollard::query_parameters::RemoveContainerOptions { force: true, ..Default::default() };
     docker.remove_container(&removed.id, Some(force)).await.unwrap();
-    assert_eq!(place.boxes.end(removed).await.unwrap().exited.unwrap().code, None);
+    assert_eq!(place.containers.end(removed).await.unwrap().exited.unwrap().code, None);
 
-    let itself = place.boxes.serve(&place.server("kill -9 $$\n")).await.unwrap();
+    let itself = place.containers.serve(&place.server("kill -9 $$\n")).await.unwrap();
     over(&itself).await;
-    assert_eq!(place.boxes.end(itself).await.unwrap().exited.unwrap().code, Some(137));
-    let runs = place.boxes.serve(&place.server("exec sleep 60\n")).await.unwrap();
-    assert_eq!(place.boxes.end(runs).await.unwrap().exited, None);
+    assert_eq!(place.containers.end(itself).await.unwrap().exited.unwrap().code, Some(137));
+    let runs = place.containers.serve(&place.server("exec sleep 60\n")).await.unwrap();
+    assert_eq!(place.containers.end(runs).await.unwrap().exited, None);
     place.clear().await;
 }
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
+async fn an_engine_that_goes_away_is_told_and_its_container_is_found_again() {
     let place = Place::new().await;
     let through = place.dir.path().join("engine.sock");
     let real = PathBuf::from(place.engine.info().socket.trim_start_matches("unix://"));
     let cut = relay(&real, &through);
     let engine = Engine::connect_to(&format!("unix://{}", through.display())).await.unwrap();
-    let boxes = Boxes::Engine(engine);
+    let containers = Containers::Engine(engine);
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     let what = place.shell("echo working; sleep 1000");
-    let running = boxes.agent(&what, CancellationToken::new(), Some(send));
+    let running = containers.agent(&what, CancellationToken::new(), Some(send));
     let cutting = async {
         assert_eq!(text(&live.recv().await.unwrap()), "working\n");
         cut.cancel();
@@ -219,30 +219,30 @@ async fn an_engine_that_goes_away_is_told_and_its_box_is_found_again() {
     assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
     assert!(error.hint().is_some());
     assert!(began.elapsed() < Duration::from_mins(2), "and not when its container ends");
-    let error = boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err();
+    let error = containers.agent(&what, CancellationToken::new(), None).await.unwrap_err();
     assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
 
     // The container is still there, as after the death of an engine's daemon; the episode's next container takes its place.
-    let boxes_left = |left: Vec<sandbox::Leftover>| {
+    let containers_left = |left: Vec<sandbox::Leftover>| {
         left.into_iter().filter(|left| left.run == place.owner.run && left.kind == "container").count()
     };
-    assert_eq!(boxes_left(place.engine.leftovers().await.unwrap()), 1);
+    assert_eq!(containers_left(place.engine.leftovers().await.unwrap()), 1);
     let end = place.run(&place.shell("echo again")).await;
     assert_eq!(text(&end.stdout), "again\n");
-    assert_eq!(boxes_left(place.engine.leftovers().await.unwrap()), 0);
+    assert_eq!(containers_left(place.engine.leftovers().await.unwrap()), 0);
     place.clear().await;
 }
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn a_box_that_somebody_else_ends_is_lost_and_not_the_agents_fault() {
+async fn a_container_that_somebody_else_ends_is_lost_and_not_the_agents_fault() {
     let place = Place::new().await;
     let docker = docker();
     // As a person does it, and as an engine does that shuts down in good order.
     for force in [true, false] {
         let (send, mut live) = tokio::sync::mpsc::channel(16);
         let what = place.shell("echo working; sleep 1000");
-        let running = place.boxes.agent(&what, CancellationToken::new(), Some(send));
+        let running = place.containers.agent(&what, CancellationToken::new(), Some(send));
         let ending = async {
             live.recv().await.unwrap();
             let left = place.engine.leftovers().await.unwrap();
@@ -255,7 +255,7 @@ async fn a_box_that_somebody_else_ends_is_lost_and_not_the_agents_fault() {
             }
         };
         let (end, ()) = tokio::join!(running, ending);
-        assert_eq!(end.unwrap().exit, BoxExit::default(), "force: {force}");
+        assert_eq!(end.unwrap().exit, ContainerExit::default(), "force: {force}");
     }
     place.clear().await;
 }

@@ -4,11 +4,11 @@
 
 use std::time::{Duration, Instant};
 
-use sandbox::{AgentBox, Boxes, ExtraArgs, Limits, Local, Owner, Reach, ServerBox, Volumes};
+use sandbox::{AgentContainer, Containers, ExtraArgs, Limits, Local, Owner, Reach, ServerContainer, Volumes};
 use tokio_util::sync::CancellationToken;
 
 struct Place {
-    boxes: Boxes,
+    containers: Containers,
     dir: tempfile::TempDir,
 }
 
@@ -21,7 +21,7 @@ impl Place {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("workspace")).unwrap();
         std::fs::create_dir(dir.path().join("home")).unwrap();
-        Self { boxes: Boxes::Local(Local::new(program.into())), dir }
+        Self { containers: Containers::Local(Local::new(program.into())), dir }
     }
 
     fn volumes(&self) -> Volumes {
@@ -32,8 +32,8 @@ impl Place {
         Owner { run: "00000000".to_owned(), episode: "scenario_0".to_owned() }
     }
 
-    fn shell(&self, script: &str, seconds: u64) -> AgentBox {
-        AgentBox {
+    fn shell(&self, script: &str, seconds: u64) -> AgentContainer {
+        AgentContainer {
             owner: Self::owner(),
             image: String::new(),
             argv: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
@@ -55,7 +55,7 @@ async fn a_command_sees_its_folders_and_little_else() {
     let place = Place::new();
     let what =
         place.shell("pwd -P; echo $HOME; echo $GIVEN; echo $STAMINA; env | wc -l; echo oops >&2; exit 3", 30);
-    let end = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap();
+    let end = place.containers.agent(&what, CancellationToken::new(), None).await.unwrap();
     assert_eq!(end.exit.code, Some(3));
     assert!(!end.exit.timed_out && !end.exit.stopped);
     let stdout = text(&end.stdout);
@@ -73,14 +73,14 @@ async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
     let mark = format!("3600.{}", std::process::id());
     // Time enough to begin on a busy machine.
     let what = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 4);
-    let end = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap();
+    let end = place.containers.agent(&what, CancellationToken::new(), None).await.unwrap();
     assert!(end.exit.timed_out && !end.exit.stopped, "{end:?}");
     assert!(end.seconds < 60.0 && text(&end.stdout) == "started\n", "{end:?}");
 
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(4);
     let what = place.shell(&format!("echo ready; sleep {mark}"), 3600);
-    let running = place.boxes.agent(&what, stop.clone(), Some(send));
+    let running = place.containers.agent(&what, stop.clone(), Some(send));
     let (end, ()) = tokio::join!(running, async {
         live.recv().await.unwrap();
         stop.cancel();
@@ -91,7 +91,7 @@ async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
     // Dropping the future does too.
     let (send, mut live) = tokio::sync::mpsc::channel(4);
     tokio::select! {
-        end = place.boxes.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
+        end = place.containers.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
         piece = live.recv() => assert!(piece.is_some(), "it says that it has begun"),
     }
     let began = Instant::now();
@@ -115,16 +115,16 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     std::fs::write(place.dir.path().join("workspace/serve-reference"), script).unwrap();
     // What lies in the workspace is never run: it may have come from somebody else.
     std::fs::write(place.dir.path().join("workspace/run.sh"), "touch ran\n").unwrap();
-    let what = ServerBox {
+    let what = ServerContainer {
         owner: Place::owner(),
         image: String::new(),
         volumes: place.volumes(),
         limits: Limits::default(),
     };
-    let one = place.boxes.serve(&what).await.unwrap();
-    let two = place.boxes.serve(&what).await.unwrap();
+    let one = place.containers.serve(&what).await.unwrap();
+    let two = place.containers.serve(&what).await.unwrap();
     assert_ne!(one.address, two.address);
-    assert!(place.boxes.runs(&one).await.unwrap());
+    assert!(place.containers.runs(&one).await.unwrap());
     // It does not listen, and nobody else can listen there in its place.
     for server in [&one, &two] {
         let address = server.address.unwrap();
@@ -142,23 +142,23 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
         assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let end = place.boxes.end(one).await.unwrap();
+    let end = place.containers.end(one).await.unwrap();
     assert_eq!(end.exited, None);
     assert_eq!(text(&end.log), "serve-reference --schema schema.yaml --on-stdin\n");
     assert!(!place.dir.path().join("workspace/ran").exists());
 
     std::fs::write(place.dir.path().join("workspace/serve-reference"), "exit 4\n").unwrap();
-    let three = place.boxes.serve(&what).await.unwrap();
+    let three = place.containers.serve(&what).await.unwrap();
     let began = Instant::now();
-    while place.boxes.runs(&three).await.unwrap() {
+    while place.containers.runs(&three).await.unwrap() {
         assert!(began.elapsed() < Duration::from_mins(1));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_eq!(place.boxes.end(three).await.unwrap().exited.unwrap().code, Some(4));
-    place.boxes.clear("00000000").await.unwrap();
-    assert!(!place.boxes.runs(&two).await.unwrap());
+    assert_eq!(place.containers.end(three).await.unwrap().exited.unwrap().code, Some(4));
+    place.containers.clear("00000000").await.unwrap();
+    assert!(!place.containers.runs(&two).await.unwrap());
 
     std::os::unix::fs::symlink("/etc/passwd", place.dir.path().join("workspace/schema.yaml")).unwrap();
-    let refused = place.boxes.serve(&what).await.unwrap_err().to_string();
+    let refused = place.containers.serve(&what).await.unwrap_err().to_string();
     assert!(refused.contains("not a regular file"), "{refused}");
 }

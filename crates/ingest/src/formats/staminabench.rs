@@ -60,6 +60,8 @@ const TAGS: usize = 50;
 const TAG: usize = 200;
 /// Most scenario folders that are looked into to see whether the place is a run.
 const LOOKED_AT: usize = 5;
+/// Beginning of a trajectory in which its head is looked for, in bytes.
+const HEAD: u64 = 64 << 10;
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -71,13 +73,16 @@ struct Place {
     report: Option<ReportFile>,
     /// Names of the scenario folders, in the order of their numbers; `""` = the place is a scenario itself.
     scenarios: Vec<String>,
+    /// Whether the steps of its tasks were played by themselves: by the settings, or without them by the trajectories.
+    of_steps: bool,
     stamp: Stamp,
 }
 
 impl Place {
     /// Reads `config.yaml` and `report.json`, and lists the scenarios.
     fn open(tree: &Tree, at: &str, report: &mut Report) -> Self {
-        let mut place = Self { config: None, report: None, scenarios: Vec::new(), stamp: Stamp::new() };
+        let mut place =
+            Self { config: None, report: None, scenarios: Vec::new(), of_steps: false, stamp: Stamp::new() };
         let mut config_path = join(at, "config.yaml");
         let mut numbered = Vec::new();
         for entry in tree.list(at) {
@@ -124,6 +129,13 @@ impl Place {
             }
             Err(error) => report.unreadable(&path, &error, "What the run reports of itself is not shown."),
         }
+        place.of_steps = match &place.config {
+            Some(config) => alone::is_run_of_steps(&config.settings),
+            None => place.scenarios.iter().take(LOOKED_AT).any(|name| {
+                let path = join(&join(at, name), "trajectory.json");
+                is_own(tree, &path) && head(tree, &path, HEAD).is_some_and(|head| alone::says_so(&head))
+            }),
+        };
         place
     }
 
@@ -134,7 +146,7 @@ impl Place {
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
         let data_set = said("data_set");
-        let of_steps = alone::is_run_of_steps(&config.settings);
+        let of_steps = self.of_steps;
         let benchmark = benchmark_of(benchmark.as_deref(), data_set.as_deref(), of_steps);
         let mut run = Run::unknown(run_key(at), benchmark);
         run.harness = said("harness")
@@ -247,12 +259,12 @@ fn run_key(at: &str) -> String {
 }
 
 fn benchmark_of(word: Option<&str>, data_set: Option<&str>, of_steps: bool) -> Benchmark {
+    // As a job of Harbor's that played the same folder of tasks.
+    let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
+    if of_steps {
+        return alone::benchmark(name);
+    }
     if word == Some("harbor") {
-        // As a job of Harbor's that played the same folder of tasks.
-        let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
-        if of_steps {
-            return alone::benchmark(name);
-        }
         return Benchmark { key: format!("{}{name}", Benchmark::TASKS), name: format!("Harbor, {name}") };
     }
     let (key, name) = match word {
@@ -308,10 +320,15 @@ fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
     Err(("none".to_owned(), 0))
 }
 
+/// So many bytes from the beginning of a file as text; `None` = it cannot be read.
+fn head(tree: &Tree, path: &str, bytes: u64) -> Option<String> {
+    let (bytes, _) = tree.read_range(path, 0, bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Whether the start of a trajectory says that it is of turns, and not of another harness.
 fn looks_like_ours(tree: &Tree, path: &str) -> bool {
-    let Ok((bytes, _)) = tree.read_range(path, 0, 64 << 10) else { return false };
-    let head = String::from_utf8_lossy(&bytes);
+    let Some(head) = head(tree, path, HEAD) else { return false };
     if head.contains("\"schema_version\"") {
         return head.contains(&format!("\"{}", own::SCHEMA_FAMILY));
     }
@@ -324,8 +341,7 @@ fn looks_like_ours(tree: &Tree, path: &str) -> bool {
 
 /// Whether a trajectory is in our own schema, told from its first bytes: `schema_version` is its first key.
 fn is_own(tree: &Tree, path: &str) -> bool {
-    let Ok((bytes, _)) = tree.read_range(path, 0, 256) else { return false };
-    let head = String::from_utf8_lossy(&bytes);
+    let Some(head) = head(tree, path, 256) else { return false };
     head.find("\"schema_version\"").is_some_and(|at| head[at..].contains(&format!("\"{SCHEMA}\"")))
 }
 
@@ -341,14 +357,24 @@ fn own_stamp(tree: &Tree, folder: &str) -> Stamp {
 }
 
 impl StaminaBench {
-    fn read_scenario(tree: &Tree, at: &str, key: &str, episode: Episode, notes: &mut Notes<'_>) -> Episode {
+    /// The episode of a scenario, and how many attempts a turn of it may have, where its trajectory says so.
+    fn read_scenario(
+        tree: &Tree,
+        at: &str,
+        key: &str,
+        episode: Episode,
+        notes: &mut Notes<'_>,
+    ) -> (Episode, Option<u32>) {
         let folder = if key.is_empty() { at.to_owned() } else { join(at, key) };
         let path = join(&folder, "trajectory.json");
         if is_own(tree, &path) {
             let mut said = own::Trajectory::default();
             notes.read_file();
             match tree.read_json_into(&path, TRAJECTORY_CAP, &mut said) {
-                Ok(()) => return exact::episode(tree, &folder, episode, said, notes),
+                Ok(()) => {
+                    let limit = said.attempt_limit;
+                    return (exact::episode(tree, &folder, episode, said, notes), limit);
+                }
                 Err(error) if error.code() == "json.wrong_type" => notes.warn(Warning::read_differently(
                     &path,
                     "schema.mismatch",
@@ -385,7 +411,7 @@ impl StaminaBench {
                 ));
             }
         }
-        merge::episode(tree, &folder, episode, said, listing, notes)
+        (merge::episode(tree, &folder, episode, said, listing, notes), None)
     }
 }
 
@@ -546,15 +572,40 @@ impl PartReader for ScenarioReader {
             episode.extra = said.extra;
         }
         let mut notes = Notes::new(report);
-        let episode = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
+        let (episode, limit) = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
         notes.finish(&folder);
-        let of_steps = alone::is_of_steps(&episode);
-        let episodes = if of_steps { alone::split(episode) } else { vec![episode] };
-        let identified = episodes.into_iter().map(|episode| {
-            let key = if of_steps { episode.key.clone() } else { part.key.clone() };
-            Reading { run: run_key(at), episode: place.identified(episode, &key) }
+        let path = join(&folder, "trajectory.json");
+        let reading = |episode: Episode, key: &str| Reading {
+            run: run_key(at),
+            episode: place.identified(episode, key),
+        };
+        if !alone::is_of_steps(&episode) {
+            return vec![reading(episode, &part.key)];
+        }
+        if !place.of_steps {
+            report.warn(Warning::skipped(
+                path,
+                "protocol.mismatch",
+                "Its steps were played by themselves (protocol sr), and the run is not one of such steps. They are no chain, so the task is left out.",
+            ));
+            return Vec::new();
+        }
+        let unplayed = alone::most_unplayed(place.scenarios.len());
+        let left_out = alone::left_out(&episode, unplayed);
+        if left_out > 0 {
+            report.warn(Warning::skipped(
+                path,
+                "steps.too_many",
+                format!(
+                    "The task has more steps than are kept of one task. The last {left_out} are left out."
+                ),
+            ));
+        }
+        let steps = alone::split(episode, limit, unplayed).into_iter().map(|step| {
+            let key = step.key.clone();
+            reading(step, &key)
         });
-        identified.collect()
+        steps.collect()
     }
 }
 

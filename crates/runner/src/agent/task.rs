@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use harness::HomeFile;
 use sandbox::images::HARNESS_PROGRAMS;
-use sandbox::{AgentBox, BoxEnd, FilesLeft, OpenTask, Packed, SandboxError, TaskCommand};
+use sandbox::{AgentContainer, ContainerEnd, FilesLeft, OpenTask, Packed, SandboxError, TaskCommand};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -75,10 +75,10 @@ pub(super) async fn run(
     container: &OpenTask,
     user: Option<&str>,
     workspace: &str,
-    what: &AgentBox,
+    what: &AgentContainer,
     stop: &CancellationToken,
     live: mpsc::Sender<Bytes>,
-) -> Result<BoxEnd, SandboxError> {
+) -> Result<ContainerEnd, SandboxError> {
     let begin = ["/bin/sh", "-c", BEGIN, "sh"].map(str::to_owned);
     let command = TaskCommand {
         argv: begin.into_iter().chain(what.argv.iter().cloned()).collect(),

@@ -159,7 +159,7 @@ impl Trial<'_> {
                 Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
                     session = None;
                 }
-                Err(NotCalled::Boxes(error)) => {
+                Err(NotCalled::Containers(error)) => {
                     if is_first {
                         // One that could not be started has not worked.
                         self.was_played = !self.container()?.is_running().await?;
@@ -200,7 +200,7 @@ impl Trial<'_> {
                 self.play.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
-            Fault::Boxes { why, gone } => {
+            Fault::Containers { why, gone } => {
                 Broken::Engine(SandboxError::Engine { doing: "call the agent", why, gone })
             }
             // A program that has started before was made unusable by its agent.

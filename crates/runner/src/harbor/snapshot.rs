@@ -1,7 +1,7 @@
 //! Attempts at a step that are independent of each other: each begins from the same snapshot of the container.
 
 use model::EndReason;
-use sandbox::{Boxes, SandboxError, TaskBox};
+use sandbox::{Containers, SandboxError, TaskContainer};
 
 use super::trial::Trial;
 use crate::live::Phase;
@@ -41,10 +41,10 @@ impl Trial<'_> {
             container.close().await?;
         }
         let link = self.play.link().await;
-        let (Boxes::Engine(engine), Some(what)) = (&link.boxes, &self.what) else {
+        let (Containers::Engine(engine), Some(what)) = (&link.containers, &self.what) else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
-        let what = TaskBox { image: before.image.clone(), ..what.clone() };
+        let what = TaskContainer { image: before.image.clone(), ..what.clone() };
         self.container = Some(engine.open_task(&what).await?);
         self.known = before.known.clone();
         (self.was_played, self.was_verified) = (before.was_played, before.was_verified);
@@ -54,10 +54,10 @@ impl Trial<'_> {
     /// Takes away what the trial has in the engine beside its container.
     pub(super) async fn forget(&self) {
         let link = self.play.link().await;
-        if let Err(error) = link.boxes.release(&self.owner).await {
+        if let Err(error) = link.containers.release(&self.owner).await {
             tracing::warn!(%error, "the way of a task to the gateway could not be removed");
         }
-        if let Boxes::Engine(engine) = &link.boxes
+        if let Containers::Engine(engine) = &link.containers
             && self.play.settings.restore_before_try
             && let Err(error) = engine.remove_snapshots(&self.owner).await
         {

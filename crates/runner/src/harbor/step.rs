@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use files::join;
 use model::EndReason;
-use sandbox::{BoxEnd, FileLeft, Packed, SandboxError, TaskCommand};
+use sandbox::{ContainerEnd, FileLeft, Packed, SandboxError, TaskCommand};
 
 use super::call::CallLeft;
 use super::file::{Health, StepFile};
@@ -43,7 +43,7 @@ const SAID: usize = 500;
 #[derive(Default)]
 pub(super) struct Played {
     /// What the player printed.
-    pub(super) agent: BoxEnd,
+    pub(super) agent: ContainerEnd,
     pub(super) agent_seconds: Option<f64>,
     /// What the verifier printed, both streams in one; `None` = there was none.
     pub(super) tests: Option<Vec<u8>>,
@@ -347,7 +347,7 @@ impl Trial<'_> {
         user: Option<&str>,
         env: &[(String, String)],
         seconds: u64,
-    ) -> Result<BoxEnd, Broken> {
+    ) -> Result<ContainerEnd, Broken> {
         self.command_in(self.file.workdir.as_deref(), script, user, env, seconds).await
     }
 
@@ -359,7 +359,7 @@ impl Trial<'_> {
         user: Option<&str>,
         env: &[(String, String)],
         seconds: u64,
-    ) -> Result<BoxEnd, Broken> {
+    ) -> Result<ContainerEnd, Broken> {
         let folder = folder.map(str::to_owned);
         let (env, user) = (env.to_vec(), user.map(str::to_owned));
         let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
@@ -450,7 +450,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn ended(end: &BoxEnd) -> String {
+fn ended(end: &ContainerEnd) -> String {
     match end.exit.code {
         _ if end.exit.timed_out => "took too long".to_owned(),
         Some(code) => format!("exited with code {code}"),

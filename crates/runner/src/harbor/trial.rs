@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use files::Tree;
 use gateway::{Scope, StopReason, oracle};
 use model::{EndReason, Verdict};
-use sandbox::{Boxes, Engine, OpenTask, Owner, Packed, SandboxError, TaskBox, TaskCommand};
+use sandbox::{Containers, Engine, OpenTask, Owner, Packed, SandboxError, TaskCommand, TaskContainer};
 use sha2::Digest as _;
 
 use super::file::{StepFile, TaskFile};
@@ -50,7 +50,7 @@ pub(super) struct Trial<'a> {
     pub(super) status: Arc<Status>,
     pub(super) container: Option<OpenTask>,
     /// What its container is opened from.
-    pub(super) what: Option<TaskBox>,
+    pub(super) what: Option<TaskContainer>,
     /// The step that is played, from 1.
     pub(super) number: u32,
     /// The attempt at it, from 1.
@@ -316,7 +316,7 @@ impl Trial<'_> {
     /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
     async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
         let link = self.play.link().await;
-        let Boxes::Engine(engine) = &link.boxes else {
+        let Containers::Engine(engine) = &link.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let image = match &self.file.image {
@@ -353,7 +353,7 @@ impl Trial<'_> {
                 engine.task_with_harness(&image, harness, &limits, &self.play.stop).await?
             }
         };
-        let what = TaskBox { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
+        let what = TaskContainer { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
         let container = engine.open_task(&what).await?;
         self.what = Some(what);
         let mut logs = Packed::changed_now();

@@ -6,7 +6,7 @@ use super::SettingsError;
 use super::secrets::is_secret_name;
 
 const KEY: &str = "docker.extra_docker_args";
-const KNOWN: &str = "-u USER, -e NAME=VALUE, -v HOST:BOX, --add-host NAME:ADDRESS";
+const KNOWN: &str = "-u USER, -e NAME=VALUE, -v HOST:CONTAINER, --add-host NAME:ADDRESS";
 
 /// Splits a line into words as a shell does: blanks, `'…'`, `"…"` and `\`. Nothing is expanded.
 pub fn split_arguments(line: &str) -> Result<Vec<String>, String> {

@@ -12,7 +12,7 @@ use super::{Wanted, recipe};
 use crate::engine::{failed, status};
 use crate::output::Kept;
 use crate::owner::{labels, unique_name};
-use crate::volumes::box_user;
+use crate::volumes::container_user;
 use crate::{Engine, SandboxError};
 
 /// No check takes longer, also where a program compiles itself at its first start.
@@ -110,7 +110,7 @@ impl Engine {
     ) -> Result<(Option<i64>, String), SandboxError> {
         let name = unique_name("images", "trial", "test");
         let tried = tokio::time::timeout(PATIENCE, self.attempt(&name, image, command)).await;
-        self.remove_box(&name).await?;
+        self.remove_container(&name).await?;
         tried.unwrap_or_else(|_| Ok((None, format!("no end after {} s", PATIENCE.as_secs()))))
     }
 
@@ -120,7 +120,7 @@ impl Engine {
         image: &str,
         command: &[String],
     ) -> Result<(Option<i64>, String), SandboxError> {
-        let (uid, gid) = box_user();
+        let (uid, gid) = container_user();
         let room = |size: &str| format!("rw,exec,nosuid,nodev,mode=1777,size={size}");
         let body = ContainerCreateBody {
             image: Some(image.to_owned()),

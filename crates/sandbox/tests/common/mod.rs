@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sandbox::{
-    AgentBox, BoxEnd, Boxes, Engine, ExtraArgs, GatewayPlace, Limits, Owner, Reach, ServerBox, Volumes,
+    AgentContainer, ContainerEnd, Containers, Engine, ExtraArgs, GatewayPlace, Limits, Owner, Reach,
+    ServerContainer, Volumes,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -18,7 +19,7 @@ pub(crate) fn image() -> String {
 /// An engine, a run of its own and two folders; cleared by [`Place::clear`].
 pub(crate) struct Place {
     pub(crate) engine: Engine,
-    pub(crate) boxes: Boxes,
+    pub(crate) containers: Containers,
     pub(crate) owner: Owner,
     pub(crate) volumes: Volumes,
     pub(crate) dir: tempfile::TempDir,
@@ -36,7 +37,7 @@ impl Place {
         std::fs::create_dir(&volumes.home).unwrap();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         Self {
-            boxes: Boxes::Engine(engine.clone()),
+            containers: Containers::Engine(engine.clone()),
             engine,
             owner: Owner {
                 run: format!("{:04x}{count:04x}", std::process::id() & 0xffff),
@@ -60,8 +61,8 @@ impl Place {
         }
     }
 
-    pub(crate) fn shell(&self, script: &str) -> AgentBox {
-        AgentBox {
+    pub(crate) fn shell(&self, script: &str) -> AgentContainer {
+        AgentContainer {
             owner: self.owner.clone(),
             image: image(),
             argv: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
@@ -73,9 +74,9 @@ impl Place {
         }
     }
 
-    pub(crate) fn server(&self, script: &str) -> ServerBox {
+    pub(crate) fn server(&self, script: &str) -> ServerContainer {
         std::fs::write(self.volumes.workspace.join("run.sh"), script).unwrap();
-        ServerBox {
+        ServerContainer {
             owner: self.owner.clone(),
             image: image(),
             volumes: self.volumes.clone(),
@@ -85,21 +86,21 @@ impl Place {
 
     /// Makes what the run needs before its first container, as a run does.
     pub(crate) async fn prepare(&self) -> GatewayPlace {
-        self.prepare_by(&self.boxes).await
+        self.prepare_by(&self.containers).await
     }
 
     /// The same by another engine.
-    pub(crate) async fn prepare_by(&self, boxes: &Boxes) -> GatewayPlace {
-        boxes.prepare(&self.owner.run, Reach::Gateway, &self.dir.path().join("gateway")).await.unwrap()
+    pub(crate) async fn prepare_by(&self, containers: &Containers) -> GatewayPlace {
+        containers.prepare(&self.owner.run, Reach::Gateway, &self.dir.path().join("gateway")).await.unwrap()
     }
 
-    pub(crate) async fn run(&self, what: &AgentBox) -> BoxEnd {
-        self.boxes.agent(what, CancellationToken::new(), None).await.unwrap()
+    pub(crate) async fn run(&self, what: &AgentContainer) -> ContainerEnd {
+        self.containers.agent(what, CancellationToken::new(), None).await.unwrap()
     }
 
     /// Takes the run's things away and checks that nothing of it is left in the engine.
     pub(crate) async fn clear(self) {
-        self.boxes.clear(&self.owner.run).await.unwrap();
+        self.containers.clear(&self.owner.run).await.unwrap();
         let left = self.engine.leftovers().await.unwrap();
         assert!(left.iter().all(|left| left.run != self.owner.run), "{left:?}");
     }

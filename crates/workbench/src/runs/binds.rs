@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn only_boxes_have_binds() {
+    fn only_containers_have_binds() {
         let of = |docker: bool| {
             let values = [
                 "agent=MOCK".to_owned(),

@@ -86,7 +86,7 @@ impl Workbench {
         // Who lets the endpoint be asked is about to begin.
         let (pack_check, pack) = planned::pack(settings, &self.runs.packs, call);
         let runtime = runtime()?;
-        let (engine, images, leftovers, is_guarded) = runtime.block_on(boxes(settings));
+        let (engine, images, leftovers, is_guarded) = runtime.block_on(containers(settings));
         checks.push(engine);
         checks.extend(images);
         checks.extend(planned::harness(settings));
@@ -153,7 +153,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
 }
 
 /// Engine, image, what dead runs left in the engine, and whether containers of servers are kept from services of this machine.
-async fn boxes(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>, bool) {
+async fn containers(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>, bool) {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
         let check = Check::new("engine", TITLE, CheckState::Ok, "not needed: plain processes");
@@ -353,7 +353,8 @@ fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Check {
     let turns = estimate.map_or(0, |estimate| estimate.turns);
     let episodes = estimate.map_or(u32::MAX, |estimate| estimate.episodes.max(1));
     let at_once = u64::from(settings.batch_size.min(episodes));
-    let boxes = if settings.use_docker { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
+    let containers =
+        if settings.use_docker { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
     if free < LEAST_DISK {
         return Check::new("disk", TITLE, CheckState::Fail, value)
             .says(format!("At least {} are needed to begin. Free some space.", bytes(LEAST_DISK)));
@@ -374,12 +375,12 @@ fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Check {
             check
         };
     }
-    if results + boxes > free {
+    if results + containers > free {
         return Check::new("disk", TITLE, CheckState::Warn, value).says(format!(
-            "{at_once} agents at once may fill {} each, and their boxes are kept {COPIES} times: {} at most. Play fewer at \
+            "{at_once} agents at once may fill {} each, and their containers are kept {COPIES} times: {} at most. Play fewer at \
              once, or lower limits.disk_gib.",
             bytes(settings.limits.disk),
-            bytes(boxes)
+            bytes(containers)
         ));
     }
     Check::new("disk", TITLE, CheckState::Ok, value)
@@ -417,7 +418,7 @@ fn arguments(settings: &RunSettings) -> Option<Check> {
     let ignored = settings.extra.ignored();
     (settings.use_docker && !ignored.is_empty()).then(|| {
         Check::new("arguments", "Container arguments", CheckState::Warn, ignored.join(" ")).says(
-            "This is not obeyed: boxes run as the user to whom their folders belong, and HOME is a folder of the episode, in \
+            "This is not obeyed: containers run as the user to whom their folders belong, and HOME is a folder of the episode, in \
              which the session of the agent goes on.",
         )
     })

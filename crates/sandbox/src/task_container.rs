@@ -43,7 +43,7 @@ const LEAST_MEMORY: u64 = 6 << 20;
 
 /// A container to be opened.
 #[derive(Debug, Clone)]
-pub struct TaskBox {
+pub struct TaskContainer {
     /// Whose.
     pub owner: Owner,
     /// Image name.
@@ -78,7 +78,7 @@ impl Engine {
     ///
     /// Errors: [`SandboxError::NoImage`], or what the engine says; a container whose own program ends at once is one of
     /// [`SandboxError::Image`], and so is an image with which no task is played ([`Engine::fits_tasks`]).
-    pub async fn open_task(&self, what: &TaskBox) -> Result<OpenTask, SandboxError> {
+    pub async fn open_task(&self, what: &TaskContainer) -> Result<OpenTask, SandboxError> {
         self.fits_tasks(&what.image, false).await?;
         self.remove_stale(&what.owner, "task").await?;
         let run = &what.owner.run;
@@ -97,7 +97,7 @@ impl Engine {
         let name = unique_name(run, &what.owner.episode, "task");
         let opened = self.open(&name, what, mode, relay).await;
         if opened.is_err() {
-            self.remove_box(&name).await?;
+            self.remove_container(&name).await?;
         }
         opened
     }
@@ -105,7 +105,7 @@ impl Engine {
     async fn open(
         &self,
         name: &str,
-        what: &TaskBox,
+        what: &TaskContainer,
         mode: String,
         relay: Option<String>,
     ) -> Result<OpenTask, SandboxError> {
@@ -287,7 +287,7 @@ impl OpenTask {
     pub async fn close(mut self) -> Result<(), SandboxError> {
         self.watching.abort();
         self.closed = true;
-        self.engine.remove_box(&self.name).await
+        self.engine.remove_container(&self.name).await
     }
 
     /// Why the container was ended from outside, if it was.
@@ -300,7 +300,7 @@ impl OpenTask {
         &self,
         what: &TaskCommand,
         stop: &CancellationToken,
-    ) -> Result<crate::BoxEnd, SandboxError> {
+    ) -> Result<crate::ContainerEnd, SandboxError> {
         exec::run(self, what, stop, None).await
     }
 
@@ -310,7 +310,7 @@ impl OpenTask {
         what: &TaskCommand,
         stop: &CancellationToken,
         live: mpsc::Sender<Bytes>,
-    ) -> Result<crate::BoxEnd, SandboxError> {
+    ) -> Result<crate::ContainerEnd, SandboxError> {
         let end = exec::run(self, what, stop, Some(live)).await?;
         match &self.relay {
             Some(relay) if !end.exit.stopped => self.engine.had_its_way(relay, end).await,
@@ -329,7 +329,7 @@ impl Drop for OpenTask {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let (engine, name) = (self.engine.clone(), std::mem::take(&mut self.name));
             runtime.spawn(async move {
-                if let Err(error) = engine.remove_box(&name).await {
+                if let Err(error) = engine.remove_container(&name).await {
                     tracing::warn!(%error, name, "a container of a task could not be removed");
                 }
             });

@@ -9,11 +9,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::OpenTask;
-use crate::agent_box::Printed;
+use crate::agent_container::Printed;
 use crate::container::{GRACE, WALL};
 use crate::disk::{self, Full};
 use crate::engine::{failed, status};
-use crate::{BoxEnd, BoxExit, SandboxError};
+use crate::{ContainerEnd, ContainerExit, SandboxError};
 
 /// How often it is asked whether the command still runs: first and at most. A process in the background may keep the output
 /// of a command open that has ended.
@@ -46,7 +46,7 @@ pub(super) async fn run(
     what: &TaskCommand,
     stop: &CancellationToken,
     live: Option<mpsc::Sender<Bytes>>,
-) -> Result<BoxEnd, SandboxError> {
+) -> Result<ContainerEnd, SandboxError> {
     let docker = &task.engine.docker;
     let seconds = what.seconds.max(1);
     let command = ["/bin/sh", "-c", WALL].map(str::to_owned).into_iter();
@@ -81,7 +81,7 @@ pub(super) async fn run(
         });
     };
     let mut printed = Printed::new(task.limits.output, live);
-    let mut exit = BoxExit::default();
+    let mut exit = ContainerExit::default();
     let mut reading = true;
     let mut look = FIRST_LOOK;
     let backstop = Duration::from_secs(seconds.saturating_add(BACKSTOP));
@@ -136,13 +136,13 @@ pub(super) async fn run(
 }
 
 /// The end of a command whose container is gone before it.
-fn ended_with_container(task: &OpenTask) -> Result<BoxEnd, SandboxError> {
+fn ended_with_container(task: &OpenTask) -> Result<ContainerEnd, SandboxError> {
     match task.full() {
         Some(Full::Limit) => {
-            let exit = BoxExit { disk_full: true, ..BoxExit::default() };
-            Ok(BoxEnd { exit, ..BoxEnd::default() })
+            let exit = ContainerExit { disk_full: true, ..ContainerExit::default() };
+            Ok(ContainerEnd { exit, ..ContainerEnd::default() })
         }
         Some(Full::Host { path, free }) => Err(disk::no_room(path, free)),
-        None => Ok(BoxEnd::default()),
+        None => Ok(ContainerEnd::default()),
     }
 }

@@ -13,13 +13,14 @@ use futures_util::StreamExt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::agent_box::{NEWS_LAG, News, give_volumes};
+use crate::agent_container::{NEWS_LAG, News, give_volumes};
 use crate::container::{Network, Plan, State};
 use crate::disk::Full;
 use crate::output::Kept;
 use crate::owner::unique_name;
 use crate::{
-    BoxExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerBox, ServerEnd, disk, network,
+    ContainerExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerContainer, ServerEnd, disk,
+    network,
 };
 
 /// What servers in containers listen on, each on the next: below the ports that kernels give to clients.
@@ -64,7 +65,7 @@ impl Drop for Served {
 }
 
 impl Engine {
-    pub(crate) async fn serve(&self, what: &ServerBox) -> Result<ServerAt, SandboxError> {
+    pub(crate) async fn serve(&self, what: &ServerContainer) -> Result<ServerAt, SandboxError> {
         let run = &what.owner.run;
         let network = network::servers(run);
         self.network(run, &network, true).await?;
@@ -84,7 +85,7 @@ impl Engine {
                     // It may be the network that is gone: it is looked for next time.
                     engine.networks.lock().await.forget(&what.owner.run);
                     // Here and now, and not when there is time: it may have been made, and the program may end next.
-                    if engine.remove_box(&name).await.is_ok() {
+                    if engine.remove_container(&name).await.is_ok() {
                         guard.claim();
                     }
                     Err(error)
@@ -105,7 +106,7 @@ impl Engine {
 
     async fn start_server(
         &self,
-        what: &ServerBox,
+        what: &ServerContainer,
         name: &str,
         network: &str,
     ) -> Result<ServerAt, SandboxError> {
@@ -166,24 +167,24 @@ impl Engine {
             (Ok(Some(state)), Some(served)) => was_lost(state, served).await,
             _ => false,
         };
-        let removed = self.remove_box(&server.id).await;
+        let removed = self.remove_container(&server.id).await;
         let exited = match state? {
             Some(state) if state.running => None,
-            Some(_) if is_lost => Some(BoxExit::default()),
+            Some(_) if is_lost => Some(ContainerExit::default()),
             Some(state) => {
                 let full = served.as_ref().is_some_and(|served| served.full.get().is_some());
                 let late = served
                     .as_ref()
                     .is_some_and(|served| served.began.elapsed().as_secs() >= served.limits.seconds);
-                Some(BoxExit {
+                Some(ContainerExit {
                     code: state.code,
                     out_of_memory: state.out_of_memory,
                     disk_full: full,
                     timed_out: late && !full && matches!(state.code, Some(124 | 137)),
-                    ..BoxExit::default()
+                    ..ContainerExit::default()
                 })
             }
-            None => Some(BoxExit::default()),
+            None => Some(ContainerExit::default()),
         };
         removed?;
         if let Some(Full::Host { path, free }) = served.as_ref().and_then(|served| served.full.get()) {
@@ -232,7 +233,7 @@ async fn listen(engine: Engine, name: String, tell: watch::Sender<Heard>) {
 }
 
 /// A server may fill the disk just as an agent may.
-async fn watch_disk(engine: Engine, name: String, what: ServerBox, full: Arc<OnceLock<Full>>) {
+async fn watch_disk(engine: Engine, name: String, what: ServerContainer, full: Arc<OnceLock<Full>>) {
     let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
     tracing::warn!(?why, name, "a server container has used up its disk");
     let _ = full.set(why);
@@ -261,7 +262,7 @@ impl Drop for Unclaimed {
         let engine = self.engine.clone();
         runtime.spawn(async move {
             engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
-            if let Err(error) = engine.remove_box(&name).await {
+            if let Err(error) = engine.remove_container(&name).await {
                 tracing::warn!(%error, name, "a server container was left behind");
             }
         });

@@ -25,7 +25,7 @@ async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
     assert!(!end.exit.timed_out && !end.exit.out_of_memory && !end.exit.disk_full && !end.exit.stopped);
     let stdout = text(&end.stdout);
     let lines: Vec<&str> = stdout.lines().collect();
-    let (uid, _) = sandbox::box_user();
+    let (uid, _) = sandbox::container_user();
     assert_eq!(lines[..4], ["/workspace", "/agent", "yes", &uid.to_string()], "{stdout}");
     assert!(lines[4].contains("init"), "the first process reaps the others: {stdout}");
     assert_eq!(lines[5..7], ["256", "0"], "{stdout}");
@@ -46,7 +46,7 @@ async fn a_missing_image_and_a_missing_program_are_told_apart() {
     let place = Place::new().await;
     let mut what = place.shell("true");
     what.image = "stamina/there-is-none:1".to_owned();
-    let error = place.boxes.agent(&what, CancellationToken::new(), None).await.unwrap_err();
+    let error = place.containers.agent(&what, CancellationToken::new(), None).await.unwrap_err();
     assert!(matches!(&error, SandboxError::NoImage { image } if image == &what.image), "{error}");
     assert!(error.hint().unwrap().contains("stamina images build there-is-none"));
 
@@ -59,12 +59,12 @@ async fn a_missing_image_and_a_missing_program_are_told_apart() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn the_caller_stops_a_box_and_output_is_seen_as_it_comes() {
+async fn the_caller_stops_a_container_and_output_is_seen_as_it_comes() {
     let place = Place::new().await;
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     let what = place.shell("trap 'echo bye; exit 3' TERM; echo ready; sleep 1000 & wait");
-    let running = place.boxes.agent(&what, stop.clone(), Some(send));
+    let running = place.containers.agent(&what, stop.clone(), Some(send));
     let watching = async {
         let first = live.recv().await.unwrap();
         stop.cancel();
@@ -82,13 +82,13 @@ async fn the_caller_stops_a_box_and_output_is_seen_as_it_comes() {
 
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn dropping_the_future_removes_the_box() {
+async fn dropping_the_future_removes_the_container() {
     let place = Place::new().await;
     let what = place.shell("echo ready; sleep 1000");
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     // Dropped once it says that it runs.
     tokio::select! {
-        end = place.boxes.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
+        end = place.containers.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
         piece = live.recv() => assert!(piece.is_some(), "it says that it has begun"),
     }
     let began = Instant::now();
@@ -112,23 +112,23 @@ async fn a_server_answers_from_outside_and_tells_how_it_ended() {
         "echo listening on $PORT\nexec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"0.0.0.0\", \
          LocalPort => $ENV{PORT}, Listen => 5, ReuseAddr => 1) or die $!; while ($c = $s->accept) { print $c \"hello\"; close $c }'\n",
     );
-    let at = place.boxes.serve(&server).await.unwrap();
+    let at = place.containers.serve(&server).await.unwrap();
     let address = at.address.unwrap();
     let answer = ask(address).await;
     assert_eq!(answer, "hello");
-    assert!(place.boxes.runs(&at).await.unwrap());
-    let end = place.boxes.end(at).await.unwrap();
+    assert!(place.containers.runs(&at).await.unwrap());
+    let end = place.containers.end(at).await.unwrap();
     assert_eq!(end.exited, None);
     assert_eq!(text(&end.log), format!("listening on {}\n", address.port()));
 
-    let at = place.boxes.serve(&place.server("echo no; exit 3\n")).await.unwrap();
+    let at = place.containers.serve(&place.server("echo no; exit 3\n")).await.unwrap();
     assert_ne!(at.address, Some(address), "what is still asked of the one before does not come here");
     let began = Instant::now();
-    while place.boxes.runs(&at).await.unwrap() {
+    while place.containers.runs(&at).await.unwrap() {
         assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let end = place.boxes.end(at).await.unwrap();
+    let end = place.containers.end(at).await.unwrap();
     assert_eq!(end.exited.unwrap().code, Some(3));
     assert_eq!(text(&end.log), "no\n");
     place.clear().await;
@@ -153,7 +153,7 @@ async fn ask(address: std::net::SocketAddr) -> String {
 /// What a container costs beside what runs in it. Printed rather than bounded: the machine may be busy with anything.
 #[tokio::test]
 #[ignore = "needs a container engine"]
-async fn what_boxes_cost() {
+async fn what_containers_cost() {
     let place = Place::new().await;
     place.prepare().await;
     let rounds = 5;
@@ -165,8 +165,8 @@ async fn what_boxes_cost() {
     let server = place.server("exec sleep 1000\n");
     let began = Instant::now();
     for _ in 0..rounds {
-        let at = place.boxes.serve(&server).await.unwrap();
-        place.boxes.end(at).await.unwrap();
+        let at = place.containers.serve(&server).await.unwrap();
+        place.containers.end(at).await.unwrap();
     }
     let server = began.elapsed() / rounds;
     // Shown with --nocapture.
@@ -201,18 +201,18 @@ async fn a_guarded_server_reaches_nothing_of_the_host() {
             "host=$(hostname -I | sed 's/[.][0-9]* *$/.1/'); \
              timeout 3 bash -c \"exec 3<>/dev/tcp/$host/{port}\" && echo reached || echo not\n"
         );
-        let server = place.boxes.serve(&place.server(&script)).await.unwrap();
+        let server = place.containers.serve(&place.server(&script)).await.unwrap();
         let began = Instant::now();
-        while place.boxes.runs(&server).await.unwrap() {
+        while place.containers.runs(&server).await.unwrap() {
             assert!(began.elapsed() < Duration::from_mins(2));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        text(&place.boxes.end(server).await.unwrap().log).lines().last().unwrap_or_default().to_owned()
+        text(&place.containers.end(server).await.unwrap().log).lines().last().unwrap_or_default().to_owned()
     };
     assert_eq!(reached().await, "reached", "before it is guarded");
-    assert!(place.boxes.guard(&run).await.unwrap());
+    assert!(place.containers.guard(&run).await.unwrap());
     // Again, as where an engine has been away: no rule comes twice.
-    assert!(place.boxes.guard(&run).await.unwrap());
+    assert!(place.containers.guard(&run).await.unwrap());
     assert_eq!(reached().await, "not");
     let rules = || {
         let listed =
@@ -257,14 +257,16 @@ async fn every_gateway_has_a_socket_that_relays_can_reach() {
         "whatever the umask is"
     );
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let error = place.boxes.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
+    let error =
+        place.containers.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
     assert!(error.to_string().contains("Permission"), "{error}");
     // One that nobody listens at, as in a folder that another machine shares.
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     let GatewayPlace::Socket { path, .. } = &second else { panic!("{second:?}") };
     drop(std::os::unix::net::UnixListener::bind(path).unwrap());
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
-    let error = place.boxes.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
+    let error =
+        place.containers.agent(&place.shell("true"), CancellationToken::new(), None).await.unwrap_err();
     assert!(error.to_string().contains("refused"), "{error}");
     place.clear().await;
 }

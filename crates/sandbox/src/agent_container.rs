@@ -16,8 +16,8 @@ use crate::disk::{self, Full};
 use crate::output::Kept;
 use crate::owner::unique_name;
 use crate::snapshot::give_to;
-use crate::volumes::box_user;
-use crate::{AgentBox, BoxEnd, BoxExit, Engine, Reach, SandboxError, Volumes, network};
+use crate::volumes::container_user;
+use crate::{AgentContainer, ContainerEnd, ContainerExit, Engine, Reach, SandboxError, Volumes, network};
 
 /// After the wall limit and its grace: what the container has left to end by itself before it is ended from outside.
 const BACKSTOP: u64 = GRACE + 5;
@@ -30,10 +30,10 @@ pub(crate) const NEWS_LAG: Duration = Duration::from_millis(300);
 impl Engine {
     pub(crate) async fn agent(
         &self,
-        what: &AgentBox,
+        what: &AgentContainer,
         stop: CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
-    ) -> Result<BoxEnd, SandboxError> {
+    ) -> Result<ContainerEnd, SandboxError> {
         // The container is looked after by a task of its own: when this future is dropped in the middle, the token is
         // cancelled and the task still ends and removes the container.
         let token = stop.child_token();
@@ -48,10 +48,10 @@ impl Engine {
 
     async fn agent_to_end(
         &self,
-        what: &AgentBox,
+        what: &AgentContainer,
         stop: &CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
-    ) -> Result<BoxEnd, SandboxError> {
+    ) -> Result<ContainerEnd, SandboxError> {
         let run = &what.owner.run;
         // First: some engines do not remove a relay that has a container beside it.
         self.remove_stale(&what.owner, "agent").await?;
@@ -96,7 +96,7 @@ impl Engine {
         };
         // Also where starting it failed: it may have been made. An engine that is gone cannot remove it now; the next
         // container of the episode or the next start does.
-        match (ended, self.remove_box(&name).await) {
+        match (ended, self.remove_container(&name).await) {
             (Ok(_), Err(error)) => Err(error),
             (ended, _) => ended,
         }
@@ -104,7 +104,11 @@ impl Engine {
 
     /// The end of a container that could reach the gateway to its end. What an agent does without is not its own; but a relay that
     /// needs more memory than all its connections can is one that its agent has filled.
-    pub(crate) async fn had_its_way(&self, relay: &str, mut end: BoxEnd) -> Result<BoxEnd, SandboxError> {
+    pub(crate) async fn had_its_way(
+        &self,
+        relay: &str,
+        mut end: ContainerEnd,
+    ) -> Result<ContainerEnd, SandboxError> {
         match self.state(relay).await? {
             Some(state) if state.running => return Ok(end),
             Some(state) if state.out_of_memory => {
@@ -128,11 +132,11 @@ impl Engine {
         since: Instant,
         stop: &CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
-    ) -> Result<BoxEnd, SandboxError> {
+    ) -> Result<ContainerEnd, SandboxError> {
         let name = plan.name;
         let began = Instant::now();
         let mut printed = Printed::new(plan.limits.output, live);
-        let mut exit = BoxExit::default();
+        let mut exit = ContainerExit::default();
         let mut host_full = None;
 
         let mut ended = pin!(self.ended(name));
@@ -178,7 +182,7 @@ impl Engine {
                     tokio::spawn(async move {
                         if let Err(error) = engine.stop(&name, STOP_GRACE).await {
                             tracing::warn!(%error, name, "a container could not be stopped, so it is removed");
-                            let _ = engine.remove_box(&name).await;
+                            let _ = engine.remove_container(&name).await;
                         }
                     });
                 }
@@ -209,7 +213,7 @@ impl Engine {
             }
         }
         if lost {
-            exit = BoxExit::default();
+            exit = ContainerExit::default();
         }
         // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
         let wall_code = matches!(exit.code, Some(124 | 137));
@@ -251,7 +255,7 @@ pub(crate) enum News {
 }
 
 /// Whether a signal from outside is our own.
-fn ended_by_us(exit: &BoxExit) -> bool {
+fn ended_by_us(exit: &ContainerExit) -> bool {
     exit.stopped || exit.disk_full || exit.timed_out
 }
 
@@ -260,7 +264,7 @@ pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> 
     if !rustix::process::getuid().is_root() {
         return Ok(());
     }
-    let (uid, gid) = box_user();
+    let (uid, gid) = container_user();
     for folder in [volumes.workspace.clone(), volumes.home.clone()] {
         let path = folder.display().to_string();
         let given = tokio::task::spawn_blocking(move || give_to(&folder, uid, gid)).await;
@@ -311,8 +315,8 @@ impl Printed {
         }
     }
 
-    pub(crate) fn into_end(self, exit: BoxExit, seconds: f64) -> BoxEnd {
-        BoxEnd {
+    pub(crate) fn into_end(self, exit: ContainerExit, seconds: f64) -> ContainerEnd {
+        ContainerEnd {
             exit,
             output_bytes: self.stdout.total() + self.stderr.total(),
             stdout: self.stdout.into_bytes(),
