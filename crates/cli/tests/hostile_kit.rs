@@ -321,6 +321,24 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
             }),
         ),
         (
+            "a task of very many steps that says much",
+            Box::new(|run| {
+                let config = "agent: MINI_SWE\nbenchmark: HARBOR\nharbor:\n  protocol: sr\n";
+                fs::write(run.join("config.yaml"), config).expect("a file");
+                let list = vec!["1234567"; 250].join(",");
+                let fields: String = (0..60).map(|n| format!("\"field{n}\":[{list}],")).collect();
+                for task in 0..4 {
+                    let text = format!(
+                        "{{\"schema_version\":\"stamina-lab/1\",\"planned_turns\":4000000000,\"task\":\"t{task}\",\
+                         \"protocol\":\"sr\",{fields}\"turns\":[]}}"
+                    );
+                    let folder = run.join(format!("scenario_{task}"));
+                    fs::create_dir_all(&folder).expect("a folder");
+                    fs::write(folder.join("trajectory.json"), text).expect("a file");
+                }
+            }),
+        ),
+        (
             "pipes in the place of files",
             Box::new(|run| {
                 for name in ["config.yaml", "report.json", "scenario_0/trajectory.json"] {

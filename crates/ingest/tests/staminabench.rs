@@ -872,6 +872,53 @@ fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {
     }
 }
 
+/// A task of two steps, of which the first failed three tries and the second its first of three.
+const STEPS: &str = r#"{"schema_version": "stamina-lab/1", "scenario": "scenario_0", "planned_turns": 3, "attempt_limit": 3,
+    "task": "parser", "protocol": "sr", "turns": [
+    {"turn": 1, "step": "one", "attempts": [{"attempt": 1, "verdict": "failed", "end_reason": "tests_failed"},
+      {"attempt": 2, "verdict": "failed", "end_reason": "tests_failed"},
+      {"attempt": 3, "verdict": "failed", "end_reason": "tests_failed"}]},
+    {"turn": 2, "step": "two", "attempts": [{"attempt": 1, "verdict": "failed", "end_reason": "tests_failed"}]}]}"#;
+
+#[test]
+fn a_step_by_itself_is_not_decided_between_its_attempts() {
+    let config = "agent: MINI_SWE\nbenchmark: HARBOR\nharbor:\n  protocol: sr\n  attempt_limit: 3\n";
+    let read = written(&[("config.yaml", config), ("scenario_0/trajectory.json", STEPS)]);
+    let ends: Vec<_> = read.episodes.iter().map(|e| (e.scenario.as_str(), e.end().1)).collect();
+    assert_eq!(
+        ends,
+        [
+            ("parser/one", EndReason::TestsFailed),
+            ("parser/two", EndReason::Unfinished),
+            ("parser/step 3", EndReason::Unfinished)
+        ]
+    );
+    assert_eq!(read.run.benchmark.key, "harbor-sr:adhoc");
+}
+
+#[test]
+fn a_task_of_steps_that_lies_alone_is_no_chain_and_enters_no_run_of_chains() {
+    // Its own folder, and the folder of its run without the settings.
+    for path in ["trajectory.json", "scenario_0/trajectory.json"] {
+        let read = written(&[(path, STEPS)]);
+        assert_eq!(read.run.benchmark.key, "harbor-sr:adhoc", "{path}");
+        assert_eq!(read.episodes.len(), 3, "{path}");
+    }
+    // Settings that say otherwise.
+    let config = "agent: MINI_SWE\nbenchmark: HARBOR\n";
+    let read = written(&[("config.yaml", config), ("scenario_0/trajectory.json", STEPS)]);
+    assert_eq!((read.run.benchmark.key.as_str(), read.episodes.len()), ("harbor:adhoc", 0));
+    assert!(read.warning("protocol.mismatch").path.ends_with("scenario_0/trajectory.json"));
+}
+
+#[test]
+fn steps_that_are_left_out_are_said() {
+    let text = STEPS.replace("\"planned_turns\": 3", "\"planned_turns\": 1200");
+    let read = written(&[("scenario_0/trajectory.json", &text)]);
+    assert_eq!(read.episodes.len(), 1000);
+    assert!(read.warning("steps.too_many").message.contains("The last 200 are left out"));
+}
+
 #[test]
 fn the_hash_of_the_pack_that_was_played_is_kept() {
     let own = r#"{"schema_version": "stamina-lab/1", "turns": []}"#;

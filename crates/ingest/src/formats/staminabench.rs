@@ -132,7 +132,8 @@ impl Place {
         place.of_steps = match &place.config {
             Some(config) => alone::is_run_of_steps(&config.settings),
             None => place.scenarios.iter().take(LOOKED_AT).any(|name| {
-                let path = join(&join(at, name), "trajectory.json");
+                let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
+                let path = join(&folder, "trajectory.json");
                 is_own(tree, &path) && head(tree, &path, HEAD).is_some_and(|head| alone::says_so(&head))
             }),
         };

@@ -13,8 +13,8 @@ const SECTION: &str = "harbor";
 /// Most steps of a task.
 const STEPS: u32 = 1000;
 /// Most steps of a run that are kept though nobody played them, and how many of each task are kept in any case.
-const UNPLAYED: usize = 50_000;
-const FEW_UNPLAYED: u32 = 10;
+const UNPLAYED: usize = 20_000;
+const FEW_UNPLAYED: u32 = 5;
 
 /// Whether the steps of an episode were played by themselves.
 pub(super) fn is_of_steps(episode: &Episode) -> bool {
@@ -93,10 +93,10 @@ pub(super) fn split(mut whole: Episode, attempt_limit: Option<u32>, unplayed: u3
         .collect()
 }
 
-/// How many steps of a task are kept: those that are seen, and of those that are only planned `unplayed`.
+/// How many steps of a task are kept: as many as there are entries of, and of those that nobody played `unplayed`.
 fn planned(whole: &Episode, unplayed: u32) -> u32 {
-    let seen = whole.turns.last().map_or(0, |turn| turn.number).min(STEPS);
-    whole.planned_turns.unwrap_or(0).min(STEPS).min(seen.saturating_add(unplayed)).max(seen)
+    let entries = u32::try_from(whole.turns.len()).unwrap_or(STEPS);
+    whole.known_turns().min(entries.saturating_add(unplayed)).min(STEPS)
 }
 
 /// How many steps of a task are left out of what [`split`] gives.
@@ -253,9 +253,12 @@ mod tests {
         assert_eq!(split(whole, None, STEPS).len(), STEPS as usize);
         assert!(split(Episode::new("scenario_0", "parser"), None, STEPS).is_empty());
         // Of many tasks fewer are kept that nobody played, and each that somebody did.
-        assert_eq!([1, 100, 10_000].map(most_unplayed), [1000, 500, 10]);
+        assert_eq!([1, 100, 10_000].map(most_unplayed), [1000, 200, 5]);
         let whole = task(40, &[&[Verdict::Passed]; 12]);
         assert_eq!((left_out(&whole, 10), left_out(&whole, 28)), (18, 0));
+        let mut far = task(1, &[]);
+        far.turns.push(Turn::new(1000));
+        assert_eq!(split(far, None, 10).len(), 11);
         let steps = split(whole, None, 10);
         assert_eq!((steps.len(), steps[21].end().1), (22, EndReason::Unfinished));
     }
