@@ -82,7 +82,7 @@ pub(crate) enum Fault {
         /// One line.
         why: String,
         /// Whether waiting may help.
-        gone: bool,
+        is_gone: bool,
     },
     /// Its harness cannot be called with this request. It will not be otherwise the next time.
     Refused(String),
@@ -130,8 +130,8 @@ impl From<sandbox::SandboxError> for Fault {
             // ends here and none of them is censored.
             return Self::Files(error.into());
         }
-        let gone = matches!(error, E::NoEngine { .. } | E::Engine { gone: true, .. });
-        Self::Containers { why: error.to_string(), gone }
+        let is_gone = matches!(error, E::NoEngine { .. } | E::Engine { is_gone: true, .. });
+        Self::Containers { why: error.to_string(), is_gone }
     }
 }
 
@@ -440,10 +440,10 @@ mod tests {
         assert_eq!(error.to_string(), "/w: make room and resume");
         // Whatever else is wrong with one container may be right with the next.
         let odd = Fault::from(E::Files { path, why: "cannot be started".to_owned() });
-        let Fault::Containers { why, gone: false } = odd else { panic!("{odd:?}") };
+        let Fault::Containers { why, is_gone: false } = odd else { panic!("{odd:?}") };
         assert_eq!(why, "/w: cannot be started");
-        let away = E::Engine { doing: "start a container", why: "gone".to_owned(), gone: true };
-        assert!(matches!(Fault::from(away), Fault::Containers { gone: true, .. }));
+        let away = E::Engine { doing: "start a container", why: "gone".to_owned(), is_gone: true };
+        assert!(matches!(Fault::from(away), Fault::Containers { is_gone: true, .. }));
     }
 
     #[test]

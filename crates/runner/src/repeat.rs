@@ -90,7 +90,7 @@ impl Episode<'_> {
                 // Somebody wishes that it is retried.
                 Fault::Stopped => continue,
                 Fault::Files(error) => return Err(error),
-                Fault::Containers { why, gone: true } if away < AWAY => {
+                Fault::Containers { why, is_gone: true } if away < AWAY => {
                     away += 1;
                     self.status.phase(Phase::Waiting, "the container engine does not answer");
                     if !engine::wait(self.play, &link, &why).await {

@@ -59,7 +59,7 @@ pub(crate) async fn test(
         return Err(SandboxError::Engine {
             doing: "keep the server's container",
             why: "somebody ended it while it was tested".to_owned(),
-            gone: false,
+            is_gone: false,
         });
     }
     Ok(Served { what: what?, end, seconds })
@@ -102,7 +102,7 @@ async fn listen_and_test(
         Ok(None) | Err(_) => Err(SandboxError::Engine {
             doing: "run the tests",
             why: "the client that runs them ended without a verdict".to_owned(),
-            gone: false,
+            is_gone: false,
         }),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn agent_end(
         ));
     }
     if exit.code.is_none() && !exit.stopped && !exit.timed_out {
-        return Err(Fault::Containers { why: "the agent's container was lost".to_owned(), gone: false });
+        return Err(Fault::Containers { why: "the agent's container was lost".to_owned(), is_gone: false });
     }
     if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
         return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the container ended it"));
@@ -129,7 +129,7 @@ pub(crate) fn reached(called: &Called) -> Result<(), Fault> {
     let said = called.outcome.message.as_deref().unwrap_or_default();
     Err(Fault::Containers {
         why: format!("no request of the agent has reached the gateway: {said}"),
-        gone: false,
+        is_gone: false,
     })
 }
 
@@ -185,7 +185,7 @@ mod tests {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
         assert!(reached(&unreached).is_ok(), "it was asked");
         unreached.seen = Some(gateway::AttemptSummary::default());
-        assert!(matches!(reached(&unreached), Err(Fault::Containers { gone: false, .. })));
+        assert!(matches!(reached(&unreached), Err(Fault::Containers { is_gone: false, .. })));
         unreached.outcome.end = Some(EndReason::GaveUp);
         assert!(reached(&unreached).is_ok(), "it gave up by itself");
         assert!(reached(&called(EndReason::Endpoint, false, None, true)).is_ok(), "there is no gateway");

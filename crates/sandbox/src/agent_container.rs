@@ -21,7 +21,7 @@ use crate::{AgentContainer, ContainerEnd, ContainerExit, Engine, Reach, SandboxE
 
 /// After the wall limit and its grace: what the container has left to end by itself before it is ended from outside.
 const BACKSTOP: u64 = GRACE + 5;
-/// Between SIGTERM and SIGKILL when the caller stops a box: enough for a harness to write its last file.
+/// Between SIGTERM and SIGKILL when the caller stops a container: enough for a harness to write its last file.
 const STOP_GRACE: Duration = Duration::from_secs(3);
 /// How long output, and news of why it was killed, may lag behind the end of a container.
 const LAG: Duration = Duration::from_secs(5);
@@ -35,14 +35,18 @@ impl Engine {
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<ContainerEnd, SandboxError> {
         // The container is looked after by a task of its own: when this future is dropped in the middle, the token is
-        // cancelled and the task still ends and removes the container.
+        // canceled and the task still ends and removes the container.
         let token = stop.child_token();
         let guard = token.clone().drop_guard();
         let (engine, what) = (self.clone(), what.clone());
         let done = tokio::spawn(async move { engine.agent_to_end(&what, &token, live).await }).await;
         drop(guard);
         done.unwrap_or_else(|panic| {
-            Err(SandboxError::Engine { doing: "look after a container", why: panic.to_string(), gone: false })
+            Err(SandboxError::Engine {
+                doing: "look after a container",
+                why: panic.to_string(),
+                is_gone: false,
+            })
         })
     }
 
@@ -81,9 +85,9 @@ impl Engine {
             extra: &what.extra,
         };
         // Its wall limit may begin while the engine still starts it; what it worked is counted from when it was started.
-        let since = Instant::now();
+        let started_at = Instant::now();
         let ended = match self.start(&plan).await {
-            Ok(output) => self.attend(&plan, output, since, stop, live).await,
+            Ok(output) => self.attend(&plan, output, started_at, stop, live).await,
             Err(error) => {
                 // A network that somebody removed is made again next time.
                 self.networks.lock().await.forget(run);
@@ -120,7 +124,7 @@ impl Engine {
         Err(SandboxError::Engine {
             doing: "keep the way to the gateway open",
             why: "somebody ended it while the agent was working".to_owned(),
-            gone: false,
+            is_gone: false,
         })
     }
 
@@ -129,7 +133,7 @@ impl Engine {
         &self,
         plan: &Plan<'_>,
         mut output: Output,
-        since: Instant,
+        started_at: Instant,
         stop: &CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<ContainerEnd, SandboxError> {
@@ -142,10 +146,10 @@ impl Engine {
         let mut ended = pin!(self.ended(name));
         let mut full = pin!(disk::watch(self, name, plan.volumes, plan.limits.disk));
         let mut news = pin!(self.news(name).fuse());
-        // Somebody else ended the box: a person, or an engine that shuts down in good order.
+        // Somebody else ended the container: a person, or an engine that shuts down in good order.
         let mut lost = false;
         let wall = Duration::from_secs(plan.limits.seconds.saturating_add(BACKSTOP));
-        let mut backstop = pin!(tokio::time::sleep(wall.saturating_sub(since.elapsed())));
+        let mut backstop = pin!(tokio::time::sleep(wall.saturating_sub(started_at.elapsed())));
         // Which of these have happened: each acts once.
         let (mut watching, mut reading, mut ticking, mut stoppable) = (true, true, true, true);
 
@@ -177,7 +181,7 @@ impl Engine {
                 () = stop.cancelled(), if stoppable => {
                     stoppable = false;
                     exit.stopped = true;
-                    // In the background: a container that prints while it is told to stop must not wait for us to read.
+                    // In the background: a container that prints while it is asked to stop must not wait for us to read.
                     let (engine, name) = (self.clone(), name.to_owned());
                     tokio::spawn(async move {
                         if let Err(error) = engine.stop(&name, STOP_GRACE).await {
@@ -188,7 +192,7 @@ impl Engine {
                 }
             }
         };
-        let (seconds, whole) = (began.elapsed().as_secs_f64(), since.elapsed().as_secs());
+        let (seconds, whole) = (began.elapsed().as_secs_f64(), started_at.elapsed().as_secs());
         exit.code = code;
         let last = async {
             while let Some(Ok(piece)) = output.next().await {
@@ -277,7 +281,7 @@ pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> 
     Ok(())
 }
 
-/// Output of a box: kept within its cap, passed on to whoever watches.
+/// Output of a container: kept within its cap, passed on to observers.
 pub(crate) struct Printed {
     stdout: Kept,
     stderr: Kept,
@@ -308,7 +312,7 @@ impl Printed {
         self.show(piece);
     }
 
-    /// Who watches too slowly misses some: the container never waits for them.
+    /// A slow observer misses some: the container never waits for them.
     fn show(&self, piece: Bytes) {
         if let Some(live) = &self.live {
             let _ = live.try_send(piece);

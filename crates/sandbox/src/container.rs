@@ -84,6 +84,7 @@ impl Engine {
             // Whatever the settings ask for: both folders belong to this user, and no container works as root.
             user: Some(format!("{}:{}", container_user().0, container_user().1)),
             working_dir: Some("/workspace".to_owned()),
+            // words: ok, the name of a host that agents see
             hostname: (!matches!(plan.network, Network::Beside(_))).then(|| "box".to_owned()),
             labels: Some(labels(&plan.owner.run, Some(&plan.owner.episode), plan.kind)),
             tty: Some(false),
@@ -201,7 +202,7 @@ impl Engine {
                     return Err(SandboxError::Engine {
                         doing: "wait for a container",
                         why: "the connection ended".to_owned(),
-                        gone: true,
+                        is_gone: true,
                     });
                 }
             }
@@ -243,7 +244,7 @@ impl Engine {
         Err(SandboxError::Engine {
             doing: "remove a container",
             why: format!("the removal of {name} has been in progress for 5 s"),
-            gone: false,
+            is_gone: false,
         })
     }
 

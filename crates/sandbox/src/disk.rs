@@ -189,13 +189,13 @@ mod tests {
 
     #[test]
     fn a_container_over_its_own_limit_is_not_excused_by_a_full_host() {
-        let of = |used, free| full(used, 100, free, Path::new("/w"));
+        let state = |used, free| full(used, 100, free, Path::new("/w"));
         let host = |free| Some(Full::Host { path: "/w".to_owned(), free });
-        assert_eq!(of(101, Some(0)), Some(Full::Limit));
-        assert_eq!(of(101, Some(RESERVE)), Some(Full::Limit));
-        assert_eq!(of(100, Some(RESERVE - 1)), host(RESERVE - 1));
-        assert_eq!(of(100, Some(RESERVE)), None);
-        assert_eq!(of(100, None), None, "nobody knows what is free");
+        assert_eq!(state(101, Some(0)), Some(Full::Limit));
+        assert_eq!(state(101, Some(RESERVE)), Some(Full::Limit));
+        assert_eq!(state(100, Some(RESERVE - 1)), host(RESERVE - 1));
+        assert_eq!(state(100, Some(RESERVE)), None);
+        assert_eq!(state(100, None), None, "nobody knows what is free");
     }
 
     #[test]

@@ -195,14 +195,14 @@ impl SandboxError {
                 "Pull or build it first (docker pull {image}), or set docker.image_name to one that is there."
             )),
             Self::NoRoom { .. } => Some("Make room on that disk; a run can be resumed then.".to_owned()),
-            Self::Engine { gone: true, .. } => {
+            Self::Engine { is_gone: true, .. } => {
                 Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())
             }
             Self::Image { image, why }
                 if ["certificate", "CERT", "SSL", "TLS"].iter().any(|sign| why.contains(sign)) =>
             {
                 Some(if image.starts_with("stamina-task:") {
-                    // Its recipe is its own, and takes no bundle of ours.
+                    // Its recipe is its own, and takes no bundle of the project.
                     "Behind a proxy that opens TLS, its Dockerfile has to add the bundle of certificates itself; or name an image that is there \
                      in its task.toml (environment.docker_image)."
                         .to_owned()
@@ -248,7 +248,7 @@ pub(crate) fn failed(doing: &'static str) -> impl FnOnce(bollard::errors::Error)
         if is_full(&why) {
             return SandboxError::NoRoom { path: "the disk of the container engine".to_owned(), why };
         }
-        SandboxError::Engine { doing, gone: is_gone(&error), why }
+        SandboxError::Engine { doing, is_gone: is_gone(&error), why }
     }
 }
 
@@ -346,12 +346,12 @@ mod tests {
 
     #[test]
     fn what_does_nothing_for_the_image_of_a_task_is_not_proposed() {
-        let of = |image: &str| SandboxError::Image {
+        let error = |image: &str| SandboxError::Image {
             image: image.to_owned(),
             why: "pip: SSL: CERTIFICATE_VERIFY_FAILED".to_owned(),
         };
-        assert!(of("stamina/qwen-code:0.24.4").hint().unwrap().contains("images build --ca"));
-        let hint = of("stamina-task:0a1b").hint().unwrap();
+        assert!(error("stamina/qwen-code:0.24.4").hint().unwrap().contains("images build --ca"));
+        let hint = error("stamina-task:0a1b").hint().unwrap();
         assert!(hint.contains("Dockerfile") && !hint.contains("--ca"), "{hint}");
     }
 

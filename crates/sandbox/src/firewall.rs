@@ -2,8 +2,8 @@
 //! whose engine makes its bridges here.
 //!
 //! A bridge leads to the host itself by every address that it has, also from a network without a way out. So packets that
-//! come in from a run's bridge are dropped (`INPUT`), but those of connections that the host began: its tests. Rules name a bridge of ours and carry a comment with the run and the process that made them: no other traffic is
-//! touched, and what a crash leaves is found and taken away like everything else of ours.
+//! come in from a run's bridge are dropped (`INPUT`), but those of connections that the host began: its tests. Rules name a bridge of this program and carry a comment with the run and the process that made them: no other traffic is
+//! touched, and what a crash leaves is found and taken away like everything else that it made.
 
 use std::collections::HashSet;
 use std::process::{Command, Stdio};
@@ -122,7 +122,7 @@ impl Rule {
         self.after("-i")
     }
 
-    /// Run and process of one of ours.
+    /// Run and process of a rule of this program.
     fn ours(&self) -> Option<(&str, &str)> {
         self.after("--comment")?.strip_prefix(MARK)?.strip_prefix('_')?.split_once('_')
     }

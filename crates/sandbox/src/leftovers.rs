@@ -83,7 +83,7 @@ impl Engine {
     }
 
     /// Takes these away, whether in use or not: whom they belong to is the caller's question. What is gone already is
-    /// fine. Tries them all; the first error is told. Volumes are only names for folders, which stay.
+    /// fine. Tries them all; the first error is returned. Volumes are only names for folders, which stay.
     pub async fn remove(&self, leftovers: &[Leftover]) -> Result<(), SandboxError> {
         let mut first = None;
         // Of containers those first that others do not lean on: some engines keep a relay while a container is beside it.
@@ -172,7 +172,7 @@ impl Engine {
     }
 }
 
-/// Whether a container or an image with our labels is one of ours: the recipe of a task may set labels, which its image and every
+/// Whether a container or an image with our labels was made by this program: the recipe of a task may set labels, which its image and every
 /// container of it then have, but not names.
 fn is_ours(kind: &str, name: &str) -> bool {
     match kind {
@@ -241,12 +241,12 @@ mod tests {
 
     #[test]
     fn snapshots_of_later_steps_stand_on_those_of_earlier_ones() {
-        let of = |step: u32| image(&format!("stamina-snapshot:0f3a5c77-scenario_3-{step}"));
-        let mut all = [of(2), of(10), image("stamina-snapshot:odd"), of(1)];
+        let snapshot = |step: u32| image(&format!("stamina-snapshot:0f3a5c77-scenario_3-{step}"));
+        let mut all = [snapshot(2), snapshot(10), image("stamina-snapshot:odd"), snapshot(1)];
         all.sort_by_key(|left| Reverse(step_of(left)));
         let steps: Vec<u32> = all.iter().map(step_of).collect();
         assert_eq!(steps, [10, 2, 1, 0]);
-        let container = Leftover { kind: "container".to_owned(), ..of(4) };
+        let container = Leftover { kind: "container".to_owned(), ..snapshot(4) };
         assert_eq!(step_of(&container), 0);
     }
 }

@@ -139,7 +139,7 @@ pub struct ExtraArgs {
     pub user: Option<String>,
     /// `NAME=value`; HOME and what the caller sets stay as they are.
     pub env: Vec<(String, String)>,
-    /// `host:box[:ro]`.
+    /// `host:container[:ro]`.
     pub binds: Vec<String>,
     /// `name:address`.
     pub hosts: Vec<String>,
@@ -158,7 +158,7 @@ impl ExtraArgs {
     }
 }
 
-/// A server to run as a server box: `sh /workspace/run.sh` with `PORT` set.
+/// A server to run as a server container: `sh /workspace/run.sh` with `PORT` set.
 #[derive(Debug, Clone)]
 pub struct ServerContainer {
     /// Whose.
@@ -258,7 +258,7 @@ pub enum SandboxError {
         /// What it said.
         why: String,
         /// Whether the engine is gone, so that waiting for it may help.
-        gone: bool,
+        is_gone: bool,
     },
     /// The disk of the host is full, or what this user may write on it: no container can do without.
     #[error("{path}: {why}")]
@@ -304,7 +304,7 @@ pub struct Leftover {
     pub run: String,
     /// Whether the process that made it still lives.
     pub in_use: bool,
-    /// All labels of ours.
+    /// All labels of this program.
     pub labels: BTreeMap<String, String>,
 }
 

@@ -168,7 +168,7 @@ impl Local {
         };
         served.group.signal(Signal::KILL);
         let _ = served.group.child.wait().await;
-        // Its last lines are still on their way.
+        // Its last lines are still in flight.
         let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
         let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ServerEnd { exited, log: std::mem::replace(&mut *log, Kept::new(0)).into_bytes() })

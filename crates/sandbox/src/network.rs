@@ -91,7 +91,7 @@ impl Engine {
             .ok_or_else(|| SandboxError::Engine {
                 doing: "tell the host's address on the run's network",
                 why: format!("network {name} has no IPv4 gateway"),
-                gone: false,
+                is_gone: false,
             })?;
         Ok(GatewayPlace::Address(host))
     }
@@ -180,14 +180,16 @@ impl Engine {
                 let out_of_addresses = error.to_string().contains("non-overlapping IPv4");
                 let error = failed("make the run's network")(error);
                 Err(match error {
-                    SandboxError::Engine { doing, why, gone } if out_of_addresses => SandboxError::Engine {
-                        doing,
-                        gone,
-                        why: format!(
-                            "{why}; all of the engine's address pools are taken: remove networks that nobody uses \
+                    SandboxError::Engine { doing, why, is_gone } if out_of_addresses => {
+                        SandboxError::Engine {
+                            doing,
+                            is_gone,
+                            why: format!(
+                                "{why}; all of the engine's address pools are taken: remove networks that nobody uses \
                              (stamina clean, docker network prune)"
-                        ),
-                    },
+                            ),
+                        }
+                    }
                     error => error,
                 })
             }
@@ -209,7 +211,7 @@ fn lost(name: &str) -> SandboxError {
     SandboxError::Engine {
         doing: "find the run's network",
         why: format!("somebody removed {name} while the run was using it"),
-        gone: true,
+        is_gone: true,
     }
 }
 

@@ -1,4 +1,4 @@
-# Takes what comes to a port of the box's own loopback to the gateway's socket. Bounds what one box can hold open at once, and
+# Takes what comes to a port of the container's own loopback to the gateway's socket. Bounds what one container can hold open at once, and
 # what is on its way: buffers of the kernel count for the memory of this box, too.
 import asyncio
 import os

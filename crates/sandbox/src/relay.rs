@@ -1,5 +1,5 @@
 //! How an agent's container reaches the gateway and nothing else, whoever this program runs as: it has no network at all, only the
-//! loopback of a *relay*, a small container of ours beside it, in whose network it is put. The relay listens there on one port and
+//! loopback of a *relay*, a small container of the project beside it, in whose network it is put. The relay listens there on one port and
 //! passes on what comes to the gateway's socket, a file in a folder that only it sees. So there is no way to the host, to
 //! other containers or to the internet that would have to be closed.
 //!
@@ -26,7 +26,7 @@ use crate::{Engine, ExtraArgs, Owner, SandboxError};
 pub(crate) const SEEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 47_110);
 /// Connections of one container at once.
 const CONNECTIONS: u32 = 128;
-/// Bytes of memory: Python, and what these connections have on their way.
+/// Bytes of memory: Python, and what these connections have in flight.
 const MEMORY: i64 = 128 << 20;
 /// How long a relay may take until it listens, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -44,7 +44,7 @@ pub(crate) struct Relays {
 
 impl Engine {
     /// Makes the folder in which the gateway of a run is to have its socket, and says what that is: another one each time. A
-    /// gateway that takes another's place must not take the attempts from it that are still on their way there.
+    /// gateway that takes another's place must not take the attempts from it that are still in flight to it.
     pub(crate) async fn gateway_socket(&self, run: &str, folder: &Path) -> Result<PathBuf, SandboxError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let wrong = |error: std::io::Error| SandboxError::of_file(folder.display(), &error);
@@ -78,12 +78,12 @@ impl Engine {
         // Known before it is made, so that it can be taken away if that fails half-way.
         self.relays.lock().await.made.insert(owner.clone(), name.clone());
         let mut output = self.start_container(&name, body(owner, &socket, extra)).await?;
-        let said = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
-        match said.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
+        let answer = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
+        match answer.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
             Ok(()) => Ok(Some(name)),
             Err(why) => {
                 self.remove_container(&name).await?;
-                Err(SandboxError::Engine { doing: "start the way to the gateway", why, gone: false })
+                Err(SandboxError::Engine { doing: "start the way to the gateway", why, is_gone: false })
             }
         }
     }
@@ -106,6 +106,7 @@ impl Engine {
 fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody {
     let (folder, name) = (socket.parent().unwrap_or(socket), socket.file_name().unwrap_or_default());
     // Names belong to the network, so containers beside it have these, too. Without a bridge an engine does not name the container itself.
+    // words: ok, the name of a host that agents see
     let hosts = std::iter::once("box:127.0.0.1".to_owned()).chain(extra.hosts.iter().cloned()).collect();
     let command =
         [SCRIPT, &SEEN.port().to_string(), &format!("/gateway/{}", name.display()), &CONNECTIONS.to_string()];
@@ -115,6 +116,7 @@ fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody 
         cmd: Some(command.map(ToOwned::to_owned).to_vec()),
         user: Some(format!("{}:{}", container_user().0, container_user().1)),
         working_dir: Some("/".to_owned()),
+        // words: ok, the name of a host that agents see
         hostname: Some("box".to_owned()),
         labels: Some(labels(&owner.run, Some(&owner.episode), "relay")),
         attach_stdout: Some(true),
@@ -146,12 +148,12 @@ fn body(owner: &Owner, socket: &Path, extra: &ExtraArgs) -> ContainerCreateBody 
 
 /// Waits until a relay says that it listens; else what it says.
 async fn ready(output: &mut Output) -> Result<(), String> {
-    let mut said = String::new();
+    let mut answer = String::new();
     while let Some(Ok(piece)) = output.next().await {
-        said.push_str(&String::from_utf8_lossy(piece.as_ref()));
-        if said.ends_with("ready\n") {
+        answer.push_str(&String::from_utf8_lossy(piece.as_ref()));
+        if answer.ends_with("ready\n") {
             return Ok(());
         }
     }
-    Err(format!("it ended: {}", said.trim()))
+    Err(format!("it ended: {}", answer.trim()))
 }

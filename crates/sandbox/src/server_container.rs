@@ -96,7 +96,7 @@ impl Engine {
             Err(SandboxError::Engine {
                 doing: "start a server container",
                 why: panic.to_string(),
-                gone: false,
+                is_gone: false,
             })
         });
         let (at, guard) = started?;
@@ -150,7 +150,7 @@ impl Engine {
             return Err(SandboxError::Engine {
                 doing: "tell the address of a server container",
                 why: format!("it has none on {network}"),
-                gone: false,
+                is_gone: false,
             });
         }
         Ok(ServerAt { address: address.map(|address| SocketAddr::new(address, port)), id: name.to_owned() })

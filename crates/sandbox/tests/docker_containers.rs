@@ -107,7 +107,7 @@ async fn dropping_the_future_removes_the_container() {
 #[ignore = "needs a container engine"]
 async fn a_server_answers_from_outside_and_tells_how_it_ended() {
     let place = Place::new().await;
-    // Perl is in every Debian: a server of one line, so that this needs no image of ours.
+    // Perl is in every Debian: a server of one line, so that this needs no image of the project.
     let server = place.server(
         "echo listening on $PORT\nexec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalAddr => \"0.0.0.0\", \
          LocalPort => $ENV{PORT}, Listen => 5, ReuseAddr => 1) or die $!; while ($c = $s->accept) { print $c \"hello\"; close $c }'\n",

@@ -1,5 +1,5 @@
 //! Agents that mean harm, or are merely out of their mind: each ends in the way that it should, soon, and the host is as
-//! it was: no process, no container, no disk, no memory of ours.
+//! it was: no process, no container, no disk, no memory of this program.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 
@@ -53,7 +53,7 @@ fn processes(mark: &str) -> Vec<String> {
         .collect()
 }
 
-/// Bytes of our own memory.
+/// Bytes of memory of this process.
 fn memory() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
@@ -302,9 +302,9 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let listening = tokio::spawn(async move {
         sandbox::Containers::Engine(containers).agent(&neighbour, stopped, Some(send)).await
     });
-    let mut said = String::new();
-    while !said.contains("ready") {
-        said.push_str(&text(&live.recv().await.unwrap()));
+    let mut printed = String::new();
+    while !printed.contains("ready") {
+        printed.push_str(&text(&live.recv().await.unwrap()));
     }
     let at = server.address.unwrap();
     let std::net::IpAddr::V4(server_at) = at.ip() else { panic!("{server:?}") };
@@ -345,7 +345,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     place.clear().await;
 }
 
-/// What an agent sends to a gateway that does not read is held back in its own box: in the relay it would be the relay's memory,
+/// What an agent sends to a gateway that does not read is held back in its own container: in the relay it would be the relay's memory,
 /// and whoever fills that would end the way to the gateway, which is nobody's failure.
 #[tokio::test]
 #[ignore = "needs a container engine"]

@@ -89,7 +89,7 @@ async fn what_is_made_anew_under_the_same_name_is_not_removed() {
     place.clear().await;
 }
 
-/// A network that somebody prunes under a run has rules that the next one lacks: the run is told to make its way anew.
+/// A network that somebody prunes under a run has rules that the next one lacks: the run makes its way anew.
 #[tokio::test]
 #[ignore = "needs a container engine"]
 async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
@@ -109,7 +109,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
         errors.push(place.containers.serve(&what).await.unwrap_err());
     }
     for error in &errors[1..] {
-        assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
+        assert!(matches!(error, SandboxError::Engine { is_gone: true, .. }), "{error:?}");
     }
     // As the runner does it then.
     let anew = Containers::Engine(Engine::connect().await.unwrap());
@@ -143,7 +143,7 @@ async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
         std::fs::write(place.volumes.workspace.join("cut"), "").unwrap();
     };
     let (ended, ()) = tokio::join!(running, cutting);
-    assert!(matches!(ended, Err(SandboxError::Engine { gone: false, .. })), "{ended:?}");
+    assert!(matches!(ended, Err(SandboxError::Engine { is_gone: false, .. })), "{ended:?}");
     assert_eq!(place.run(&place.shell("true")).await.exit.code, Some(0));
     assert_ne!(relay().await.unwrap().name, first.name);
     place.containers.release(&place.owner).await.unwrap();
@@ -170,18 +170,18 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     over(&killed).await;
     assert_eq!(place.containers.end(killed).await.unwrap().exited.unwrap().code, None);
 
-    // One that takes its leave when it is told to end.
+    // One that exits when it is asked to.
     let ready = place.volumes.workspace.join("ready");
     let polite = "trap 'exit 0' TERM; touch ready; sleep 60 & wait\n";
-    let told = place.containers.serve(&place.server(polite)).await.unwrap();
+    let asked = place.containers.serve(&place.server(polite)).await.unwrap();
     let began = std::time::Instant::now();
     while !ready.exists() {
         assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    docker.stop_container(&told.id, None).await.unwrap();
-    over(&told).await;
-    assert_eq!(place.containers.end(told).await.unwrap().exited.unwrap().code, None);
+    docker.stop_container(&asked.id, None).await.unwrap();
+    over(&asked).await;
+    assert_eq!(place.containers.end(asked).await.unwrap().exited.unwrap().code, None);
 
     let lives = place.server("exec sleep 60\n");
     let removed = place.containers.serve(&lives).await.unwrap();
@@ -216,11 +216,11 @@ async fn an_engine_that_goes_away_is_told_and_its_container_is_found_again() {
     let began = Instant::now();
     let (end, ()) = tokio::join!(running, cutting);
     let error = end.unwrap_err();
-    assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
+    assert!(matches!(error, SandboxError::Engine { is_gone: true, .. }), "{error:?}");
     assert!(error.hint().is_some());
     assert!(began.elapsed() < Duration::from_mins(2), "and not when its container ends");
     let error = containers.agent(&what, CancellationToken::new(), None).await.unwrap_err();
-    assert!(matches!(error, SandboxError::Engine { gone: true, .. }), "{error:?}");
+    assert!(matches!(error, SandboxError::Engine { is_gone: true, .. }), "{error:?}");
 
     // The container is still there, as after the death of an engine's daemon; the episode's next container takes its place.
     let containers_left = |left: Vec<sandbox::Leftover>| {

@@ -200,8 +200,8 @@ impl Trial<'_> {
                 self.play.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
-            Fault::Containers { why, gone } => {
-                Broken::Engine(SandboxError::Engine { doing: "call the agent", why, gone })
+            Fault::Containers { why, is_gone } => {
+                Broken::Engine(SandboxError::Engine { doing: "call the agent", why, is_gone })
             }
             // A program that has started before was made unusable by its agent.
             Fault::Refused(why) => {

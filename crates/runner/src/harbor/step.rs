@@ -103,7 +103,7 @@ impl Trial<'_> {
     /// What it says of the player that the engine could not do something in the container. `None` = nothing: no player has
     /// worked in it, the engine or its room is gone, or the run is stopped.
     async fn of_player(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
-        let is_refusal = matches!(error, SandboxError::Engine { gone: false, .. });
+        let is_refusal = matches!(error, SandboxError::Engine { is_gone: false, .. });
         if !is_refusal || !self.was_played || self.play.stop.is_cancelled() {
             return Ok(None);
         }
@@ -218,7 +218,7 @@ impl Trial<'_> {
                 Ok(Some(taken)) => taken,
                 Ok(None) => continue,
                 // A path that leads through a file, for one.
-                Err(error @ SandboxError::Engine { gone: false, .. }) => {
+                Err(error @ SandboxError::Engine { is_gone: false, .. }) => {
                     tracing::debug!(%error, source, "an artifact could not be taken out");
                     played.left_out.push(source);
                     continue;

@@ -92,7 +92,7 @@ pub(super) fn not_open() -> SandboxError {
     SandboxError::Engine {
         doing: "work in the container of a task",
         why: "it is not open".to_owned(),
-        gone: false,
+        is_gone: false,
     }
 }
 
@@ -298,7 +298,7 @@ impl Trial<'_> {
     /// How a trial ends whose engine failed: with the run, where the engine or the disk is gone, else by itself.
     fn broken(&self, error: &SandboxError) -> Ended {
         match error {
-            SandboxError::Engine { gone: true, .. }
+            SandboxError::Engine { is_gone: true, .. }
             | SandboxError::NoRoom { .. }
             | SandboxError::NoEngine { .. } => {
                 self.play.end(Ending::Broken(error.to_string()));

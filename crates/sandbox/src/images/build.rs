@@ -1,4 +1,4 @@
-//! Building an image of ours: the base first, if it is missing or from another recipe.
+//! Building an image of the project: the base first, if it is missing or from another recipe.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -138,19 +138,19 @@ impl Engine {
         let mut build = std::pin::pin!(self.docker.build_image(options, None, Some(body_full(context))));
         let mut lines = Lines::default();
         loop {
-            let told = tokio::select! {
-                told = build.next() => told,
+            let message = tokio::select! {
+                message = build.next() => message,
                 () = stop.cancelled() => {
                     return Err(SandboxError::Image { image, why: "the build was stopped".to_owned() });
                 }
             };
-            match told {
+            match message {
                 None => break,
-                Some(Ok(told)) => {
-                    if let Some(why) = told.error_detail.and_then(|error| error.message) {
+                Some(Ok(message)) => {
+                    if let Some(why) = message.error_detail.and_then(|error| error.message) {
                         return Err(lines.failed(image, &why));
                     }
-                    for line in lines.take(told.stream.as_deref().unwrap_or_default()) {
+                    for line in lines.take(message.stream.as_deref().unwrap_or_default()) {
                         tell(news, &image, line).await;
                     }
                 }

@@ -143,7 +143,7 @@ impl Engine {
             t: Some(image.to_owned()),
             rm: true,
             forcerm: true,
-            buildargs: Some(told(proxies(&|name| std::env::var(name).ok()))),
+            buildargs: Some(without_secrets(proxies(&|name| std::env::var(name).ok()))),
             memory,
             memswap: memory,
             cpuperiod: Some(PERIOD),
@@ -204,7 +204,7 @@ enum Failed {
 }
 
 /// The proxies that a stranger's recipe may know: none that holds a name or a password.
-fn told(mut proxies: HashMap<String, String>) -> HashMap<String, String> {
+fn without_secrets(mut proxies: HashMap<String, String>) -> HashMap<String, String> {
     // Whatever stands before a host: a password may hold what ends a host elsewhere.
     proxies.retain(|_, value| !value.contains('@'));
     proxies
@@ -229,18 +229,18 @@ mod tests {
     #[test]
     // docs/security.md: Tasks of Harbor
     fn an_image_with_folders_beside_its_container_or_commands_for_others_is_not_played() {
-        let of = |volumes: &[&str], on_build: &[&str]| {
+        let with = |volumes: &[&str], on_build: &[&str]| {
             let list = |all: &[&str]| Some(all.iter().map(|&one| one.to_owned()).collect());
             let config =
                 ImageConfig { volumes: list(volumes), on_build: list(on_build), ..ImageConfig::default() };
             ImageInspect { config: Some(config), ..ImageInspect::default() }
         };
-        assert_eq!((refusal(&of(&[], &[]), true), refusal(&ImageInspect::default(), true)), (None, None));
+        assert_eq!((refusal(&with(&[], &[]), true), refusal(&ImageInspect::default(), true)), (None, None));
         for is_extended in [false, true] {
-            let why = refusal(&of(&["/big", "/data"], &[]), is_extended).unwrap();
+            let why = refusal(&with(&["/big", "/data"], &[]), is_extended).unwrap();
             assert!(why.contains("VOLUME /big, /data") && why.contains("disk limit"), "{why}");
         }
-        let commands = of(&[], &["RUN touch /was-run"]);
+        let commands = with(&[], &["RUN touch /was-run"]);
         assert!(refusal(&commands, true).unwrap().contains("ONBUILD"));
         // Nothing is built on top of it for a player.
         assert_eq!(refusal(&commands, false), None);
@@ -281,8 +281,8 @@ mod tests {
             ("NO_PROXY", "localhost,.example"),
         ];
         let all = all.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let told = told(HashMap::from(all));
-        let mut names: Vec<&str> = told.keys().map(String::as_str).collect();
+        let passed_on = without_secrets(HashMap::from(all));
+        let mut names: Vec<&str> = passed_on.keys().map(String::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["HTTP_PROXY", "NO_PROXY"]);
     }

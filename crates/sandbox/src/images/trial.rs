@@ -18,7 +18,7 @@ use crate::{Engine, SandboxError};
 /// No check takes longer, also where a program compiles itself at its first start.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What of the server stacks has to work for an agent to be told about them.
+/// What of the server stacks has to work for an agent to learn of them.
 const STACKS: [(&str, &[&str]); 3] = [
     ("Python with Flask, FastAPI and uvicorn", &["python3", "-c", "import flask, fastapi, uvicorn"]),
     ("Node with Express", &["node", "-e", "require('express')"]),
@@ -59,6 +59,7 @@ pub struct Check {
     /// Whether it works.
     pub ok: bool,
     /// What it printed, cut; or what is wrong.
+    // words: ok, a JSON key
     pub said: String,
 }
 
@@ -70,7 +71,7 @@ impl Trial {
 }
 
 impl Engine {
-    /// What servers can be written in, in an image: tried, unless it is one of ours.
+    /// What servers can be written in, in an image: tried, unless the project has a recipe for it.
     pub async fn stacks(&self, image: &str) -> Result<Stacks, SandboxError> {
         if recipe(image).is_some() {
             return Ok(Stacks::OURS);

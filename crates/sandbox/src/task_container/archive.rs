@@ -64,7 +64,7 @@ impl Packed {
     }
 }
 
-/// Zips and most data sets do not say what may be executed, so it is told from the content.
+/// Zips and most data sets do not say what may be executed, so the content decides.
 fn mode(content: &[u8]) -> u32 {
     if content.starts_with(b"#!") || content.starts_with(b"\x7fELF") { 0o755 } else { 0o644 }
 }

@@ -71,13 +71,13 @@ pub(super) async fn run(
         Err(error) if matches!(status(&error), Some(404 | 409)) => return ended_with_container(task),
         Err(error) => return Err(failed("make a command in a container")(error)),
     };
-    let since = Instant::now();
+    let started_at = Instant::now();
     let started = docker.start_exec(&id, None).await.map_err(failed("start a command in a container"))?;
     let StartExecResults::Attached { mut output, .. } = started else {
         return Err(SandboxError::Engine {
             doing: "start a command in a container",
             why: "the engine attached no output".to_owned(),
-            gone: false,
+            is_gone: false,
         });
     };
     let mut printed = Printed::new(task.limits.output, live);
@@ -111,12 +111,12 @@ pub(super) async fn run(
                 break;
             }
         }
-        if since.elapsed() >= backstop {
+        if started_at.elapsed() >= backstop {
             exit.timed_out = true;
             break;
         }
     }
-    let (elapsed, whole) = (since.elapsed().as_secs_f64(), since.elapsed().as_secs());
+    let (elapsed, whole) = (started_at.elapsed().as_secs_f64(), started_at.elapsed().as_secs());
     let rest = async {
         while let Some(Ok(piece)) = output.next().await {
             printed.take(piece);
