@@ -14,8 +14,11 @@ fn main() -> io::Result<()> {
     let ui = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("../../ui/dist");
     let mut files = Vec::new();
     if variable("PROFILE")? == "release" {
+        // Named also while they are not there: cargo then asks again, and a UI that is built later is put in.
+        for watched in [ui.join("index.html"), ui.clone()] {
+            println!("cargo::rerun-if-changed={}", watched.display());
+        }
         if ui.join("index.html").is_file() {
-            println!("cargo::rerun-if-changed={}", ui.display());
             collect(&ui, "", &mut files)?;
         } else {
             println!(
