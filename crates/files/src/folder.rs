@@ -9,8 +9,8 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 
 use super::beneath::Beneath;
 use super::error::not_a_file;
-use super::notes::Notes;
 use super::path::{MAX_DEPTH, depth, join};
+use super::tree_warnings::TreeWarnings;
 use super::{Entry, EntryKind, ReadError, Stamp};
 
 /// Most names that are taken from one folder.
@@ -45,14 +45,14 @@ impl Folder {
         self.root.open_at(Path::new(path), flags, Mode::empty())
     }
 
-    pub(super) fn list(&self, folder: &str, notes: &Notes) -> Vec<Entry> {
-        match self.read_folder(folder, notes) {
+    pub(super) fn list(&self, folder: &str, warnings: &TreeWarnings) -> Vec<Entry> {
+        match self.read_folder(folder, warnings) {
             Ok(entries) => entries,
             Err(error) => {
                 match ReadError::from(error) {
                     ReadError::Missing => {}
-                    ReadError::Link => notes.skipped(folder, "link.skipped", &ReadError::Link.to_string()),
-                    error => notes.skipped(
+                    ReadError::Link => warnings.skipped(folder, "link.skipped", &ReadError::Link.to_string()),
+                    error => warnings.skipped(
                         folder,
                         "folder.unreadable",
                         &format!("The folder cannot be listed: {error}. What lies in it is left out"),
@@ -63,10 +63,10 @@ impl Folder {
         }
     }
 
-    fn read_folder(&self, folder: &str, notes: &Notes) -> io::Result<Vec<Entry>> {
+    fn read_folder(&self, folder: &str, warnings: &TreeWarnings) -> io::Result<Vec<Entry>> {
         let handle = self.open_at(folder, READ | OFlags::DIRECTORY)?;
         if self.is_loop(folder, &handle)? {
-            notes.skipped(
+            warnings.skipped(
                 folder,
                 "folder.loop",
                 "The folder is one of the folders that it lies in. It is not entered",
@@ -83,7 +83,7 @@ impl Folder {
                 continue;
             }
             if entries.len() == MAX_NAMES {
-                notes.skipped(
+                warnings.skipped(
                     folder,
                     "folder.too_many",
                     &format!("The folder has more than {MAX_NAMES} names. The others are left out"),
@@ -91,7 +91,7 @@ impl Folder {
                 break;
             }
             let Ok(text) = raw.to_str() else {
-                notes.skipped(
+                warnings.skipped(
                     &join(folder, &raw.to_string_lossy()),
                     "name.not_utf8",
                     "The name is not UTF-8. It is left out",
@@ -107,7 +107,7 @@ impl Folder {
                 stat = Some(found);
             }
             match kind {
-                FileType::Directory if bottom => notes.skipped(
+                FileType::Directory if bottom => warnings.skipped(
                     &join(folder, text),
                     "folder.too_deep",
                     &format!("The folder lies more than {MAX_DEPTH} levels deep. It is not entered"),
@@ -123,13 +123,13 @@ impl Folder {
                 FileType::Symlink => {
                     let target = fs::readlinkat(names.fd()?, raw, Vec::new()).ok();
                     let target = target.as_ref().map(|t| t.to_string_lossy());
-                    notes.skipped(
+                    warnings.skipped(
                         &join(folder, text),
                         "link.skipped",
                         &link_message(folder, target.as_deref()),
                     );
                 }
-                _ => notes.skipped(
+                _ => warnings.skipped(
                     &join(folder, text),
                     "file.special",
                     "It is a device, pipe or socket. It is left out",
@@ -198,7 +198,7 @@ fn file_entry(name: &str, stat: &fs::Stat) -> Entry {
     Entry { name: name.to_owned(), kind: EntryKind::File, size, stamp }
 }
 
-/// Whether a link leads out is told from its text alone: looking where it ends would mean to follow it.
+/// Whether a link leads out follows from its text alone: looking where it ends would mean to follow it.
 fn link_message(folder: &str, target: Option<&str>) -> String {
     let Some(target) = target else {
         return "It is a link whose target cannot be read. Links are not followed".to_owned();

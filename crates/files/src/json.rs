@@ -104,7 +104,7 @@ pub(super) fn read_into(
         let left = cap.saturating_sub(head.len() as u64);
         Ok(stream(io::Cursor::new(without_mark(&head).to_vec()), file, left, cap, beyond))
     };
-    let findings = Findings::of(again()?)?;
+    let findings = Findings::from_reader(again()?)?;
     if findings.is_empty() {
         return Err(json_error(strict, None));
     }
@@ -128,7 +128,7 @@ fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadErr
         Ok(()) => return Ok(Findings::default()),
         Err(error) => error,
     };
-    let findings = Findings::of(text)?;
+    let findings = Findings::from_reader(text)?;
     if findings.is_empty() {
         return Err(json_error(strict, Some(text)));
     }
@@ -143,7 +143,7 @@ fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadErr
 /// was. For JSON that is no file of its own, such as a line of a log.
 pub fn strict_json(text: &[u8]) -> Option<Vec<u8>> {
     let plain = without_mark(text);
-    let findings = Findings::of(plain).ok()?;
+    let findings = Findings::from_reader(plain).ok()?;
     if findings.is_empty() {
         return (plain.len() < text.len()).then(|| plain.to_vec());
     }

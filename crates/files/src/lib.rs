@@ -9,12 +9,12 @@ pub mod deadline;
 mod error;
 mod folder;
 mod json;
-mod notes;
 mod path;
 mod short_texts;
 mod single;
 mod stamp;
 mod tolerant;
+mod tree_warnings;
 mod zip;
 
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub type HashKey = [u8; 16];
 pub struct Tree {
     root: PathBuf,
     inner: Arc<Inner>,
-    notes: notes::Notes,
+    warnings: tree_warnings::TreeWarnings,
     column_names: Arc<ColumnNames>,
     hash_key: OnceLock<HashKey>,
 }
@@ -141,17 +141,17 @@ impl Tree {
     /// Opens with other limits for zips.
     pub fn open_with(path: &Path, limits: ZipLimits) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
-        let notes = notes::Notes::default();
+        let warnings = tree_warnings::TreeWarnings::default();
         let kind = root.metadata()?.file_type();
         let inner = if kind.is_dir() {
             Inner::Folder(folder::Folder::open(&root)?)
         } else if kind.is_file() {
-            Inner::Zip(zip::Zip::open(File::open(&root)?, limits, &notes)?)
+            Inner::Zip(zip::Zip::open(File::open(&root)?, limits, &warnings)?)
         } else {
             return Err(error::not_a_file());
         };
         let (column_names, hash_key) = (Arc::default(), OnceLock::new());
-        Ok(Self { root, inner: Arc::new(inner), notes, column_names, hash_key })
+        Ok(Self { root, inner: Arc::new(inner), warnings, column_names, hash_key })
     }
 
     /// A tree whose only entry is one file, whatever it is: to say what a file is that is no zip. Its other names are not
@@ -161,8 +161,8 @@ impl Tree {
     pub fn of_file(path: &Path) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
         let single = single::Single::open(&root)?;
-        let (inner, notes) = (Arc::new(Inner::Single(single)), notes::Notes::default());
-        Ok(Self { root, inner, notes, column_names: Arc::default(), hash_key: OnceLock::new() })
+        let (inner, warnings) = (Arc::new(Inner::Single(single)), tree_warnings::TreeWarnings::default());
+        Ok(Self { root, inner, warnings, column_names: Arc::default(), hash_key: OnceLock::new() })
     }
 
     /// The same tree with one file of another place as all that is listed in it, to read what a program made of it. Paths
@@ -180,7 +180,7 @@ impl Tree {
         Self {
             root: self.root.clone(),
             inner: Arc::clone(&self.inner),
-            notes: notes::Notes::default(),
+            warnings: tree_warnings::TreeWarnings::default(),
             column_names: Arc::clone(&self.column_names),
             hash_key: self.hash_key.clone(),
         }
@@ -231,14 +231,14 @@ impl Tree {
     /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet
     /// is not known yet.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.notes.all()
+        self.warnings.all()
     }
 
     /// The entries of a folder, by name. A folder that is not there has none.
     pub fn list(&self, folder: &str) -> Vec<Entry> {
         let Ok(folder) = path::clean(folder) else { return Vec::new() };
         match &*self.inner {
-            Inner::Folder(inner) => inner.list(&folder, &self.notes),
+            Inner::Folder(inner) => inner.list(&folder, &self.warnings),
             Inner::Zip(inner) => inner.list(&folder),
             Inner::Single(inner) | Inner::Table(inner, _) => inner.list(&folder),
         }
@@ -367,7 +367,7 @@ impl Tree {
         if !findings.is_empty() {
             let what =
                 format!("It is no strict JSON: {findings}. Everything else in it is read as it stands.");
-            self.notes.add(Warning::repaired(path, "json.not_strict", what));
+            self.warnings.add(Warning::repaired(path, "json.not_strict", what));
         }
     }
 }

@@ -52,11 +52,11 @@ mod tests {
 
     #[test]
     fn order_borders_and_values_count() {
-        let of = |parts: &[&str]| parts.iter().fold(Stamp::new(), |s, p| s.text(p)).finish();
-        assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
-        assert_ne!(of(&["a", "b"]), of(&["b", "a"]));
+        let stamp = |parts: &[&str]| parts.iter().fold(Stamp::new(), |s, p| s.text(p)).finish();
+        assert_ne!(stamp(&["ab", "c"]), stamp(&["a", "bc"]));
+        assert_ne!(stamp(&["a", "b"]), stamp(&["b", "a"]));
         assert_ne!(Stamp::new().number(0).finish(), Stamp::new().finish());
-        assert_eq!(of(&["a"]), of(&["a"]));
+        assert_eq!(stamp(&["a"]), stamp(&["a"]));
         // Kept in stores: a change of the algorithm makes every source be read again.
         assert_eq!(Stamp::new().text("result.json").number(42).finish(), 12_605_912_645_321_126_505);
     }

@@ -9,9 +9,9 @@ use super::*;
 
 fn folder_without_openat2(path: &Path) -> Tree {
     let inner = folder::Folder::open(path).unwrap().without_openat2();
-    let (inner, notes) = (Arc::new(Inner::Folder(inner)), notes::Notes::default());
+    let (inner, warnings) = (Arc::new(Inner::Folder(inner)), tree_warnings::TreeWarnings::default());
     let (column_names, hash_key) = (Arc::default(), OnceLock::new());
-    Tree { root: path.to_owned(), inner, notes, column_names, hash_key }
+    Tree { root: path.to_owned(), inner, warnings, column_names, hash_key }
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Looks a file through, up to what no parser takes anyway: a file full of harm is not looked at to its end.
-    pub(super) fn of(mut reader: impl Read) -> io::Result<Self> {
+    pub(super) fn from_reader(mut reader: impl Read) -> io::Result<Self> {
         let (mut mender, mut members) = (Mender::default(), Members::default());
         let (mut piece, mut out) = (vec![0; PIECE], Vec::new());
         loop {

@@ -15,8 +15,8 @@ use rawzip::{
 };
 
 use super::error::{Damage, not_a_file};
-use super::notes::Notes;
 use super::path::{MAX_DEPTH, clean, depth, file_name, parent};
+use super::tree_warnings::TreeWarnings;
 use super::{Entry, EntryKind, ReadError, Stamp};
 
 /// Limits of what is taken from a zip.
@@ -62,14 +62,14 @@ struct FileItem {
 }
 
 impl Zip {
-    pub(super) fn open(file: File, limits: ZipLimits, notes: &Notes) -> Result<Self, ReadError> {
+    pub(super) fn open(file: File, limits: ZipLimits, warnings: &TreeWarnings) -> Result<Self, ReadError> {
         let mut buffer = vec![0_u8; rawzip::MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
         let archive = ZipArchive::from_file(file, &mut buffer)
             .map_err(|_| ReadError::malformed("source.not_zip", "not a zip, or truncated"))?;
         // The list is gone through twice rather than kept: it may be longer than what is taken from it.
         let mut ranges = Vec::new();
         let mut list_begins = u64::MAX;
-        each_header(&archive, &mut buffer, limits, notes, |number, header| {
+        each_header(&archive, &mut buffer, limits, warnings, |number, header| {
             list_begins = list_begins.min(header.central_directory_offset());
             if !header.is_dir() {
                 ranges.push((range(header), number));
@@ -78,7 +78,7 @@ impl Zip {
         });
         let sharing = sharing_bytes(ranges);
         let mut index = Index::new(limits);
-        each_header(&archive, &mut buffer, limits, notes, |number, header| {
+        each_header(&archive, &mut buffer, limits, warnings, |number, header| {
             let place = if sharing.binary_search(&number).is_ok() {
                 Place::Shared
             } else if header.is_dir() || range(header).1 <= list_begins {
@@ -86,7 +86,7 @@ impl Zip {
             } else {
                 Place::None
             };
-            index.take(header, place, notes)
+            index.take(header, place, warnings)
         });
         Ok(Self { archive: Arc::new(archive), folders: index.finish() })
     }
@@ -195,25 +195,30 @@ impl Index {
 
     /// Takes an entry into its folder, and the folder into its own, up to the root. The first of a name stays. Breaks off
     /// where the list would take too much memory, which is noted.
-    fn take(&mut self, header: &ZipFileHeaderRecord<'_>, place: Place, notes: &Notes) -> ControlFlow<()> {
+    fn take(
+        &mut self,
+        header: &ZipFileHeaderRecord<'_>,
+        place: Place,
+        warnings: &TreeWarnings,
+    ) -> ControlFlow<()> {
         if self.memory > self.limits.index {
             let what = format!(
                 "The zip's list of contents takes more than {} bytes of memory. The other entries are left out",
                 self.limits.index
             );
-            notes.skipped("", "zip.too_many", &what);
+            warnings.skipped("", "zip.too_many", &what);
             return ControlFlow::Break(());
         }
-        self.put(header, place, notes);
+        self.put(header, place, warnings);
         ControlFlow::Continue(())
     }
 
-    fn put(&mut self, header: &ZipFileHeaderRecord<'_>, place: Place, notes: &Notes) {
-        let Some(path) = good_name(header, notes).filter(|path| !path.is_empty()) else { return };
+    fn put(&mut self, header: &ZipFileHeaderRecord<'_>, place: Place, warnings: &TreeWarnings) {
+        let Some(path) = good_name(header, warnings).filter(|path| !path.is_empty()) else { return };
         let item = match self.check(header, place) {
             Ok(item) => item,
             Err((code, why)) => {
-                notes.skipped(&path, code, &format!("{why}. It is left out"));
+                warnings.skipped(&path, code, &format!("{why}. It is left out"));
                 return;
             }
         };
@@ -239,7 +244,7 @@ impl Index {
                 return;
             }
         };
-        notes.skipped(&path, "zip.duplicate", duplicate);
+        warnings.skipped(&path, "zip.duplicate", duplicate);
     }
 
     /// What the entry is, or the code and the reason why it is not taken.
@@ -322,7 +327,7 @@ fn each_header(
     archive: &ZipArchive<FileReader>,
     buffer: &mut [u8],
     limits: ZipLimits,
-    notes: &Notes,
+    warnings: &TreeWarnings,
     mut each: impl FnMut(u64, &ZipFileHeaderRecord<'_>) -> ControlFlow<()>,
 ) {
     let mut entries = archive.entries(buffer);
@@ -330,7 +335,7 @@ fn each_header(
         match entries.next_entry() {
             Ok(Some(_)) if number == limits.entries => {
                 let what = format!("The zip has more than {number} entries. The others are left out");
-                notes.skipped("", "zip.too_many", &what);
+                warnings.skipped("", "zip.too_many", &what);
                 return;
             }
             Ok(Some(header)) => {
@@ -343,7 +348,7 @@ fn each_header(
                 let what = format!(
                     "The zip's list of contents breaks off after {number} entries: {error}. What comes after is left out"
                 );
-                notes.skipped("", "zip.damaged", &what);
+                warnings.skipped("", "zip.damaged", &what);
                 return;
             }
         }
@@ -377,17 +382,17 @@ fn sharing_bytes(mut ranges: Vec<((u64, u64), u64)>) -> Vec<u64> {
 }
 
 /// The entry's path in its one spelling; a note if it is not a path inside the zip.
-fn good_name(header: &ZipFileHeaderRecord<'_>, notes: &Notes) -> Option<String> {
+fn good_name(header: &ZipFileHeaderRecord<'_>, warnings: &TreeWarnings) -> Option<String> {
     const MAX_BYTES: usize = 4096;
     let raw = header.file_path();
     let raw: &[u8] = raw.as_ref();
     let shown = || String::from_utf8_lossy(&raw[..raw.len().min(300)]).into_owned();
     let bad = |why: &str| {
-        notes.skipped(&shown(), "zip.name", &format!("{why}. The zip entry is left out"));
+        warnings.skipped(&shown(), "zip.name", &format!("{why}. The zip entry is left out"));
         None
     };
     let Ok(name) = std::str::from_utf8(raw) else {
-        notes.skipped(&shown(), "name.not_utf8", "The name is not UTF-8. It is left out");
+        warnings.skipped(&shown(), "name.not_utf8", "The name is not UTF-8. It is left out");
         return None;
     };
     let drive = name.as_bytes().get(1) == Some(&b':') && name.as_bytes()[0].is_ascii_alphabetic();
@@ -407,7 +412,7 @@ fn good_name(header: &ZipFileHeaderRecord<'_>, notes: &Notes) -> Option<String> 
         return bad("The name leads out of the zip or is none");
     };
     if depth(&path) > MAX_DEPTH + 1 {
-        notes.skipped(
+        warnings.skipped(
             &shown(),
             "folder.too_deep",
             &format!("The zip entry lies more than {MAX_DEPTH} levels deep. It is left out"),

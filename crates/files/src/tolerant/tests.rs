@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 
 fn mended(json: &[u8]) -> (String, Findings) {
-    let findings = Findings::of(json).unwrap();
+    let findings = Findings::from_reader(json).unwrap();
     let mut out = Vec::new();
     Mended::new(json, &findings).read_to_end(&mut out).unwrap();
     (String::from_utf8_lossy(&out).into_owned(), findings)
@@ -77,7 +77,7 @@ fn a_document_without_bounds_takes_no_memory_without_bounds() {
     assert_eq!(out.len(), 2_000_000);
     // Nothing is put right behind what no parser takes.
     let junk = io::repeat(0).take(1 << 40);
-    assert_eq!(Findings::of(junk).unwrap(), Findings::default());
+    assert_eq!(Findings::from_reader(junk).unwrap(), Findings::default());
 }
 
 /// JSON as another program may have written it: names of objects are few, so that they come again.

@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use model::Warning;
 
 /// Most warnings that are kept. A hostile folder has as many as it likes.
-const MAX_NOTES: usize = 5_000;
+const MOST_WARNINGS: usize = 5_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Notes(Mutex<Kept>);
+pub(super) struct TreeWarnings(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -18,14 +18,14 @@ struct Kept {
     full: bool,
 }
 
-impl Notes {
+impl TreeWarnings {
     pub(super) fn skipped(&self, path: &str, code: &str, message: &str) {
         self.add(Warning::skipped(path, code, format!("{message}.")));
     }
 
     pub(super) fn add(&self, warning: Warning) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.warnings.len() < MAX_NOTES {
+        if kept.warnings.len() < MOST_WARNINGS {
             kept.warnings.insert(warning);
         } else {
             kept.full = true;
@@ -39,7 +39,7 @@ impl Notes {
             all.push(Warning::skipped(
                 "",
                 "warnings.too_many",
-                format!("There is more to say of names and files than {MAX_NOTES} warnings. Only the first ones are listed."),
+                format!("There is more to say of names and files than {MOST_WARNINGS} warnings. Only the first ones are listed."),
             ));
         }
         all
