@@ -59,6 +59,18 @@ fn the_crate_table_is_what_cargo_says() {
     assert_eq!(documented(), actual());
 }
 
+#[test]
+fn what_contributing_names_exists() {
+    let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+    let is_of_tree = |name: &&str| {
+        name.contains('/') && ["crates/", "data/", "docs/"].iter().any(|top| name.starts_with(top))
+    };
+    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(is_of_tree).collect();
+    let missing: Vec<&&str> = named.iter().filter(|name| !root().join(name).exists()).collect();
+    assert!(missing.is_empty(), "CONTRIBUTING.md names what is not there: {missing:?}");
+    assert!(named.len() > 20, "only {} places are named", named.len());
+}
+
 /// The text of every Rust file of the crates.
 fn sources(folder: &Path, all: &mut String) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {

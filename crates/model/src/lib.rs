@@ -20,10 +20,10 @@ mod pass_rate;
 mod round_scores;
 mod run;
 mod session;
-mod severity;
 mod transcript;
 mod verdict;
 mod warning;
+mod warning_codes;
 
 pub use ansi::strip_ansi;
 pub use cached_input::CachedInput;
@@ -44,7 +44,7 @@ pub use run::{Baseline, Benchmark, LOCOBENCH_AGENT, Reported, Run, TaskTotals, U
 pub use session::{
     COMPREHENSION_METRICS, CorrectedFigures, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures,
 };
-pub use severity::{Severity, WarningCounts};
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};
 pub use warning::{Treatment, Warning};
+pub use warning_codes::{Severity, WarningCounts};

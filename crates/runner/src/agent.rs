@@ -61,6 +61,7 @@ pub(crate) struct OwnedCall {
     pub(crate) attempt: u32,
     pub(crate) prompt: String,
     pub(crate) session: Option<Session>,
+    pub(crate) earlier: Option<Session>,
     pub(crate) session_id: String,
     pub(crate) endpoint: Endpoint,
     pub(crate) seconds: u64,
@@ -75,6 +76,7 @@ impl OwnedCall {
             attempt: self.attempt,
             prompt: &self.prompt,
             session: self.session.as_ref(),
+            earlier: self.earlier.as_ref(),
             session_id: &self.session_id,
             endpoint: &self.endpoint,
             seconds: self.seconds,
@@ -191,6 +193,7 @@ pub(crate) fn trial(harness: &dyn Harness, settings: &RunSettings) -> Result<(),
         attempt: 1,
         prompt: "A trial.",
         session: None,
+        earlier: None,
         session_id: "00000000-0000-4000-8000-000000000000",
         endpoint: &at(settings, base_url, key),
         seconds: settings.limits.seconds,
@@ -235,7 +238,7 @@ pub(crate) async fn call(
         }
         Room::Task { container, .. } => task::lay(container, &files).await.map_err(NotCalled::Containers)?,
     }
-    crate::faults::point("agent about to start");
+    crate::kill_points::point("agent about to start");
     if stop.is_cancelled() {
         // No container is made that would only be stopped again, and nothing can have been spent.
         return Err(NotCalled::Stopped);
@@ -274,7 +277,7 @@ pub(crate) async fn call(
         crate::bill::unknown(play, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
     let end = end.map_err(NotCalled::Containers)?;
-    crate::faults::point("agent ended");
+    crate::kill_points::point("agent ended");
     if is_dropped() {
         return Err(NotCalled::Stopped);
     }

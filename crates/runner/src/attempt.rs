@@ -30,7 +30,7 @@ use crate::server::{self, What};
 use crate::state::{Known, Label};
 use crate::status::Status;
 use crate::verdict::{AgentEnd, agent_end, budget_spent, reached};
-use crate::{RunError, clock, faults};
+use crate::{RunError, clock, kill_points};
 
 /// What is to be played.
 pub(crate) struct Attempt<'a> {
@@ -215,7 +215,7 @@ impl Attempt<'_> {
             let folders = self.folders.clone();
             blocking(move || folders.restore()).await?;
         }
-        faults::point("tests ended");
+        kill_points::point("tests ended");
         Ok(self.record(left, tested, end, false).await?)
     }
 
@@ -239,7 +239,7 @@ impl Attempt<'_> {
         let restores = self.restores();
         let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1 && !restores);
         let known = if restores { &self.known.session_before } else { &self.known.session };
-        let mut session = known.clone();
+        let mut session = known.clone().filter(|session| play.harness.has_begun(session));
         // Calls before it that it does not go on with: none at the first turn.
         let is_first = restores && data.turn == 1;
         loop {
@@ -263,6 +263,7 @@ impl Attempt<'_> {
                 attempt: self.number,
                 prompt: prompt.clone(),
                 session_id: session_id(&play.id, &self.owner.episode, session.is_none(), self.known.calls),
+                earlier: restarts.then(|| known.clone().unwrap_or_default()),
                 session: session.clone(),
                 endpoint: agent::endpoint(play, attempt.as_ref()),
                 seconds: play.settings.limits.seconds,

@@ -10,7 +10,7 @@ use crate::scenarios::Scenarios;
 use crate::schedule::Ready;
 use crate::settings::{RunSettings, SettingsError};
 use crate::state::{HarnessNamed, Lock, Place, RunFile};
-use crate::{Finish, OnEvent, RunError, control, faults, schedule};
+use crate::{Finish, OnEvent, RunError, control, kill_points, schedule};
 
 /// Begins a run.
 pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
@@ -52,7 +52,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         Ok((Ready { place, run, scenarios, lock }, harness))
     })
     .await?;
-    faults::point("run begun");
+    kill_points::point("run begun");
     schedule::play(ready, harness, on_event, false).await
 }
 

@@ -66,9 +66,9 @@ pub(crate) fn write_with(
         if keep == Keep::Durably {
             file.sync_data()?;
         }
-        crate::faults::point("written");
+        crate::kill_points::point("written");
         beneath::rename(&part, path)?;
-        crate::faults::point("renamed");
+        crate::kill_points::point("renamed");
         if keep == Keep::Durably {
             sync_folder(path.parent())?;
         }

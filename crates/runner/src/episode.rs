@@ -23,7 +23,7 @@ use crate::settings::EndpointSettings;
 use crate::state::{After, Journal, Known, Planned};
 use crate::status::Status;
 use crate::verdict::{budget_spent, exception};
-use crate::{Event, RunError, clock, faults};
+use crate::{Event, RunError, clock, kill_points};
 
 /// How often a pause is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -402,15 +402,15 @@ impl Episode<'_> {
         if let Some(current) = &mut self.trajectory.current {
             current.attempts.push(record);
         }
-        faults::point("about to record");
+        kill_points::point("about to record");
         self.trajectory = self
             .with_trajectory(move |trajectory| {
                 journal.write(&state)?;
-                faults::point("journal written");
+                kill_points::point("journal written");
                 trajectory.write()
             })
             .await?;
-        faults::point("recorded");
+        kill_points::point("recorded");
         self.known = after;
         Ok(())
     }
@@ -445,9 +445,9 @@ impl Episode<'_> {
         self.trajectory.end.finished_at = Some(clock::now());
         self.trajectory.end.end_reason = Some(reason);
         self.trajectory.end.exception = exception;
-        faults::point("about to end an episode");
+        kill_points::point("about to end an episode");
         self.trajectory = self.with_trajectory(Trajectory::write).await?;
-        faults::point("episode ended");
+        kill_points::point("episode ended");
         let cells = self.cells();
         self.status.rest();
         self.status.set(|shown| {

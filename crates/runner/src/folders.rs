@@ -16,7 +16,7 @@ use sandbox::snapshot::open_folder;
 use crate::copy::{self, Bounds};
 use crate::disk::{self, Keep};
 use crate::state::Label;
-use crate::{RunError, faults};
+use crate::{RunError, kill_points};
 
 /// Files and folders that a comparison looks at; beyond them a workspace counts as changed.
 const COMPARED: u32 = 200_000;
@@ -81,7 +81,7 @@ impl Folders {
         let wrong = |error: io::Error| disk::at(&before, error);
         copy::remove(&part).map_err(wrong)?;
         copy::remove(&old).map_err(wrong)?;
-        faults::point("snapshot begun");
+        kill_points::point("snapshot begun");
         whole(&part, || {
             copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
             disk::write_json(&part.join("label.json"), &label, Keep::WhileTheMachineRuns)
@@ -89,9 +89,9 @@ impl Folders {
         if beneath::exists(&before) {
             beneath::rename(&before, &old).map_err(wrong)?;
         }
-        faults::point("snapshot about to count");
+        kill_points::point("snapshot about to count");
         beneath::rename(&part, &before).map_err(wrong)?;
-        faults::point("snapshot counts");
+        kill_points::point("snapshot counts");
         copy::remove(&old).map_err(wrong)
     }
 
@@ -104,18 +104,18 @@ impl Folders {
             copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
             disk::create(&part.join("complete")).map(drop).map_err(wrong)
         })?;
-        faults::point("restored aside");
+        kill_points::point("restored aside");
         copy::remove(&self.at("live")).map_err(wrong)?;
-        faults::point("live taken away");
+        kill_points::point("live taken away");
         self.put_back()?;
-        faults::point("restored");
+        kill_points::point("restored");
         Ok(())
     }
 
     /// The same for a further attempt, which the snapshot is one of from here on.
     pub(crate) fn restore_for(&self, label: Label) -> Result<(), RunError> {
         disk::write_json(&self.at("before/label.json"), &label, Keep::WhileTheMachineRuns)?;
-        faults::point("snapshot is of the next attempt");
+        kill_points::point("snapshot is of the next attempt");
         self.restore()
     }
 
@@ -155,7 +155,7 @@ impl Folders {
         for name in scratch.iter().chain(kept) {
             let path = self.at(name);
             copy::remove(&path).map_err(|error| disk::at(&path, error))?;
-            faults::point("folder taken away");
+            kill_points::point("folder taken away");
         }
         Ok(())
     }

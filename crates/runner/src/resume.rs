@@ -12,7 +12,7 @@ use crate::scenarios::Scenarios;
 use crate::schedule::Ready;
 use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
 use crate::state::{Lock, Place, RunFile};
-use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, faults, reopen, schedule};
+use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, kill_points, reopen, schedule};
 
 /// What a resume may change.
 const CHANGEABLE: [&str; 6] =
@@ -83,7 +83,7 @@ pub(crate) async fn go_on(
         Ok((Ready { place, run, scenarios, lock }, harness))
     })
     .await?;
-    faults::point("run taken up");
+    kill_points::point("run taken up");
     schedule::play(ready, harness, on_event, true).await
 }
 

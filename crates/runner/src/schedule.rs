@@ -16,7 +16,7 @@ use crate::play::{Ending, Link, Play, lock};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
 use crate::state::{Events, Lock, Place, RunFile};
-use crate::{Event, Finish, OnEvent, RunError, accounts, clock, faults, origin, pool};
+use crate::{Event, Finish, OnEvent, RunError, accounts, clock, kill_points, origin, pool};
 
 /// A run whose folder is made and held.
 pub(crate) struct Ready {
@@ -183,7 +183,7 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
     };
     let link: Arc<Link> = play.link().await;
     engine::clear(&link.containers, &play.id, &play.place).await;
-    faults::point("about to finish");
+    kill_points::point("about to finish");
     let (done, how) = (play.clone(), finish.clone());
     let written = blocking(move || {
         {
@@ -193,14 +193,14 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
             run.finish = Some(how);
         }
         let reported = done.write_report();
-        faults::point("last report");
+        kill_points::point("last report");
         let run = lock(&done.run).clone();
         // Also where there was no room for the report: it says that nobody plays it any more.
         run.write(&done.place)?;
         reported
     })
     .await;
-    faults::point("finished");
+    kill_points::point("finished");
     // Whoever follows the events learns that it is over, also where that could not be written down.
     let how = match &written {
         Ok(()) => finish.clone(),

@@ -4,7 +4,7 @@
 //! `serve-reference` what the simulated model's servers start. Nothing but a Python interpreter is needed: the mock agent
 //! runs without containers.
 //!
-//! Kills come from inside, at named points of the code (`src/faults.rs`, counted over the whole process), and from outside
+//! Kills come from inside, at named points of the code (`src/kill_points.rs`, counted over the whole process), and from outside
 //! at any time. After each one the run is resumed; when it is over, its folder is compared with the undisturbed one.
 
 #![allow(
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     }
     if !cfg!(debug_assertions) {
         println!(
-            "A release build has no points of failure (src/faults.rs): run this test without --release."
+            "A release build has no points of failure (src/kill_points.rs): run this test without --release."
         );
         return ExitCode::FAILURE;
     }

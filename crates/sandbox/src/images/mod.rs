@@ -4,9 +4,9 @@
 //! tried just the same, but not built.
 
 mod build;
+mod image_check;
 mod recipes;
 mod task;
-mod trial;
 
 use bollard::models::ImageInspect;
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ use crate::owner::key;
 use crate::{Engine, SandboxError};
 
 pub use build::{BuildNews, BuildSettings, default_ca};
+pub use image_check::{Check, Stacks, Trial};
 pub use recipes::{BASE, RECIPES, Recipe, recipe};
 pub use task::HARNESS_PROGRAMS;
-pub use trial::{Check, Stacks, Trial};
 
 /// An image that the caller knows something of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
