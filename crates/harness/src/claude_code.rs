@@ -10,7 +10,7 @@ use crate::ends::{Signs, decide, fault};
 use crate::lines::{count_at, said, text_at};
 use crate::readers::stream::{self, Input};
 use crate::shell::{Command, is_id};
-use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, Session};
 
 /// Claude Code 2.1.329.
 #[derive(Debug)]
@@ -42,6 +42,10 @@ impl Harness for ClaudeCode {
             command.env("ANTHROPIC_BASE_URL", &endpoint.base_url).env("ANTHROPIC_AUTH_TOKEN", &endpoint.key)
         };
         command.done(self.title())
+    }
+
+    fn has_begun(&self, session: &Session) -> bool {
+        session.id.is_some()
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {

@@ -81,7 +81,8 @@ impl Harness for Codex {
         let known = call.session.and_then(|s| s.id.clone());
         let rollouts = rollouts(ended.home);
         let id = read.session.filter(|id| is_uuid(id)).or(known).or_else(|| match rollouts.as_slice() {
-            [(_, only)] => Some(only.clone()),
+            // Of an earlier session there is one in any case.
+            [(_, only)] if call.earlier.is_none() => Some(only.clone()),
             _ => None,
         });
         let rollout = id

@@ -9,7 +9,7 @@ mod format;
 mod list;
 mod template;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::{EndReason, Tokens};
@@ -136,9 +136,14 @@ impl Harness for Custom {
                 .filter_map(|line| text_at(&line, &told.session.key_parts()).map(str::to_owned))
                 .rfind(|id| is_id(id))
                 .or(known),
+            // Of an earlier session there is one in any case.
+            From::Files if call.earlier.is_some() => known,
             From::Files => known.or_else(|| self.only_file(ended.home)),
         };
         let mut session = next_session(call.session, id.clone());
+        if let (None, Some(earlier)) = (call.session, call.earlier) {
+            session.memory = self.carried_over(earlier);
+        }
         let filled = Filled::new(call, id.as_deref());
         let mut left = Left { ended, session: &mut session, filled: &filled, too_large: BTreeSet::new() };
         let (record, new) = self.transcript(&mut left);
@@ -196,6 +201,20 @@ impl Custom {
         });
         let only = found.next()?;
         found.next().is_none().then_some(only)
+    }
+
+    /// What is remembered of the files of HOME that a session which begins anew finds there: those whose path has the session in it
+    /// are others from now on.
+    fn carried_over(&self, earlier: &Session) -> BTreeMap<String, String> {
+        let is_shared = |path: Option<&String>| path.is_some_and(|path| !path.contains("{session}"));
+        let transcript = is_shared(self.told.transcript.file.as_ref());
+        let usage = is_shared(self.told.usage.as_ref().and_then(|usage| usage.file.as_ref()));
+        let is_kept = |key: &str| match key {
+            "read:transcript" => transcript,
+            "read:usage" => usage,
+            key => key.starts_with("stamp:"),
+        };
+        earlier.memory.iter().filter(|(key, _)| is_kept(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
     }
 
     /// The steps of this call, and the JSON lines that they were read from where they came out of a file.
@@ -388,6 +407,9 @@ impl Left<'_, '_> {
                 return;
             }
         };
+        if !is_new(self.session, "transcript", self.ended, path) {
+            return;
+        }
         let before = self.session.memory.get(ELEMENTS).and_then(|n| n.parse().ok()).unwrap_or(0);
         let mut found = list::read(&document, keys, before, &mut *keep);
         if found.is_some_and(|found| found.count < before && found.whole) {

@@ -97,7 +97,8 @@ impl Harness for KimiCode {
         }
         let id = id
             .or_else(|| call.session.and_then(|s| s.id.clone()))
-            .or_else(|| from_index(ended.home))
+            // The last line may be that of an earlier session.
+            .or_else(|| if call.earlier.is_none() { from_index(ended.home) } else { None })
             .filter(|id| is_id(id));
         let mut session = crate::next_session(call.session, id);
         let mut usage = Tokens::default();

@@ -130,8 +130,10 @@ pub struct Call<'a> {
     pub attempt: u32,
     /// The request, or the feedback on the last attempt.
     pub prompt: &'a str,
-    /// What the last call of the episode left; `None` at the first.
+    /// What the last call of the episode left; `None` at the first, and where a session begins anew.
     pub session: Option<&'a Session>,
+    /// Where a session begins anew: the last one before it. HOME holds what it left, and none of that is of this call.
+    pub earlier: Option<&'a Session>,
     /// A fresh UUID (v4 form, lower case) for harnesses whose caller chooses the session's id. Derived by the runner, so
     /// the same episode of the same run has the same one.
     pub session_id: &'a str,
@@ -292,6 +294,11 @@ pub trait Harness: Send + Sync {
     fn probe(&self) -> Vec<String>;
     /// What to run for a call.
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError>;
+    /// Whether a session can be continued. One that its first call never began cannot: the next call begins another.
+    fn has_begun(&self, session: &Session) -> bool {
+        let _ = session;
+        true
+    }
     /// What came of it. Never fails: what cannot be read is missing from the outcome, with a message.
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
 }

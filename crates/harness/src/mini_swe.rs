@@ -1,9 +1,9 @@
 //! mini-swe-agent: one tool (`bash`), chat completions, no session of its own.
 //!
 //! It always starts afresh. An agent class that is laid into HOME (`stamina_mini.py`) loads the messages of an earlier
-//! trajectory and continues with the new request, where the call has a session. One file serves all calls: it is replaced
-//! as a whole after each step and holds the whole conversation, so what of it is older than a call is counted in the
-//! session's memory.
+//! trajectory and continues with the new request, where the call has a session. One file serves all calls of a session: it is
+//! replaced as a whole after each step and holds the whole conversation, so what of it is older than a call is counted in the
+//! session's memory. A session that begins anew has a file of its own, whose name is remembered there as well.
 //!
 //! Its exit code says little (0 on a step limit, 1 on a model's fault): `info.exit_status` of the trajectory decides.
 
@@ -23,6 +23,8 @@ use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 /// How many messages of the trajectory are older than the next call, in the session's memory.
 const MESSAGES: &str = "messages";
 const TRAJECTORY: &str = ".stamina/mini/trajectory.json";
+/// The session's trajectory, where it is another, in its memory.
+const FILE: &str = "trajectory";
 const ADAPTERS: &str = ".stamina/mini/adapters";
 const ADAPTER: &str = include_str!("stamina_mini.py");
 /// Bytes of a trajectory that is read.
@@ -52,12 +54,12 @@ impl Harness for MiniSwe {
     );
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
-        let endpoint = call.endpoint;
+        let (endpoint, trajectory) = (call.endpoint, trajectory(call));
         let command = Command::new(["mini", "-y", "--exit-immediately", "-l", "0"])
             // Any -c drops the default configuration, so that is named first. 30 s would end most installs and builds.
             .args(["-c", "mini.yaml", "-c", "environment.timeout=300"])
             .args(["--agent-class", "stamina_mini.ResumeAgent", "-t", "the request"])
-            .args(["-o".to_owned(), format!("{}/{TRAJECTORY}", call.home)])
+            .args(["-o".to_owned(), format!("{}/{trajectory}", call.home)])
             .prompt_file(call)
             .file(&format!("{ADAPTERS}/stamina_mini.py"), ADAPTER)
             .env("PYTHONPATH", format!("{}/{ADAPTERS}", call.home))
@@ -70,7 +72,7 @@ impl Harness for MiniSwe {
             .env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
         // Without a session it starts afresh, also where a trajectory lies in HOME.
         let command = match call.session {
-            Some(_) => command.env("STAMINA_TRAJECTORY", format!("{}/{TRAJECTORY}", call.home)),
+            Some(_) => command.env("STAMINA_TRAJECTORY", format!("{}/{trajectory}", call.home)),
             None => command,
         };
         let command = if endpoint.is_direct() {
@@ -88,9 +90,13 @@ impl Harness for MiniSwe {
         let before: usize =
             call.session.and_then(|s| s.memory.get(MESSAGES)).and_then(|n| n.parse().ok()).unwrap_or(0);
         let mut session = crate::next_session(call.session, None);
+        let path = trajectory(call);
+        if path != TRAJECTORY {
+            session.memory.insert(FILE.to_owned(), path.clone());
+        }
         let (mut record, mut signs) = (Record::default(), Signs::default());
         let mut cost = None;
-        if let Ok(mut trajectory) = ended.home.read_json::<Trajectory>(TRAJECTORY, CAP) {
+        if let Ok(mut trajectory) = ended.home.read_json::<Trajectory>(&path, CAP) {
             session.memory.insert(MESSAGES.to_owned(), trajectory.messages.history.to_string());
             cost = trajectory
                 .info
@@ -125,6 +131,17 @@ impl Harness for MiniSwe {
         let usage = record.tokens();
         let (end, message) = decide(ended, &record, signs);
         Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd: cost, end, message }
+    }
+}
+
+/// The trajectory of a call's session, below HOME.
+fn trajectory(call: &Call<'_>) -> String {
+    let known = call.session.and_then(|session| session.memory.get(FILE));
+    let known = known.filter(|path| path.starts_with(".stamina/mini/trajectory-"));
+    match (known, call.session, call.earlier) {
+        (Some(known), ..) => known.clone(),
+        (None, None, Some(_)) => format!(".stamina/mini/trajectory-{}.json", call.session_id),
+        (None, ..) => TRAJECTORY.to_owned(),
     }
 }
 

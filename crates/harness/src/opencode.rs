@@ -1,7 +1,8 @@
 //! OpenCode: chat completions, JSON lines, a session id of its own that is in every line.
 //!
 //! Sessions lie in an SQLite file below `~/.local/share/opencode`. Where a first call ended before it printed anything, its
-//! session's id stands in the log, and else `--continue` takes the folder's last session.
+//! session's id stands in the log, and else `--continue` takes the folder's last session. Where HOME holds an earlier session,
+//! neither says which is which.
 
 use model::EndReason;
 use serde_json::json;
@@ -13,6 +14,8 @@ use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONFIG: &str = ".stamina/opencode.json";
 const LOGS: &str = ".local/share/opencode/log";
+/// That the last session of the folder may be an earlier one, in the session's memory.
+const AMBIGUOUS: &str = "ambiguous";
 
 /// OpenCode 1.18.33.
 #[derive(Debug)]
@@ -50,6 +53,12 @@ impl Harness for OpenCode {
         let command = match call.session {
             Some(session) => match session.id.as_deref().filter(|id| is_id(id)) {
                 Some(id) => command.args(["--session", id]),
+                None if session.memory.contains_key(AMBIGUOUS) => {
+                    return Err(HarnessError::NoSession {
+                        harness: self.title().to_owned(),
+                        why: "no session in its output, and an earlier one lies in HOME".to_owned(),
+                    });
+                }
                 None => command.args(["--continue"]),
             },
             // A title of ours saves the request that would make one.
@@ -89,10 +98,14 @@ impl Harness for OpenCode {
             }
             _ => {}
         }
-        let known = call.session.is_some_and(|s| s.id.is_some());
+        let is_known = call.session.is_some_and(|s| s.id.is_some());
+        let looks = !is_known && call.earlier.is_none();
         let id =
-            read.session.filter(|id| is_id(id)).or_else(|| if known { None } else { from_log(ended.home) });
-        let session = crate::next_session(call.session, id);
+            read.session.filter(|id| is_id(id)).or_else(|| if looks { from_log(ended.home) } else { None });
+        let mut session = crate::next_session(call.session, id);
+        if call.earlier.is_some() && session.id.is_none() {
+            session.memory.insert(AMBIGUOUS.to_owned(), "1".to_owned());
+        }
         let usage = read.record.tokens();
         let (end, message) = decide(ended, &read.record, signs);
         Outcome {

@@ -64,7 +64,9 @@ impl Harness for OpenHands {
         let read = read(ended.stdout);
         let mut signs = Signs::default();
         let before = call.session.and_then(|s| s.id.clone());
-        let id = read.session.or(before).or_else(|| only_conversation(ended.home));
+        // Of an earlier session there is one in any case.
+        let only = || if call.earlier.is_none() { only_conversation(ended.home) } else { None };
+        let id = read.session.or(before).or_else(only);
         let state = id.as_deref().filter(|id| is_uuid(id)).and_then(|id| {
             let path = format!("{CONVERSATIONS}/{}/base_state.json", id.replace('-', ""));
             ended.home.read_json::<State>(&path, CAP).ok()

@@ -9,7 +9,7 @@ use crate::ends::{Signs, decide, fault};
 use crate::lines::text_at;
 use crate::readers::stream::{self, Input};
 use crate::shell::{Command, is_id};
-use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, Session};
 
 /// Qwen Code 0.24.4.
 #[derive(Debug)]
@@ -52,6 +52,10 @@ impl Harness for QwenCode {
             command.env("OPENAI_BASE_URL", endpoint.v1()).env("OPENAI_API_KEY", &endpoint.key)
         };
         command.done(self.title())
+    }
+
+    fn has_begun(&self, session: &Session) -> bool {
+        session.id.is_some()
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {

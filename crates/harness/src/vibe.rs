@@ -109,7 +109,8 @@ impl Harness for Vibe {
             .or(exported)
             .filter(|id| is_id(id))
             .or(known)
-            .or_else(|| only_session(ended.home));
+            // Of an earlier session there is one in any case.
+            .or_else(|| if call.earlier.is_none() { only_session(ended.home) } else { None });
         for _ in 0..id.as_deref().map_or(0, |id| unread(ended.home, id)).min(100) {
             read.record.unseen();
         }

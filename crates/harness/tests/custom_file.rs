@@ -45,6 +45,7 @@ impl Stage {
             attempt: 1,
             prompt,
             session,
+            earlier: None,
             session_id: ID,
             endpoint: &endpoint,
             seconds: 600,

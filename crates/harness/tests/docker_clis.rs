@@ -143,6 +143,7 @@ impl Episode {
             attempt,
             prompt,
             session: self.session.as_ref(),
+            earlier: None,
             session_id: ID,
             endpoint: &endpoint,
             seconds,

@@ -54,6 +54,7 @@ impl Stage {
             attempt: 1,
             prompt,
             session,
+            earlier: None,
             session_id: ID,
             endpoint,
             seconds: 600,

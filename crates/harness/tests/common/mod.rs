@@ -30,6 +30,7 @@ pub struct Left {
     pub requests: Option<u32>,
     pub changed: bool,
     pub session: Option<Session>,
+    pub earlier: Option<Session>,
 }
 
 impl Left {
@@ -42,6 +43,7 @@ impl Left {
             requests: Some(2),
             changed: true,
             session: None,
+            earlier: None,
         }
     }
 
@@ -68,6 +70,12 @@ impl Left {
         self
     }
 
+    /// It begins a session of its own, in a HOME in which an earlier one lies.
+    pub fn anew_after(mut self, earlier: Option<Session>) -> Self {
+        self.earlier = earlier;
+        self
+    }
+
     pub fn outcome(&self, harness: &dyn Harness) -> Outcome {
         let endpoint = endpoint();
         let call = Call {
@@ -75,6 +83,7 @@ impl Left {
             attempt: 1,
             prompt: "build it",
             session: self.session.as_ref(),
+            earlier: self.earlier.as_ref(),
             session_id: ID,
             endpoint: &endpoint,
             seconds: 600,

@@ -117,7 +117,9 @@ impl Trial<'_> {
     ) -> Result<(Called, String, bool), Broken> {
         let link = self.play.link().await;
         let begins_anew = self.begins_anew();
-        let mut session = self.known.session.clone().filter(|_| !begins_anew);
+        // One that its first call never began is not continued: nobody was told what it is about.
+        let may_continue = |session: &harness::Session| !begins_anew && self.play.harness.has_begun(session);
+        let mut session = self.known.session.clone().filter(may_continue);
         loop {
             let restarts = !begins_anew && session.is_none() && self.known.calls > 0;
             let prompt = self.prompt(instruction, session.is_none());
@@ -136,6 +138,7 @@ impl Trial<'_> {
                     session.is_none(),
                     self.known.calls,
                 ),
+                earlier: self.earlier_session(session.is_none()),
                 session: session.clone(),
                 endpoint: agent::endpoint(self.play, attempt.as_ref()),
                 seconds,
@@ -173,6 +176,11 @@ impl Trial<'_> {
                 Err(NotCalled::Files(error)) => return Err(self.fault(Fault::Files(error), is_first)),
             }
         }
+    }
+
+    /// What the session before left, where a call begins one in a HOME in which others lie.
+    fn earlier_session(&self, begins: bool) -> Option<harness::Session> {
+        (begins && self.known.calls > 0).then(|| self.known.session.clone().unwrap_or_default())
     }
 
     /// Whether this call begins a new session because the settings have one for each step. Further attempts at a step go on with

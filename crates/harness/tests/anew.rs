@@ -1,0 +1,153 @@
+//! A session that begins anew in a HOME in which an earlier one lies: what lies there is not its own, and a call that ended before
+//! it left anything of its own left nothing.
+
+#![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
+
+mod common;
+
+use common::{ID, Left, endpoint, fixtures};
+use harness::{Call, Exit, Session};
+use model::{EndReason, Tokens};
+
+/// The session of the earlier calls, by harness.
+fn old_id(name: &str) -> &'static str {
+    match name {
+        "opencode" => "ses_e0302d922ffeTIPyTr0w9hsrPC",
+        "kimi_code" => "session_dc4de231-b482-4d3a-8b23-4b180f65d1e3",
+        "openhands" => "c2deb65b-83a4-493b-ad6c-2163bbe95989",
+        _ => "3487e9b4-c0d0-8adc-54f2-3258963d0811",
+    }
+}
+
+/// What earlier calls of a harness left in HOME, where its outcome looks.
+fn home_of(name: &str) -> Left {
+    let fixture = |file: &str| std::fs::read_to_string(fixtures().join(name).join(file)).unwrap();
+    let (left, id) = (Left::nothing(), old_id(name));
+    match name {
+        "mini_swe" => left.file(".stamina/mini/trajectory.json", fixture("traj1.json")),
+        "openhands" => {
+            let path = format!(".openhands/conversations/{}/base_state.json", id.replace('-', ""));
+            let state = fixture("base_state.json");
+            assert!(state.contains("\"finished\""), "the earlier one ended well");
+            left.file(&path, state)
+        }
+        "opencode" => left.file(".local/share/opencode/log/opencode.log", fixture("opencode.log")),
+        "kimi_cli" => left.file(&format!(".kimi/sessions/0123/{id}/wire.jsonl"), fixture("wire.jsonl")),
+        "kimi_code" => left
+            .file(".kimi-code/session_index.jsonl", format!("{{\"sessionId\":\"{id}\"}}\n"))
+            .file(&format!(".kimi-code/sessions/wd_1/{id}/agents/main/wire.jsonl"), fixture("wire.jsonl")),
+        "vibe" => left.file(
+            &format!(".vibe/logs/session/unified/{id}/journal/1.jsonl"),
+            fixture("malformed.journal.jsonl"),
+        ),
+        "codex" => left.file(
+            &format!(".codex/sessions/2026/11/21/rollout-2026-11-21T07-42-16-{id}.jsonl"),
+            fixture("rollout.jsonl"),
+        ),
+        // They say all of a call on standard output.
+        "qwen_code" | "claude_code" => left,
+        other => panic!("what {other} leaves is not known here"),
+    }
+}
+
+#[test]
+fn a_call_that_left_nothing_is_not_told_by_the_session_before_it() {
+    let real = harness::all().iter().filter(|harness| harness.name() != "mock");
+    let mut count = 0;
+    for harness in real {
+        let name = harness.name();
+        let old = Session { id: Some(old_id(name).to_owned()), calls: 1, ..Session::default() };
+        let mut left = home_of(name).anew_after(Some(old));
+        // Its first request was never answered, and the limit of time ended it.
+        left.exit = Exit { code: Some(143), timed_out: true, ..Exit::default() };
+        left.requests = Some(1);
+        let outcome = left.outcome(*harness);
+        assert_eq!(outcome.end, Some(EndReason::AgentTimeout), "{name}: {:?}", outcome.message);
+        assert_eq!(outcome.steps, [], "{name}");
+        assert_eq!((outcome.usage, outcome.cost_usd), (Tokens::default(), None), "{name}");
+        let session = outcome.session.unwrap();
+        assert_eq!(session.calls, 1, "{name}");
+        assert_ne!(session.id.as_deref(), Some(old_id(name)), "{name}");
+        // A call that continues it does not continue the earlier one.
+        let endpoint = endpoint();
+        let call = Call {
+            turn: 2,
+            attempt: 2,
+            prompt: "again",
+            session: Some(&session),
+            earlier: None,
+            session_id: ID,
+            endpoint: &endpoint,
+            seconds: 600,
+            home: harness::HOME,
+            workspace: harness::WORKSPACE,
+        };
+        if harness.has_begun(&session)
+            && let Ok(made) = harness.invocation(&call)
+        {
+            let all = format!("{:?} {:?}", made.argv, made.env);
+            for of_earlier in [old_id(name), "--continue", "mini/trajectory.json"] {
+                assert!(!all.contains(of_earlier), "{name}: {of_earlier} in {all}");
+            }
+        }
+        count += 1;
+    }
+    assert_eq!(count, 9);
+}
+
+#[test]
+fn a_session_of_mini_swe_agent_that_begins_anew_goes_on_in_its_own_file() {
+    let mini = harness::find("mini_swe").unwrap();
+    let own = format!(".stamina/mini/trajectory-{ID}.json");
+    let read = |name: &str| std::fs::read_to_string(fixtures().join("mini_swe").join(name)).unwrap();
+    let first = home_of("mini_swe").file(&own, read("traj1.json")).anew_after(Some(Session::default()));
+    let first = first.outcome(mini);
+    assert_eq!((first.end, first.steps.len()), (None, 2));
+    let second = home_of("mini_swe").file(&own, read("traj2.json")).after(first.session).outcome(mini);
+    assert_eq!((second.end, second.steps.len()), (None, 2));
+    assert_eq!(second.session.unwrap().memory["trajectory"], own);
+}
+
+#[test]
+fn a_session_that_was_never_begun_is_not_continued() {
+    let never = Session { id: None, calls: 1, ..Session::default() };
+    for harness in harness::all() {
+        let needs_id = matches!(harness.name(), "claude_code" | "qwen_code");
+        assert_eq!(harness.has_begun(&never), !needs_id, "{}", harness.name());
+    }
+}
+
+/// A harness from a file whose documents in HOME are the same in all sessions.
+#[test]
+fn documents_of_an_earlier_session_say_nothing_of_one_that_begins_anew() {
+    let room = tempfile::tempdir().unwrap();
+    let file = room.path().join("own.toml");
+    let text = r#"
+name = "own"
+version = "1"
+image = "example/own:1"
+api = "chat_completions"
+probe = ["own", "--version"]
+[commands]
+first = ["own", "{prompt_file}", "{session}"]
+[session]
+from = "caller"
+[transcript]
+reader = "openai-messages-jsonl"
+file = "t.json"
+list = "messages"
+[success]
+file = { path = "done.json", has = { done = true } }
+"#;
+    std::fs::write(&file, text).unwrap();
+    let own = harness::load(&file).unwrap();
+    let left = Left::nothing()
+        .file("t.json", r#"{"messages":[{"role":"assistant","content":"one"}]}"#)
+        .file("done.json", r#"{"done":true}"#);
+    let first = left.outcome(&own);
+    assert_eq!((first.end, first.steps.len()), (None, 1), "{:?}", first.message);
+    let mut second = left.anew_after(first.session);
+    second.exit = Exit { code: Some(143), timed_out: true, ..Exit::default() };
+    let second = second.outcome(&own);
+    assert_eq!((second.end, second.steps.len()), (Some(EndReason::AgentTimeout), 0));
+}
