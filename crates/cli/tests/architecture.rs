@@ -11,11 +11,11 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository")
 }
 
-/// The table under "Rooms": | `crate` | folder | what | depends on |
+/// The table under "Crates": | `crate` | folder | what | depends on |
 fn documented() -> Table {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
-    let rooms = text.split("## Rooms").nth(1).expect("a section Rooms");
-    rooms
+    let crates = text.split("## Crates").nth(1).expect("a section Crates");
+    crates
         .lines()
         .skip_while(|line| !line.starts_with("| `"))
         .take_while(|line| line.starts_with("| `"))
