@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::labels::Area;
+use crate::lines::{broken, widest_part};
 use crate::marks::{Anchor, Pen};
 use crate::names::{clean, fit, fit_all, natural_width, said, shown_all};
 use crate::number::percent;
@@ -19,6 +20,10 @@ use crate::{Drawing, Mark};
 const MOST_STACKED: usize = 6;
 /// Most classes and groups that are drawn.
 const MOST: usize = 200;
+/// Most lines of a group's name over its column.
+const MOST_NAME_LINES: usize = 4;
+/// From one of them to the next, in letters' heights.
+const NAME_LINE: f64 = 1.2;
 
 pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
@@ -202,6 +207,8 @@ pub(crate) struct RowsPlan {
     pub(crate) most: f64,
     /// Room for a group's name and its n.
     pub(crate) head_room: f64,
+    /// The names of groups in lines, where they do not fit beside each other in one.
+    pub(crate) in_lines: Option<Vec<Vec<String>>>,
     /// Whether names of groups stand upright.
     pub(crate) upright: bool,
     pub(crate) names_height: f64,
@@ -223,6 +230,24 @@ impl RowsPlan {
         let text = percent(part, whole);
         if self.bare { text.trim_end_matches(" %").replace(' ', "") } else { text }
     }
+
+    /// Base lines of a group's name in so many lines; the last one stands over the group's n.
+    pub(crate) fn name_bases(&self, lines: usize, size: f64) -> Vec<f64> {
+        let last = self.names_height - 0.3 * size;
+        (0..lines).rev().map(|below| last - below as f64 * NAME_LINE * size).collect()
+    }
+}
+
+/// The names of groups, each whole and in lines that end where a reader would end them; `None` = one does not fit so.
+fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec<Vec<String>>> {
+    groups
+        .iter()
+        .map(|group| {
+            let name = said(&group.label);
+            let lines = broken(&name, width, size);
+            (widest_part(&name, size) <= width && lines.len() <= MOST_NAME_LINES).then_some(lines)
+        })
+        .collect()
 }
 
 pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
@@ -245,11 +270,18 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let most = groups.iter().flat_map(|g| (0..classes).map(|c| share(g, c))).fold(0.0, f64::max).max(0.01);
     // Where columns are too narrow for bars and numbers, numbers stand alone.
     let bar_room = Some(column - numbers - 0.8 * size).filter(|room| *room >= 1.5 * size);
-    // Names that do not fit beside each other stand upright. Short numbers may stand closer.
+    // Names that do not fit beside each other stand in lines, or else upright. Short numbers may stand closer.
     let head_room = column - if bare { 0.2 } else { 0.6 } * size;
     let widest = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
-    let upright = widest > head_room;
-    let names_height = if upright { widest.min(12.0 * size) + 0.6 * size } else { 1.3 * size };
+    let too_wide = widest > head_room;
+    let in_lines = too_wide.then(|| names_in_lines(&groups, head_room, size)).flatten();
+    let upright = too_wide && in_lines.is_none();
+    let lines = in_lines.iter().flatten().map(Vec::len).max().unwrap_or(1);
+    let names_height = if upright {
+        widest.min(12.0 * size) + 0.6 * size
+    } else {
+        1.3 * size + (lines - 1) as f64 * NAME_LINE * size
+    };
     let head = names_height + 1.6 * size;
     let least = if sheet.print { 1.45 * size } else { 18.0 };
     let rows = classes.max(1) as f64;
@@ -267,6 +299,7 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
         bar_room,
         most,
         head_room,
+        in_lines,
         upright,
         names_height,
         head,
@@ -317,7 +350,11 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
         for (g, (group, text)) in groups.iter().zip(&names).enumerate() {
             let x = left + g as f64 * column;
             let style = Style::of_label(&group.label, sheet.tokens);
-            if plan.upright {
+            if let Some(lines) = plan.in_lines.as_ref().map(|names| &names[g]) {
+                for (line, base) in lines.iter().zip(plan.name_bases(lines.len(), size)) {
+                    canvas.text(line, (x, base), Anchor::Start, size, style.text);
+                }
+            } else if plan.upright {
                 let y = names_height - 0.3 * size - crate::text_width(text, size) / 2.0;
                 canvas.upright(text, (x + 0.8 * size, y), size, style.text);
             } else {

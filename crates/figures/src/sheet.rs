@@ -178,6 +178,11 @@ impl Sheet {
         self.name_upright(canvas, x - tick - gap - widest - 4.0, (top, bottom), name);
     }
 
+    /// Whether there is room for the whole name of a vertical axis that ends at `bottom`.
+    pub(crate) fn has_room_upright(&self, name: &str, bottom: f64) -> bool {
+        text_width(name, self.sizes.name_font) <= bottom - PAD
+    }
+
     /// Writes the name of a vertical axis with its base line at `x`, in the middle of the axis as far as it fits there.
     pub(crate) fn name_upright(&self, canvas: &Canvas<'_>, x: f64, (top, bottom): (f64, f64), name: &str) {
         if name.is_empty() {

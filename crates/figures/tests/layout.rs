@@ -138,6 +138,46 @@ fn every_other_kind_fits_everywhere() {
     everywhere(&tables::odd(20));
 }
 
+#[test]
+fn the_share_axis_has_a_whole_name_at_every_height() {
+    for count in [1, 3, 8] {
+        for height in [120.0, 180.0, 240.0, 400.0] {
+            let figure = many::survival(many::runs(count, 20, 9), 9);
+            let layout = Layout::panel(470.0).with_height(height);
+            let drawing = draw(&FigureSpec::new(figure, layout, Theme::Light));
+            let names: Vec<String> =
+                texts(&drawing).into_iter().map(|set| set.text).filter(|t| t.starts_with("Share")).collect();
+            let is_whole = names == ["Share alive after turn"] || names == ["Share alive"];
+            assert!(is_whole, "{count} runs, {height} px: {names:?}");
+        }
+    }
+}
+
+#[test]
+fn long_names_of_a_few_groups_stand_in_lines() {
+    let names = [
+        "Claude-Opus-4.8 · mini-swe-agent",
+        "Qwen3.5-397B-A17B · OpenHands",
+        "GLM-5.2",
+        "GPT-5.5 · Codex CLI",
+    ];
+    let Figure::FailureShares(mut data) = many::failures(20, 4, SharesForm::SideBySide) else {
+        unreachable!()
+    };
+    for (group, name) in data.groups.iter_mut().zip(names) {
+        name.clone_into(&mut group.label.name);
+    }
+    let figure = Figure::FailureShares(data);
+    let drawing = draw(&FigureSpec::new(figure.clone(), Layout::panel(640.0), Theme::Light));
+    assert!(!drawing.svg.contains("rotate("), "names stand upright where there is room: {}", drawing.svg);
+    let solid = |text: &str| text.replace(' ', "");
+    let all: String = texts(&drawing).iter().map(|set| solid(&set.text)).collect();
+    for name in names {
+        assert!(all.contains(&solid(name)), "{name} is not whole: {all}");
+    }
+    everywhere(&figure);
+}
+
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::sample::select(many::ODD_NAMES.to_vec()).prop_map(str::to_owned),

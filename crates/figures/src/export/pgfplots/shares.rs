@@ -87,7 +87,11 @@ fn side_by_side(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) 
     for (at, ((group, note), name)) in data.groups.iter().zip(&plan.notes).zip(&names).enumerate() {
         let x = plan.left + at as f64 * plan.column;
         let ink = format!(",text={}", color(&group.label));
-        if plan.upright {
+        if let Some(lines) = plan.in_lines.as_ref().map(|names| &names[at]) {
+            for (line, base) in lines.iter().zip(plan.name_bases(lines.len(), size)) {
+                picture.text((x, base), "base west", &ink, &escape(line));
+            }
+        } else if plan.upright {
             picture.text(
                 (x + 0.5 * size, plan.names_height - 0.3 * size),
                 "west",
