@@ -12,6 +12,10 @@ use crate::survival::{MAX_TURNS, Observation};
 pub struct InScenario {
     /// The scenario: the same name means the same scenario, over runs too.
     pub scenario: String,
+    /// Which part of the scenario it played, where episodes of one play different parts (a round of a task by itself).
+    /// Trials of one part are alike; parts of one scenario are not independent.
+    #[serde(default)]
+    pub part: Option<String>,
     /// The episode.
     pub observation: Observation,
 }
@@ -19,7 +23,12 @@ pub struct InScenario {
 impl InScenario {
     /// An episode of `scenario`.
     pub fn new(scenario: impl Into<String>, observation: Observation) -> Self {
-        Self { scenario: scenario.into(), observation }
+        Self { scenario: scenario.into(), part: None, observation }
+    }
+
+    /// An episode of a part of `scenario`.
+    pub fn in_part(scenario: impl Into<String>, part: impl Into<String>, observation: Observation) -> Self {
+        Self { part: Some(part.into()), ..Self::new(scenario, observation) }
     }
 }
 

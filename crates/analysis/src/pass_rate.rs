@@ -46,23 +46,45 @@ impl TaskTrials {
     }
 }
 
-/// The trials by task.
-pub fn by_task(episodes: &[InScenario]) -> BTreeMap<&str, TaskTrials> {
-    let mut tasks: BTreeMap<&str, TaskTrials> = BTreeMap::new();
+/// The trials by task, of each by its parts: a task that is played whole is one part.
+fn by_part(episodes: &[InScenario]) -> BTreeMap<&str, BTreeMap<Option<&str>, TaskTrials>> {
+    let mut tasks: BTreeMap<&str, BTreeMap<Option<&str>, TaskTrials>> = BTreeMap::new();
     for episode in episodes {
-        tasks.entry(&episode.scenario).or_default().add(episode.observation);
+        let parts = tasks.entry(&episode.scenario).or_default();
+        parts.entry(episode.part.as_deref()).or_default().add(episode.observation);
     }
     tasks
+}
+
+/// The scored parts of a task.
+type Parts = Vec<TaskTrials>;
+
+/// All trials of a task.
+fn whole(parts: &[TaskTrials]) -> TaskTrials {
+    parts.iter().fold(TaskTrials::default(), |sum, part| TaskTrials {
+        trials: sum.trials.saturating_add(part.trials),
+        passed: sum.passed.saturating_add(part.passed),
+        unscored: sum.unscored.saturating_add(part.unscored),
+    })
 }
 
 /// Pass rate, pass@k and pass^k of episodes that each play one turn.
 ///
 /// The rate is over trials, each the same weight. Its interval is Wilson's where every task has one scored trial, and
-/// clustered by task where one has more ([`clustered`]).
+/// clustered by task where one has more ([`clustered`]). pass@k and pass^k are of trials of the same part of a task, in the
+/// mean over parts.
 pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
-    let tasks = by_task(episodes);
-    let unscored = tasks.values().fold(0, |sum: u32, task| sum.saturating_add(task.unscored));
-    let scored: Vec<TaskTrials> = tasks.into_values().filter(|task| task.trials > 0).collect();
+    let by_part = by_part(episodes);
+    let unscored = by_part
+        .values()
+        .flat_map(BTreeMap::values)
+        .fold(0, |sum: u32, part| sum.saturating_add(part.unscored));
+    let of_tasks: Vec<Parts> = by_part
+        .values()
+        .map(|parts| parts.values().copied().filter(|part| part.trials > 0).collect::<Parts>())
+        .filter(|parts| !parts.is_empty())
+        .collect();
+    let scored: Vec<TaskTrials> = of_tasks.iter().map(|parts| whole(parts)).collect();
     let trials = scored.iter().map(|task| task.trials).sum();
     let passed = scored.iter().map(|task| task.passed).sum();
     let count = scored.len() as u32;
@@ -71,7 +93,7 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
     } else {
         wilson(passed, trials).map(|p| ((p.ci_low, p.ci_high), RateInterval::Wilson))
     };
-    let ks = 1..=scored.iter().map(|task| task.trials).min().unwrap_or(0).min(MAX_K);
+    let ks = 1..=of_tasks.iter().flatten().map(|part| part.trials).min().unwrap_or(0).min(MAX_K);
     PassRate {
         value: (trials > 0).then(|| f64::from(passed) / f64::from(trials)),
         ci_low: interval.map(|((low, _), _)| low),
@@ -81,15 +103,16 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         trials,
         passed,
         unscored,
-        pass_at_k: ks.clone().map(|k| mean(&scored, |task| pass_at(*task, k))).collect(),
-        pass_hat_k: ks.clone().map(|k| mean(&scored, |task| pass_hat(*task, k))).collect(),
-        pass_at_k_ci: ks.clone().map(|k| interval_of_k(&scored, k, pass_at)).collect(),
-        pass_hat_k_ci: ks.map(|k| interval_of_k(&scored, k, pass_hat)).collect(),
+        pass_at_k: ks.clone().map(|k| mean(&of_tasks, |part| pass_at(*part, k))).collect(),
+        pass_hat_k: ks.clone().map(|k| mean(&of_tasks, |part| pass_hat(*part, k))).collect(),
+        pass_at_k_ci: ks.clone().map(|k| interval_of_k(&of_tasks, k, pass_at)).collect(),
+        pass_hat_k_ci: ks.map(|k| interval_of_k(&of_tasks, k, pass_hat)).collect(),
     }
 }
 
-fn mean(tasks: &[TaskTrials], of: impl Fn(&TaskTrials) -> f64) -> f64 {
-    tasks.iter().map(of).sum::<f64>() / tasks.len() as f64
+fn mean(tasks: &[Parts], of: impl Fn(&TaskTrials) -> f64) -> f64 {
+    let parts = tasks.iter().map(Vec::len).sum::<usize>();
+    tasks.iter().flatten().map(of).sum::<f64>() / parts as f64
 }
 
 /// The probability that at least one of `k` trials drawn from the task's n passes: 1 − C(n − c, k) / C(n, k), the unbiased
@@ -150,18 +173,22 @@ fn effective_trials(share: f64, variance: f64, count: u32) -> Option<f64> {
 /// The 95 % interval of a mean over tasks of pass@k or pass^k (`of`); `None` with one task.
 ///
 /// The estimators of J tasks are J independent numbers xⱼ, so the variance of their mean is V = Σ (xⱼ − x̄)² / (J (J − 1)),
-/// whatever k. The interval is made of it as the one of a pass rate is ([`clustered`]), over no more trials than there are
-/// groups of k trials that have none in common, Σ ⌊nⱼ / k⌋: for k = 1 and as many trials of every task it is that interval.
-/// Where every task has one trial it is Wilson's over the tasks.
-fn interval_of_k(tasks: &[TaskTrials], k: u32, of: fn(TaskTrials, u32) -> f64) -> Option<(f64, f64)> {
+/// whatever k. Where tasks have parts, an estimator is of a part, and the variance of the mean over R parts is that of a ratio,
+/// as in [`clustered`]: V = J/(J − 1) · Σⱼ (Σᵢ (xⱼᵢ − x̄))² / R²; with one part each it is the one before. The interval is made of
+/// it as the one of a pass rate is, over no more trials than there are groups of k trials that have none in common, Σ ⌊n / k⌋:
+/// for k = 1 and as many trials of every task it is that interval. Where every task has one trial it is Wilson's over the tasks.
+fn interval_of_k(tasks: &[Parts], k: u32, of: fn(TaskTrials, u32) -> f64) -> Option<(f64, f64)> {
     let count = u32::try_from(tasks.len()).ok().filter(|count| *count > 1)?;
-    let (share, j) = (mean(tasks, |task| of(*task, k)), f64::from(count));
-    let groups: f64 = tasks.iter().map(|task| f64::from(task.trials / k)).sum();
-    let effective = if tasks.iter().all(|task| task.trials == 1) || share <= 0.0 || share >= 1.0 {
+    let (share, j) = (mean(tasks, |part| of(*part, k)), f64::from(count));
+    let groups: f64 = tasks.iter().flatten().map(|part| f64::from(part.trials / k)).sum();
+    let has_one_trial = |parts: &Parts| whole(parts).trials == 1;
+    let effective = if tasks.iter().all(has_one_trial) || share <= 0.0 || share >= 1.0 {
         j
     } else {
-        let squares: f64 = tasks.iter().map(|task| (of(*task, k) - share).powi(2)).sum();
-        effective_trials(share, squares / (j * (j - 1.0)), count)?.min(groups)
+        let of_task = |parts: &Parts| parts.iter().map(|part| of(*part, k) - share).sum::<f64>().powi(2);
+        let squares: f64 = tasks.iter().map(of_task).sum();
+        let parts = tasks.iter().map(Vec::len).sum::<usize>() as f64;
+        effective_trials(share, j / (j - 1.0) * squares / (parts * parts), count)?.min(groups)
     };
     let interval = wilson_of(share, effective);
     Some((interval.ci_low, interval.ci_high))

@@ -143,6 +143,47 @@ fn trials() -> impl Strategy<Value = Vec<Option<u8>>> {
     prop::collection::vec(prop::option::weighted(0.9, 0u8..2), 1..7)
 }
 
+/// Of each task what its rounds came to.
+const ROUNDS: [[u8; 3]; 3] = [[1, 0, 1], [1, 1, 1], [0, 0, 0]];
+
+#[test]
+fn rounds_of_a_task_are_one_task_and_never_tries_of_each_other() {
+    let rounds = |trials: usize| -> Vec<InScenario> {
+        let all = ROUNDS
+            .iter()
+            .enumerate()
+            .flat_map(|(task, rounds)| rounds.iter().enumerate().map(move |of| (task, of)));
+        all.flat_map(|(task, (round, passed))| {
+            (0..trials).map(move |_| {
+                InScenario::in_part(
+                    format!("task-{task}"),
+                    format!("round-{round}"),
+                    observation(Some(*passed)),
+                )
+            })
+        })
+        .collect()
+    };
+    let whole = pass_rate(&episodes(&ROUNDS.map(|rounds| rounds.map(Some).to_vec())));
+    let of = pass_rate(&rounds(1));
+    assert_eq!((of.value, of.tasks, of.trials, of.passed), (Some(5.0 / 9.0), 3, 9, 5));
+    assert_eq!(
+        (of.ci_low, of.ci_high, of.interval),
+        (whole.ci_low, whole.ci_high, Some(RateInterval::Clustered))
+    );
+    // A round was played once: nothing says what two trials of it come to.
+    assert_eq!((of.pass_at_k.len(), whole.pass_at_k.len()), (1, 3));
+    near(of.pass_at_k[0], 5.0 / 9.0, "pass@1");
+    let (low, high) = of.pass_at_k_ci[0].unwrap();
+    near(low, of.ci_low.unwrap(), "its lower end");
+    near(high, of.ci_high.unwrap(), "its upper end");
+    // Two trials that agree are no more rounds.
+    let twice = pass_rate(&rounds(2));
+    assert_eq!((twice.tasks, twice.trials, twice.pass_at_k.len()), (3, 18, 2));
+    near(twice.pass_at_k[1], 5.0 / 9.0, "pass@2");
+    near(twice.pass_hat_k[1], 5.0 / 9.0, "pass^2");
+}
+
 proptest! {
     #[test]
     fn the_rate_is_the_mean_over_one_turn_and_its_interval_holds_it(tasks in prop::collection::vec(trials(), 0..20)) {

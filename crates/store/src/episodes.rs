@@ -1,5 +1,6 @@
 //! Episodes: one row holds all that a grid, a curve and a score need, so that those never touch turns or attempts.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use model::{Artifact, CachedInput, EndReason, Episode, Extra, Timing, Tokens, Turn, Verdict};
@@ -470,6 +471,18 @@ impl Store {
             let sql = format!("SELECT {} FROM episode WHERE run = ?1 ORDER BY slug", *COLUMNS);
             let mut find = conn.prepare_cached(&sql)?;
             find.query_and_then([run], read_entry)?.collect()
+        })
+    }
+
+    /// The scenarios of the episodes of a run that count, each with how many there are.
+    pub fn scenarios_of(&self, run: RunId) -> Result<BTreeMap<String, u32>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT episode.scenario, count(*) FROM episode WHERE episode.run = ?1 AND {} GROUP BY episode.scenario",
+                withdrawn::VALID_EPISODE
+            ))?;
+            let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -108,7 +108,7 @@ UPDATE run_totals SET tokens_known = (SELECT count(iif(input_tokens IS NULL, NUL
 ];
 
 /// Formulas may change with the program, and between its versions: then the number behind the version rises.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+7");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+8");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,

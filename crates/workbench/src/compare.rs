@@ -15,6 +15,7 @@ pub(crate) mod settings;
 mod spent;
 pub(crate) mod tests_of;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::band::kaplan_meier_by_scenario;
@@ -301,7 +302,7 @@ fn member(
         simulated: pool.simulated(),
         baseline: entries().find_map(|run| run.baseline).map(|b| b.as_str().to_owned()),
         swatch: pool.swatch,
-        scenarios: pool.scenarios().len() as u32,
+        scenarios: episodes.iter().map(|e| e.scenario.as_str()).collect::<BTreeSet<_>>().len() as u32,
         stamina: stamina_of(&of_run.summary, episodes, || of_run.bootstrap),
         pass_rate: pool.of_one_turn().then(|| pass_rate(episodes)),
         stamina_bootstrap: of_run.bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),

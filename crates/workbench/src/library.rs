@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use analysis::band::kaplan_meier_by_scenario;
-use analysis::clusters::InScenario;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Ended, sensitivity};
 use analysis::survival::Observation;
@@ -36,8 +35,9 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let by_source = request.group == RunGrouping::Source;
         let mut list = self.store.list_runs(&filter(request))?;
+        let mut gaps = rounds::Gaps::new(&*self.store);
         for (_, entry) in &mut list.rows {
-            rounds::fill_gap(&self.store, entry)?;
+            gaps.fill(entry)?;
         }
         let labels = self.source_labels()?;
         let rows: Vec<RunRow> =
@@ -74,7 +74,7 @@ impl Workbench {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
         let mut record = run_record(&self.store, &request.run)?;
-        rounds::fill_gap(&self.store, &mut record.entry)?;
+        rounds::Gaps::new(&*self.store).fill(&mut record.entry)?;
         let caveats = self.caveats(&record)?;
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         Ok(RunDetail {
@@ -170,15 +170,15 @@ impl Workbench {
             return Ok(None);
         };
         if record.entry.summary.as_ref().is_some_and(|s| s.pass_rate.is_some()) {
-            let trials: Vec<InScenario> = episodes
+            let seen: Vec<Observation> = episodes
                 .iter()
                 .zip(observations(episodes, &policy))
                 .map(|(episode, seen)| {
                     let known = !episode.unrecognised || seen.failed_turn().is_none();
-                    let seen = if known { seen } else { Observation::censored_after(seen.turns) };
-                    InScenario::new(episode.scenario.as_str(), seen)
+                    if known { seen } else { Observation::censored_after(seen.turns) }
                 })
                 .collect();
+            let trials = in_scenarios(record, episodes, &seen);
             return Ok(Some(format!(
                 "The cause of {count} of {} ends is not recognised; they count against the agent. If none of these were the agent's, the pass rate would be {}.",
                 episodes.len(),
@@ -252,7 +252,7 @@ impl Workbench {
         let record = tested_run(&self.store, &request.run)?;
         let episodes = self.store.episodes(record.entry.id)?;
         let policy = self.store.get_policy()?;
-        let trials = in_scenarios(&episodes, &observations(&episodes, &policy));
+        let trials = in_scenarios(&record, &episodes, &observations(&episodes, &policy));
         let points = kaplan_meier_by_scenario(&trials, turn_axis(&episodes));
         Ok(SurvivalTable { rows: points.into_iter().map(survival_row).collect() })
     }
@@ -279,8 +279,11 @@ impl Workbench {
         let observations = observations(&episodes, &policy);
         let data = RunData {
             name: name(&record),
-            points: kaplan_meier_by_scenario(&in_scenarios(&episodes, &observations), turn_axis(&episodes)),
-            summary: stamina_summary(&episodes, &policy),
+            points: kaplan_meier_by_scenario(
+                &in_scenarios(&record, &episodes, &observations),
+                turn_axis(&episodes),
+            ),
+            summary: stamina_summary(&record, &episodes, &policy),
             policy: policy.name().to_owned(),
         };
         let figure = match request.kind {

@@ -11,9 +11,11 @@ use store::{EpisodeEntry, EpisodeId, RunEntry, RunRecord, Store, Summary};
 use crate::api::{ApiError, TurnScores};
 use crate::summary::{grades_turns, of_one_turn};
 
+mod gap;
 mod single;
 
-pub(crate) use single::{fill_gap, task_of};
+pub(crate) use gap::Gaps;
+pub(crate) use single::task_of;
 
 /// Most tries for which MT@k is given.
 const MOST_TRIES: usize = 100;

@@ -130,10 +130,30 @@ pub(crate) fn grades_turns(record: &RunRecord) -> bool {
     }
 }
 
-/// The episodes of a run with their scenarios.
-pub(crate) fn in_scenarios(episodes: &[EpisodeEntry], observations: &[Observation]) -> Vec<InScenario> {
+/// The episodes of a run with their scenarios, and with the tasks of those that are rounds by themselves: rounds of a task are
+/// not independent.
+pub(crate) fn in_scenarios(
+    record: &RunRecord,
+    episodes: &[EpisodeEntry],
+    observations: &[Observation],
+) -> Vec<InScenario> {
+    let plays_alone = record.entry.benchmark.plays_steps_alone();
     let each = episodes.iter().zip(observations);
-    each.map(|(episode, seen)| InScenario::new(episode.scenario.as_str(), *seen)).collect()
+    each.map(|(episode, seen)| in_scenario(plays_alone, &episode.scenario, str::to_owned, *seen)).collect()
+}
+
+/// One of them; `identity` makes the text that is the same exactly for the same scenario.
+pub(crate) fn in_scenario(
+    plays_alone: bool,
+    scenario: &str,
+    identity: impl Fn(&str) -> String,
+    seen: Observation,
+) -> InScenario {
+    if plays_alone {
+        InScenario::in_part(identity(rounds::task_of(scenario)), scenario, seen)
+    } else {
+        InScenario::new(identity(scenario), seen)
+    }
 }
 
 /// Mean stamina of a run with the interval that fits its episodes.
@@ -143,10 +163,14 @@ fn mean_of(stamina: &StaminaSummary, trials: &[InScenario]) -> Stamina {
 }
 
 /// What a figure of a run says of its mean, with that interval.
-pub(crate) fn stamina_summary(episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> StaminaSummary {
+pub(crate) fn stamina_summary(
+    record: &RunRecord,
+    episodes: &[EpisodeEntry],
+    policy: &CensoringPolicy,
+) -> StaminaSummary {
     let observations = observations(episodes, policy);
     let mut stamina = survival::summarise(&observations, planned_turns(episodes));
-    let mean = mean_of(&stamina, &in_scenarios(episodes, &observations));
+    let mean = mean_of(&stamina, &in_scenarios(record, episodes, &observations));
     (stamina.restricted_mean.ci_low, stamina.restricted_mean.ci_high) = (mean.ci_low, mean.ci_high);
     stamina
 }
@@ -159,7 +183,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     }
     let observations = observations(episodes, policy);
     let stamina = survival::summarise(&observations, planned_turns(episodes));
-    let trials = in_scenarios(episodes, &observations);
+    let trials = in_scenarios(record, episodes, &observations);
     let tau = stamina.restricted_mean.tau;
     let mean = mean_of(&stamina, &trials);
     let totals = &record.run.reported.totals_only;

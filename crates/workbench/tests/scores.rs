@@ -325,3 +325,79 @@ fn independent_attempts_of_a_table_have_the_scores_of_the_worked_example() {
     }
     assert!((scores.rounds.comp.unwrap() - 33.333).abs() < 5e-4, "{scores:?}");
 }
+
+/// A run of tasks of Harbor in our own layout: of each task its rounds, of each round its tries, `1` = passed.
+fn write_tasks(folder: &Path, protocol: &str, day: u32, tasks: &[(&str, &[&str])]) {
+    let config = format!(
+        "agent: MINI_SWE\nbenchmark: HARBOR\nrestore_before_try: true\nmini_swe:\n  model: m\nharbor:\n  protocol: {protocol}\n  attempt_limit: 4\n"
+    );
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join("config.yaml"), config).unwrap();
+    for (number, (task, rounds)) in tasks.iter().enumerate() {
+        let time = |second: usize| format!("2026-01-{day:02}T10:{number:02}:{second:02}.250Z");
+        let turns: Vec<serde_json::Value> = (1..)
+            .zip(*rounds)
+            .map(|(turn, tries)| {
+                let attempts: Vec<serde_json::Value> = (1..)
+                    .zip(tries.bytes())
+                    .map(|(attempt, passed)| {
+                        let (verdict, reward) =
+                            if passed == b'1' { ("passed", 1.0) } else { ("failed", 0.0) };
+                        serde_json::json!({
+                            "attempt": attempt, "verdict": verdict, "reward": reward,
+                            "started_at": time(turn), "finished_at": time(turn),
+                        })
+                    })
+                    .collect();
+                serde_json::json!({ "turn": turn, "step": format!("round-{turn}"), "attempts": attempts })
+            })
+            .collect();
+        let rest = serde_json::json!({
+            "planned_turns": 3, "attempt_limit": 4, "started_at": time(0), "finished_at": time(59), "task": task, "turns": turns,
+        });
+        let protocol = if protocol == "sr" { "\"protocol\": \"sr\"," } else { "" };
+        let text = format!(
+            "{{\"schema_version\": \"stamina-lab/1\", {protocol}{}",
+            rest.to_string().trim_start_matches('{')
+        );
+        let scenario = folder.join(format!("scenario_{number}"));
+        std::fs::create_dir_all(&scenario).unwrap();
+        std::fs::write(scenario.join("trajectory.json"), text).unwrap();
+    }
+}
+
+#[test]
+fn rounds_by_themselves_are_clustered_by_task_and_gap_counts_a_copied_run_once() {
+    let room = tempfile::tempdir().unwrap();
+    let at = |name: &str| room.path().join(name);
+    let alone = [
+        ("parser", &["1", "0001", "1"][..]),
+        ("lexer", &["1", "1", "1"]),
+        ("cache", &["0000", "0000", "0000"]),
+    ];
+    write_tasks(&at("alone"), "sr", 1, &alone);
+    let chains = [("parser", &["1", "0001", "1"][..]), ("lexer", &["1", "1", "1"]), ("cache", &["0000"])];
+    write_tasks(&at("chains"), "mt_at_k", 2, &chains);
+    write_tasks(&at("elsewhere/copy"), "mt_at_k", 2, &chains);
+    let all = [("parser", &["1", "1", "1"][..]), ("lexer", &["1", "1", "1"]), ("cache", &["01", "1", "1"])];
+    write_tasks(&at("better"), "mt_at_k", 3, &all);
+    let library = Library::of(&["alone", "chains", "elsewhere", "better"].map(at));
+    let runs = runs(&library);
+    let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let alone = runs.iter().find(|run| run.rounds.as_ref().is_some_and(|rounds| rounds.alone)).unwrap();
+    let rate = alone.pass_rate.as_ref().unwrap();
+    // A round passes within its tries.
+    assert_eq!((rate.passed, rate.trials, rate.tasks), (6, 9, 3));
+    assert_eq!(rate.interval, Some(model::RateInterval::Clustered));
+    // Nine rounds of nine tasks would give 0.35 to 0.88.
+    assert!(rate.ci_low.unwrap() < 0.2 && rate.ci_high.unwrap() > 0.9, "{rate:?}");
+    assert_eq!(rate.pass_at_k.len(), 1);
+    let rounds = alone.rounds.as_ref().unwrap();
+    assert!(near(rounds.sr.unwrap(), 500.0 / 9.0), "{rounds:?}");
+    // MT@4 of the run that is there twice is 200/3, that of the other one 100.
+    assert!(near(rounds.gap.unwrap(), 500.0 / 9.0 - 250.0 / 3.0), "{rounds:?}");
+    // A comparison says the same.
+    let member = library.workbench.compare_runs(of(&[&alone.id])).unwrap().members.remove(0);
+    assert_eq!((member.scenarios, member.pass_rate.as_ref()), (3, Some(rate)));
+    assert_eq!(member.scores.unwrap().rounds.gap, rounds.gap);
+}

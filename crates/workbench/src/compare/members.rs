@@ -16,7 +16,7 @@ use crate::api::{ApiError, Member, PublishedNumber, Swatch, marked};
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
-use crate::summary::{ended, of_one_turn, of_unknown_turns, run_record, turn_axis};
+use crate::summary::{ended, in_scenario, of_one_turn, of_unknown_turns, run_record, turn_axis};
 
 /// Series colors and dash patterns that there are.
 const COLOURS: usize = 8;
@@ -96,14 +96,17 @@ impl Pool {
         self.runs.iter().map(|run| turn_axis(&run.episodes)).max().unwrap_or(0)
     }
 
-    /// Its episodes as survival analysis sees them, each with the identity of its scenario.
+    /// Its episodes as survival analysis sees them, each with the identity of its scenario; rounds by themselves with that of
+    /// their task.
     pub(crate) fn in_scenarios(&self, policy: &CensoringPolicy) -> Vec<InScenario> {
         self.runs
             .iter()
             .flat_map(|run| {
-                run.episodes.iter().map(|e| {
+                let plays_alone = run.record.entry.benchmark.plays_steps_alone();
+                run.episodes.iter().map(move |e| {
                     let observation = Observation::of_reason(e.stamina, e.end_reason, policy);
-                    InScenario::new(ScenarioSets::identity(run.set, &e.scenario), observation)
+                    let identity = |scenario: &str| ScenarioSets::identity(run.set, scenario);
+                    in_scenario(plays_alone, &e.scenario, identity, observation)
                 })
             })
             .collect()
@@ -246,6 +249,7 @@ pub(crate) fn resolve_only(
 ) -> Result<Vec<Pool>, ApiError> {
     let mut pools = Vec::new();
     let mut seen = BTreeSet::new();
+    let mut gaps = rounds::Gaps::new(store);
     for member in members {
         let (member, runs, left_out) = runs_of(store, member, only)?;
         let id = member.text();
@@ -268,7 +272,7 @@ pub(crate) fn resolve_only(
         }
         let mut pooled = Vec::new();
         for mut record in runs {
-            rounds::fill_gap(store, &mut record.entry)?;
+            gaps.fill(&mut record.entry)?;
             let episodes = store.episodes(record.entry.id)?;
             pooled.push(PooledRun { record, episodes, copied: Copied::default(), set: 0 });
         }

@@ -16,6 +16,7 @@ use crate::compare::sets::ScenarioSets;
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina};
 use crate::published;
+use crate::rounds::task_of;
 
 /// What such a truncation can and cannot say.
 const SAYS: [&str; 3] = [
@@ -92,8 +93,10 @@ impl Curve {
                     turn: turn.number,
                     attempts: turn.attempts.iter().map(|(v, r)| AttemptEnd::of(*v, *r, policy)).collect(),
                 });
+                let alone = run.record.entry.benchmark.plays_steps_alone();
+                let scenario = if alone { task_of(&episode.scenario) } else { episode.scenario.as_str() };
                 attempts.push(EpisodeAttempts {
-                    scenario: ScenarioSets::identity(run.set, &episode.scenario),
+                    scenario: ScenarioSets::identity(run.set, scenario),
                     observed: Observation::of_reason(episode.stamina, episode.end_reason, policy),
                     turns: turns.collect(),
                 });

@@ -1,14 +1,14 @@
-//! SR and Gap: runs whose rounds were played by themselves, each after the reference solutions of the rounds before it. In the
+//! SR: runs whose rounds were played by themselves, each after the reference solutions of the rounds before it. In the
 //! library such a round is an episode of one turn, called `TASK/STEP`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use analysis::rounds::{TaskTries, gap, sr};
-use model::{Benchmark, EndReason, Ending, RoundScores, counted};
+use analysis::rounds::{TaskTries, sr};
+use model::{EndReason, Ending, RoundScores, counted};
 use serde_json::Value;
-use store::{EpisodeEntry, EpisodeId, RunEntry, RunFilter, RunRecord, Store};
+use store::{EpisodeEntry, EpisodeId, RunRecord, Store};
 
-use super::{MOST_TRIES, PAPER_K, TRIES};
+use super::{MOST_TRIES, TRIES};
 use crate::api::ApiError;
 
 /// How many tasks such a run was to play, among its further fields.
@@ -83,67 +83,6 @@ fn sr_within(tasks: &[Vec<TaskTries>], k: usize) -> Option<f64> {
     }
     let passes = |rounds: &Vec<TaskTries>| rounds.iter().map(|round| round.cleared(k) > 0).collect();
     sr(&tasks.iter().map(passes).collect::<Vec<Vec<bool>>>())
-}
-
-/// Gives a run Gap, if its rounds were played by themselves: SR − MT@4, with the mean MT@4 of the runs that the library has of the
-/// same harness and model on the same tasks, round by round. Else says why there is none. It is of two runs, so that no summary
-/// of one has it.
-pub(crate) fn fill_gap(store: &Store, run: &mut RunEntry) -> Result<(), ApiError> {
-    let rounds = run.summary.as_ref().and_then(|summary| summary.rounds.as_ref());
-    let Some(sr) = rounds.filter(|rounds| rounds.alone).map(|rounds| rounds.sr) else { return Ok(()) };
-    let found = match sr {
-        None => Err("Gap is unknown, because SR is.".to_owned()),
-        Some(_) => chains(store, run)?,
-    };
-    if let Some(rounds) = run.summary.as_mut().and_then(|summary| summary.rounds.as_mut()) {
-        match found {
-            Ok(mt_at_4) => rounds.gap = gap(sr, Some(mt_at_4)),
-            Err(why) => rounds.missing.push(why),
-        }
-    }
-    Ok(())
-}
-
-/// The mean MT@4 of the chains that Gap is made of; the inner error is why there is none.
-fn chains(store: &Store, run: &RunEntry) -> Result<Result<f64, String>, ApiError> {
-    let data_set = run.benchmark.key.strip_prefix(Benchmark::STEPS).unwrap_or_default();
-    let filter = RunFilter {
-        benchmarks: vec![format!("{}{data_set}", Benchmark::TASKS)],
-        valid_only: true,
-        ..RunFilter::default()
-    };
-    let tasks = |id| -> Result<BTreeSet<String>, ApiError> {
-        let episodes = store.episodes(id)?;
-        Ok(episodes.iter().map(|episode| episode.scenario.clone()).collect())
-    };
-    let own: BTreeSet<String> = tasks(run.id)?.iter().map(|scenario| task_of(scenario).to_owned()).collect();
-    let (mut known, mut of_other_tasks) = (Vec::new(), 0_u64);
-    for (_, other) in store.list_runs(&filter)?.rows {
-        let is_alike = other.harness == run.harness
-            && other.model == run.model
-            && other.simulated == run.simulated
-            && other.baseline == run.baseline;
-        let rounds = other.summary.as_ref().and_then(|summary| summary.rounds.as_ref());
-        let mt_at_4 = rounds
-            .filter(|rounds| is_alike && rounds.round_by_round)
-            .and_then(|rounds| rounds.mt_at_k.get(PAPER_K - 1).copied());
-        let Some(mt_at_4) = mt_at_4 else { continue };
-        if tasks(other.id)? == own {
-            known.push(mt_at_4);
-        } else {
-            of_other_tasks += 1;
-        }
-    }
-    if !known.is_empty() {
-        return Ok(Ok(known.iter().sum::<f64>() / known.len() as f64));
-    }
-    let other = match of_other_tasks {
-        0 => String::new(),
-        n => format!(" ({} played other tasks)", counted(n, "run")),
-    };
-    Ok(Err(format!(
-        "Gap is unknown: no run of the same harness and model has MT@4 on these tasks, round by round (harbor.protocol=mt_at_k){other}."
-    )))
 }
 
 #[cfg(test)]
