@@ -140,6 +140,19 @@ CREATE INDEX episode_given ON episode (run) WHERE given_tokens IS NOT NULL;
 ALTER TABLE episode ADD COLUMN text_cost INTEGER NOT NULL DEFAULT 0;
 ",
     },
+    Migration {
+        version: 20,
+        sql: "
+-- the identity that the reader gave it; `identity` is what it is known by, which other places of the library may tell. Layouts
+-- of before kept the latter alone, so the formats in which the two may differ are read again
+ALTER TABLE episode ADD COLUMN own_identity TEXT;
+UPDATE episode SET own_identity = identity WHERE identity IS NOT NULL;
+CREATE INDEX episode_own_identity ON episode (own_identity) WHERE own_identity IS NOT NULL;
+CREATE INDEX episode_settled ON episode (run) WHERE identity IS NOT own_identity;
+UPDATE part SET stamp = NULL WHERE id IN (SELECT episode.part FROM episode JOIN run ON run.id = episode.run
+  WHERE run.format IN ('terminal-bench', 'staminabench'));
+",
+    },
 ];
 
 /// An episode as the grid, the curve and the scores need it.
@@ -320,9 +333,10 @@ pub(crate) fn put(
                stamina, failed_turn, end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts,
                failed_without_counts, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
                given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left, unrecognised, identity)
+               exception_type, exception_message, reported, artifacts, extra, folded, attempts_left, unrecognised, identity,
+               own_identity)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43)",
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?43)",
         )?
         .insert(params![
             id,

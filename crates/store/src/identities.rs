@@ -1,8 +1,9 @@
 //! Identities that one place of a library learns from another: a result that lies without the files that say which run it is
 //! of, and a trial that was copied before it had a result.
 //!
-//! A reader sees one source, so it gives what that source says: an identity, and beside it ([`OTHER_IDENTITY`]) the one that
-//! a copy has of which less is there. Here the two are assembled, over all sources, once parts were put.
+//! A reader sees one source, so it gives what that source says: an identity (`own_identity`), and beside it ([`OTHER_IDENTITY`])
+//! the one that a copy has of which less is there. Here the two are assembled, over all sources, once parts were put: `identity`
+//! is what an episode is known by, made anew each time, because what another place told may be gone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,20 +21,32 @@ const WITH_OTHER_IDENTITY: &str = "'terminal-bench', 'staminabench'";
 /// Whether the result of an `episode` is there and cannot be read.
 pub(crate) const IS_UNREADABLE: &str = "coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable'";
 
-/// An episode, the run that it is in, and the identity that it is to have.
-type Settled = (EpisodeId, RunId, String);
+/// Episodes that are known by another identity than their reader's, by number: the run, and the identity.
+type Settled = HashMap<EpisodeId, (RunId, String)>;
 
 impl Store {
-    /// Gives episodes of which only a part is there the identity of those that are known to be the same. Call it after parts
-    /// were put.
+    /// Gives episodes of which only a part is there the identity of those that are known to be the same, and the others that of
+    /// their readers. Call it after parts were put.
     pub fn settle_identities(&self) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
+            let mut settled = by_other_identity(conn)?;
+            let resumed = of_resumed_runs(conn, &settled)?;
+            settled.extend(resumed);
             let mut changed = BTreeSet::new();
-            for find in [by_other_identity, of_resumed_runs] {
-                for (episode, run, identity) in find(conn)? {
-                    conn.prepare_cached("UPDATE episode SET identity = ?2 WHERE id = ?1")?
-                        .execute((episode, identity))?;
+            // What was learned from an episode that is gone, or says something else now.
+            for (episode, run) in settled_before(conn)? {
+                if !settled.contains_key(&episode) {
+                    conn.prepare_cached("UPDATE episode SET identity = own_identity WHERE id = ?1")?
+                        .execute([episode])?;
+                    changed.insert(run);
+                }
+            }
+            for (episode, (run, identity)) in settled {
+                let rows = conn
+                    .prepare_cached("UPDATE episode SET identity = ?2 WHERE id = ?1 AND identity IS NOT ?2")?
+                    .execute((episode, identity))?;
+                if rows > 0 {
                     changed.insert(run);
                 }
             }
@@ -42,17 +55,24 @@ impl Store {
     }
 }
 
+/// The episodes that have another identity than their reader's, with their runs.
+fn settled_before(conn: &Connection) -> Result<Vec<(EpisodeId, RunId)>> {
+    let mut find = conn
+        .prepare_cached("SELECT episode.id, episode.run FROM episode WHERE identity IS NOT own_identity")?;
+    Ok(find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Those that have the other identity of one that says more.
-fn by_other_identity(conn: &Connection) -> Result<Vec<Settled>> {
+fn by_other_identity(conn: &Connection) -> Result<Settled> {
     let mut find = conn.prepare_cached(&format!(
-        "SELECT part.id, part.run, min(known.identity) FROM run JOIN episode AS known ON known.run = run.id
-           JOIN episode AS part ON part.identity = known.extra ->> '$.{OTHER_IDENTITY}'
-         WHERE run.format IN ({WITH_OTHER_IDENTITY}) AND known.identity IS NOT NULL
-           AND known.identity <> part.identity
+        "SELECT part.id, part.run, min(known.own_identity) FROM run JOIN episode AS known ON known.run = run.id
+           JOIN episode AS part ON part.own_identity = known.extra ->> '$.{OTHER_IDENTITY}'
+         WHERE run.format IN ({WITH_OTHER_IDENTITY}) AND known.own_identity IS NOT NULL
+           AND known.own_identity <> part.own_identity
          GROUP BY part.id"
     ))?;
     Ok(find
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
         .collect::<rusqlite::Result<_>>()?)
 }
 
@@ -67,10 +87,10 @@ struct Trial {
 }
 
 /// Trials of `tb` without a result that have one in a copy of their run. A resume gives the run another id and keeps the
-/// results that are there: runs that have one of them in common are the same.
-fn of_resumed_runs(conn: &Connection) -> Result<Vec<Settled>> {
+/// results that are there: runs that have one of them in common are the same. `settled` = what is settled before.
+fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
     let mut find = conn.prepare_cached(&format!(
-        "SELECT episode.id, episode.run, episode.scenario, episode.key, episode.identity,
+        "SELECT episode.id, episode.run, episode.scenario, episode.key, episode.own_identity,
            NOT (episode.end_reason = 'unfinished' OR {IS_UNREADABLE})
          FROM run JOIN episode ON episode.run = run.id WHERE run.format = 'terminal-bench' ORDER BY episode.id"
     ))?;
@@ -78,11 +98,13 @@ fn of_resumed_runs(conn: &Connection) -> Result<Vec<Settled>> {
         .query_map([], |row| {
             let name = (row.get(2)?, row.get(3)?);
             let (episode, run) = (row.get(0)?, row.get(1)?);
-            Ok(Trial { episode, run, name, identity: row.get(4)?, has_result: row.get(5)? })
+            let known_by = settled.get(&episode).map(|(_, identity)| identity.clone());
+            let identity = known_by.map_or_else(|| row.get(4), |identity| Ok(Some(identity)))?;
+            Ok(Trial { episode, run, name, identity, has_result: row.get(5)? })
         })?
         .collect::<rusqlite::Result<_>>()?;
     if trials.iter().all(|trial| trial.has_result) {
-        return Ok(Vec::new());
+        return Ok(Settled::new());
     }
     let mut same = SameRuns::default();
     let mut first: HashMap<&str, RunId> = HashMap::new();
@@ -100,7 +122,8 @@ fn of_resumed_runs(conn: &Connection) -> Result<Vec<Settled>> {
     let without = trials.iter().filter(|trial| !trial.has_result);
     let settled = without.filter_map(|trial| {
         let identity = *results.get(&(same.root(trial.run), &trial.name))?;
-        (trial.identity.as_deref() != Some(identity)).then(|| (trial.episode, trial.run, identity.to_owned()))
+        let is_other = trial.identity.as_deref() != Some(identity);
+        is_other.then(|| (trial.episode, (trial.run, identity.to_owned())))
     });
     Ok(settled.collect())
 }
@@ -137,7 +160,77 @@ impl SameRuns {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use model::{Benchmark, Episode, Run};
+
     use super::*;
+    use crate::{PartRead, SourceId};
+
+    /// A source with one episode of Stamina Lab's own, with the identity and the other one that its reader gives it.
+    fn put(store: &Store, name: &str, identity: &str, other: Option<&str>) -> SourceId {
+        let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
+        let run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
+        store.put_runs(source, "", "staminabench", &[run]).unwrap();
+        let mut episode = Episode::new("scenario_0", "scenario_0");
+        episode.identity = Some(identity.to_owned());
+        if let Some(other) = other {
+            episode.extra.insert(OTHER_IDENTITY.to_owned(), other.into());
+        }
+        let episodes = [(name.to_owned(), episode)];
+        let part =
+            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+        store.settle_identities().unwrap();
+        source
+    }
+
+    /// The runs by name, each with the identity of its episode.
+    fn known_by(store: &Store) -> Vec<(String, String)> {
+        store
+            .read(|conn| {
+                let mut find = conn.prepare(
+                    "SELECT run.key, episode.identity FROM episode JOIN run ON run.id = episode.run ORDER BY run.key",
+                )?;
+                let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                Ok(rows.collect::<rusqlite::Result<_>>()?)
+            })
+            .unwrap()
+    }
+
+    fn copies(store: &Store) -> usize {
+        let runs: Vec<RunId> = store
+            .read(|conn| {
+                let mut find = conn.prepare("SELECT id FROM run")?;
+                let rows = find.query_map([], |row| row.get(0))?;
+                Ok(rows.collect::<rusqlite::Result<_>>()?)
+            })
+            .unwrap();
+        store.copies_among(&runs).unwrap().len()
+    }
+
+    #[test]
+    fn what_was_learned_from_a_run_that_is_gone_is_forgotten() {
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        let store = Store::in_memory().unwrap();
+        let whole = put(&store, "a", "of-run", Some("begins"));
+        put(&store, "b", "begins", None);
+        assert_eq!(known_by(&store), [pair("a", "of-run"), pair("b", "of-run")]);
+        assert_eq!(copies(&store), 1);
+        store.remove_source(whole).unwrap();
+        store.purge_removed(Duration::ZERO).unwrap();
+        // Another copy that lies alone is still known to be the same.
+        put(&store, "c", "begins", None);
+        assert_eq!(known_by(&store), [pair("b", "begins"), pair("c", "begins")]);
+        assert_eq!(copies(&store), 1);
+        // The run comes back under another identity.
+        put(&store, "d", "of-run-2", Some("begins"));
+        assert_eq!(known_by(&store), [pair("b", "of-run-2"), pair("c", "of-run-2"), pair("d", "of-run-2")]);
+        assert_eq!(copies(&store), 2);
+        let before = store.last_change().unwrap();
+        store.settle_identities().unwrap();
+        assert_eq!(store.last_change().unwrap(), before, "nothing is touched that stays as it is");
+    }
 
     #[test]
     fn runs_are_the_same_over_others() {

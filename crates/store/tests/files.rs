@@ -184,6 +184,7 @@ fn what_episodes_used_is_made_from_older_libraries() {
     conn.execute_batch(
         "ALTER TABLE attempt DROP COLUMN steps; ALTER TABLE attempt DROP COLUMN grader_places; DROP INDEX attempt_cache_added; DROP INDEX attempt_cache_added_by_run; ALTER TABLE attempt DROP COLUMN cached_input; ALTER TABLE play DROP COLUMN steps_survived;
          ALTER TABLE episode DROP COLUMN attempts_left; DROP INDEX episode_unrecognised; DROP INDEX episode_identity; DROP INDEX episode_given;
+         DROP INDEX episode_settled; DROP INDEX episode_own_identity; ALTER TABLE episode DROP COLUMN own_identity;
          ALTER TABLE episode DROP COLUMN identity; ALTER TABLE run_slug DROP COLUMN preferred;
          ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised;
          ALTER TABLE run_totals DROP COLUMN tokens_known;
