@@ -23,8 +23,15 @@ pub(crate) struct Opened {
     pub(crate) status: Arc<Status>,
 }
 
-/// Looks at what is there. Nothing if the episode is over. Blocks.
-pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
+impl Opened {
+    /// Whether its trajectory has an end. Something may continue it all the same.
+    pub(crate) fn is_over(&self) -> bool {
+        self.trajectory.end.finished_at.is_some()
+    }
+}
+
+/// Looks at what is recorded of an episode and changes none of it. Nothing if it is over and cannot be continued. Blocks.
+pub(crate) fn look(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
     let results = EpisodeFolder::new(play.place.episode(&planned.name), play.scrub.clone())?;
     let state = play.place.state(&planned.name);
     let folders = Folders::of(state.clone());
@@ -40,29 +47,39 @@ pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
         play.scrub.clone(),
         play.watch.clone(),
     );
-    let mut opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
-    let over = opened.trajectory.end.finished_at.is_some();
-    let reopened = opened.trajectory.end.end_reason.is_some_and(is_played_on);
-    if over && !reopened {
+    let opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
+    let is_reopened = opened.trajectory.end.end_reason.is_some_and(is_played_on);
+    if opened.is_over() && !is_reopened {
         keep_score(play, planned, &opened.trajectory);
-        show_over(&opened, planned);
+        show_over(&opened.status, planned, &opened.trajectory);
         // Where it was killed between its end and this.
         close(&opened.folders, false);
         return Ok(None);
     }
+    Ok(Some(opened))
+}
+
+/// A wish to continue an episode that is over is fulfilled; the file may have one that was not passed on yet. Blocks.
+pub(crate) fn fulfill(play: &Play, planned: &Planned, status: &Status) {
+    let wishes = crate::control::read(&play.place.results).unwrap_or_default();
+    let wished = wishes.retry.get(&planned.name).copied();
+    if let Some(wished) = wished.filter(|wished| *wished > status.retries()) {
+        status.set_retries(wished);
+    }
+}
+
+/// Takes up an episode where it stands. Nothing if it is over. Blocks.
+pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
+    let Some(mut opened) = look(play, planned)? else { return Ok(None) };
+    let was_over = opened.is_over();
     opened.folders.make()?;
     // One that the run's budget cut off has not ended its episode.
     let last = opened.trajectory.current.as_ref().and_then(|current| current.attempts.last());
     if last.is_some_and(|last| last.verdict == Verdict::Unfinished) {
-        take_last_back(&mut opened, &state)?;
+        take_last_back(&mut opened, &play.place.state(&planned.name))?;
     }
-    if over {
-        // A wish to play it on is fulfilled by that; the file may have one that was not passed on yet.
-        let wished =
-            crate::control::read(&play.place.results).unwrap_or_default().retry.get(&planned.name).copied();
-        if let Some(wished) = wished.filter(|wished| *wished > opened.status.retries()) {
-            opened.status.set_retries(wished);
-        }
+    if was_over {
+        fulfill(play, planned, &opened.status);
     }
     opened.trajectory.end = End::default();
     keep_score(play, planned, &opened.trajectory);
@@ -157,10 +174,10 @@ pub(crate) fn keep_score(play: &Play, planned: &Planned, trajectory: &Trajectory
     lock(&play.scores).insert(planned.scenario, scored);
 }
 
-fn show_over(opened: &Opened, planned: &Planned) {
-    let trajectory = &opened.trajectory;
+/// The status of an episode that stays over says so.
+pub(crate) fn show_over(status: &Status, planned: &Planned, trajectory: &Trajectory) {
     let summaries = trajectory.summaries();
-    opened.status.set(|shown| {
+    status.set(|shown| {
         shown.name.clone_from(&planned.name);
         shown.title.clone_from(&trajectory.head.title);
         shown.phase = Phase::Over;

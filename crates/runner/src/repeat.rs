@@ -239,6 +239,7 @@ impl Episode<'_> {
             reward: None,
             rewards: None,
             left_out: Vec::new(),
+            references_failed: std::collections::BTreeMap::new(),
         };
         Played { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }

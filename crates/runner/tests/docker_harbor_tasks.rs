@@ -14,8 +14,10 @@ use model::{EndReason, Episode, Turn, Verdict};
 use runner::{Event, Finish, OnEvent};
 
 mod common;
+mod tasks_of_harbor;
 
 use common::{episodes, keep};
+use tasks_of_harbor::{HARNESS, REWARD, settings, task};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor")
@@ -42,19 +44,6 @@ fn tasks(room: &Path) -> PathBuf {
     let to = room.join("tasks");
     copy(&fixtures().join("tasks"), &to);
     to
-}
-
-fn settings(folder: &Path, tasks: &Path, more: &[&str]) -> runner::settings::RunSettings {
-    let mut list = vec![
-        format!("output_dir={}", folder.display()),
-        format!("tasks={}", tasks.display()),
-        "benchmark=HARBOR".to_owned(),
-        "limits.cpus=1".to_owned(),
-        "limits.memory_gib=0.5".to_owned(),
-        "batch_size=3".to_owned(),
-    ];
-    list.extend(more.iter().map(|&value| value.to_owned()));
-    runner::settings::resolve(&[], &list).unwrap()
 }
 
 /// What an importer makes of a job of Harbor's.
@@ -148,29 +137,6 @@ async fn nobody_comes_to_what_nobody_came_to_in_harbors_own_job() {
     assert_eq!(found, by_task(&job("nop-k1")));
     assert_eq!(found.len(), 2);
 }
-
-/// Writes a task whose steps are pairs of a solution and a test.
-fn task(at: &Path, name: &str, toml: &str, steps: &[(&str, &str)]) {
-    let folder = at.join(name);
-    let put = |path: &str, text: &str| {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    };
-    put("environment/Dockerfile", "FROM debian:trixie-slim\nWORKDIR /app\n");
-    let mut file = toml.to_owned();
-    for (number, (solve, test)) in steps.iter().enumerate() {
-        if !toml.contains("[[steps]]") {
-            file.push_str(&format!("[[steps]]\nname = \"s{number}\"\n"));
-        }
-        put(&format!("steps/s{number}/instruction.md"), "# Do it\n");
-        put(&format!("steps/s{number}/solution/solve.sh"), &format!("#!/bin/bash\n{solve}\n"));
-        put(&format!("steps/s{number}/tests/test.sh"), &format!("#!/bin/bash\n{test}\n"));
-    }
-    put("task.toml", &file);
-}
-
-const REWARD: &str = "> /logs/verifier/reward.txt";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
@@ -479,10 +445,6 @@ async fn a_step_that_leaves_a_lot_or_prints_all_the_time_is_graded_as_any_other(
     let names: Vec<_> = fs::read_dir(kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["c"]);
 }
-
-/// The image of a task with a harness in it: mini-swe-agent, which needs a Python that no task has to have.
-const HARNESS: [&str; 4] =
-    ["agent=MINI_SWE", "endpoint.mode=oracle", "limits.memory_gib=1.5", "batch_size=2"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]

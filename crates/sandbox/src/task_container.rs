@@ -269,6 +269,13 @@ impl OpenTask {
         Ok(found.and_then(|found| found.state).and_then(|state| state.running).unwrap_or(false))
     }
 
+    /// Whether the container by which it reaches the gateway runs; true where it needs none.
+    pub async fn has_way(&self) -> Result<bool, SandboxError> {
+        let Some(relay) = &self.relay else { return Ok(true) };
+        let found = self.engine.inspect(relay).await?;
+        Ok(found.and_then(|found| found.state).and_then(|state| state.running).unwrap_or(false))
+    }
+
     /// Ends every process in the container at once and starts it anew, with its files as they are: its own program, and what
     /// the image starts before it. One that is over its disk limit stays ended.
     pub async fn restart(&mut self) -> Result<(), SandboxError> {

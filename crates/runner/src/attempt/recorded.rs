@@ -102,6 +102,7 @@ impl Attempt<'_> {
             reward: None,
             rewards: None,
             left_out: Vec::new(),
+            references_failed: std::collections::BTreeMap::new(),
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(Played { record, after, over, own_seconds })

@@ -16,8 +16,9 @@ use crate::live::Phase;
 use crate::record::Exception;
 use crate::verdict::exception;
 
-/// What a solution was executed from is not seen by the next agent.
-const SOLUTION_REMOVED: &str = "rm -rf /solution";
+/// What a solution was executed from is not seen by the next agent, and what it kept is not kept as the agent's.
+const SOLUTION_REMOVED: &str = "rm -rf /solution /logs/artifacts /logs/agent && mkdir -p /logs/artifacts /logs/agent && \
+     chmod 777 /logs/artifacts /logs/agent";
 
 impl Trial<'_> {
     /// Whether each step is played by itself.
@@ -63,6 +64,11 @@ impl Trial<'_> {
         if end.exit.timed_out {
             let why = format!("it took longer than {seconds} seconds");
             return Err(Broken::Ended(EndReason::Environment, "AgentTimeoutError", why));
+        }
+        // Harbor asks the verifier alone, so the step counts as done all the same. The attempts that build on it say so.
+        if let Some(code) = end.exit.code.filter(|code| *code != 0) {
+            tracing::warn!(step = step.name, code, "the reference solution of a step did not exit with 0");
+            self.references_failed.insert(step.name.clone(), code);
         }
         self.command_in(Some("/"), SOLUTION_REMOVED.to_owned(), Some("root"), &[], ORDER).await.map(drop)
     }

@@ -120,6 +120,7 @@ impl Trial<'_> {
             reward,
             rewards,
             left_out: played.left_out,
+            references_failed: self.references_failed.clone(),
         })
     }
 }

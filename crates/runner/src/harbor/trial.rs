@@ -1,5 +1,6 @@
 //! A trial: one task from its first step to its last, in one container.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,8 @@ pub(super) struct Trial<'a> {
     pub(super) workdir: String,
     /// Whether a player has worked in the container: what goes wrong in it from then on may be its doing.
     pub(super) was_played: bool,
+    /// Reference solutions that were executed for a later step and did not exit with 0, by step, with their codes.
+    pub(super) references_failed: BTreeMap<String, i64>,
     /// Whether a verifier has run in the container.
     pub(super) was_verified: bool,
 }
@@ -105,14 +108,14 @@ pub(crate) async fn play(
     let opened = {
         let (play, planned) = (play.clone(), planned.clone());
         blocking(move || {
-            let Some(mut opened) = reopen::open(&play, &planned)? else { return Ok(None) };
-            let results = play.place.episode(&planned.name);
-            copy::remove(&results).map_err(|error| disk::at(&results, error))?;
-            opened.results = EpisodeFolder::new(results, play.scrub.clone())?;
-            let most = play.settings.attempt_limit;
-            opened.trajectory = Trajectory::new(opened.results.path(), &planned.name, planned.turns, most);
-            keep_score(&play, &planned, &opened.trajectory);
-            Ok(Some(opened))
+            let opened = reopen::look(&play, &planned)?;
+            if let Some(opened) = &opened {
+                opened.folders.make()?;
+                if opened.is_over() {
+                    reopen::fulfill(&play, &planned, &opened.status);
+                }
+            }
+            Ok(opened)
         })
         .await?
     };
@@ -122,11 +125,6 @@ pub(crate) async fn play(
     let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
     let file = task.file().map_err(of_run)?;
     let player = player::find(&play.settings.agent).copied();
-    let mut trajectory = opened.trajectory;
-    trajectory.head.task = Some(task.name.clone());
-    trajectory.head.title = file.title.clone();
-    trajectory.head.protocol =
-        play.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone()).and_then(|tasks| tasks.protocol);
     let mut trial = Trial {
         owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
         play: &play,
@@ -136,7 +134,7 @@ pub(crate) async fn play(
         file,
         player,
         results: opened.results,
-        trajectory,
+        trajectory: opened.trajectory,
         folders: opened.folders,
         status: opened.status,
         container: None,
@@ -148,12 +146,18 @@ pub(crate) async fn play(
         feedback: None,
         workdir: "/".to_owned(),
         was_played: false,
+        references_failed: BTreeMap::new(),
         was_verified: false,
     };
+    trial.name_trajectory();
+    // What is recorded of it goes only where it is played.
     if player.is_none() && !outage::waited_out(&play, &trial.status).await {
-        return trial.leave();
+        return trial.stay(Ended::Unfinished).await;
     }
-    trial.status.begin();
+    if let Some(ended) = trial.held().await {
+        return trial.stay(ended).await;
+    }
+    trial.begin_anew().await?;
     let title = trial.trajectory.head.title.clone().unwrap_or_else(|| task.name.clone());
     trial.status.set(|shown| {
         shown.title = Some(title);
@@ -181,12 +185,62 @@ impl Trial<'_> {
         self.container.as_ref().ok_or_else(not_open)
     }
 
-    async fn whole(&mut self) -> Result<Ended, RunError> {
-        if let Some(ended) = self.held().await {
-            return Ok(ended);
+    /// The head of its trajectory says which task it is.
+    fn name_trajectory(&mut self) {
+        let head = &mut self.trajectory.head;
+        head.task = Some(self.task.name.clone());
+        head.title.clone_from(&self.file.title);
+        let alone = self.play.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone());
+        head.protocol = alone.and_then(|tasks| tasks.protocol);
+    }
+
+    /// Takes away what is recorded of it: its container is gone, so it is played as a whole.
+    async fn begin_anew(&mut self) -> Result<(), RunError> {
+        let (path, scrub) = (self.play.place.episode(&self.planned.name), self.play.scrub.clone());
+        self.results = blocking(move || {
+            copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+            EpisodeFolder::new(path, scrub)
+        })
+        .await?;
+        let (name, turns) = (&self.planned.name, self.planned.turns);
+        self.trajectory = Trajectory::new(self.results.path(), name, turns, self.play.settings.attempt_limit);
+        self.name_trajectory();
+        keep_score(self.play, self.planned, &self.trajectory);
+        Ok(())
+    }
+
+    /// It is not played: what is recorded of it stays as it is. One that a budget keeps from being continued is over.
+    async fn stay(&mut self, ended: Ended) -> Result<EpisodeEnd, RunError> {
+        self.status.rest();
+        let is_over = self.trajectory.end.finished_at.is_some();
+        match ended {
+            Ended::Over(reason, exception) if !is_over => self.over(reason, exception).await,
+            Ended::Over(..) => {
+                keep_score(self.play, self.planned, &self.trajectory);
+                reopen::show_over(&self.status, self.planned, &self.trajectory);
+                let folders = self.folders.clone();
+                blocking(move || {
+                    reopen::close(&folders, false);
+                    Ok(())
+                })
+                .await?;
+                Ok(EpisodeEnd::Over)
+            }
+            Ended::Unfinished => {
+                keep_score(self.play, self.planned, &self.trajectory);
+                self.status.set(|shown| {
+                    shown.phase = Phase::Queued;
+                    shown.now = None;
+                });
+                Ok(EpisodeEnd::Unfinished)
+            }
         }
+    }
+
+    async fn whole(&mut self) -> Result<Ended, RunError> {
         match self.open().await {
             Ok(None) => {}
+            Ok(Some(_)) if self.play.stop.is_cancelled() => return Ok(Ended::Unfinished),
             Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
             Err(error) => return Ok(self.broken(&error)),
         }
@@ -213,7 +267,11 @@ impl Trial<'_> {
                 self.status.set(|shown| shown.attempt = attempt);
                 // The first attempt at the first step finds it as it was kept.
                 if let Some(before) = before.as_ref().filter(|_| number > 1 || attempt > 1) {
-                    match self.restore(before).await {
+                    let restored = self.restore(before).await;
+                    if self.play.stop.is_cancelled() {
+                        return Ok(Ended::Unfinished);
+                    }
+                    match restored {
                         Ok(None) => {}
                         Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
                         Err(error) => return Ok(self.broken(&error)),
@@ -252,7 +310,12 @@ impl Trial<'_> {
                 break;
             }
             if let Some(before) = before.as_ref().filter(|_| plays_alone && number < self.planned.turns) {
-                match self.advance(before, step).await {
+                let advanced = self.advance(before, step).await;
+                // What a stop cuts off says nothing of the step.
+                if self.play.stop.is_cancelled() {
+                    return Ok(Ended::Unfinished);
+                }
+                match advanced {
                     Ok(None) => {}
                     Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
                     Err(error) => return Ok(self.broken(&error)),

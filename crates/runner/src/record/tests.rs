@@ -124,6 +124,7 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         reward: None,
         rewards: None,
         left_out: Vec::new(),
+        references_failed: std::collections::BTreeMap::new(),
     }
 }
 

@@ -143,6 +143,9 @@ pub(crate) struct AttemptRecord {
     /// Paths of a task's container of which something was not kept, for want of room or because it could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<String>,
+    /// Earlier steps whose reference solution, which this step builds on, did not exit with 0, each with its code.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub(crate) references_failed: std::collections::BTreeMap<String, i64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

@@ -1,0 +1,164 @@
+//! Trials of tasks in real containers: what a further attempt finds, what a stop, a budget and a resume leave of a trial, and whose
+//! doing it is that a container cannot be started anew.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use model::{Attempt, EndReason, Episode, Verdict};
+use runner::{Event, Finish, OnEvent};
+
+mod common;
+mod tasks_of_harbor;
+
+use common::{episodes, keep};
+use tasks_of_harbor::{HARNESS, REWARD, settings, task};
+
+/// Writes a file of a task.
+fn put(tasks: &Path, path: &str, text: &str) {
+    let path = tasks.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+async fn played(folder: &Path, tasks: &Path, more: &[&str]) -> Finish {
+    let (on_event, _) = keep();
+    runner::run(settings(folder, tasks, more), on_event).await.unwrap()
+}
+
+async fn resumed(folder: &Path, change: &[&str]) -> Finish {
+    let (on_event, _) = keep();
+    let looked_at = runner::origin::identity(folder).unwrap();
+    let change = change.iter().map(|&pair| pair.to_owned()).collect();
+    runner::resume(folder.to_owned(), change, looked_at, on_event).await.unwrap()
+}
+
+fn last(episode: &Episode) -> &Attempt {
+    episode.turns.last().unwrap().attempts.last().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn what_a_step_brings_is_laid_once_where_a_further_attempt_continues() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    // It passes where both attempts have written to the file that the step brings.
+    let judge = format!(
+        "cat /app/tries; [ \"$(tr '\\n' ' ' < /app/tries)\" = 'start x x ' ] && echo 1 {REWARD} || echo 0 {REWARD}"
+    );
+    task(&tasks, "laid", "", &[("echo x >> /app/tries", &judge)]);
+    put(&tasks, "laid/steps/s0/workdir/tries", "start\n");
+    // A second execution would fail.
+    put(&tasks, "laid/steps/s0/workdir/setup.sh", "mkdir /app/made\n");
+    let folder = room.path().join("run");
+    let more = [&HARNESS[..], &["harbor.protocol=ours", "attempt_limit=3"]].concat();
+    assert_eq!(played(&folder, &tasks, &more).await, Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    let verdicts: Vec<Verdict> = episode.turns[0].attempts.iter().map(|attempt| attempt.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Failed, Verdict::Passed], "{episode:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_resume_keeps_the_steps_of_a_trial_whose_budget_is_still_spent() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let passes = format!("echo 1 {REWARD}");
+    task(&tasks, "budget", "", &[("echo one", &passes), ("echo two", &passes)]);
+    // What the first step takes.
+    let folder = room.path().join("whole");
+    assert_eq!(played(&folder, &tasks, &HARNESS).await, Finish::Finished);
+    let whole = episodes(&folder).remove(0);
+    assert_eq!(whole.stamina(), 2);
+    let first = whole.turns[0].attempts[0].tokens;
+    let tokens = first.input.unwrap() + first.output.unwrap() - 10;
+    for (scope, finish) in [("episode", Finish::Finished), ("run", Finish::Budget)] {
+        let folder = room.path().join(scope);
+        let budget = format!("limits.{scope}.tokens={tokens}");
+        let more = [&HARNESS[..], &[budget.as_str()]].concat();
+        assert_eq!(played(&folder, &tasks, &more).await, finish, "{scope}");
+        let recorded = || fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+        let before = recorded();
+        assert_eq!(episodes(&folder)[0].stamina(), 1, "{scope}: {before}");
+        // There is no room for a step of it, so nothing of it is played, and nothing is taken away.
+        assert_eq!(resumed(&folder, &[]).await, finish, "{scope}");
+        assert_eq!(recorded(), before, "{scope}");
+        // Where there is room it is played as a whole.
+        let raised = format!("limits.{scope}.tokens=1000000000");
+        assert_eq!(resumed(&folder, &[&raised]).await, Finish::Finished, "{scope}");
+        assert_eq!(episodes(&folder)[0].stamina(), 2, "{scope}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_stop_between_steps_by_themselves_ends_no_trial() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let passes = format!("echo 1 {REWARD}");
+    // The stop comes while the container is restored or the reference solution works.
+    task(&tasks, "stopped", "", &[("sleep 600", &passes), ("true", &passes)]);
+    let folder = room.path().join("run");
+    let at = folder.clone();
+    let stop_at_first: OnEvent = Arc::new(move |event| {
+        if matches!(event, Event::Attempt { .. }) {
+            let wish = runner::control::Wish { stop: true, ..Default::default() };
+            runner::control::write(&at, &wish).unwrap();
+        }
+    });
+    let settings = settings(&folder, &tasks, &["harbor.protocol=sr", "attempt_limit=2", "agent=NOP"]);
+    assert_eq!(runner::run(settings, stop_at_first).await.unwrap(), Finish::Stopped);
+    let text = fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+    let trajectory: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(trajectory["end_reason"], "cancelled", "{text}");
+    assert!(trajectory["finished_at"].is_null() && trajectory["exception"].is_null(), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn what_a_reference_solution_leaves_in_the_logs_is_no_agents_and_its_failure_is_told() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let solve = "echo left > /logs/artifacts/of_reference; echo left > /logs/agent/log; exit 3";
+    let judge = format!("[ -e /logs/agent/log ] && echo 0 {REWARD} || echo 1 {REWARD}");
+    task(&tasks, "parser", "", &[(solve, &format!("echo 1 {REWARD}")), ("true", &judge)]);
+    let folder = room.path().join("run");
+    let more = ["harbor.protocol=sr", "attempt_limit=2", "agent=NOP"];
+    assert_eq!(played(&folder, &tasks, &more).await, Finish::Finished);
+    let played = episodes(&folder);
+    let [first, second] = &played[..] else { panic!("{played:?}") };
+    assert_eq!((last(first).verdict, last(second).verdict), (Verdict::Passed, Verdict::Passed));
+    assert!(!last(first).extra.contains_key("references_failed"));
+    assert_eq!(last(second).extra["references_failed"], serde_json::json!({ "s0": 3 }));
+    assert!(!folder.join("scenario_0/artifacts/turn_2/artifacts/of_reference").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
+async fn a_container_that_cannot_be_started_anew_is_the_agents_doing_only_where_another_one_can() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let passes = format!("echo 1 {REWARD}");
+    // What its image starts cannot begin twice in the same files.
+    task(&tasks, "a_image", "", &[("true", &passes), ("true", &passes)]);
+    let recipe = "FROM debian:trixie-slim\nRUN printf '#!/bin/sh\\nmkdir /once || exit 1\\nexec \"$@\"\\n' > /start && chmod +x /start\n\
+                  ENTRYPOINT [\"/start\"]\nWORKDIR /app\n";
+    fs::write(tasks.join("a_image/environment/Dockerfile"), recipe).unwrap();
+    // Its agent takes away what keeps the container alive.
+    task(&tasks, "b_agent", "", &[("rm -f /usr/bin/sh", &passes), ("true", &passes)]);
+    let folder = room.path().join("run");
+    let more = ["agent=ORACLE", "harbor.background=end"];
+    assert_eq!(played(&folder, &tasks, &more).await, Finish::Finished);
+    let episodes = episodes(&folder);
+    for (name, reason) in [("a_image", EndReason::Environment), ("b_agent", EndReason::KilledItself)] {
+        let episode = episodes.iter().find(|episode| episode.scenario == name).unwrap();
+        assert_eq!(episode.turns.len(), 1, "{name}: nothing follows");
+        let attempt = last(episode);
+        assert_eq!(attempt.end_reason, Some(reason), "{name}: {attempt:?}");
+        let said = &attempt.exception.as_ref().unwrap().1;
+        assert!(said.contains("started anew"), "{name}: {said}");
+    }
+}

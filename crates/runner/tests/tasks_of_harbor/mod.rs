@@ -1,0 +1,46 @@
+//! Tasks of Harbor that a test writes, and settings that play them.
+
+#![allow(dead_code, reason = "each test takes what it needs of it")]
+
+use std::fs;
+use std::path::Path;
+
+/// The image of a task with a harness in it: mini-swe-agent, which needs a Python that no task has to have.
+pub(crate) const HARNESS: [&str; 4] =
+    ["agent=MINI_SWE", "endpoint.mode=oracle", "limits.memory_gib=1.5", "batch_size=2"];
+pub(crate) const REWARD: &str = "> /logs/verifier/reward.txt";
+
+/// Settings of a run of tasks.
+pub(crate) fn settings(folder: &Path, tasks: &Path, more: &[&str]) -> runner::settings::RunSettings {
+    let mut list = vec![
+        format!("output_dir={}", folder.display()),
+        format!("tasks={}", tasks.display()),
+        "benchmark=HARBOR".to_owned(),
+        "limits.cpus=1".to_owned(),
+        "limits.memory_gib=0.5".to_owned(),
+        "batch_size=3".to_owned(),
+    ];
+    list.extend(more.iter().map(|&value| value.to_owned()));
+    runner::settings::resolve(&[], &list).unwrap()
+}
+
+/// Writes a task whose steps are pairs of a solution and a test.
+pub(crate) fn task(at: &Path, name: &str, toml: &str, steps: &[(&str, &str)]) {
+    let folder = at.join(name);
+    let put = |path: &str, text: &str| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("environment/Dockerfile", "FROM debian:trixie-slim\nWORKDIR /app\n");
+    let mut file = toml.to_owned();
+    for (number, (solve, test)) in steps.iter().enumerate() {
+        if !toml.contains("[[steps]]") {
+            file.push_str(&format!("[[steps]]\nname = \"s{number}\"\n"));
+        }
+        put(&format!("steps/s{number}/instruction.md"), "# Do it\n");
+        put(&format!("steps/s{number}/solution/solve.sh"), &format!("#!/bin/bash\n{solve}\n"));
+        put(&format!("steps/s{number}/tests/test.sh"), &format!("#!/bin/bash\n{test}\n"));
+    }
+    put("task.toml", &file);
+}
