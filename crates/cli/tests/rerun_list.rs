@@ -132,6 +132,15 @@ fn scenarios_of_others_are_missing_only_where_they_are() {
     };
     assert_eq!(missing(&given), (vec![], vec![]));
     assert_eq!(missing(&from_one), (vec![], vec![]));
+    // Of three that count from 1 the second is missing, which the setting calls 1.
+    fs::rename(from_one.join("scenario-2"), from_one.join("scenario-3")).expect("renamed");
+    let config = fs::read_to_string(from_one.join("config.yaml")).expect("the configuration");
+    let more = config.replace("n_scenarios: 2", "n_scenarios: 3");
+    assert_ne!(more, config);
+    fs::write(from_one.join("config.yaml"), more).expect("a file");
+    let (trials_from_one, flags) = missing(&from_one);
+    assert_eq!(trials_from_one, [("scenario_2".to_owned(), false, "missing".to_owned())]);
+    assert_eq!(flags, ["--values restful_server_gen_iterative.execute_episodes=1"]);
     let (trials, flags) = missing(&one_only);
     assert_eq!(trials, [("scenario_1".to_owned(), false, "missing".to_owned())]);
     assert_eq!(flags, ["--values restful_server_gen_iterative.execute_episodes=1"]);

@@ -44,8 +44,10 @@ impl Workbench {
             });
         }
         let mut unnamed = 0;
+        let planned = self.planned(&record);
+        let from_one =
+            planned.as_deref().is_some_and(|planned| counts_from_one(planned, &record.run.settings));
         if all || request.missing {
-            let planned = self.planned(&record);
             let missing = missing(planned.as_deref().unwrap_or_default(), &episodes);
             let named: u32 = missing.iter().map(|(_, count)| count).sum();
             let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(episodes.len() as u32);
@@ -63,7 +65,7 @@ impl Workbench {
             }
         }
         trials.sort_by(|a, b| (&a.task, a.why, &a.trial).cmp(&(&b.task, b.why, &b.trial)));
-        let commands = commands(runner, &trials, &record.run.settings);
+        let commands = commands(runner, &trials, &record.run.settings, from_one);
         let mut list = RerunList {
             run: record.entry.slug.clone(),
             runner: runner.command().map(str::to_owned),
@@ -154,8 +156,8 @@ fn missing(planned: &[Planned], episodes: &[EpisodeEntry]) -> Vec<(String, u32)>
         .collect()
 }
 
-/// One command for each number of repeats, the tasks by name.
-fn commands(runner: Runner, trials: &[RerunTrial], settings: &Extra) -> Vec<RerunCommand> {
+/// One command for each number of repeats, the tasks by name. `from_one` = folders of scenarios are counted from 1.
+fn commands(runner: Runner, trials: &[RerunTrial], settings: &Extra, from_one: bool) -> Vec<RerunCommand> {
     let mut repeats: BTreeMap<&str, u32> = BTreeMap::new();
     for trial in trials {
         *repeats.entry(&trial.task).or_insert(0) += 1;
@@ -168,7 +170,7 @@ fn commands(runner: Runner, trials: &[RerunTrial], settings: &Extra) -> Vec<Reru
         let (flags, yaml) = match runner {
             Runner::Harbor => harbor(repeats, &tasks, settings),
             Runner::TerminalBench => (Some(terminal_bench(repeats, &tasks, settings)), None),
-            Runner::StaminaBench => stamina_bench(&tasks, settings),
+            Runner::StaminaBench => stamina_bench(&tasks, settings, from_one),
             Runner::Unknown => (None, None),
         };
         RerunCommand { repeats, tasks, flags, yaml }
@@ -260,18 +262,22 @@ fn terminal_bench(repeats: u32, tasks: &[String], settings: &Extra) -> String {
     flags.join(" ")
 }
 
-/// The setting `execute_episodes`: the numbers of the scenarios. `None` where one has no number.
-fn stamina_bench(tasks: &[String], settings: &Extra) -> (Option<String>, Option<String>) {
-    let mut numbers: Vec<u32> = match tasks.iter().map(|task| scenario_number(task)).collect() {
+/// The setting `execute_episodes`: the numbers of the scenarios, which count from 0 there. `None` where one has no number.
+fn stamina_bench(tasks: &[String], settings: &Extra, from_one: bool) -> (Option<String>, Option<String>) {
+    let number = |task: &String| scenario_number(task)?.checked_sub(u32::from(from_one));
+    let mut numbers: Vec<u32> = match tasks.iter().map(number).collect() {
         Some(numbers) => numbers,
         None => return (None, None),
     };
     numbers.sort_unstable();
-    let single = settings
-        .get("benchmark")
-        .and_then(Value::as_str)
-        .is_some_and(|name| name.eq_ignore_ascii_case("RESTFUL_SERVER_GEN"));
-    let section = if single { "restful_server_gen" } else { "restful_server_gen_iterative" };
+    // Steps of one task that were played by themselves.
+    numbers.dedup();
+    let benchmark = settings.get("benchmark").and_then(Value::as_str).map(str::to_uppercase);
+    let section = match benchmark.as_deref() {
+        Some("RESTFUL_SERVER_GEN") => "restful_server_gen",
+        Some("HARBOR") => "harbor",
+        _ => "restful_server_gen_iterative",
+    };
     let list = numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     (
         Some(format!("--values {section}.execute_episodes={list}")),
@@ -279,9 +285,18 @@ fn stamina_bench(tasks: &[String], settings: &Extra) -> (Option<String>, Option<
     )
 }
 
-/// `3` of `scenario_3`; results of others may have `scenario-3`.
+/// `3` of `scenario_3`; results of others may have `scenario-3`, and `scenario_3/2` is a step of it.
 fn scenario_number(task: &str) -> Option<u32> {
-    task.strip_prefix("scenario")?.trim_start_matches(['_', '-', ' ']).parse().ok()
+    let scenario = task.split('/').next()?;
+    scenario.strip_prefix("scenario")?.trim_start_matches(['_', '-', ' ']).parse().ok()
+}
+
+/// Whether scenarios are planned by all their numbers and their folders count from 1: settings name them from 0.
+fn counts_from_one(planned: &[Planned], settings: &Extra) -> bool {
+    let names_some = |key: &String| key.ends_with("execute_episodes") && !settings[key].is_null();
+    !planned.is_empty()
+        && !settings.keys().any(names_some)
+        && planned.iter().all(|planned| scenario_number(&planned.scenario).is_some_and(|number| number > 0))
 }
 
 /// As one word of a shell.
@@ -379,13 +394,33 @@ mod tests {
     }
 
     #[test]
+    fn folders_count_from_one_where_all_scenarios_are_planned_and_none_is_the_zeroth() {
+        let planned = |numbers: &[u32]| -> Vec<Planned> {
+            numbers.iter().map(|n| Planned { scenario: format!("scenario-{n}"), episodes: 1 }).collect()
+        };
+        assert!(counts_from_one(&planned(&[1, 2, 3]), &Extra::new()));
+        assert!(!counts_from_one(&planned(&[0, 1, 2]), &Extra::new()));
+        assert!(!counts_from_one(&planned(&[]), &Extra::new()));
+        let named = settings(json!({"restful_server_gen_iterative.execute_episodes": "1,5"}));
+        assert!(!counts_from_one(&planned(&[1, 5]), &named));
+    }
+
+    #[test]
     fn scenarios_have_numbers_and_words_are_quoted() {
         let tasks = ["scenario_10".to_owned(), "scenario-2".to_owned()];
         let (flags, yaml) =
-            stamina_bench(&tasks, &settings(json!({"benchmark": "RESTFUL_SERVER_GEN_ITERATIVE"})));
+            stamina_bench(&tasks, &settings(json!({"benchmark": "RESTFUL_SERVER_GEN_ITERATIVE"})), false);
         assert_eq!(flags.unwrap(), "--values restful_server_gen_iterative.execute_episodes=2,10");
         assert_eq!(yaml.unwrap(), "restful_server_gen_iterative:\n  execute_episodes: \"2,10\"\n");
-        assert_eq!(stamina_bench(&["other".to_owned()], &Extra::new()), (None, None));
+        assert_eq!(stamina_bench(&["other".to_owned()], &Extra::new(), false), (None, None));
+        // Folders that count from 1 are named from 0, as the setting has it.
+        let (flags, _) = stamina_bench(&tasks, &Extra::new(), true);
+        assert_eq!(flags.unwrap(), "--values restful_server_gen_iterative.execute_episodes=1,9");
+        assert_eq!(stamina_bench(&["scenario_0".to_owned()], &Extra::new(), true), (None, None));
+        // Steps of a task are played with their task.
+        let steps = ["scenario_4/2".to_owned(), "scenario_4/3".to_owned()];
+        let (flags, _) = stamina_bench(&steps, &settings(json!({"benchmark": "HARBOR"})), false);
+        assert_eq!(flags.unwrap(), "--values harbor.execute_episodes=4");
         assert_eq!(quoted("it's; rm -rf"), "'it'\\''s; rm -rf'");
         assert_eq!((quoted(""), quoted("-x")), ("''".to_owned(), "'-x'".to_owned()));
     }

@@ -495,7 +495,9 @@ impl Format for StaminaBench {
                 let stamp = if own_run || is_own(tree, &join(&folder, "trajectory.json")) {
                     // All else stands in the trajectory itself.
                     let planned = place.planned_turns().map_or(0, |turns| u64::from(turns) + 1);
-                    own_stamp(tree, &folder).number(planned).finish()
+                    let stamp = own_stamp(tree, &folder).number(planned);
+                    // Settings that come later may say that its steps are no chain.
+                    if place.of_steps { stamp.text("sr").finish() } else { stamp.finish() }
                 } else {
                     files::list(tree, &folder).stamp.number(place.stamp.finish()).finish()
                 };
