@@ -9,7 +9,8 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use workbench::api::{
-    CompareRequest, ExportFormat, ExportOf, ExportRequest, Exported, ListRuns, Nothing, Pairs, TableOf,
+    CompareRequest, ExportFormat, ExportOf, ExportRequest, Exported, ListRuns, Member, Nothing, Pairs,
+    TableOf,
 };
 
 use library::{Library, members, repository};
@@ -158,6 +159,41 @@ fn a_report_says_what_the_endpoint_cost_and_unknown_where_nobody_counted() {
         of_unknown.contains("lost to it, is unknown: no source of these runs counts them."),
         "{of_unknown}"
     );
+}
+
+#[test]
+fn what_the_endpoint_cost_is_unknown_where_runs_of_a_member_share_trials() {
+    let fixture = repository().join("tests/fixtures/staminabench/own");
+    // The scenarios of the second run that are played on another day.
+    let row = |others: &[&str]| {
+        let places = tempfile::tempdir().unwrap();
+        let (first, second) = (places.path().join("first"), places.path().join("second"));
+        for place in [&first, &second] {
+            copy(&fixture, place);
+            let path = place.join("report.json");
+            let mut report: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            report["run"]["attempts_retried_for_endpoint"] = 41.into();
+            report["run"]["attempts_lost_to_endpoint"] = 7.into();
+            std::fs::write(&path, report.to_string()).unwrap();
+        }
+        for scenario in others {
+            let path = second.join(scenario).join("trajectory.json");
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text.replace("2026-06-01T", "2026-06-02T")).unwrap();
+        }
+        let library = Library::of(&[first, second]);
+        let member = Member::Model { model: "zai.glm-5".to_owned(), benchmark: String::new() };
+        let request = CompareRequest { members: vec![member], ..CompareRequest::default() };
+        let report = text(&library.report(&request, "icml", ExportFormat::Html, None));
+        let table = report.split("Attempts that the endpoint cost").nth(1).unwrap();
+        (table.split("</table>").next().unwrap().to_owned(), report.contains("have trials in common"))
+    };
+    let (apart, is_said) = row(&["scenario_0", "scenario_1"]);
+    assert!(apart.contains(">82<") && apart.contains(">14<") && !is_said, "{apart}");
+    // The shared scenario would be counted twice.
+    let (shared, is_said) = row(&["scenario_1"]);
+    assert!(shared.matches(">unknown<").count() == 2 && is_said, "{shared}");
 }
 
 #[test]

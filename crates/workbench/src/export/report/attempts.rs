@@ -16,6 +16,8 @@ pub(super) struct Played {
     by_number: Vec<AttemptTotals>,
     reasons: Vec<(String, u32)>,
     of_endpoint: Option<EndpointAttempts>,
+    /// Whether that is unknown because its runs have trials in common.
+    shares_trials: bool,
 }
 
 /// Attempts that the model's endpoint cost, summed over runs.
@@ -64,6 +66,9 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
             // The same trial in several runs of a member is one.
             let copies: Vec<EpisodeId> =
                 workbench.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
+            // Its runner counted for the whole of each run, and nothing says how much of that is of the shared trials.
+            let shares_trials = of_endpoint.is_some() && !copies.is_empty();
+            let of_endpoint = of_endpoint.filter(|_| !shares_trials);
             for run in runs {
                 for totals in workbench.store.attempt_totals(run, &copies)? {
                     match by_number.entry(totals.number) {
@@ -82,7 +87,7 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
             let mut reasons: Vec<(String, u32)> = reasons.into_iter().collect();
             reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             let by_number = by_number.into_values().collect();
-            Ok(Played { name: member.marked(), by_number, reasons, of_endpoint })
+            Ok(Played { name: member.marked(), by_number, reasons, of_endpoint, shares_trials })
         })
         .collect()
 }
@@ -173,7 +178,7 @@ pub(super) fn table(played: &[Played]) -> Table {
 /// What the model's endpoint cost each member: attempts that were retried for it, and lost to it. `None` = nobody counted
 /// any.
 pub(super) fn of_endpoint(played: &[Played]) -> Option<Table> {
-    if played.iter().all(|member| member.of_endpoint.is_none()) {
+    if played.iter().all(|member| member.of_endpoint.is_none() && !member.shares_trials) {
         return None;
     }
     let columns = vec![
@@ -190,8 +195,14 @@ pub(super) fn of_endpoint(played: &[Played]) -> Option<Table> {
         ]);
     }
     table.notes.push(NOT_AGAINST_THE_AGENT.to_owned());
-    if played.iter().any(|member| member.of_endpoint.is_none()) {
+    if played.iter().any(|member| member.of_endpoint.is_none() && !member.shares_trials) {
         table.notes.push("Unknown where a source did not count them, or not for every run.".to_owned());
+    }
+    if played.iter().any(|member| member.shares_trials) {
+        table.notes.push(
+            "Unknown where runs of one member have trials in common: the counts are of whole runs."
+                .to_owned(),
+        );
     }
     Some(table)
 }
