@@ -71,7 +71,7 @@ const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 const stages = [
   { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: changed === null || !existsSync(inRoot("ui/dist/index.html")) },
   { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", ...(changed?.crates.flatMap((name) => ["-p", name]) ?? ["--all"]), "--check"]], filtered: changed !== null },
-  { lane: "rust", group: "rust", name: WORDS, run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
+  { lane: "rust", group: "rust ui", name: WORDS, run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
   { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny") ?? "cargo-deny", ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },

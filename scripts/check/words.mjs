@@ -4,15 +4,17 @@
 //   node scripts/check/words.mjs FILE…       these files
 //
 // `words` is a list of { pattern, better, in? }. The pattern is a regular expression; `in` says where it counts: "text" (the
-// default: comments, strings and Markdown, without case), "names" (identifiers in code), or "all". Where a word is right, the
-// line, or the one above it, says so: `words: ok` and why. `exceptions` names whole files, each with a reason.
+// default: comments, strings, Markdown and what a component shows, without case), "names" (identifiers in code), or "all". Where
+// a word is right, the line, or the one above it, says so: `words: ok` and why. `exceptions` names whole files and folders, each
+// with a reason. What is text in TypeScript and Svelte: words-ui.mjs.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { splitScript, splitSvelte } from "./words-ui.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
 const LIST = path.join(root, "scripts/check/words.json");
-const EXTENSIONS = new Set([".rs", ".md", ".toml"]);
+const EXTENSIONS = new Set([".rs", ".md", ".toml", ".ts", ".svelte"]);
 const OK = /words: ok/;
 
 /** Splits a line of Rust into its code and its texts (comment and strings). Strings over several lines count as code. */
@@ -35,19 +37,32 @@ export function withoutCode(line) {
   return line.replaceAll(/(`+)[^`]*\1/g, " ");
 }
 
-/** The replaced words in a text: [{ line, found, better }]. Code in Markdown (fenced or inline) does not count. */
-export function findWords(source, words, isRust) {
+/** In which language a file is written, as far as it matters here. */
+export function languageOf(file) {
+  return { ".rs": "rust", ".ts": "script", ".svelte": "svelte" }[path.extname(file)] ?? "markdown";
+}
+
+/** The lines of Markdown as texts, without its code (fenced or inline). */
+function splitMarkdown(source) {
+  let isFenced = false;
+  return source.split("\n").map((line) => {
+    const isFence = line.trimStart().startsWith("```");
+    if (isFence) isFenced = !isFenced;
+    return { code: "", text: isFence || isFenced ? "" : withoutCode(line) };
+  });
+}
+
+const splitRust = (source) => source.split("\n").map(splitLine);
+const SPLITS = { rust: splitRust, script: splitScript, svelte: splitSvelte, markdown: splitMarkdown };
+
+/** The replaced words in a source: [{ line, found, better }]. */
+export function findWords(source, words, language) {
   const found = [];
   const lines = source.split("\n");
-  let isFenced = false;
-  for (const [index, line] of lines.entries()) {
-    if (OK.test(line) || (index > 0 && OK.test(lines[index - 1]))) continue;
-    const isFence = !isRust && line.trimStart().startsWith("```");
-    if (isFence) isFenced = !isFenced;
-    if (isFence || isFenced) continue;
-    const { code, text } = isRust ? splitLine(line) : { code: "", text: withoutCode(line) };
+  for (const [index, { code, text }] of SPLITS[language](source).entries()) {
+    if (OK.test(lines[index]) || (index > 0 && OK.test(lines[index - 1]))) continue;
     for (const { regex, better, where } of words) {
-      const place = where === "names" ? code : where === "all" ? line : text;
+      const place = where === "names" ? code : where === "all" ? code + text : text;
       const match = regex.exec(place);
       if (match) found.push({ line: index + 1, found: match[0].trim(), better });
     }
@@ -76,9 +91,9 @@ function filesBelow(place) {
 /** Checks files: one line for each word that is found. */
 export function checkFiles(files, { words, exceptions }) {
   return files
-    .filter((file) => !(file in exceptions))
+    .filter((file) => !Object.keys(exceptions).some((place) => file === place || file.startsWith(`${place}/`)))
     .flatMap((file) => {
-      const found = findWords(readFileSync(path.join(root, file), "utf8"), words, file.endsWith(".rs"));
+      const found = findWords(readFileSync(path.join(root, file), "utf8"), words, languageOf(file));
       return found.map((word) => `${file}:${word.line}: "${word.found}": write ${word.better}`);
     });
 }

@@ -1,10 +1,11 @@
 // The word list: what it finds, what it leaves alone, and that the crates that are done stay so.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findWords, readList, splitLine } from "./words.mjs";
+import { splitScript, splitSvelte } from "./words-ui.mjs";
+import { findWords, languageOf, readList, splitLine } from "./words.mjs";
 
 const { words } = readList();
-const found = (source) => findWords(source, words, true).map(({ found }) => found);
+const found = (source) => findWords(source, words, "rust").map(({ found }) => found);
 
 test("a line of Rust is split into its code and its texts", () => {
   assert.deepEqual(splitLine('let a = "said: {x}"; // told'), { code: "let a =  ;  ", text: '"said: {x}"\n// told\n' });
@@ -25,7 +26,7 @@ test("other uses are left alone", () => {
 });
 
 test("code in Markdown is no text, its other lines are", () => {
-  const inMarkdown = (source) => findWords(source, words, false).map(({ found }) => found);
+  const inMarkdown = (source) => findWords(source, words, "markdown").map(({ found }) => found);
   assert.deepEqual(inMarkdown("The key `cancelled`, ``a `box` ``, and a bounding box."), []);
   assert.deepEqual(inMarkdown("```\nthe box\n```\nthe box"), ["the box"]);
 });
@@ -34,6 +35,54 @@ test("an exception is written beside the word", () => {
   assert.deepEqual(found("// can not (words: ok, a quotation)"), []);
   assert.deepEqual(found("// words: ok, the text of a server\nlet text = \"can not\";"), []);
   assert.equal(found("// words: ok\n\nlet text = \"can not\";").length, 1);
+});
+
+test("a TypeScript file is split into its code and its texts", () => {
+  const texts = (source) => splitScript(source).map(({ text }) => text.replaceAll(/ +/g, " ").trim());
+  const code = (source) => splitScript(source).map((line) => line.code.replaceAll(/ +/g, " ").trim());
+  assert.deepEqual(texts("const a = \"one\"; // two\nconst b = 'three';"), ['"one" // two', "'three'"]);
+  assert.deepEqual(code("const a = \"one\"; // two\nconst b = 'three';"), ["const a = ;", "const b = ;"]);
+  assert.deepEqual(texts("/** one\n * two */\nconst three = 1;"), ["/** one", "* two */", ""]);
+  // Of a template the expressions are code, those in them too.
+  assert.deepEqual(texts("const a = `one ${two ? `three ${four}` : \"five\"} six`;"), ['one three "five" six']);
+  assert.deepEqual(code("const a = `one ${two({ x })} six`;"), ["const a = ` ${two({ x })} `;"]);
+  // Quotes in a regular expression begin no string, and a division no expression.
+  assert.deepEqual(texts(String.raw`const a = /["'\/[\]/]/.test(b); const c = "one";`), ['"one"']);
+  assert.deepEqual(texts("const a = b / c; const d = \"one\" / 2; // two"), ['"one" // two']);
+  assert.deepEqual(texts(String.raw`const a = "one \" two";`), [String.raw`"one \" two"`]);
+});
+
+test("a component is split into its code and what it shows", () => {
+  const source = `<script lang="ts">
+  // one
+  const two = "three" in four;
+</script>
+{#if a < b}
+  <p class="five" title="six {seven} eight" aria-label={nine ? "ten" : eleven}>twelve {thirteen("fourteen")}, fifteen</p>
+{/if}<b>sixteen</b>{/each}
+<!-- seventeen -->
+<style>
+  /* eighteen */
+  .nineteen { color: red; }
+</style>`;
+  const lines = splitSvelte(source);
+  assert.equal(lines.length, source.split("\n").length);
+  assert.deepEqual(lines.map(({ text }) => text.replaceAll(/ +/g, " ").trim()), [
+    "", "// one", '"three"', "", "", 'six eight "ten" twelve "fourteen" , fifteen', "sixteen", "<!-- seventeen -->", "", "/* eighteen */", "", "",
+  ]);
+  const code = lines.map((line) => line.code).join("\n");
+  for (const word of ["two", "four", "five", "seven", "nine", "eleven", "thirteen", "nineteen"]) assert.ok(code.includes(word), word);
+  for (const word of ["one\n", "three", "six ", "eight", "ten\"", "twelve", "fourteen", "fifteen", "sixteen", "eighteen"]) assert.ok(!code.includes(word), word);
+});
+
+test("words are found in what the UI shows, and names in its code", () => {
+  const inUi = (file, source) => findWords(source, words, languageOf(file)).map(({ line, found }) => `${line} ${found}`);
+  assert.deepEqual(inUi("a.svelte", '<script>\n  const said = 1;\n</script>\n<p title="in play">It can not be</p>'), ["2 said =", "4 can not", "4 in play"]);
+  assert.deepEqual(inUi("a.svelte", '<p class="can not" data-box="box">cannot</p>'), []);
+  assert.deepEqual(inUi("a.ts", 'const colour = "a colour"; // words in code are names'), ["1 colour"]);
+  assert.deepEqual(inUi("a.ts", "// words: ok, a key\nconst key = { since: 1 };"), []);
+  assert.deepEqual(inUi("a.rs", "let said = 1;"), ["1 let said"]);
+  assert.deepEqual(inUi("a.md", "`can not`"), []);
 });
 
 test("every entry says what is better", () => {

@@ -52,7 +52,7 @@ test("an attempt that may be stuck is told, looked at and retried", async ({ lab
 
   const dialog = page.getByRole("dialog");
   await stuck.getByRole("button", { name: "Retry attempt…" }).click();
-  await expect(dialog).toContainText("Attempt 1 at turn 1 is ended and retried from the snapshot of before it");
+  await expect(dialog).toContainText("Attempt 1 at turn 1 is ended and retried from the snapshot before it");
   await page.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
   // The same from the log.
@@ -78,7 +78,7 @@ test("an episode that a budget ended is retried, and continues with a larger one
   const name = `scenario_${String(over)}`;
   await go(`runs/live/${encodeURIComponent(folder)}?episode=${name}`);
   await expect(page.getByRole("grid", { name: "Episodes" }).locator("tbody tr").nth(over)).toContainText("censored", PLAYED);
-  await expect(page.getByRole("button", { name: "Go on" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Continue" })).toBeVisible();
   const dialog = page.getByRole("dialog");
   await page.getByRole("button", { name: "Retry episode…" }).click();
   await expect(dialog).toContainText("A budget ended it, not its agent.");
@@ -139,7 +139,7 @@ test("a run that was played is loaded into the form", async ({ lab, served, go, 
 });
 
 test("while a model samples its scenarios the form of a run stays as it is", async ({ lab, served, go, page }) => {
-  // A model that answers once it is let, and then nothing useful: what it does not fill in is drawn from the seed.
+  // A model that answers once it is let, and then nothing useful: what it does not fill in is generated from the seed.
   let asked = 0;
   let answer: () => void = () => undefined;
   const released = new Promise<void>((done) => (answer = done));

@@ -130,14 +130,14 @@ test("a run is paused, stopped, and resumed from where it was", async ({ lab, se
   await expect(page.getByRole("link", { name: "Runs 1 live" })).toBeVisible();
 
   await page.getByRole("button", { name: "Pause", exact: true }).click();
-  await expect(page.getByRole("button", { name: "Go on" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Continue" })).toBeVisible();
   await expect(page.getByText("Paused: no new attempt begins")).toBeVisible();
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await expect(page.getByRole("button", { name: "Pause", exact: true })).toBeVisible();
 
   await page.getByRole("button", { name: "Stop…" }).click();
   const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText("Stopping keeps all finished turns; resume goes on in the same session.");
+  await expect(dialog).toContainText("Stopping keeps all finished turns; resume continues in the same session.");
   await dialog.getByRole("button", { name: "Stop", exact: true }).click();
   await expect(page.getByText("Stopped. All finished turns are kept")).toBeVisible(PLAYED);
   const stopped = await read();
@@ -160,7 +160,7 @@ test("a run is paused, stopped, and resumed from where it was", async ({ lab, se
 
 test("without a run there is one sentence and one way on", async ({ go, page }) => {
   await go("runs/live");
-  await expect(page.getByText("No run is being played.")).toBeVisible();
+  await expect(page.getByText("No run is live.")).toBeVisible();
   await go("runs/finished");
   await page.getByRole("main").getByRole("link", { name: "New run…" }).click();
   await expect(page.getByRole("button", { name: "Shakedown, free" })).toBeVisible();

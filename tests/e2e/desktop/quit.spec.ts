@@ -51,7 +51,7 @@ test("closing the window of a run that is played asks first", async () => {
   });
 
   await closeAndBeAsked();
-  expect(await dialog()).toContain("This window plays 1 run, and it ends with it. 1 attempt in flight is dropped and retried after a resume; finished turns are kept.");
+  expect(await dialog()).toContain("This window runs 1 live run, and it stops with it. 1 attempt in flight is dropped and retried after a resume; finished turns are kept.");
   await press("Keep open");
   await eventually("the dialog gone", PATIENCE, async () => {
     expect(await app!.texts(DIALOG)).toEqual([]);

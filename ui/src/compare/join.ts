@@ -20,7 +20,7 @@ export const groupNames: Readonly<Record<JoinedGroup, string>> = {
   left: "Only left fails",
   right: "Only right fails",
   both: "Both fail",
-  other: "Fails on neither side, as far as the sources say",
+  other: "Fails on neither side, according to the sources",
 };
 
 const bad = (state: SideState): boolean => state === "failed" || state === "error";

@@ -30,11 +30,11 @@ export const mtAt = (line: ScoreLine, k: number): number | null => line.scores?.
 export function missingInWords(lines: readonly ScoreLine[]): string[] {
   const scored = lines.filter((line) => line.scores !== null);
   const sentences = [...new Set(scored.flatMap((line) => line.scores?.rounds.missing ?? []))];
-  const said = sentences.map((sentence) => {
+  const reasons = sentences.map((sentence) => {
     const about = scored.filter((line) => line.scores?.rounds.missing.includes(sentence));
     return about.length === scored.length ? sentence : `${about.map((line) => line.name).join(", ")}: ${sentence}`;
   });
   const others = lines.filter((line) => line.scores === null);
-  if (others.length > 0 && scored.length > 0) said.push(`${others.map((line) => line.name).join(", ")}: these scores do not apply, since turns are not graded by themselves or a task has one turn.`);
-  return said;
+  if (others.length > 0 && scored.length > 0) reasons.push(`${others.map((line) => line.name).join(", ")}: these scores do not apply, since turns are not graded by themselves or a task has one turn.`);
+  return reasons;
 }

@@ -4,7 +4,7 @@ import { cellLookOfTask, taskCellText, taskCellTitle } from "./tasks";
 const cell = (trials: number, passed: number, unscored = 0) => ({ trials, passed, unscored });
 
 describe("a task of a member", () => {
-  it("is told by its scored trials", () => {
+  it("follows its scored trials", () => {
     const cells = [cell(0, 0, 1), cell(1, 1), cell(1, 0), cell(3, 0), cell(3, 2), cell(3, 3, 1)];
     expect(cells.map(cellLookOfTask)).toEqual(["censored", "passed", "failed", "failed", "retry", "passed"]);
     expect(cells.map(taskCellText)).toEqual(["not scored", "passed", "failed", "0 / 3", "2 / 3", "3 / 3"]);

@@ -47,7 +47,7 @@ export function chiSquare(test: ChiSquare | null, why: string | null): string {
   return test === null ? (why === null ? "n/a" : `n/a: ${why}`) : `χ² = ${test.chi2.toFixed(2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
 }
 
-/** What colour and dash stand for on this page. */
+/** What color and dash stand for on this page. */
 export function channels(members: readonly ComparedMember[]): string {
   if (members.length < 2) return "";
   const same = (of: (m: ComparedMember) => string | null): string | null | undefined => {
@@ -56,9 +56,9 @@ export function channels(members: readonly ComparedMember[]): string {
   };
   const harness = same((m) => m.harness);
   const model = same((m) => m.model);
-  if (harness !== undefined && model === undefined) return `Colour and dash: model.${harness === null ? "" : ` All runs use ${harness}.`}`;
-  if (model !== undefined && harness === undefined) return `Colour and dash: harness.${model === null ? "" : ` All runs use ${model}.`}`;
-  return harness === undefined ? "Colour: model. Dash and marker: harness." : "";
+  if (harness !== undefined && model === undefined) return `Color and dash: model.${harness === null ? "" : ` All runs use ${harness}.`}`;
+  if (model !== undefined && harness === undefined) return `Color and dash: harness.${model === null ? "" : ` All runs use ${model}.`}`;
+  return harness === undefined ? "Color: model. Dash and marker: harness." : "";
 }
 
 export const dollarsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : dollars(value));

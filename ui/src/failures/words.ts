@@ -108,9 +108,9 @@ export const failedInWords: Readonly<Record<FailureScope, string>> = { attempts:
 
 /** `regressed, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */
 export function historyInWords(test: TestHistory): string {
-  const since = test.since_turn === null ? "" : ` since turn ${String(test.since_turn)}`;
+  const failing = test.since_turn === null ? "" : ` since turn ${String(test.since_turn)}`;
   const passed = test.passed_in_turn === null ? "" : `, passed in turn ${String(test.passed_in_turn)}`;
-  return `${originNames[test.history]}${since}${passed}`;
+  return `${originNames[test.history]}${failing}${passed}`;
 }
 
 /** The same in two or three words: `passed in turn 2`, `since turn 3`, `new`. */

@@ -48,16 +48,16 @@ export interface Host {
   readonly mac: boolean;
   /** Runs a command of the workbench. Throws [`CallError`]. */
   call<K extends CommandName>(name: K, request: RequestOf<K>, signal?: AbortSignal): Promise<ResponseOf<K>>;
-  /** Asks for a folder with a native dialog; `undefined` = this host has none, `null` = cancelled. */
+  /** Asks for a folder with a native dialog; `undefined` = this host has none, `null` = canceled. */
   pickFolder(): Promise<string | null | undefined>;
   /** Asks for a zip with a native dialog; see `pickFolder`. */
   pickZip(): Promise<string | null | undefined>;
   /** Tells of files dragged over the window. Returns how to stop listening. */
-  onDrop(tell: (event: DropEvent) => void): () => void;
+  onDrop(notify: (event: DropEvent) => void): () => void;
   /** Tells of paths and `stamina://` links that the system hands over (`stamina open`, a second start). */
-  onOpened(tell: (what: string) => void): () => void;
+  onOpened(notify: (what: string) => void): () => void;
   /** Tells that the window is to be closed while its process plays runs. Returns how to stop listening. */
-  onQuitAsked(tell: (what: InFlight) => void): () => void;
+  onQuitAsked(notify: (what: InFlight) => void): () => void;
   /** Closes the window as its button does; `undefined` = this host has none. */
   close?(): Promise<void>;
   /** Ends the app, once its runs have stopped or at once. */
@@ -68,7 +68,7 @@ export interface Host {
   copy(text: string | Promise<string>): Promise<void>;
   /** Copies a PNG to the clipboard; see `copy`. */
   copyPicture(png: Promise<Blob>): Promise<void>;
-  /** Asks with a native dialog where to save a file; `undefined` = this host has none (then `download`), `null` = cancelled. */
+  /** Asks with a native dialog where to save a file; `undefined` = this host has none (then `download`), `null` = canceled. */
   pickSave(fileName: string): Promise<string | null | undefined>;
   /** Hands a file to the browser, which saves it where it saves files. */
   download(fileName: string, content: Blob): void;

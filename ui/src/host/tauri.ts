@@ -45,28 +45,28 @@ export function tauriHost(): Host {
     async pickZip() {
       return open({ title: "Open zipped results", filters: [{ name: "Zip", extensions: ["zip"] }] });
     },
-    onDrop(tell) {
+    onDrop(notify) {
       return stoppable(
         getCurrentWebview().onDragDropEvent(({ payload }) => {
-          if (payload.type === "enter") tell({ kind: "over", paths: payload.paths });
-          else if (payload.type === "leave") tell({ kind: "leave" });
-          else if (payload.type === "drop") tell({ kind: "drop", paths: payload.paths });
+          if (payload.type === "enter") notify({ kind: "over", paths: payload.paths });
+          else if (payload.type === "leave") notify({ kind: "leave" });
+          else if (payload.type === "drop") notify({ kind: "drop", paths: payload.paths });
         }),
       );
     },
-    onOpened(tell) {
+    onOpened(notify) {
       // What stood on the command line lies here before the UI runs; what comes later comes as an event.
-      for (const what of window.__STAMINA_OPENED__?.splice(0) ?? []) tell(what);
+      for (const what of window.__STAMINA_OPENED__?.splice(0) ?? []) notify(what);
       return stoppable(
         listen<string>("opened", ({ payload }) => {
-          tell(payload);
+          notify(payload);
         }),
       );
     },
-    onQuitAsked(tell) {
+    onQuitAsked(notify) {
       return stoppable(
         listen<InFlight>("quit-asked", ({ payload }) => {
-          tell(payload);
+          notify(payload);
         }),
       );
     },

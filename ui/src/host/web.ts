@@ -78,19 +78,19 @@ export function webHost(): Host {
     },
     pickFolder: () => Promise.resolve(undefined),
     pickZip: () => Promise.resolve(undefined),
-    onDrop(tell) {
+    onDrop(notify) {
       // A browser hides where a dropped folder lies, and the server reads it in place, so it can only be named.
       let depth = 0;
       const hasFiles = (e: DragEvent): boolean => e.dataTransfer?.types.includes("Files") ?? false;
       const enter = (e: DragEvent): void => {
         if (!hasFiles(e)) return;
         depth += 1;
-        if (depth === 1) tell({ kind: "over", paths: null });
+        if (depth === 1) notify({ kind: "over", paths: null });
       };
       const leave = (e: DragEvent): void => {
         if (!hasFiles(e)) return;
         depth = Math.max(0, depth - 1);
-        if (depth === 0) tell({ kind: "leave" });
+        if (depth === 0) notify({ kind: "leave" });
       };
       const over = (e: DragEvent): void => {
         if (hasFiles(e)) e.preventDefault();
@@ -99,7 +99,7 @@ export function webHost(): Host {
         if (!hasFiles(e)) return;
         e.preventDefault();
         depth = 0;
-        tell({ kind: "refused" });
+        notify({ kind: "refused" });
       };
       const stop = new AbortController();
       const { signal } = stop;
@@ -112,7 +112,7 @@ export function webHost(): Host {
       };
     },
     onOpened: () => () => undefined,
-    // The server plays on when its page is closed.
+    // The server continues its runs when the page is closed.
     onQuitAsked: () => () => undefined,
     quit: () => Promise.resolve(),
     setMenu: () => Promise.resolve(),

@@ -36,7 +36,7 @@ test("names rise and numbers fall unless said otherwise", () => {
 });
 
 test("a broken address is the default, not an error", () => {
-  const filter = readFilter({ sort: "colour.up", source: "-1", episodes: "many", benchmark: ".%E0%A4%A,.%zz", view: "?" });
+  const filter = readFilter({ sort: "color.up", source: "-1", episodes: "many", benchmark: ".%E0%A4%A,.%zz", view: "?" });
   expect(filter).toEqual(readFilter({}));
   expect(isFiltered(filter)).toBe(false);
 });

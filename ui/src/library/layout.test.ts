@@ -40,7 +40,7 @@ test("keys step over folded groups and stop at the ends", () => {
   expect(topOf(layout, 5)).toBe(4 * GROUP + 2 * ROW);
 });
 
-test("a million runs need no box taller than browsers can place", () => {
+test("a million runs need no element taller than browsers can place", () => {
   const layout = layOut([shape(1_000_000)], false);
   const viewport = 700;
   const factor = stretch(layout, viewport);

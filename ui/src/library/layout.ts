@@ -3,7 +3,7 @@
 
 export const ROW = 28;
 export const GROUP = 32;
-/** Browsers misplace what lies further down in one box; beyond this the scrolled way is stretched. */
+/** Browsers misplace what lies further down in one element; beyond this the scrolled way is stretched. */
 export const TALLEST = 1_000_000;
 
 export interface GroupShape {
@@ -99,7 +99,7 @@ export function nextRow(layout: Layout, from: number, step: 1 | -1): number | un
   return undefined;
 }
 
-/** How the scrolled way maps onto the table: 1 until it is taller than a box may be. */
+/** How the scrolled way maps onto the table: 1 until it is taller than an element may be. */
 export function stretch(layout: Layout, viewport: number): number {
   return layout.height <= TALLEST ? 1 : (layout.height - viewport) / (TALLEST - viewport);
 }

@@ -73,7 +73,7 @@ export async function openPaths(paths: readonly string[]): Promise<void> {
   for (const path of paths) await openPath(path);
 }
 
-/** What the system handed over: a path, or a link of ours. */
+/** What the system handed over: a path, or a link of Stamina Lab. */
 export async function openAny(what: string): Promise<void> {
   const route = what.startsWith("stamina://") ? parseRoute(what) : undefined;
   if (route) router.go(route);
@@ -118,7 +118,7 @@ export async function removeSource(source: SourceInfo): Promise<void> {
       action: {
         label: "Undo",
         run: () => {
-          void call("restore_source", { source: source.id }).then(refreshApp, showFailure("It could not be taken back"));
+          void call("restore_source", { source: source.id }).then(refreshApp, showFailure("It could not be restored"));
         },
       },
     });

@@ -92,7 +92,7 @@ export async function languageOf(path: string): Promise<LanguageSupport | null> 
   }
 }
 
-/** Longer texts are not coloured: parsing them would hold up the page. */
+/** Longer texts are not colored: parsing them would hold up the page. */
 const COLOURED = 400_000;
 const collapse = { margin: 3, minSize: 6 };
 

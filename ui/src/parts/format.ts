@@ -196,7 +196,7 @@ export const endReasonLabels: Readonly<Record<EndReason, string>> = {
   endpoint: "endpoint",
   budget: "budget",
   environment: "environment",
-  cancelled: "cancelled",
+  cancelled: "cancelled", // words: ok, the name of an end reason
   unfinished: "unfinished",
 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lookOfState, stateLabels, stateOfLetter, textClass } from "./look";
 
-test("every letter of a grid row has a look, a label and a colour of words", () => {
+test("every letter of a grid row has a look, a label and a color of words", () => {
   for (const letter of "prfenc") {
     const state = stateOfLetter[letter];
     expect(state, letter).toBeDefined();

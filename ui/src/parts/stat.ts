@@ -9,7 +9,7 @@ export interface Stat {
   /** Only on wide windows. */
   readonly wide?: boolean;
   readonly unknown?: boolean;
-  /** A bar behind the value: share that is filled, 0 to 1; `accent` for what is being played. */
+  /** A bar behind the value: share that is filled, 0 to 1; `accent` for what is live. */
   readonly bar?: { readonly share: number; readonly accent: boolean; readonly label: string } | undefined;
   /** The whole thing in words, where the strip is too short for it. */
   readonly title?: string | undefined;

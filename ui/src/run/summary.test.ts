@@ -13,6 +13,7 @@ const row: RunRow = {
   score: 53.2, dataset_score: null, case_score: null, perfect: 9, reported: [["harbor.mean.case_ratio", 0.2], ["harbor.mean.reward", 0.531]],
   end_reasons: [
     { reason: "tests_failed", ending: "event", count: 16 }, { reason: "passed_all", ending: "censored", count: 6 },
+    // words: ok, the name of an end reason
     { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
   ],
   unrecognised: 0, tokens: { input: null, cached: null, output: null }, tokens_known: 0, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "", invalid: null, withdrawn_episodes: 0,
@@ -23,7 +24,9 @@ describe("strip of numbers", () => {
   it("says why episodes ended", () => {
     expect(find(row, "Events")).toMatchObject({ value: "16", small: "tests failed" });
     expect(find({ ...row, unrecognised: 2 }, "Events")?.title).toBe("tests failed, 2 of them with a cause that is not recognised");
+    // words: ok, the name of an end reason
     expect(find(row, "Censored", true)).toMatchObject({ value: "9", small: "6 passed all, 2 endpoint, 1 cancelled" });
+    // words: ok, the name of an end reason
     expect(find(row, "Censored")).toMatchObject({ small: "6 passed all, 3 other", title: "6 passed all, 2 endpoint, 1 cancelled" });
     expect(find(row, "Episodes")).toMatchObject({ value: "25", small: "of 26, 5–15 turns" });
     expect(reasonsInWords([])).toBe("");

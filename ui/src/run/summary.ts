@@ -20,16 +20,16 @@ export function reasonsInWords(ends: readonly EndCount[], most = 2): string {
 /** Turns passed and turns planned, over all episodes; episodes without a plan count what is known of them. */
 export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
   let passed = 0;
-  let of = 0;
+  let planned = 0;
   for (const row of grid.rows) {
     if (row.invalid !== null) continue;
-    of += row.planned_turns ?? row.cells.length;
+    planned += row.planned_turns ?? row.cells.length;
     for (const letter of row.cells) if (letter === "p" || letter === "r") passed += 1;
   }
-  return { passed, of };
+  return { passed, of: planned };
 }
 
-/** The reported figure that stands beside one of ours, by its name; a mean reward stands beside the score. */
+/** The reported figure that stands beside one that is computed here, by its name; a mean reward stands beside the score. */
 export function reportedFor(reported: readonly (readonly [string, number])[], ours: "score" | "case" | "perfect"): readonly [string, number] | undefined {
   const patterns = { score: [/dataset[ ._-]?score/, /(^|\.)score$/, /mean[ ._-]?reward/, /reward/], case: [/case[ ._-]?score/], perfect: [/perfect/] }[ours];
   for (const pattern of patterns) {
@@ -66,7 +66,7 @@ const words = (...parts: (string | null | undefined)[]): string | undefined =>
 const withdrawn = (row: RunRow): string | null => (row.withdrawn_episodes === 0 ? null : `${count(row.withdrawn_episodes)} withdrawn`);
 
 /** How much room the strip has: under 1200 px, under 1600 px, or more. */
-export type Room = "compact" | "narrow" | "wide";
+export type StripWidth = "compact" | "narrow" | "wide";
 
 /** The end reasons of these, all of them, for a tip. */
 const allReasons = (ends: readonly EndCount[]): string | undefined => reasonsInWords(ends, Infinity) || undefined;
@@ -97,7 +97,7 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
 }
 
 /** Episodes, how they ended, mean stamina and median. */
-function staminaStats(row: RunRow, room: Room): Stat[] {
+function staminaStats(row: RunRow, room: StripWidth): Stat[] {
   const wide = room === "wide";
   const s = row.stamina;
   const turns = row.planned_turns === null ? "turns unknown" : rangeOf(row.planned_turns, "turn");
@@ -121,7 +121,7 @@ function staminaStats(row: RunRow, room: Room): Stat[] {
 }
 
 /** `asSurvival`: a run of one turn is shown as any other, because the reader asked for it. */
-export function stats(row: RunRow, grid: RunGrid | undefined, room: Room, asSurvival = false): Stat[] {
+export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, asSurvival = false): Stat[] {
   const wide = room === "wide";
   const rate = asSurvival ? null : row.pass_rate;
   const list = rate === null ? staminaStats(row, room) : rateStats(row, rate, wide);

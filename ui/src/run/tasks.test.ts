@@ -12,7 +12,7 @@ const task = (name: string, trials: number, passed: number, cost: number | null)
 });
 
 describe("tasks of a run of one turn", () => {
-  it("are told by what their trials came to", () => {
+  it("follow the results of their trials", () => {
     expect([trial("a", 1, 1), trial("a", 2, 0), trial("a", 3, 0, true)].map(outcomeOf)).toEqual(["passed", "failed", "not scored"]);
     expect([trial("a", 1, 1), trial("a", 2, 0), trial("a", 3, 0, true), { ...trial("a", 4, 0), end_reason: "agent_timeout" as const }].map(outcomeLook)).toEqual(["passed", "failed", "censored", "error"]);
   });

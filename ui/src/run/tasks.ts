@@ -23,7 +23,7 @@ export function outcomeOf(row: Pick<GridRow, "stamina" | "censored" | "invalid">
   return row.stamina > 0 ? "passed" : row.censored ? "not scored" : "failed";
 }
 
-/** How it looks: an end without a verdict that counts as a failure is told from failed tests. */
+/** How it looks: an end without a verdict that counts as a failure is distinguished from failed tests. */
 export function outcomeLook(row: Pick<GridRow, "stamina" | "censored" | "end_reason" | "invalid">): Look {
   const outcome = outcomeOf(row);
   if (outcome === "withdrawn") return "not-reached";

@@ -14,7 +14,7 @@ export function contextInWords(model: OfferedModel): string {
 }
 
 /**
- * The fields that a model sets. The context is that with which it is served; where that is not told, the field stays. An endpoint
+ * The fields that a model sets. The context is that with which it is served; where that is not known, the field stays. An endpoint
  * that was asked without a key is used without one.
  */
 export function choiceOf(endpoint: ListedEndpoint, model: OfferedModel, askedWithKey: boolean): Partial<FormSettings> {

@@ -46,7 +46,7 @@ const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gate
 const keyPlace = choice("key_place", ["none", "none"], ["env", "environment variable"], ["keychain", "keychain"]);
 
 /** Players of tasks that ask no model. */
-const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "nobody (NOP)"]] as const;
+const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "no agent (NOP)"]] as const;
 /** Whether tasks are played by their reference solutions or by nobody: no model is asked. */
 export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean => settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
 /** What only scenarios have: tasks bring their images, their length and their requests, and give no feedback. */
@@ -320,7 +320,7 @@ export function protocolInWords(protocol: FormSettings["protocol"]): string {
     case "sr":
       return "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.";
     case "ours":
-      return "As scenarios are played: up to k attempts at each step. Each further one is told the end of the verifier's output and continues with what the last one left; the whole chain whatever fails. Such attempts are not independent, so there is no MT@k.";
+      return "As with scenarios: up to k attempts at each step. Each further attempt gets the end of the verifier's output and continues with what the last one left; the whole chain whatever fails. Such attempts are not independent, so there is no MT@k.";
     default:
       return "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.";
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LiveEpisode } from "../host/bindings/LiveEpisode";
 import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
-import { about, aboutRange, canGoOn, canResume, canRetry, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowMark, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
+import { about, aboutRange, canContinue, canResume, canRetry, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowMark, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "budget", ending: "censored" }, { reason: "tests_failed", ending: "event" }, { reason: "killed_itself", ending: "event" }] } as unknown as PolicyTable;
@@ -19,17 +19,17 @@ function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail[
   };
 }
 
-test("what something else ended can be played on, what the agent ended is a result", () => {
+test("what something else ended can continue, what the agent ended is a result", () => {
   // Which is which the workbench says: the runner goes by the same rule.
   const outside = episode({ phase: "over", end_reason: "budget", goes_on: true });
   const own = episode({ phase: "over", end_reason: "tests_failed" });
-  expect(canGoOn("finished", [own, outside])).toBe(true);
-  expect(canGoOn("finished", [own])).toBe(false);
-  expect(canGoOn("running", [outside])).toBe(false);
-  expect(canGoOn("failed", [])).toBe(true);
+  expect(canContinue("finished", [own, outside])).toBe(true);
+  expect(canContinue("finished", [own])).toBe(false);
+  expect(canContinue("running", [outside])).toBe(false);
+  expect(canContinue("failed", [])).toBe(true);
 });
 
-test("an attempt in play and an episode that goes on can be retried, in a pause as well", () => {
+test("an attempt in flight and an episode that continues can be retried, in a pause as well", () => {
   const outside = episode({ phase: "over", end_reason: "budget", goes_on: true });
   for (const state of ["running", "paused"] as const) {
     expect([outside, episode(), episode({ phase: "over", end_reason: "tests_failed" }), episode({ phase: "queued" })].map((one) => canRetry(state, one))).toEqual([true, true, false, false]);
@@ -46,7 +46,7 @@ test("a shakedown says whether the harness works here", () => {
   expect(verdictInWords(broken)).toBe("Turn 1: agent error: exit code 1, and no sign that it finished. See the log.");
   expect(endInWords({ state: "finished", message: null, verdict: broken })).toBe(verdictInWords(broken));
   const stopped = { ...broken, turn: null, reason: null, message: null };
-  expect(verdictInWords(stopped)).toBe("Before the first turn: it ended without a word. See the log.");
+  expect(verdictInWords(stopped)).toBe("Before the first turn: it ended without a message. See the log.");
   expect(endInWords({ state: "stopped", message: null, verdict: stopped })).toMatch(/^Stopped/);
   // Only one that came to its end says anything of the harness.
   for (const state of ["stopped", "lost", "failed"] as const) expect(rowMark({ state, verdict: broken }).text).toBe(state);
@@ -81,7 +81,7 @@ test("how long nothing came is unknown where nothing ever came", () => {
   expect([null, 4.6, 664].map((s) => plain(sinceInWords(s)))).toEqual(["unknown", "4 s", "11 m"]);
 });
 
-test("an episode has a shape, a word and a colour of its own", () => {
+test("an episode has a shape, a word and a color of its own", () => {
   const mark = (change: Partial<LiveEpisode>): string => { const { look, text, class: cls } = episodeMark(episode(change), isCensored); return `${look} ${text} ${cls}`; };
   expect(mark({})).toBe("live running run");
   expect(mark({ phase: "queued" })).toBe("off queued nr");
@@ -95,7 +95,7 @@ test("an episode has a shape, a word and a colour of its own", () => {
   expect(mark({ phase: "over", end_reason: null })).toBe("censored unknown censored");
 });
 
-test("what an episode came to follows the policy, not a list of our own", () => {
+test("what an episode came to follows the policy, not a second list", () => {
   const over = episode({ phase: "over", end_reason: "endpoint", stamina: 11 });
   expect(outcome(over, 40, isCensored)).toBe("censored (endpoint) after turn 11");
   expect(outcome(over, 40, () => false)).toBe("failed at turn 12: endpoint");
@@ -114,8 +114,8 @@ test("the strip says unknown where nothing is known", () => {
   const of = (run: LiveRunDetail): Record<string, string> => Object.fromEntries(strip(run).map((s) => [s.key, plain(`${s.value}${s.small === undefined ? "" : ` ${s.small}`}`)]));
   expect(of(detail())).toEqual({ "Turns done": "186 of 800", Spend: "$12.00 of $60.00", "At this pace": "$43–58 at the end", "Elapsed, left": "3 h 11 m 7–11 h left", "Tokens in, cached, out": "19.8 M 13.7 M cached, 310 k out", Endpoint: "4 × 429 last 10 min", "Tokens a second": "21.4 answer, p10 5.0; prompt 1,480, p10 96.0" });
   expect(of(detail({}, { endpoint_retried: 3, endpoint_lost: 1 }))).toMatchObject({ Endpoint: "4 × 429 last 10 min; 3 attempts retried, 1 lost" });
-  expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 1, endpoint_lost: 0 })).toBe("All episodes are over. For the endpoint: 1 attempt retried.");
-  expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 0, endpoint_lost: 2 })).toBe("All episodes are over. For the endpoint: 2 attempts lost.");
+  expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 1, endpoint_lost: 0 })).toBe("All episodes are over. Because of the endpoint: 1 attempt retried.");
+  expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 0, endpoint_lost: 2 })).toBe("All episodes are over. Because of the endpoint: 2 attempts lost.");
   // An older version began it and counted nothing.
   expect(of(detail({}, { endpoint_retried: null, endpoint_lost: null }))).toMatchObject({ Endpoint: "4 × 429 last 10 min" });
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: null, endpoint_lost: null })).toBe("All episodes are over.");
@@ -137,7 +137,7 @@ test("a stop says what it keeps and what is retried", () => {
   expect(stopKeeps(detail({ episodes: [episode({ phase: "paused" })] }, { turns: [1, 4] }))).toBe("1 finished turn is kept. No attempt is in flight.");
 });
 
-test("every state is either played, over, or can be resumed", () => {
+test("every state is either live, over, or can be resumed", () => {
   const states = ["starting", "running", "paused", "stopping", "finished", "stopped", "budget", "failed", "lost"] as const;
   expect(states.filter(isLive)).toEqual(["starting", "running", "paused", "stopping"]);
   expect(states.filter(canResume)).toEqual(["stopped", "budget", "failed", "lost"]);

@@ -1,4 +1,4 @@
-// A run that is played, in words and marks. Pure: made from what the workbench tells and from the clock that is handed in.
+// A live run, in words and marks. Pure: made from what the workbench reports and from the clock that is handed in.
 import type { EndReason } from "../host/bindings/EndReason";
 import type { GridRow } from "../host/bindings/GridRow";
 import type { LiveEpisode } from "../host/bindings/LiveEpisode";
@@ -85,27 +85,27 @@ export function sinceInWords(seconds: number | null): string {
   return seconds === null ? UNKNOWN : seconds < 60 ? `${String(Math.floor(seconds))}${THIN}s` : seconds < 3600 ? `${String(Math.floor(seconds / 60))}${THIN}m` : about(seconds);
 }
 
-/** Whether a process still plays it. */
+/** Whether a process still runs it. */
 export const isLive = (state: LiveState): boolean => state === "starting" || state === "running" || state === "paused" || state === "stopping";
 /** Whether it can be resumed. */
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
-/** Whether a run can be resumed: it did not come to its end, or something else than their agents ended episodes of it. */
-export const canGoOn = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean => canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
+/** Whether a run can be resumed: it did not finish, or something else than their agents ended episodes of it. */
+export const canContinue = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean => canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
 
-/** Whether an episode can be told to play its attempt again, or to be played on; a pause does not keep it from being told. */
-export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "goes_on">): boolean => (state === "running" || state === "paused") && (inPlay(episode) || episode.goes_on);
+/** Whether the attempt of an episode can be retried, or the episode continued; both work in a pause, too. */
+export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "goes_on">): boolean => (state === "running" || state === "paused") && (isInFlight(episode) || episode.goes_on);
 
-/** Why an episode that is over can be played on, and how. */
+/** Why an episode that is over can continue, and how. */
 export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
-  const on = "the attempt that was dropped begins anew from the snapshot of before it, in the same session.";
-  if (episode.end_reason === "budget") return "A budget ended it, not its agent. It is played on in the same session; where that budget is spent still, it ends again at once: stop the run and resume it with a larger one.";
-  if (episode.end_reason === "endpoint" || episode.end_reason === "environment") return `The endpoint or the containers ended it, not its agent. It is played on: ${on}`;
-  return `It was ended from outside, not by its agent. It is played on: ${on}`;
+  const on = "the dropped attempt is retried from the snapshot before it, in the same session.";
+  if (episode.end_reason === "budget") return "A budget ended it, not its agent. It continues in the same session. If that budget is still spent, it ends again at once: stop the run and resume it with a larger one.";
+  if (episode.end_reason === "endpoint" || episode.end_reason === "environment") return `The endpoint or the containers ended it, not its agent. It continues: ${on}`;
+  return `It was ended from outside, not by its agent. It continues: ${on}`;
 }
 
 /** Whether an attempt of the episode is in flight. */
-export const inPlay = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
+export const isInFlight = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
 
 /** The mark of a shakedown that is over. */
 const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } => verdict.works ? { text: "works", look: "passed", class: textClass.passed } : { text: "does not work", look: "failed", class: textClass.failed };
@@ -123,7 +123,7 @@ const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
 };
 export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({ ...stateWords[state], class: textClass[stateWords[state].look] });
 
-/** The mark of a run; of a shakedown that came to its end, whether the harness works. */
+/** The mark of a run; of a shakedown that finished, whether the harness works. */
 export const rowMark = (row: Pick<LiveRunRow, "state" | "verdict">): { text: string; look: Look; class: string } => (row.verdict && row.state === "finished" ? verdictMark(row.verdict) : stateInWords(row.state));
 
 /** What a shakedown came to: `3 of 3 turns passed: this harness works here.` */
@@ -131,13 +131,13 @@ export function verdictInWords(verdict: ShakedownVerdict): string {
   if (verdict.works) return `${String(verdict.passed)} of ${counted(verdict.turns, "turn")} passed: this harness works here.`;
   const why = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message].filter((part) => part !== null).join(": ");
   const where = verdict.turn === null ? "Before the first turn" : `Turn ${String(verdict.turn)}`;
-  return `${where}: ${why === "" ? "it ended without a word" : why.replace(/[.\s]+$/, "")}. See the log.`;
+  return `${where}: ${why === "" ? "it ended without a message" : why.replace(/[.\s]+$/, "")}. See the log.`;
 }
 
-/** What can be said about a run that is not played any more, in one sentence. */
+/** What can be said about a run that is not live any more, in one sentence. */
 export function endInWords(row: Pick<LiveRunRow, "state" | "message" | "verdict"> & Partial<Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">>): string {
   const attempts = endpointAttempts({ endpoint_retried: row.endpoint_retried ?? null, endpoint_lost: row.endpoint_lost ?? null });
-  return attempts === null ? endOf(row) : `${endOf(row)} For the endpoint: ${attempts}.`;
+  return attempts === null ? endOf(row) : `${endOf(row)} Because of the endpoint: ${attempts}.`;
 }
 
 function endOf(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
@@ -147,13 +147,13 @@ function endOf(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
     case "finished":
       return "All episodes are over.";
     case "stopped":
-      return "Stopped. All finished turns are kept; resume goes on in the same session.";
+      return "Stopped. All finished turns are kept; resume continues in the same session.";
     case "budget":
-      return "A budget of the run is spent. Raise it to go on in the same session.";
+      return "A budget of the run is spent. Raise it to continue in the same session.";
     case "failed":
-      return `Ended by something outside the agents${row.message === null ? "" : `: ${row.message}`}. Resume goes on from the last finished attempt.`;
+      return `Ended by something outside the agents${row.message === null ? "" : `: ${row.message}`}. Resume continues from the last finished attempt.`;
     case "lost":
-      return "Its process is gone without a word. At most the attempt in flight is lost; resume goes on from there.";
+      return "Its process ended without a message. At most the attempt in flight is lost; resume continues from there.";
     default:
       return "";
   }
@@ -237,7 +237,7 @@ export function strip(run: LiveRunDetail): Stat[] {
   const playing = isLive(row.state);
   const tokens = tokensTotal(row.tokens);
   const part = (n: number | null): string => (n === null ? UNKNOWN : thin(n));
-  const partial = run.unmetered > 0 ? `${counted(run.unmetered, "answer")} told no usage: tokens and cost are too low` : undefined;
+  const partial = run.unmetered > 0 ? `${counted(run.unmetered, "answer")} reported no usage: tokens and cost are too low` : undefined;
   const spent = costInWords(row.cost_usd, row.simulated);
   const cost = row.simulated ? null : row.cost_usd;
   const stats: Stat[] = [
@@ -253,7 +253,7 @@ export function strip(run: LiveRunDetail): Stat[] {
   ];
   if (playing && !row.simulated) {
     const at = forecast?.cost_usd ?? null;
-    stats.push({ key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode goes on to its last turn" });
+    stats.push({ key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode reaches its last turn" });
   }
   stats.push({
     key: playing ? "Elapsed, left" : "Elapsed",
@@ -270,11 +270,11 @@ export function strip(run: LiveRunDetail): Stat[] {
     title: [budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`, partial ?? null, counted(run.requests, "model request")].filter((t) => t !== null).join(". "),
   });
   const attempts = endpointAttempts(row);
-  stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost: they count for nobody." });
+  stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost and not counted." });
   if (!row.simulated) {
     const { prompt, answer } = run.tokens_per_second;
     const known = [answer === null ? null : `answer, p10 ${pace(answer.p10)}`, prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`].filter((part) => part !== null);
-    stats.push({ key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of streamed answers at the end of the gateway's log: the median, and what a tenth of them did not reach" });
+    stats.push({ key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of streamed answers at the end of the gateway's log: the median and the 10th percentile" });
   }
   return stats;
 }
@@ -291,7 +291,7 @@ export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">)
 
 /** What a stop keeps, before it is asked for. */
 export function stopKeeps(run: LiveRunDetail): string {
-  const flight = run.episodes.filter(inPlay).length;
+  const flight = run.episodes.filter(isInFlight).length;
   const kept = `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
   if (flight === 0) return `${kept} No attempt is in flight.`;
   return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and retried after a resume.`;

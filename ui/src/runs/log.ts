@@ -24,13 +24,13 @@ export function grown(tail: Tail, came: LiveLog): Tail {
   const fresh = came.fresh || tail.next === null;
   const before = fresh ? [] : tail.lines;
   const all = [...before, ...came.lines];
-  const gone = Math.max(0, all.length - KEPT);
+  const dropped = Math.max(0, all.length - KEPT);
   return {
-    first: (fresh ? tail.first + tail.lines.length : tail.first) + gone,
-    lines: gone > 0 ? all.slice(gone) : all,
+    first: (fresh ? tail.first + tail.lines.length : tail.first) + dropped,
+    lines: dropped > 0 ? all.slice(dropped) : all,
     next: came.next,
     of: came.of ?? (fresh ? null : tail.of),
-    cut: fresh ? came.cut || gone > 0 : tail.cut || gone > 0,
+    cut: fresh ? came.cut || dropped > 0 : tail.cut || dropped > 0,
   };
 }
 

@@ -19,7 +19,7 @@ test("nothing of the text is lost", () => {
   expect(yamlLines("")).toEqual([[{ text: "", hue: "string" }]]);
 });
 
-test("keys, values and remarks have their colours", () => {
+test("keys, values and remarks have their colors", () => {
   const hues = yamlLines(yaml).map((line) => line.map((piece) => piece.hue).join(" "));
   expect(hues).toEqual(["comment", "key string", "key number comment", "key", "key string", "key", "key word", "key", "string", "key number", "key string comment"]);
 });

@@ -5,6 +5,7 @@ import { BOX, ROW, depths, layOut } from "./diagram";
 function entity(key: string, targets: readonly string[] = [], plain = 3): DiagramEntity {
   const field = (name: string, target: string | null) => ({ key: name, name, kind: target === null ? "string" : "reference", rules: [], target, on_delete: null, state: "same" as const });
   return {
+    // words: ok, a key of an entity
     key, name: key, plural: key, about: "", path: `/${key}`, soft_delete: false, since: 1, state: "same", actions: [], lists: [], removed_fields: [], removed_actions: [],
     fields: [...targets.map((t) => field(`to_${t}`, t)), ...Array.from({ length: plain }, (_, i) => field(`f${String(i)}`, null))],
   };
@@ -20,7 +21,7 @@ describe("the diagram of a schema", () => {
     for (const box of boxes) for (const f of box.entity.fields) if (f.target !== null) expect(x.get(f.target)! + BOX).toBeLessThan(box.x);
   });
 
-  it("lets no boxes overlap, and draws every reference", () => {
+  it("lets no rectangles overlap, and draws every reference", () => {
     for (const compact of [false, true]) {
       const { boxes, edges, width, height } = layOut(many, compact);
       expect(boxes).toHaveLength(many.length);
@@ -34,7 +35,7 @@ describe("the diagram of a schema", () => {
   });
 
   it("shows removed fields last, without a reference", () => {
-    const gone = { key: "gone", name: "gone", kind: "reference", rules: [], target: "a", on_delete: null, state: "removed" as const };
+    const removed = { key: "gone", name: "gone", kind: "reference", rules: [], target: "a", on_delete: null, state: "removed" as const };
     const all = [entity("a"), { ...entity("b"), removed_fields: [gone] }];
     for (const compact of [false, true]) {
       const { boxes, edges } = layOut(all, compact);

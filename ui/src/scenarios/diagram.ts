@@ -1,4 +1,4 @@
-// Where the boxes of a schema's diagram stand and how its references run. Pure: measured in pixels, drawn elsewhere.
+// Where the rectangles of a schema's diagram stand and how its references run. Pure: measured in pixels, drawn elsewhere.
 //
 // References form no cycle, so every entity has a depth: 0 without references, else one more than the deepest that it
 // refers to. Depth gives the column; inside a column an entity stands near those that it refers to.
@@ -11,7 +11,7 @@ export const GAP_Y = 20;
 export const HEAD = 26;
 export const ROW = 20;
 const PAD = 16;
-/** Boxes of one column; more go into a further column of the same depth. */
+/** Rectangles of one column; more go into a further column of the same depth. */
 const TALLEST = 1200;
 
 export interface Box {
@@ -60,7 +60,7 @@ export function depths(entities: readonly DiagramEntity[]): ReadonlyMap<string, 
   return known;
 }
 
-/** Lays out a schema. Compact boxes show references and what changed; the others show all fields. */
+/** Lays out a schema. Compact ones show references and what changed; the others show all fields. */
 export function layOut(entities: readonly DiagramEntity[], compact: boolean): Diagram {
   const depth = depths(entities);
   const shown = (entity: DiagramEntity): readonly DiagramField[] => (compact ? entity.fields.filter((f) => f.target !== null || f.state !== "same") : entity.fields);

@@ -23,7 +23,7 @@ afterEach(() => { vi.useRealTimers(); });
 
 const generation = (one: Job): boolean => one.kind === "generation";
 
-it("follows the job that goes on in the background until it is stopped", async () => {
+it("follows the job that continues in the background until it is stopped", async () => {
   jobs = [job(4, "done"), job(3, "running", "validation"), job(2, "running")];
   const following = new Following();
   const ended = vi.fn();

@@ -1,4 +1,4 @@
-// A job that is followed until it ends: asked again and again while a dialog looks at it. Jobs go on when nobody looks.
+// A job that is followed until it ends: asked again and again while a dialog looks at it. Jobs continue when nobody looks.
 import { asCallError, call, type CallError } from "../host";
 import type { Job } from "../host/bindings/Job";
 
@@ -71,7 +71,7 @@ export class Following {
     if (this.job) void call("stop_job", { job: this.job.job });
   }
 
-  /** Looks no more. The job goes on. */
+  /** Looks no more. The job continues. */
   leave(): void {
     this.#left = true;
     this.#number = undefined;

@@ -7,7 +7,7 @@ it("reads a place from the address, whatever stands there", () => {
   expect(readPlace({ source: "x", scenario: "-1", turn: "0", tab: "nothing" })).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
 });
 
-it("compares with the turn before unless told otherwise", () => {
+it("compares with the turn before unless another one is named", () => {
   expect(comparedWith({}, 5, 9)).toBe(4);
   expect(comparedWith({}, 1, 9)).toBe(1);
   expect(comparedWith({ with: "9" }, 5, 9)).toBe(9);

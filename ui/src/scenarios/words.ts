@@ -33,8 +33,8 @@ export function readPlace(query: Query): Place {
 
 /** The turn that a turn is compared with: the one before, unless the address says another. */
 export function comparedWith(query: Query, turn: number, turns: number): number {
-  const said = whole(query["with"], 1);
-  return said !== undefined && said <= turns ? said : Math.max(1, turn - 1);
+  const given = whole(query["with"], 1);
+  return given !== undefined && given <= turns ? given : Math.max(1, turn - 1);
 }
 
 export const documents: readonly { readonly id: ScenarioDocument; readonly name: string; readonly ending: string }[] = [

@@ -40,18 +40,19 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 
 /** Runs until the window closes. */
 export async function follow(): Promise<never> {
-  let since: number | undefined;
+  let known: number | undefined;
   let waited = 250;
   for (;;) {
     try {
-      if (since === undefined) {
+      if (known === undefined) {
         await refreshApp();
-        since = app?.change ?? 0;
+        known = app?.change ?? 0;
         if (lost) revision += 1;
       } else {
-        const answer: Changes = await call("wait_for_changes", { since, timeout_ms: 20_000 });
-        if (answer.change !== since) {
-          since = answer.change;
+        // words: ok, a key of the command
+        const answer: Changes = await call("wait_for_changes", { since: known, timeout_ms: 20_000 });
+        if (answer.change !== known) {
+          known = answer.change;
           await refreshApp();
           changes = answer;
           revision += 1;
@@ -63,7 +64,7 @@ export async function follow(): Promise<never> {
       waited = 250;
     } catch (thrown) {
       lost = asCallError(thrown);
-      since = undefined;
+      known = undefined;
       await pause(waited);
       waited = Math.min(waited * 2, 4000);
     }

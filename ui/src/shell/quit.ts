@@ -1,4 +1,4 @@
-// What is said before the app ends while it plays runs. Pure.
+// What is said before the app exits while it has live runs. Pure.
 import type { InFlight } from "../host";
 import { counted } from "../parts/format";
 
@@ -7,7 +7,7 @@ export function quitSays({ runs, attempts }: InFlight): readonly string[] {
   const are = attempts === 1 ? "is" : "are";
   const dropped = attempts === 0 ? "No attempt is in flight" : `${counted(attempts, "attempt")} in flight ${are} dropped and retried after a resume`;
   return [
-    `This window plays ${counted(runs, "run")}, and ${runs === 1 ? "it ends" : "they end"} with it. ${dropped}; finished turns are kept.`,
+    `This window runs ${counted(runs, "live run")}, and ${runs === 1 ? "it stops" : "they stop"} with it. ${dropped}; finished turns are kept.`,
     `Resume ${runs === 1 ? "it" : "them"} under Runs, or with stamina resume.`,
   ];
 }

@@ -42,7 +42,7 @@ let late: ReturnType<typeof setTimeout> | undefined;
 
 /**
  * Writes the address. Browsers take only so many changes in a short time (WebKit 100 in 30 s; a held arrow key makes
- * more) and then throw or do nothing: the page goes on all the same, and the address follows when it may.
+ * more) and then throw or do nothing: the page works all the same, and the address follows when it may.
  */
 function write(to: Route, step: boolean): void {
   clearTimeout(late);
@@ -72,7 +72,7 @@ addEventListener("popstate", () => {
   last = Math.max(last, position);
   follow();
 });
-// A link with `href="#/…"` arrives here, without a state of ours.
+// A link with `href="#/…"` arrives here, without a state of the router.
 addEventListener("hashchange", () => {
   if (history.state === null) {
     position += 1;

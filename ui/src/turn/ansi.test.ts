@@ -4,7 +4,7 @@ import { PLAIN, parseLine, withoutAnsi } from "./ansi";
 const ESC = "\u001b";
 
 describe("ansi", () => {
-  it("turns colours into pieces", () => {
+  it("turns colors into pieces", () => {
     expect(parseLine(`a${ESC}[31mred${ESC}[1m bold${ESC}[0m end`).pieces).toEqual([
       { text: "a" }, { text: "red", hue: "red" }, { text: " bold", hue: "red", bold: true }, { text: " end" },
     ]);
@@ -19,7 +19,7 @@ describe("ansi", () => {
     expect(parseLine(`${ESC}[0m`, end).end).toEqual(PLAIN);
   });
 
-  it("drops what is not a colour", () => {
+  it("drops what is not a color", () => {
     expect(withoutAnsi(`${ESC}[2K${ESC}[1Gdone ${ESC}]0;title\u0007now`)).toBe("done now");
     expect(withoutAnsi("\\x1b[2Kspelled out stays")).toBe("\\x1b[2Kspelled out stays");
   });

@@ -29,19 +29,19 @@ describe("failing tests", () => {
     expect(shown(attempt, "all")).toHaveLength(4);
   });
 
-  it("that fail for one reason are put together", () => {
-    const said = (id: string, message: string | null, actual: string | null = null): Failing => ({ test: { ...test(id, null), message, actual }, history: stood("new") });
+  it("that fail for one reason are one group", () => {
+    const failed = (id: string, message: string | null, actual: string | null = null): Failing => ({ test: { ...test(id, null), message, actual }, history: stood("new") });
     const refused = (path: string, body: string): string => `AssertionError: Step 1: POST ${path} ${body}: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}`;
     const tests = [
-      said("a", refused("/api/rentals", '{"days":23}')), said("x", "expected 4 got 5"), said("b", refused("/api/rentals", '{"days":1,"paid":false}')),
-      said("c", refused("/api/rentals", "{}")), said("d", refused("/api/slopes", "{}")), said("y", null, "5"), said("z", null, "5"), said("w", null, "5"),
+      failed("a", refused("/api/rentals", '{"days":23}')), failed("x", "expected 4 got 5"), failed("b", refused("/api/rentals", '{"days":1,"paid":false}')),
+      failed("c", refused("/api/rentals", "{}")), failed("d", refused("/api/slopes", "{}")), failed("y", null, "5"), failed("z", null, "5"), failed("w", null, "5"),
     ];
     const found = alike(tests);
     expect(found.alike.map((one) => one.tests.map((of) => of.test.id))).toEqual([["a", "b", "c"]]);
     expect(found.alike[0]?.reason).toBe('AssertionError: /api/rentals: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}');
     expect(found.rest.map((of) => of.test.id)).toEqual(["x", "d", "y", "z", "w"]);
     const lost = (port: string): string => `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
-    expect(alike(["41231", "41232", "51233"].map((port) => said(port, lost(port)))).alike).toHaveLength(1);
+    expect(alike(["41231", "41232", "51233"].map((port) => failed(port, lost(port)))).alike).toHaveLength(1);
   });
 
   it("say how far off a computed number is, and never of a status, an id or a count", () => {

@@ -38,7 +38,7 @@ export async function removeView(view: SavedView): Promise<void> {
       title: `View “${view.name}” removed`,
       detail: "The runs that it showed stay.",
       ms: 10_000,
-      action: { label: "Undo", run: () => void call("save_view", view).then(refreshApp, showFailure("It could not be taken back")) },
+      action: { label: "Undo", run: () => void call("save_view", view).then(refreshApp, showFailure("It could not be restored")) },
     });
   } catch (thrown) {
     showFailure("The view could not be removed")(thrown);

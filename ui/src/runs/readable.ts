@@ -9,7 +9,7 @@ const calls = /"(?:tool_calls|tool_use|function_call|command_execution|functionC
 const called = new RegExp(String.raw`"(?:name|tool|tool_name)"\s*:\s*"([\w.-]{1,60})"`);
 /** What is called with; arguments are often JSON inside a string of JSON. */
 const withWhat = /\\?"(?:command|cmd|path|file_path|filePath|absolute_path)\\?"\s*:\s*\\?"((?:[^"\\]|\\[^"]|\\\\")*)/;
-const said = new RegExp(String.raw`"(?:content|text|message|result|aggregated_output|output|error)"\s*:\s*${text}`, "g");
+const content = new RegExp(String.raw`"(?:content|text|message|result|aggregated_output|output|error)"\s*:\s*${text}`, "g");
 
 /** A piece of a JSON string as it reads, in one line. */
 function plain(piece: string): string {
@@ -31,7 +31,7 @@ export function readable(line: LogLine): LogLine {
     const what = plain(withWhat.exec(line.text)?.[1] ?? "");
     if (name !== undefined || what !== "") return { ...line, kind: "tool", text: [name, what].filter((part) => part !== undefined && part !== "").join("  ") };
   }
-  const words = [...line.text.matchAll(said)].map((match) => plain(match[1] ?? "")).find((piece) => piece !== "");
+  const words = [...line.text.matchAll(content)].map((match) => plain(match[1] ?? "")).find((piece) => piece !== "");
   if (words === undefined) return line;
   return { ...line, kind: speaker === "tool" || speaker.includes("result") ? "result" : "agent", text: words };
 }

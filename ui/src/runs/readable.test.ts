@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogLine } from "../host/bindings/LogLine";
-import { readable } from "./said";
+import { readable } from "./readable";
 
 const of = (text: string, kind = "agent"): string => {
   const line: LogLine = { at: null, kind, text, facts: [] };
