@@ -9,6 +9,44 @@ use crate::machine::MachineClock;
 use crate::record::{Guess, Scope, Spent, StopReason};
 use crate::settings::{Budget, Budgets, Price};
 
+/// Seconds of a request in flight, where none has finished yet by which it could be guessed.
+const FIRST_SECONDS: f64 = 60.0;
+
+/// Time in which an endpoint has worked on requests that have not finished, so that it is not in what was spent.
+#[derive(Debug, Clone, Copy, Default)]
+struct Running {
+    /// Tries that are with the endpoint.
+    tries: u32,
+    /// The sum of their begins, by the clock of the machine.
+    entered: f64,
+    /// Seconds of earlier tries of requests that have not finished.
+    seconds: f64,
+}
+
+impl Running {
+    fn enter(&mut self, entered: f64) {
+        self.tries += 1;
+        self.entered += entered;
+    }
+
+    fn leave(&mut self, entered: f64, seconds: f64) {
+        self.tries = self.tries.saturating_sub(1);
+        // Sums of fractions do not return to zero by themselves.
+        self.entered = if self.tries == 0 { 0.0 } else { self.entered - entered };
+        self.seconds += seconds;
+    }
+
+    /// A request has finished: its time is spent now.
+    fn settle(&mut self, seconds: f64) {
+        self.seconds = (self.seconds - seconds).max(0.0);
+    }
+
+    /// Seconds, by the clock of the machine.
+    fn seconds(&self, share: f64) -> f64 {
+        self.seconds + (f64::from(self.tries) * share - self.entered).max(0.0)
+    }
+}
+
 /// The account of an attempt, an episode or the run.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
@@ -18,6 +56,7 @@ pub(crate) struct Account {
     /// The most that requests in flight may cost.
     reserved: Guess,
     in_flight: u32,
+    running: Running,
     /// When it was opened, for an open attempt.
     opened: Option<Instant>,
 }
@@ -55,6 +94,7 @@ impl Account {
 
     fn add(&mut self, cost: &RequestCost, price: Option<&Price>) {
         let usd = cost.usd(price);
+        self.running.settle(cost.machine_seconds);
         self.spent.requests += u64::from(cost.answered);
         self.spent.tokens = self.spent.tokens.plus(cost.tally.tokens);
         self.spent.known_usd += usd.unwrap_or(0.0);
@@ -65,7 +105,12 @@ impl Account {
         }
     }
 
-    /// Tokens and US dollars that budgets count.
+    /// US dollars of what a machine has worked on requests that have not finished.
+    fn running_usd(&self, share: f64, price: Option<&Price>) -> f64 {
+        price.and_then(|price| price.per_hour).map_or(0.0, |usd| self.running.seconds(share) / 3600.0 * usd)
+    }
+
+    /// Tokens and US dollars that budgets count, of requests that have finished.
     fn counted(&self) -> Guess {
         let tokens = self.spent.tokens;
         Guess {
@@ -128,9 +173,43 @@ impl Accounts {
         self.price.as_ref()
     }
 
-    /// The clock of the machine that serves the model.
-    pub(crate) fn machine(&mut self) -> &mut MachineClock {
-        &mut self.machine
+    /// A try goes to the endpoint. Returns what [`Accounts::work_ends`] needs. `attempt` is `None` for a probe.
+    pub(crate) fn work_begins(&mut self, attempt: Option<&mut Account>, episode: &str, now: Instant) -> f64 {
+        let entered = self.machine.enter(now);
+        for account in [attempt, Some(&mut self.run)].into_iter().flatten() {
+            account.running.enter(entered);
+        }
+        self.episode(episode).running.enter(entered);
+        entered
+    }
+
+    /// The endpoint works on a try no longer. Returns its seconds, shared with other requests at the same time.
+    pub(crate) fn work_ends(
+        &mut self,
+        attempt: Option<&mut Account>,
+        episode: &str,
+        entered: f64,
+        now: Instant,
+    ) -> f64 {
+        let seconds = self.machine.leave(entered, now);
+        for account in [attempt, Some(&mut self.run)].into_iter().flatten() {
+            account.running.leave(entered, seconds);
+        }
+        self.episode(episode).running.leave(entered, seconds);
+        seconds
+    }
+
+    /// What budgets count for a request in flight, and for one that never finishes as this program is killed. By the hour it is
+    /// guessed to cost what one has cost on average.
+    pub(crate) fn guess(&self, cost: &RequestCost) -> Guess {
+        let guess = cost.guess(self.price.as_ref());
+        let Some(per_hour) = self.price.as_ref().and_then(|price| price.per_hour) else { return guess };
+        let spent = &self.run.spent;
+        let usd = match spent.requests {
+            0 => FIRST_SECONDS / 3600.0 * per_hour,
+            requests => spent.known_usd / requests as f64,
+        };
+        Guess { usd, ..guess }
     }
 
     fn episode(&mut self, name: &str) -> &mut Account {
@@ -173,10 +252,18 @@ impl Accounts {
     }
 
     /// Which budget is spent. The widest comes first, because it decides what else stops. `attempt` is `None` where no
-    /// attempt is open.
-    pub(crate) fn spent_budget(&self, attempt: Option<&Account>, episode: &str) -> Option<StopReason> {
+    /// attempt is open. By the hour of a machine, requests in flight count as long as they have run.
+    pub(crate) fn spent_budget(
+        &self,
+        attempt: Option<&Account>,
+        episode: &str,
+        now: Instant,
+    ) -> Option<StopReason> {
+        let share = self.machine.share_at(now);
         let reached = |account: Option<&Account>, budget: &Budget, scope: Scope| {
-            let limit = reached_limit(budget, account?.counted())?;
+            let account = account?;
+            let usd = account.running_usd(share, self.price.as_ref());
+            let limit = reached_limit(budget, account.counted().plus(Guess { tokens: 0, usd }))?;
             Some(StopReason::Budget { scope, limit: limit.to_owned() })
         };
         // An episode without an account has spent nothing. Its budget may still be 0.
@@ -216,12 +303,61 @@ mod tests {
         assert!(accounts.reserve(&mut one, "scenario_0", most, false));
         assert!(accounts.reserve(&mut two, "scenario_1", most, false));
         assert!(!accounts.reserve(&mut three, "scenario_2", most, false), "1,200 may be spent already");
-        assert_eq!(accounts.spent_budget(None, "scenario_2"), None, "and are not");
+        assert_eq!(accounts.spent_budget(None, "scenario_2", Instant::now()), None, "and are not");
         accounts.release(&mut one, "scenario_0", most);
         let large = Guess { tokens: 5000, usd: 0.0 };
         assert!(accounts.reserve(&mut three, "scenario_2", large, false), "one may exceed the budget");
         accounts.release(&mut two, "scenario_1", most);
         assert!(!accounts.reserve(&mut one, "scenario_0", most, false));
         assert!(accounts.reserve(&mut one, "scenario_0", most, true), "no request waits forever");
+    }
+
+    #[test]
+    fn an_hour_of_a_machine_is_counted_while_it_works() {
+        use std::time::Duration;
+
+        let usd = |usd| Budget { usd: Some(usd), ..Budget::default() };
+        // A cent a second.
+        let price = Some(Price::of_machine(36.0));
+        let budgets = Budgets { episode: usd(0.5), run: usd(0.9), ..Budgets::default() };
+        let mut accounts = Accounts::new(budgets, price, Spent::default(), BTreeMap::new());
+        let (mut one, mut two) = (Account::default(), Account::default());
+        let begin = Instant::now();
+        let at = |seconds: u64| begin + Duration::from_secs(seconds);
+        let spent = |accounts: &Accounts, episode: &str, seconds: u64| match accounts.spent_budget(
+            None,
+            episode,
+            at(seconds),
+        ) {
+            Some(StopReason::Budget { scope, .. }) => Some(scope),
+            _ => None,
+        };
+        let estimated = RequestCost::estimated(4, 4);
+        assert!((accounts.guess(&estimated).usd - 0.6).abs() < 1e-9, "a minute, where none has finished");
+        let first = accounts.work_begins(Some(&mut one), "scenario_0", at(0));
+        assert_eq!(spent(&accounts, "scenario_0", 49), None);
+        assert_eq!(spent(&accounts, "scenario_0", 51), Some(Scope::Episode));
+        // Two share the time from here on.
+        let second = accounts.work_begins(Some(&mut two), "scenario_1", at(60));
+        assert_eq!(spent(&accounts, "scenario_1", 89), None);
+        assert_eq!(spent(&accounts, "scenario_1", 91), Some(Scope::Run), "60 s alone and 30 s of both");
+        // Between its tries, and once it has finished, it counts the same.
+        let seconds = accounts.work_ends(Some(&mut one), "scenario_0", first, at(80));
+        assert!((seconds - 70.0).abs() < 1e-9, "{seconds}");
+        assert_eq!(spent(&accounts, "scenario_0", 80), Some(Scope::Episode));
+        let cost = RequestCost { answered: true, machine_seconds: seconds, ..estimated };
+        accounts.add(Some(&mut one), "scenario_0", &cost);
+        assert_eq!(spent(&accounts, "scenario_0", 80), Some(Scope::Episode));
+        assert_eq!(
+            spent(&accounts, "scenario_1", 89),
+            None,
+            "10 s of both and 9 s alone, of 89 s of the run"
+        );
+        assert_eq!(spent(&accounts, "scenario_1", 91), Some(Scope::Run));
+        assert!((accounts.guess(&estimated).usd - 0.7).abs() < 1e-9, "as much as one has cost");
+        let seconds = accounts.work_ends(Some(&mut two), "scenario_1", second, at(90));
+        accounts.add(Some(&mut two), "scenario_1", &RequestCost { machine_seconds: seconds, ..cost });
+        let all = accounts.run_spent(at(90)).known_usd;
+        assert!((all - 0.9).abs() < 1e-9, "{all}");
     }
 }

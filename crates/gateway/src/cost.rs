@@ -13,6 +13,8 @@ pub(crate) struct RequestCost {
     pub(crate) answered: bool,
     /// The endpoint accepted it, so it may have cost something.
     pub(crate) accepted: bool,
+    /// It was sent at least once: a machine has worked on it, whatever came of that.
+    pub(crate) was_sent: bool,
     /// The usage that the endpoint reported.
     pub(crate) tally: Tally,
     /// What budgets count where the endpoint reported nothing.
@@ -25,16 +27,16 @@ impl RequestCost {
     /// A request that the endpoint may have accepted, with estimated tokens.
     pub(crate) fn estimated(input: u64, output: u64) -> Self {
         let fallback = Tokens { input: Some(input), cached: None, output: Some(output) };
-        Self { accepted: true, fallback, ..Self::default() }
+        Self { accepted: true, was_sent: true, fallback, ..Self::default() }
     }
 
-    /// US dollars. `None` = unknown, or not accepted.
+    /// US dollars. `None` = unknown, or it cost nothing: by tokens it was not accepted, by the hour it was not sent. An hour of a
+    /// machine costs the same for a request that failed.
     pub(crate) fn usd(&self, price: Option<&Price>) -> Option<f64> {
-        let usd = match price?.per_hour {
-            Some(per_hour) => Some(self.machine_seconds / 3600.0 * per_hour),
-            None => cost_usd(price, &self.tally),
-        };
-        usd.filter(|_| self.accepted)
+        match price?.per_hour {
+            Some(per_hour) => self.was_sent.then_some(self.machine_seconds / 3600.0 * per_hour),
+            None => cost_usd(price, &self.tally).filter(|_| self.accepted),
+        }
     }
 
     /// Whether the endpoint accepted it without reporting its usage.
@@ -59,7 +61,7 @@ impl RequestCost {
         let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
         Guess {
             tokens: sum(filled.tokens).saturating_sub(sum(reported)),
-            // Time is known without usage, and is counted when the request has ended.
+            // Time is known without usage: of a request in flight, [`crate::accounts`] counts it.
             usd: cost_usd(price.filter(|price| price.per_hour.is_none()), &filled).unwrap_or(0.0),
         }
     }
@@ -111,13 +113,16 @@ mod tests {
             ..Tally::default()
         };
         for tally in [known, Tally::default()] {
-            let cost =
-                RequestCost { accepted: true, tally, machine_seconds: 90.0, ..RequestCost::estimated(4, 4) };
+            let cost = RequestCost { tally, machine_seconds: 90.0, ..RequestCost::estimated(4, 4) };
             let usd = cost.usd(Some(&price)).unwrap();
             assert!((usd - 0.045).abs() < 1e-12, "{usd}");
             assert_eq!(cost.guess(Some(&price)).usd.to_bits(), 0.0_f64.to_bits());
         }
-        let refused = RequestCost { accepted: false, machine_seconds: 1.0, ..RequestCost::default() };
-        assert_eq!(refused.usd(Some(&price)), None);
+        // One whose last try failed was worked on as well.
+        let failed = RequestCost { was_sent: true, machine_seconds: 180.0, ..RequestCost::default() };
+        let usd = failed.usd(Some(&price)).unwrap();
+        assert!((usd - 0.09).abs() < 1e-12, "{usd}");
+        assert_eq!(failed.usd(Some(&Price { input: 1.0, output: 1.0, ..Price::default() })), None);
+        assert_eq!(RequestCost::default().usd(Some(&price)), None, "one that was not sent");
     }
 }

@@ -127,7 +127,9 @@ impl InFlightRequest {
         progress.start_try(tries);
         // One that is finished already, as its attempt was closed, is not sent.
         if self.kind.is_paid() && !progress.is_finished {
-            progress.working_since = Some(self.gateway.recorder.work_begins());
+            let account = &mut lock(&self.attempt.log).account;
+            let since = self.gateway.recorder.work_begins(Some(account), &self.attempt.key.episode);
+            progress.working_since = Some(since);
         }
     }
 
@@ -140,7 +142,9 @@ impl InFlightRequest {
 
     fn end_work(&self, progress: &mut Progress) {
         if let Some(since) = progress.working_since.take() {
-            progress.machine_seconds += self.gateway.recorder.work_ends(since);
+            let account = &mut lock(&self.attempt.log).account;
+            let episode = &self.attempt.key.episode;
+            progress.machine_seconds += self.gateway.recorder.work_ends(Some(account), episode, since);
         }
     }
 
@@ -243,8 +247,14 @@ impl InFlightRequest {
         }
         let mut fallback = RequestCost::estimated(self.estimated_input(), 0).fallback;
         fallback.output = progress.meter.as_ref().map(Meter::guess);
-        let machine_seconds = progress.machine_seconds;
-        let cost = RequestCost { answered: paid && is_success, accepted, tally, fallback, machine_seconds };
+        let cost = RequestCost {
+            answered: paid && is_success,
+            accepted,
+            was_sent: accepted || paid && progress.tries > 0,
+            tally,
+            fallback,
+            machine_seconds: progress.machine_seconds,
+        };
 
         let is_whole = accepted && is_success && termination.is_none() && !reports_error;
         let stream = progress.stream_times().filter(|_| is_whole);

@@ -232,7 +232,8 @@ pub(crate) fn is_answer(record: &Record) -> bool {
 
 fn add(spent: &mut Spent, record: &Record) {
     let answered = (200..300).contains(&record.status) && kind(record).is_some_and(RequestKind::is_paid);
-    if !answered && !record.unmetered {
+    // By the hour of a machine a request that failed has a cost as well.
+    if !answered && !record.unmetered && record.cost_usd.is_none() {
         return;
     }
     // A sum is unknown once one of its parts is. Before the first part it is zero.

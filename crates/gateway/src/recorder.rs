@@ -45,19 +45,19 @@ impl Recorder {
         lock(&self.accounts).reserve(attempt, episode, most, force)
     }
 
-    /// A request goes to the endpoint. Returns what [`Recorder::work_ends`] needs.
-    pub(crate) fn work_begins(&self) -> f64 {
-        lock(&self.accounts).machine().enter(Instant::now())
+    /// As [`Accounts::work_begins`].
+    pub(crate) fn work_begins(&self, attempt: Option<&mut Account>, episode: &str) -> f64 {
+        lock(&self.accounts).work_begins(attempt, episode, Instant::now())
     }
 
-    /// The endpoint works on it no longer. Returns its seconds, shared with other requests at the same time.
-    pub(crate) fn work_ends(&self, entered: f64) -> f64 {
-        lock(&self.accounts).machine().leave(entered, Instant::now())
+    /// As [`Accounts::work_ends`].
+    pub(crate) fn work_ends(&self, attempt: Option<&mut Account>, episode: &str, entered: f64) -> f64 {
+        lock(&self.accounts).work_ends(attempt, episode, entered, Instant::now())
     }
 
-    /// What budgets count for a request whose usage is unknown.
+    /// As [`Accounts::guess`].
     pub(crate) fn guess(&self, cost: &RequestCost) -> Guess {
-        cost.guess(lock(&self.accounts).price())
+        lock(&self.accounts).guess(cost)
     }
 
     /// Logs that a request is about to be sent, so that it counts as spent if this program is killed before it finishes.
@@ -113,7 +113,7 @@ impl Recorder {
 
     /// As [`Accounts::spent_budget`].
     pub(crate) fn spent_budget(&self, attempt: Option<&Account>, episode: &str) -> Option<StopReason> {
-        lock(&self.accounts).spent_budget(attempt, episode)
+        lock(&self.accounts).spent_budget(attempt, episode, Instant::now())
     }
 
     /// What an attempt has spent.

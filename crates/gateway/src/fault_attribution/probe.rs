@@ -63,6 +63,7 @@ impl<'a> Probe<'a> {
             number: 0,
             guess: Guess::default(),
         };
+        let working_since = recorder.work_begins(None, &record.key.episode);
         Self {
             recorder,
             endpoint,
@@ -71,7 +72,7 @@ impl<'a> Probe<'a> {
             record,
             tally: Tally::default(),
             started: Instant::now(),
-            working_since: recorder.work_begins(),
+            working_since,
             most_tokens: 0,
         }
     }
@@ -112,7 +113,8 @@ impl Drop for Probe<'_> {
         // Without an answer it is unknown whether the endpoint accepted it.
         let accepted = answered || self.record.status == 0;
         let tokens = u64::from(self.most_tokens);
-        let machine_seconds = self.recorder.work_ends(self.working_since);
+        let episode = &self.record.key.episode;
+        let machine_seconds = self.recorder.work_ends(None, episode, self.working_since);
         let cost = RequestCost {
             answered,
             accepted,

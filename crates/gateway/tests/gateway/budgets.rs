@@ -130,6 +130,31 @@ async fn a_machine_costs_by_the_time_in_which_it_works_and_its_budget_holds() {
     assert!(counted.cost_usd.unwrap() >= 6.0 * GAP.as_secs_f64(), "{counted:?}");
 }
 
+/// A machine has worked on it, whatever came of that.
+#[tokio::test]
+async fn a_request_that_fails_for_good_costs_the_time_of_the_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gateway.jsonl");
+    let endpoint = Endpoint::start(vec![Act::json(400, r#"{"error":{"message":"unknown field"}}"#)]).await;
+    let mut settings = endpoint.settings();
+    // A dollar a second.
+    settings.price = Some(Price::of_machine(3600.0));
+    settings.log = Some(log.clone());
+    let gateway = start_gateway(settings).await;
+    let attempt = gateway.open(attempt(1), None);
+    assert_eq!(post(&attempt, PATH, "{}").await.status(), 400);
+    let summary = attempt.close();
+    let record = &summary.records[0];
+    let usd = record.cost_usd.expect("time is known of a request that failed");
+    assert!(usd > 0.0 && usd <= record.seconds, "{usd} of {} s", record.seconds);
+    assert_eq!((summary.spent.cost_usd, summary.spent.requests), (Some(usd), 0));
+    let spent = gateway.spent();
+    drop(gateway);
+    let counted = gateway::read_totals(&log).unwrap().run;
+    assert!((counted.known_usd - spent.known_usd).abs() < 1e-9, "{counted:?} {spent:?}");
+    assert!(counted.known_usd >= usd && counted.requests == 0, "{counted:?}");
+}
+
 #[tokio::test]
 async fn a_budget_of_money_needs_a_price() {
     let endpoint = Endpoint::start(vec![Act::json(200, CHAT)]).await;
