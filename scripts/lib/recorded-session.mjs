@@ -3,6 +3,7 @@
 // The server is llama.cpp's, with one slot and a context of 1,024 tokens. Each exchange is a request and the pieces of the raw answer
 // with the milliseconds at which they came, head and chunk sizes included.
 import { connect } from "node:net";
+import { StringDecoder } from "node:string_decoder";
 
 /** An answer that does not come to its end in this time is an error. */
 const HANGS_MS = 180_000;
@@ -26,6 +27,24 @@ const ANSWER = {
   },
 };
 
+/**
+ * What came on a socket, in pieces `{ ms, text }`. A character that the socket cuts in two stands whole in the later piece, so that all
+ * texts together are the bytes of the server; one that never comes whole is left out.
+ */
+export class Pieces extends Array {
+  #decoder = new StringDecoder("utf8");
+
+  static get [Symbol.species]() {
+    return Array;
+  }
+
+  /** Takes bytes that came after `ms` milliseconds. */
+  take(bytes, ms) {
+    const text = this.#decoder.write(bytes);
+    if (text) this.push({ ms, text });
+  }
+}
+
 /** A connection to a server, and what has come on it since the last request. */
 class Connection {
   constructor(url) {
@@ -35,7 +54,7 @@ class Connection {
     this.begin();
     this.isOver = false;
     this.socket.on("data", (bytes) => {
-      this.pieces.push({ ms: Math.round(performance.now() - this.begun), text: bytes.toString("utf8") });
+      this.pieces.take(bytes, Math.round(performance.now() - this.begun));
       this.wake?.();
     });
     const over = () => {
@@ -48,7 +67,7 @@ class Connection {
 
   begin() {
     this.begun = performance.now();
-    this.pieces = [];
+    this.pieces = new Pieces();
   }
 
   /** Sends a request as an agent does; the host's name stays out of the record. */

@@ -205,8 +205,16 @@ fn letters_of_other_scripts_are_painted_or_missed_aloud() {
 #[test]
 // docs/security.md: A file that is loaded as settings
 fn a_file_that_is_no_spec_is_not_quoted() {
-    for text in ["first = 1\ntoken: hunter2-canary\n", "first = 1\ntoken = hunter2-canary\n"] {
+    // The last ones are TOML with keys of a spec.
+    for text in [
+        "first = 1\ntoken: hunter2-canary\n",
+        "first = 1\ntoken = hunter2-canary\n",
+        "version = 1\ntheme = \"hunter2-canary\"\n",
+        "version = 1\nlayout = \"hunter2-canary\"\n",
+    ] {
         let error = spec_from_toml(text).unwrap_err().to_string();
         assert!(error.contains("line 2") && !error.contains("hunter2"), "{error}");
     }
+    let newer = spec_from_toml("version = 99\n").unwrap_err().to_string();
+    assert!(newer.contains("version 99 is not known here"), "{newer}");
 }

@@ -271,6 +271,31 @@ fn a_renamed_folder_of_a_trial_is_its_trial() {
     }
 }
 
+/// Folders whose names were exchanged: none of them takes the place of another one.
+#[test]
+fn no_renamed_folder_is_lost_to_another_one() {
+    let room = tempfile::tempdir().unwrap();
+    let [given, renamed] = ["given", "renamed"].map(|name| room.path().join(name));
+    for run in [&given, &renamed] {
+        copy(&fixture(), run);
+        fs::remove_file(run.join("results.json")).unwrap();
+    }
+    let task = renamed.join("task-a");
+    let (first, second) = (task.join("task-a.1-of-2.run-a"), task.join("task-a.2-of-2.run-a"));
+    fs::rename(&first, task.join("a")).unwrap();
+    fs::rename(&second, task.join("p")).unwrap();
+    // A copy of the first is called as the second one was.
+    copy(&task.join("a"), &second);
+    let keys = |run: &Path| {
+        let mut keys: Vec<_> = read(run).episodes.into_iter().map(|episode| episode.key).collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(keys(&renamed), keys(&given));
+    let read = read(&renamed);
+    assert!(read.codes().contains(&"part.duplicate"), "{:?}", read.codes());
+}
+
 #[test]
 fn a_copied_trial_counts_once() {
     let dir = tempfile::tempdir().unwrap();

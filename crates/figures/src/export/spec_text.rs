@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use toml::Value;
 
 use crate::SOFTWARE;
-use crate::spec::FigureSpec;
+use crate::spec::{FigureSpec, UNKNOWN_VERSION};
 use crate::table::parquet_spec;
 
 /// The line before a spec that stands in another file.
@@ -107,10 +107,16 @@ fn quoted(text: &str) -> String {
 /// Says what is wrong and in which line.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
     toml::from_str(text).map_err(|error| {
-        // Where and what, and no line of the text: a link in a folder of somebody else may lead to any file.
+        // Where, and nothing that the parser says: it quotes values, and a link in a folder of somebody else may lead to any
+        // file.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        SpecError(format!("this is not a figure spec: line {line}: {}", error.message().trim_end()))
+        // What we say ourselves of a version is a number.
+        let what = match error.message() {
+            ours if ours.starts_with(UNKNOWN_VERSION) => ours,
+            _ => "it is no TOML, or has a key or a value that a spec does not have",
+        };
+        SpecError(format!("this is not a figure spec: line {line}: {what}"))
     })
 }
 

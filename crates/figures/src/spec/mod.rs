@@ -77,13 +77,16 @@ impl FigureSpec {
     }
 }
 
+/// What the error of a spec of another version begins with; after it comes a number.
+pub(crate) const UNKNOWN_VERSION: &str = "figure spec version";
+
 fn known_version<'de, D: Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
     let version = u32::deserialize(input)?;
     if (1..=SPEC_VERSION).contains(&version) {
         return Ok(version);
     }
     Err(D::Error::custom(format!(
-        "figure spec version {version} is not known here; this Stamina Lab reads versions 1 to {SPEC_VERSION}"
+        "{UNKNOWN_VERSION} {version} is not known here; this Stamina Lab reads versions 1 to {SPEC_VERSION}"
     )))
 }
 

@@ -27,6 +27,11 @@ const SUMS: usize = 256;
 /// Values that are looked at in one step of a transcript.
 const STEP_VALUES: usize = 4_000;
 
+/// The name of a field as it is kept, and as it stands in pointers.
+pub(super) fn short(key: &str) -> &str {
+    crate::readers::json::cut(key, KEY).0
+}
+
 /// What a list of steps sums up to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Steps {
@@ -264,7 +269,7 @@ impl<'de> Visitor<'de> for Fill<'_> {
         let before = self.lean.pointer.len();
         let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
-            let (key, _) = crate::readers::json::cut(&key, KEY);
+            let key = short(&key);
             names.check(map, key)?;
             let Some(texts) = self.lean.texts.checked_sub(key.len()) else {
                 self.lean.cut = true;

@@ -8,7 +8,7 @@ use std::fmt;
 use model::{Step, StepKind, ToolCall, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::lean::{Lean, Value};
+use super::lean::{Lean, Value, short};
 use super::usage;
 use super::words::normal;
 use crate::readers::json::{Node, cut};
@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for Go<'_> {
             return Ok(());
         }
         while let Some(key) = map.next_key::<String>()? {
-            if key == self.taken.way[self.depth] {
+            if short(&key) == self.taken.way[self.depth] {
                 map.next_value_seed(Go { taken: &mut *self.taken, depth: self.depth + 1 })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -370,6 +370,23 @@ mod tests {
             taken.push(node);
         }
         taken.transcript.steps
+    }
+
+    #[test]
+    fn a_transcript_below_a_long_name_is_found_by_its_pointer() {
+        let folder = tempfile::tempdir().unwrap();
+        let (long, other) = ("k".repeat(5_000), "j".repeat(300));
+        let messages = r#"{"messages": [{"role": "assistant", "content": "I look."}]}"#;
+        let text = format!(r#"{{"{other}": 1, "{long}": {messages}, "a/b~c": {messages}}}"#);
+        std::fs::write(folder.path().join("trajectory.json"), &text).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let mut lean = Lean::default();
+        lean.take(&mut serde_json::Deserializer::from_str(&text)).unwrap();
+        assert_eq!(lean.steps.len(), 2);
+        for pointer in lean.steps.keys() {
+            let steps = read(&tree, "trajectory.json", pointer).unwrap().steps;
+            assert_eq!(steps.len(), 1, "{pointer}");
+        }
     }
 
     #[test]

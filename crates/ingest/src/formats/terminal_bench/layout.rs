@@ -72,8 +72,8 @@ pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String
     // is a copy.
     called_otherwise.sort_by_key(|(own, id, ..)| own != id);
     for (own, id, folder, has_result) in called_otherwise {
-        let has_folder = named.get(&own).is_some_and(|trial| trial.folder.is_some());
-        let (task, name) = if has_folder { id } else { own };
+        let is_free = |id: &(String, String)| named.get(id).is_none_or(|trial| trial.folder.is_none());
+        let (task, name) = if is_free(&own) { own } else { free_name(id, is_free) };
         let trial = named.entry((task.clone(), name.clone())).or_insert_with(|| Trial {
             task,
             name,
@@ -88,6 +88,14 @@ pub(super) fn trials(tree: &Tree, at: &str, files: &RunFiles) -> BTreeMap<String
         trials.entry(trial.task.clone()).or_default().push(trial);
     }
     trials
+}
+
+/// The task and name of a folder, with a number where another one has them already.
+fn free_name(id: (String, String), is_free: impl Fn(&(String, String)) -> bool) -> (String, String) {
+    let (task, name) = &id;
+    let numbered = (2_u64..).map(|number| (task.clone(), format!("{name} ({number})")));
+    let found = std::iter::once(id.clone()).chain(numbered).find(|id| is_free(id));
+    found.unwrap_or(id)
 }
 
 /// The task and the name of a trial, as its own result has them.
