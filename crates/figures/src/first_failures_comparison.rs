@@ -161,7 +161,7 @@ fn draw_panel(
     let ticks = ((bottom - highest) / (1.6 * size)) as usize;
     let scale = counts(plan.most, [bottom, highest], ticks.clamp(2, MOST_TICKS));
     if i.is_multiple_of(plan.across) {
-        sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &scale, left, "Episodes");
+        sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &scale, left, &["Episodes"]);
         canvas.part(&format!("panel-{i}-bars"));
     }
     let y = |n: u32| scale.at(f64::from(n));

@@ -41,9 +41,10 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
         let left = plan.axis.ends().0;
         canvas.line(&[(left, plan.top), (left, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
         if !plan.named {
-            let name =
-                format!("{}, sorted by difference", counted(pairs.len() as u32, "scenario", "scenarios"));
-            sheet.name_upright(canvas, left - 0.6 * sheet.sizes.tick_font, (plan.top, plan.bottom), &name);
+            let short = counted(pairs.len() as u32, "scenario", "scenarios");
+            let names = [format!("{short}, sorted by difference"), short];
+            let x = left - 0.6 * sheet.sizes.tick_font;
+            sheet.name_upright(canvas, x, (plan.top, plan.bottom), &names.each_ref().map(String::as_str));
         }
         if pairs.is_empty() {
             let at = (f64::midpoint(left, plan.axis.ends().1), f64::midpoint(plan.top, plan.bottom));

@@ -64,7 +64,7 @@ pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
     let y_name =
         data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        sheet.draw_upwards(canvas, "y-axis", &axes.1, plan.left, &y_name);
+        sheet.draw_upwards(canvas, "y-axis", &axes.1, plan.left, &[&y_name, "Mean stamina"]);
         sheet.draw_across(
             canvas,
             "x-axis",

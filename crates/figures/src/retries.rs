@@ -52,7 +52,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &name);
+        sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &[&name, "Mean stamina"]);
         draw_x_axis(&sheet, canvas, &plan);
         for (i, series) in data.series.iter().enumerate().rev() {
             draw_series(&sheet, canvas, data, &plan, &y, i, series);

@@ -160,8 +160,15 @@ impl Sheet {
         }
     }
 
-    /// Draws a vertical axis at `x`, its labels and its name at the left.
-    pub(crate) fn draw_upwards(&self, canvas: &Canvas<'_>, part: &str, axis: &ValueAxis, x: f64, name: &str) {
+    /// Draws a vertical axis at `x`, its labels and the first of its names that has room at the left.
+    pub(crate) fn draw_upwards(
+        &self,
+        canvas: &Canvas<'_>,
+        part: &str,
+        axis: &ValueAxis,
+        x: f64,
+        names: &[&str],
+    ) {
         let Sizes { tick, gap, tick_font, axis: width, .. } = self.sizes;
         let pen = Pen::new(self.tokens.axis, width);
         let (bottom, top) = axis.ends();
@@ -175,21 +182,22 @@ impl Sheet {
             canvas.text(label, (x - tick - gap, base), Anchor::End, tick_font, self.tokens.label);
             widest = widest.max(self.tick_width(label));
         }
-        self.name_upright(canvas, x - tick - gap - widest - 4.0, (top, bottom), name);
+        self.name_upright(canvas, x - tick - gap - widest - 4.0, (top, bottom), names);
     }
 
-    /// Whether there is room for the whole name of a vertical axis that ends at `bottom`.
-    pub(crate) fn has_room_upright(&self, name: &str, bottom: f64) -> bool {
-        text_width(name, self.sizes.name_font) <= bottom - PAD
-    }
-
-    /// Writes the name of a vertical axis with its base line at `x`, in the middle of the axis as far as it fits there.
-    pub(crate) fn name_upright(&self, canvas: &Canvas<'_>, x: f64, (top, bottom): (f64, f64), name: &str) {
-        if name.is_empty() {
-            return;
-        }
+    /// Writes the name of a vertical axis with its base line at `x`, in the middle of the axis as far as it fits there: the
+    /// first of these names for which there is room, and only where there is room for none a part of the last.
+    pub(crate) fn name_upright(
+        &self,
+        canvas: &Canvas<'_>,
+        x: f64,
+        (top, bottom): (f64, f64),
+        names: &[&str],
+    ) {
         let size = self.sizes.name_font;
         let room = bottom - PAD;
+        let whole = names.iter().find(|name| text_width(name, size) <= room);
+        let Some(name) = whole.or(names.last()) else { return };
         let text = fit(name, room, size);
         let half = text_width(&text, size) / 2.0;
         let middle = f64::midpoint(top, bottom).max(half + PAD);

@@ -25,9 +25,8 @@ const IN_FRONT: usize = 5;
 /// Up to this many series are named beside their curves.
 const NAMED_DIRECTLY: usize = 4;
 
-const Y_NAME: &str = "Share alive after turn";
-/// The same where the axis is too short for it: a name is not cut.
-const Y_NAME_SHORT: &str = "Share alive";
+/// The shorter one is for an axis that is too short for the other: a name is not cut.
+const Y_NAMES: [&str; 2] = ["Share alive after turn", "Share alive"];
 /// Over the column of how many failed.
 pub(crate) const EVENTS: &str = "Events/n";
 
@@ -50,9 +49,8 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     let described =
         Described { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
     let mut marks = Vec::new();
-    let y_name = if sheet.has_room_upright(Y_NAME, plan.bottom) { Y_NAME } else { Y_NAME_SHORT };
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        sheet.draw_upwards(canvas, "y-axis", &y, plan.left, y_name);
+        sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &Y_NAMES);
         draw_turn_axis(&sheet, canvas, &plan);
         draw_rules(&sheet, canvas, &plan, &y, data.tau);
         draw_bands(&sheet, canvas, data, &plan, &y, &lines);
