@@ -177,6 +177,36 @@ steps,h,m,b,2,1,true,3,3
 steps,h,m,b,3,1,true,6,3
 ";
 
+/// A run of tasks of Harbor in our own layout: of each task its rounds, of each round its tries, `1` = passed.
+fn write_rounds(folder: &Path, protocol: &str, tasks: &[(&str, &[&str])]) {
+    let config = format!(
+        "agent: MINI_SWE\nbenchmark: HARBOR\nrestore_before_try: true\nmini_swe:\n  model: m\nharbor:\n  protocol: {protocol}\n  attempt_limit: 4\n"
+    );
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::write(folder.join("config.yaml"), config).expect("a file");
+    for (number, (task, rounds)) in tasks.iter().enumerate() {
+        let attempt = |(number, passed): (u32, u8)| {
+            let (verdict, reward) = if passed == b'1' { ("passed", 1) } else { ("failed", 0) };
+            format!("{{\"attempt\": {number}, \"verdict\": \"{verdict}\", \"reward\": {reward}}}")
+        };
+        let turn = |(turn, tries): (u32, &&str)| {
+            let attempts: Vec<String> = (1..).zip(tries.bytes()).map(attempt).collect();
+            let attempts = attempts.join(", ");
+            format!("{{\"turn\": {turn}, \"step\": \"round-{turn}\", \"attempts\": [{attempts}]}}")
+        };
+        let turns: Vec<String> = (1..).zip(rounds.iter()).map(turn).collect();
+        let text = format!(
+            "{{\"schema_version\": \"stamina-lab/1\", \"planned_turns\": 3, \"attempt_limit\": 4, \"task\": \"{task}\", {} \
+             \"turns\": [{}], \"finished_at\": \"2026-01-02T10:00:00Z\"}}",
+            if protocol == "sr" { "\"protocol\": \"sr\"," } else { "" },
+            turns.join(", ")
+        );
+        let scenario = folder.join(format!("scenario_{number}"));
+        std::fs::create_dir_all(&scenario).expect("a folder");
+        std::fs::write(scenario.join("trajectory.json"), text).expect("a file");
+    }
+}
+
 #[test]
 fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
@@ -245,6 +275,12 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let steps = folder.path().join("steps.csv");
     std::fs::write(&steps, STEPS).expect("written");
     let steps = Library::new(&steps, "steps", "steps");
+    let rounds = folder.path().join("rounds");
+    write_rounds(&rounds.join("alone"), "sr", &[("a", &["1", "01", "1"]), ("b", &["0000", "1", "0000"])]);
+    write_rounds(&rounds.join("chains"), "mt_at_k", &[("a", &["1", "01", "1"]), ("b", &["1", "0000"])]);
+    let rounds = Library::new(&rounds, "alone", "chains");
+    let [sr, gap] = ["sr", "gap"].map(|name| number(&rounds.of_run(name)));
+    assert!((sr - 50.0).abs() < 1e-9 && (gap + 50.0 / 3.0).abs() < 1e-9, "{sr} {gap}");
     let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
     assert!((survived - 13.5).abs() < 1e-9, "{survived}");
     let ends = sample.of_run("end_reasons");
@@ -261,6 +297,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
         ("mt_at_k", (&twice, vec![number(&twice.of_run("mt_at_k")["2"])])),
         ("comp", (&twice, one(&twice.of_run("comp")))),
+        ("sr", (&rounds, vec![sr])),
+        ("gap", (&rounds, vec![gap])),
         ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
         ("cost", (&cheap, one(&paid["cost_usd"]))),
         ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),

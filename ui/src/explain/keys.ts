@@ -2,7 +2,7 @@
 
 export const explainKeys = [
   "episodes", "planned_turns", "events", "censored", "end_reasons", "stamina", "mean_stamina", "mean_stamina_ci", "median_stamina", "survival",
-  "score", "dataset_score", "case_score", "perfect", "mt_at_k", "comp", "tokens", "cost", "turns_passed", "attempt_limit",
+  "score", "dataset_score", "case_score", "perfect", "mt_at_k", "sr", "gap", "comp", "tokens", "cost", "turns_passed", "attempt_limit",
   "pass_rate", "pass_rate_ci", "pass_at_k", "pass_hat_k", "unscored",
   "bootstrap_ci", "cost_per_episode", "cost_per_survived_turn", "rate_per_turn", "turns_played", "agent_time", "steps_survived",
   "difference", "ratio", "logrank", "p_holm", "p_permutation", "p_stratified", "paired", "paired_p", "p_sign_flip", "sensitivity", "early_censored",

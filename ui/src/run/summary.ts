@@ -149,8 +149,8 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
   if (wide && rounds?.alone) {
     const why = rounds.missing.join(" ");
     const last = rounds.sr_at_k.length;
-    list.push({ key: "SR", value: fixed(rounds.sr, 1), small: last > 1 ? `SR@${String(last)} ${fixed(rounds.sr_at_k[last - 1] ?? null, 1)}` : undefined, unknown: rounds.sr === null, title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks" });
-    list.push({ key: "Gap", value: fixed(rounds.gap, 1), unknown: rounds.gap === null, title: rounds.gap === null ? why : "SR − MT@4, in points, with MT@4 of runs of the same harness and model" });
+    list.push({ explain: "sr", key: "SR", value: fixed(rounds.sr, 1), small: last > 1 ? `SR@${String(last)} ${fixed(rounds.sr_at_k[last - 1] ?? null, 1)}` : undefined, unknown: rounds.sr === null, title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks" });
+    list.push({ explain: "gap", key: "Gap", value: fixed(rounds.gap, 1), unknown: rounds.gap === null, title: rounds.gap === null ? why : "SR − MT@4, in points, with MT@4 of runs of the same harness and model" });
   } else if (wide && rounds !== null && rate === null) {
     const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
     const mt = rounds.mt_at_k[k - 1] ?? null;
