@@ -410,6 +410,9 @@ pub(crate) enum Command {
         /// Do not ask the model endpoint anything (otherwise a few small requests)
         #[arg(long)]
         no_call: bool,
+        /// Ask the endpoint for all that it can do, whatever was found out within the last day: after its server was started anew
+        #[arg(long, conflicts_with = "no_call")]
+        ask_again: bool,
     },
     /// List the model endpoints that answer, and their models
     ///

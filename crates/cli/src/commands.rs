@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use workbench::api::{ApiError, RerunRequest, RunAction};
+use workbench::runs::EndpointCall;
 use workbench::{Options, Workbench};
 
 use crate::args::{Args, Command};
@@ -108,8 +109,13 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             steer_commands::steer(&folder, &RunAction::Retry { episode }, json)
         }
         Command::Status { folder } => steer_commands::status(&folder, json),
-        Command::Preflight { what, no_call } => {
-            preflight_command::preflight(&what, args.db.as_deref(), no_call, json)
+        Command::Preflight { what, no_call, ask_again } => {
+            let call = match (no_call, ask_again) {
+                (true, _) => EndpointCall::Nothing,
+                (false, false) => EndpointCall::Missing,
+                (false, true) => EndpointCall::Anew,
+            };
+            preflight_command::preflight(&what, args.db.as_deref(), call, json)
         }
         Command::Endpoints { urls, key_env } => endpoints_command::endpoints(urls, key_env, json),
         Command::Images { command } => machine_commands::images(&command, json),

@@ -14,7 +14,7 @@ use runner::{Event, Finish, OnEvent, RunError};
 use serde_json::json;
 use workbench::Workbench;
 use workbench::api::{ApiError, CheckState, RunAction, RunTrust, TrustRun};
-use workbench::runs;
+use workbench::runs::{self, EndpointCall};
 use workbench::sampler::{is_sampled, pack_beside};
 
 use crate::args::{Keep, RunArgs, TrustArgs};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         if runner::is_taken(&settings.output_dir) {
             return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
         }
-        must_start(&look_before(library.as_ref(), &settings, true)?)?;
+        must_start(&look_before(library.as_ref(), &settings, EndpointCall::Missing)?)?;
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
         let cancel = cancel_on_signal();
         match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         settings.scenarios_dir = Some(pack);
         stopped_before = cancel;
     }
-    let found = look_before(library.as_ref(), &settings, true)?;
+    let found = look_before(library.as_ref(), &settings, EndpointCall::Missing)?;
     for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {
         let word = if check.state == CheckState::Fail { "fails" } else { "warning" };
         let sentence = check.sentence.as_deref().unwrap_or_default();

@@ -8,7 +8,7 @@ use runner::settings::RunSettings;
 use scenario::config::ConfigFile;
 use serde_json::json;
 use workbench::api::{ApiError, Check, CheckState, Preflight, RunEstimate};
-use workbench::runs::{self, bytes, duration, short};
+use workbench::runs::{self, EndpointCall, bytes, duration, short};
 use workbench::{Options, Workbench};
 
 use crate::args::RunArgs;
@@ -70,7 +70,7 @@ fn scratch() -> Result<(tempfile::TempDir, Arc<Workbench>), ApiError> {
 pub(crate) fn look_before(
     library: Option<&Arc<Workbench>>,
     settings: &RunSettings,
-    call: bool,
+    call: EndpointCall,
 ) -> Result<Preflight, ApiError> {
     match library {
         Some(library) => library.look_before(settings, call),
@@ -82,11 +82,11 @@ pub(crate) fn look_before(
 pub(crate) fn preflight(
     args: &RunArgs,
     db: Option<&Path>,
-    no_call: bool,
+    call: EndpointCall,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let settings = settings(args)?;
-    let found = look_before(library(db).as_ref(), &settings, !no_call)?;
+    let found = look_before(library(db).as_ref(), &settings, call)?;
     if as_json {
         print_json(&json!(found));
     } else {

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -182,6 +183,11 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     );
     assert!(check(&kept, "model").is_none(), "the list of models is not kept");
 
+    // All of it is asked again on request; the two exclude each other.
+    assert_eq!(asked(&["--ask-again"])["endpoint"], abilities);
+    let both = ["preflight", "--no-call", "--ask-again", "--values", "agent=MOCK"];
+    assert_eq!(stamina(folder.path(), &both).status.code(), Some(2));
+
     // A library that knows nothing of it.
     let elsewhere = tempfile::tempdir().expect("a folder");
     let args = [&["preflight", "--json", "--no-call", "--values"], &values[..]].concat();
@@ -191,4 +197,48 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     });
     assert_eq!(found["endpoint"], unknown);
     assert!(check(&found, "abilities").is_none() && check(&found, "model").is_none());
+}
+
+/// Whether the server of [`restarted`] was started anew without its tools, and with another model.
+static WITHOUT_TOOLS: AtomicBool = AtomicBool::new(false);
+static OTHER_MODEL: AtomicBool = AtomicBool::new(false);
+
+/// llama.cpp with `--jinja`, until it is started anew.
+fn restarted(path: &str, body: &str) -> (u16, String) {
+    let calls =
+        json!([{ "id": "c1", "type": "function", "function": { "name": "report", "arguments": "{}" } }]);
+    match path {
+        "/v1/chat/completions" if body.contains("\"tools\"") && !WITHOUT_TOOLS.load(Ordering::Relaxed) => {
+            let message = json!({ "role": "assistant", "content": null, "tool_calls": calls });
+            let choices = json!([{ "index": 0, "finish_reason": "tool_calls", "message": message }]);
+            (200, json!({ "id": "1", "object": "chat.completion", "choices": choices }).to_string())
+        }
+        "/v1/models" if OTHER_MODEL.load(Ordering::Relaxed) => {
+            let model = json!({ "id": "other.gguf", "object": "model", "owned_by": "llamacpp" });
+            (200, json!({ "object": "list", "data": [model] }).to_string())
+        }
+        _ => llama_cpp(path, body),
+    }
+}
+
+#[test]
+fn what_a_server_that_was_started_anew_can_do_is_asked_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("endpoint.base_url={}", stand_in(restarted));
+    let values = ["agent=MINI_SWE", "output_dir=r", &url, "mini_swe.model_id=typed"];
+    let tools = |more: &[&str]| {
+        let args = [&["preflight", "--json"], more, &["--values"], &values].concat();
+        parsed(&stamina(folder.path(), &args))["endpoint"]["tools"].clone()
+    };
+    assert_eq!(tools(&[]), true);
+    // Nothing that it tells of itself shows the difference.
+    WITHOUT_TOOLS.store(true, Ordering::Relaxed);
+    assert_eq!(tools(&[]), true, "it is known for a day");
+    assert_eq!(tools(&["--ask-again"]), false);
+    WITHOUT_TOOLS.store(false, Ordering::Relaxed);
+    assert_eq!(tools(&[]), true, "what it could not do is asked again in any case");
+    // Another model under the name that was typed.
+    WITHOUT_TOOLS.store(true, Ordering::Relaxed);
+    OTHER_MODEL.store(true, Ordering::Relaxed);
+    assert_eq!(tools(&[]), false);
 }

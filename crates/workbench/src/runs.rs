@@ -28,6 +28,7 @@ mod trust_rows;
 
 use runner::settings::RunSettings;
 
+pub use self::endpoint::EndpointCall;
 pub use self::endpoints::list as list_endpoints;
 pub use self::form::harnesses;
 pub use self::images::{

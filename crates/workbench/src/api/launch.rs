@@ -457,6 +457,9 @@ pub struct PreflightRequest {
     pub settings: FormSettings,
     /// Whether the endpoint is asked something cheap (it costs a few tokens).
     pub call: bool,
+    /// With `call`: whether it is asked anew for all that it can do, whatever was found out before.
+    #[serde(default)]
+    pub anew: bool,
 }
 
 /// Has a model fill in the scenarios of a run.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use gateway::{Abilities, ModelList, Route, Secret, ServerKind, Upstream};
 use harness::Needs;
 use model::counted;
-use runner::settings::RunSettings;
+use runner::settings::{EndpointSettings, RunSettings};
 use serde::{Deserialize, Serialize};
 use store::Store;
 
@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LEAST_ROOM: u64 = 8192;
 /// Names of models in a sentence.
 const NAMED: usize = 5;
+
+/// Most names of a list that are kept, to see whether it has changed.
+const LISTED: usize = 50;
 
 /// How long what was found out counts. A server may be started anew without it.
 const KEPT: Duration = Duration::from_hours(24);
@@ -72,6 +75,24 @@ struct Found {
     /// What the model was made for.
     model_context: Option<u64>,
     slots: Option<u64>,
+    /// Which model answers, as the endpoint lists it; where it lists none of that name, all that it lists, as far as they are
+    /// kept. Empty = unknown.
+    listed: Vec<String>,
+}
+
+impl Found {
+    /// Whether the list of an endpoint tells that another server, or the same one with another model or context, answers now than
+    /// `before`. What is unknown tells nothing.
+    fn is_of_another(&self, before: &Self) -> bool {
+        fn differ<T: PartialEq>(now: Option<&T>, before: Option<&T>) -> bool {
+            now.zip(before).is_some_and(|(now, before)| now != before)
+        }
+        let names = |found: &Self| Some(found.listed.clone()).filter(|names| !names.is_empty());
+        differ(self.server.as_ref(), before.server.as_ref())
+            || differ(self.context.as_ref(), before.context.as_ref())
+            || differ(self.model_context.as_ref(), before.model_context.as_ref())
+            || differ(names(self).as_ref(), names(before).as_ref())
+    }
 }
 
 /// An endpoint that may be asked.
@@ -80,6 +101,16 @@ pub(super) struct Asked {
     pub(super) key: Option<Secret>,
     /// Whether it answered a plain request with this model.
     pub(super) answers: bool,
+    /// Whether it is asked for all that it can do, whatever was found out before.
+    pub(super) is_anew: bool,
+}
+
+/// How many requests the endpoint of a run works on at once, where that was found out within the last day.
+pub(super) fn slots(settings: &RunSettings, kept: Kept<'_>) -> Option<u64> {
+    let EndpointSettings::Gateway { base_url, .. } = &settings.endpoint else { return None };
+    let route = super::endpoint::route_of(super::harness_of(settings).ok()?.api);
+    let place = (base_url.clone(), settings.model.clone().unwrap_or_default(), route.path());
+    kept.recent(&place, now())?.1.slots
 }
 
 /// Checks of model and abilities, and what is known of them. Without `asked` nothing is asked, and what was found out before counts.
@@ -101,6 +132,11 @@ pub(super) async fn checks(
             let list = gateway::list_models(&asked.base_url, asked.key.clone(), PATIENCE).await.ok();
             checks.extend(list.as_ref().and_then(|list| listed(list, &model, asked.answers)));
             // What is carried over is as old as it was, so that it ends.
+            let known = known.filter(|_| !asked.is_anew);
+            // What another server could do, or another model, says nothing of this one.
+            let known = known.filter(|(_, known)| {
+                !found_in(list.as_ref(), &model, &Found::default()).is_of_another(known)
+            });
             let (since, before) = known.unwrap_or_else(|| (now, Found::default()));
             let mut found = found_in(list.as_ref(), &model, &before);
             if asked.answers {
@@ -137,8 +173,17 @@ fn found_in(list: Option<&ModelList>, model: &str, before: &Found) -> Found {
     let entry = entry.or(only);
     let is_same_program = list.server.is_none() || list.server == before.server;
     let before = is_same_program.then_some(before);
+    let listed: Vec<String> = match entry {
+        Some(entry) => vec![entry.id.clone()],
+        None => list.models.iter().take(LISTED).map(|entry| entry.id.clone()).collect(),
+    };
     Found {
         abilities: Abilities::default(),
+        listed: if listed.is_empty() {
+            before.map(|before| before.listed.clone()).unwrap_or_default()
+        } else {
+            listed
+        },
         server: list.server.or(before.and_then(|before| before.server)),
         context: entry.and_then(|entry| entry.context).or(before.and_then(|before| before.context)),
         model_context: entry

@@ -8,6 +8,17 @@ use runner::settings::{EndpointSettings, RunSettings};
 use super::abilities::{self, Asked, Kept};
 use crate::api::{Check, CheckState, EndpointAbilities, Fix, FixAction};
 
+/// What a preflight asks of a model endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndpointCall {
+    /// Nothing: what was found out before counts.
+    Nothing,
+    /// Something cheap, and what it is not known to be able to do.
+    Missing,
+    /// Something cheap, and all that it can do, whatever was found out before.
+    Anew,
+}
+
 fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) -> Check {
     Check {
         id: "endpoint".to_owned(),
@@ -22,7 +33,7 @@ fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) 
 /// Endpoint, model, abilities and price; and what the endpoint can do, where one is asked through the gateway.
 pub(super) async fn checks(
     settings: &RunSettings,
-    call: bool,
+    call: EndpointCall,
     kept: Kept<'_>,
 ) -> (Vec<Check>, Option<EndpointAbilities>) {
     match &settings.endpoint {
@@ -30,7 +41,9 @@ pub(super) async fn checks(
         EndpointSettings::Direct => (vec![direct(settings)], None),
         EndpointSettings::Gateway { base_url, key } => {
             let route = super::harness_of(settings).map(|harness| route_of(harness.api));
-            let (check, asked) = through_gateway(settings, base_url, key, call, route.clone()).await;
+            let is_called = call != EndpointCall::Nothing;
+            let (check, asked) = through_gateway(settings, base_url, key, is_called, route.clone()).await;
+            let asked = asked.map(|asked| Asked { is_anew: call == EndpointCall::Anew, ..asked });
             let mut checks = vec![check];
             let mut found = EndpointAbilities::default();
             if let Ok(route) = route {
@@ -44,7 +57,7 @@ pub(super) async fn checks(
     }
 }
 
-fn route_of(api: Api) -> gateway::Route {
+pub(super) fn route_of(api: Api) -> gateway::Route {
     match api {
         Api::ChatCompletions => gateway::Route::ChatCompletions,
         Api::Responses => gateway::Route::Responses,
@@ -171,6 +184,7 @@ async fn through_gateway(
         base_url: base_url.to_owned(),
         key: secret,
         answers: answer.is_ok(),
+        is_anew: false,
     });
     (judged(answer), asked)
 }

@@ -8,6 +8,7 @@ use scenario::config::Benchmark;
 use scenario::pack::Pack;
 use store::{EpisodeId, RunId};
 
+use super::abilities::Kept;
 use super::machine;
 use crate::Workbench;
 use crate::api::{ApiError, ListRuns, RunEstimate, RunRow};
@@ -141,6 +142,19 @@ fn time(
     }
 }
 
+/// US dollars of seconds in which an endpoint works, counted one request at a time. Requests at once share the time of the machine
+/// as far as it has slots for them: further ones wait. Where its slots are unknown, from all at once to none.
+fn by_the_hour((low, high): (f64, f64), at_once: f64, slots: Option<u64>, usd: f64) -> (f64, f64) {
+    let of = |seconds: f64, at_once: f64| seconds / at_once / 3600.0 * usd;
+    match slots {
+        Some(slots) => {
+            let at_once = at_once.min(slots.max(1) as f64);
+            (of(low, at_once), of(high, at_once))
+        }
+        None => (of(low, at_once), of(high, 1.0)),
+    }
+}
+
 /// The 10th and the 90th percentile of sorted numbers, between neighbours by their distance.
 pub(super) fn spread(sorted: &[f64]) -> Option<(f64, f64)> {
     let at = |share: f64| {
@@ -173,12 +187,20 @@ impl Workbench {
         });
         let Time { mut seconds, basis: of_time } = time(here, worked, elsewhere, rates.speed);
         let price = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+        let mut of_cost = None;
         let cost_usd = match (simulated, price, tokens_in, tokens_out) {
             (true, ..) => Some((0.0, 0.0)),
             // An hour costs the same, whatever it was asked for.
             (false, Some(Price { per_hour: Some(usd), .. }), ..) => {
-                let of = |seconds: f64| seconds / at_once / 3600.0 * usd;
-                worked.map(|(low, high)| (of(low), of(high)))
+                let slots = super::abilities::slots(settings, Kept::of(&self.store));
+                let cost = worked.map(|seconds| by_the_hour(seconds, at_once, slots, usd));
+                if cost.is_some() && slots.is_none() && at_once > 1.0 {
+                    of_cost = Some(
+                        ". Cost: from all episodes at once to one after the other, because how many requests the endpoint works on \
+                         at once is unknown",
+                    );
+                }
+                cost
             }
             (false, Some(price), Some(input), Some(output)) => {
                 let share = cached.unwrap_or(0.0);
@@ -193,6 +215,7 @@ impl Workbench {
         };
         let mut basis = basis(settings, &rates);
         basis.push_str(&of_time.unwrap_or_default());
+        basis.push_str(of_cost.unwrap_or_default());
         if seconds.is_none() && !simulated && settings.tasks.is_none() {
             seconds = Some((DOCUMENTED.0 * 60.0 * turns, DOCUMENTED.1 * 60.0 * turns));
             basis.push_str(". Time: the 1 to 10 minutes a turn that StaminaBench documents");
@@ -386,6 +409,16 @@ mod tests {
         assert_eq!(basis(&player, &Rates::default()), "There is no earlier run of ORACLE in the library");
         let simulated = basis(&settings(&[]), &Rates::default());
         assert_eq!(simulated, "There is no earlier run of simulated mock in the library");
+    }
+
+    #[test]
+    fn requests_share_the_time_of_a_machine_as_far_as_it_has_slots_for_them() {
+        let hours = (3600.0, 7200.0);
+        assert_eq!(by_the_hour(hours, 4.0, Some(1), 2.0), (2.0, 4.0), "three of four wait");
+        assert_eq!(by_the_hour(hours, 4.0, Some(2), 2.0), (1.0, 2.0));
+        assert_eq!(by_the_hour(hours, 4.0, Some(8), 2.0), (0.5, 1.0));
+        assert_eq!(by_the_hour(hours, 4.0, None, 2.0), (0.5, 4.0), "unknown");
+        assert_eq!(by_the_hour(hours, 1.0, None, 2.0), (2.0, 4.0));
     }
 
     #[test]

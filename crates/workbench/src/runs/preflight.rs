@@ -13,6 +13,7 @@ use sandbox::{Engine, Reach, SandboxError};
 use scenario::pack::Pack;
 
 use super::abilities::Kept;
+use super::endpoint::EndpointCall;
 use super::machine::{self, bytes};
 use super::play::{runtime, sandbox_error};
 use super::{binds, endpoint, engine, estimate, planned};
@@ -59,7 +60,14 @@ impl Workbench {
     /// Whether a run can begin, and what it will take.
     pub fn preflight_run(&self, request: PreflightRequest) -> Result<Preflight, ApiError> {
         match super::form::settings_of(&request.settings) {
-            Ok(settings) => self.look_before(&settings, request.call),
+            Ok(settings) => {
+                let call = match (request.call, request.anew) {
+                    (false, _) => EndpointCall::Nothing,
+                    (true, false) => EndpointCall::Missing,
+                    (true, true) => EndpointCall::Anew,
+                };
+                self.look_before(&settings, call)
+            }
             Err(errors) => {
                 let mut preflight = wrong(&errors);
                 preflight.estimate = self.estimate_despite(&request.settings, &errors);
@@ -79,12 +87,13 @@ impl Workbench {
         Some(estimate)
     }
 
-    /// The same of settings that did not come from the form. `call` asks the endpoint something cheap.
-    pub fn look_before(&self, settings: &RunSettings, call: bool) -> Result<Preflight, ApiError> {
+    /// The same of settings that did not come from the form.
+    pub fn look_before(&self, settings: &RunSettings, call: EndpointCall) -> Result<Preflight, ApiError> {
         let begun = Instant::now();
         let mut checks = Vec::new();
         // Who lets the endpoint be asked is about to begin.
-        let (pack_check, pack) = planned::pack(settings, &self.runs.packs, call);
+        let is_beginning = call != EndpointCall::Nothing;
+        let (pack_check, pack) = planned::pack(settings, &self.runs.packs, is_beginning);
         let runtime = runtime()?;
         let (engine, images, leftovers, is_guarded) = runtime.block_on(containers(settings));
         checks.push(engine);

@@ -12,4 +12,8 @@ settings: FormSettings,
 /**
  * Whether the endpoint is asked something cheap (it costs a few tokens).
  */
-call: boolean, };
+call: boolean, 
+/**
+ * With `call`: whether it is asked anew for all that it can do, whatever was found out before.
+ */
+anew: boolean, };

@@ -30,6 +30,7 @@ fn whole(server: Option<ServerKind>) -> Found {
         context: Some(32000),
         model_context: None,
         slots: Some(1),
+        listed: Vec::new(),
     }
 }
 
@@ -120,6 +121,34 @@ fn a_list_that_fails_once_or_tells_less_takes_nothing_away() {
     assert_eq!(other.context, Some(8192), "what it tells now counts");
     let changed = found_in(Some(&list(Some(ServerKind::Ollama), None)), "m", &before);
     assert_eq!((changed.context, changed.slots), (None, None), "another program answers");
+}
+
+#[test]
+fn another_model_or_context_in_the_list_is_asked_for_all_of_it() {
+    let list = |id: &str, context, model_context| ModelList {
+        server: Some(ServerKind::LlamaCpp),
+        models: vec![ListedModel { id: id.to_owned(), aliases: Vec::new(), context, model_context }],
+        slots: None,
+    };
+    // llama.cpp answers with its only model under any name.
+    let found = |list: &ModelList| found_in(Some(list), "typed", &Found::default());
+    let before = found(&list("small.gguf", Some(8192), Some(32768)));
+    assert_eq!(before.listed, ["small.gguf"]);
+    for (now, is_another) in [
+        (list("small.gguf", Some(8192), Some(32768)), false),
+        (list("large.gguf", Some(8192), Some(32768)), true),
+        (list("small.gguf", Some(4096), Some(32768)), true),
+        (list("small.gguf", Some(8192), Some(16384)), true),
+        // What it does not tell this time is no change.
+        (list("small.gguf", None, None), false),
+        (ModelList { server: None, models: Vec::new(), slots: None }, false),
+    ] {
+        assert_eq!(found(&now).is_of_another(&before), is_another, "{now:?}");
+    }
+    let vllm = ModelList { server: Some(ServerKind::Vllm), ..list("small.gguf", Some(8192), Some(32768)) };
+    assert!(found(&vllm).is_of_another(&before), "another program");
+    // A library of before does not know the names.
+    assert!(!before.is_of_another(&Found { listed: Vec::new(), ..before.clone() }));
 }
 
 #[test]
