@@ -326,7 +326,8 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
                 let config = "agent: MINI_SWE\nbenchmark: HARBOR\nharbor:\n  protocol: sr\n";
                 fs::write(run.join("config.yaml"), config).expect("a file");
                 let list = vec!["1234567"; 250].join(",");
-                let fields: String = (0..60).map(|n| format!("\"field{n}\":[{list}],")).collect();
+                let fields: Vec<String> = (0..60).map(|n| format!("\"field{n}\":[{list}],")).collect();
+                let fields = fields.concat();
                 for task in 0..4 {
                     let text = format!(
                         "{{\"schema_version\":\"stamina-lab/1\",\"planned_turns\":4000000000,\"task\":\"t{task}\",\
