@@ -101,6 +101,9 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     if change.is_empty() {
         return Ok(old);
     }
+    if replaces_price(&old, change) {
+        old.price = None;
+    }
     let file = scenario::config::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
     let mut new = settings::resolve(&[file], change)?;
     new.shakedown = old.shakedown;
@@ -113,6 +116,18 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
         return Err(SettingsError::of("limits.network", why).into());
     }
     Ok(new)
+}
+
+/// Whether a change gives a price of the other kind than the run's: by the hour in place of tokens, or the other way round. Nobody
+/// could leave out the one that the run has, which may be from the price table.
+fn replaces_price(old: &RunSettings, change: &[String]) -> bool {
+    let Some(price) = &old.price else { return false };
+    change
+        .iter()
+        .filter_map(|pair| pair.split_once('='))
+        .filter(|(_, value)| value.trim().parse::<f64>().is_ok())
+        .filter_map(|(key, _)| key.trim().strip_prefix("endpoint.price."))
+        .any(|kind| (kind == "per_hour") != price.per_hour.is_some())
 }
 
 /// A budget in dollars needs a price. In direct mode the harness may tell what it has cost.
@@ -183,5 +198,33 @@ mod tests {
             resumed(&["limits.run.usd=5", "endpoint.price.input=1", "endpoint.price.output=2"]),
             Ok(())
         );
+    }
+
+    #[test]
+    fn a_price_that_comes_with_a_resume_takes_the_place_of_one_of_the_other_kind() {
+        let values = ["agent=CODEX", "codex.model_id=acme/new", "endpoint.base_url=http://127.0.0.1:9"];
+        let run = |price: &[&str]| {
+            let all: Vec<String> =
+                values.iter().chain(&["output_dir=x"]).chain(price).map(|&pair| pair.to_owned()).collect();
+            settings::resolve(&[], &all).unwrap()
+        };
+        let tokens = ["endpoint.price.input=1", "endpoint.price.cached=0.1", "endpoint.price.output=2"];
+        let hour = ["endpoint.price.per_hour=0.3"];
+        let resumed = |old: &RunSettings, change: &[&str]| {
+            let change: Vec<String> = change.iter().map(|&pair| pair.to_owned()).collect();
+            changed(old, Path::new("/x"), &change).map(|new| new.price).map_err(|error| error.to_string())
+        };
+        let (by_tokens, by_hour) = (run(&tokens), run(&hour));
+        assert_eq!(resumed(&by_tokens, &hour), Ok(by_hour.price));
+        assert_eq!(resumed(&by_hour, &tokens), Ok(by_tokens.price));
+        let dearer = resumed(&by_tokens, &["endpoint.price.output=3"]).unwrap().unwrap();
+        assert_eq!(
+            (dearer.cached, dearer.output, dearer.per_hour),
+            (Some(0.1), 3.0, None),
+            "one of its kind"
+        );
+        let both = [&tokens[..], &hour].concat();
+        assert!(resumed(&by_tokens, &both).is_err(), "both together");
+        assert_eq!(resumed(&by_hour, &["limits.run.usd=5"]), Ok(by_hour.price), "it stays");
     }
 }
