@@ -97,7 +97,7 @@ fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
     let trials: Vec<Trial> = find
         .query_map([], |row| {
             let name = (row.get(2)?, row.get(3)?);
-            let (episode, run) = (row.get(0)?, row.get(1)?);
+            let (episode, run): (EpisodeId, RunId) = (row.get(0)?, row.get(1)?);
             let known_by = settled.get(&episode).map(|(_, identity)| identity.clone());
             let identity = known_by.map_or_else(|| row.get(4), |identity| Ok(Some(identity)))?;
             Ok(Trial { episode, run, name, identity, has_result: row.get(5)? })
