@@ -98,8 +98,9 @@ async fn a_stop_between_steps_by_themselves_ends_no_trial() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
     let passes = format!("echo 1 {REWARD}");
-    // The stop comes while the container is restored or the reference solution works.
-    task(&tasks, "stopped", "", &[("sleep 600", &passes), ("true", &passes)]);
+    // The container that is restored after the first step is waited for until the stop: what its check has left is in it.
+    let toml = "[environment.healthcheck]\ncommand = \"[ ! -e /app/opened ] || sleep 600; touch /app/opened\"\ntimeout_sec = 600\n";
+    task(&tasks, "stopped", toml, &[("true", &passes), ("true", &passes)]);
     let folder = room.path().join("run");
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
