@@ -128,8 +128,8 @@ impl InFlightRequest {
         // One that is finished already, as its attempt was closed, is not sent.
         if self.kind.is_paid() && !progress.is_finished {
             let account = &mut lock(&self.attempt.log).account;
-            let since = self.gateway.recorder.work_begins(Some(account), &self.attempt.key.episode);
-            progress.working_since = Some(since);
+            let entered = self.gateway.recorder.work_begins(Some(account), &self.attempt.key.episode);
+            progress.working_since = Some(entered);
         }
     }
 

@@ -32,8 +32,8 @@ impl MachineClock {
 
     /// Seconds that a request in flight since the beginning has at a time: of one that was sent at `entered`, those less `entered`.
     pub(crate) fn share_at(&self, now: Instant) -> f64 {
-        let since = self.at.filter(|_| self.in_flight > 0);
-        let seconds = since.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64());
+        let counted_until = self.at.filter(|_| self.in_flight > 0);
+        let seconds = counted_until.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64());
         self.share + seconds / f64::from(self.in_flight.max(1))
     }
 
