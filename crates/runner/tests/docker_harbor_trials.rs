@@ -150,11 +150,23 @@ async fn a_container_that_cannot_be_started_anew_is_the_agents_doing_only_where_
     fs::write(tasks.join("a_image/environment/Dockerfile"), recipe).unwrap();
     // Its agent takes away what keeps the container alive.
     task(&tasks, "b_agent", "", &[("rm -f /usr/bin/sh", &passes), ("true", &passes)]);
+    // A service of its image does not begin twice in the same files. Of what it says only memory is new after a restart.
+    let toml =
+        "[environment.healthcheck]\ncommand = \"[ -e /dev/shm/up ]\"\ninterval_sec = 0.2\nretries = 2\n";
+    task(&tasks, "c_service", toml, &[("true", &passes), ("true", &passes)]);
+    let recipe = "FROM debian:trixie-slim\nRUN printf '#!/bin/sh\\n[ -e /pid ] || touch /dev/shm/up\\ntouch /pid\\nexec \"$@\"\\n' > /start && \
+                  chmod +x /start\nENTRYPOINT [\"/start\"]\nWORKDIR /app\n";
+    fs::write(tasks.join("c_service/environment/Dockerfile"), recipe).unwrap();
     let folder = room.path().join("run");
     let more = ["agent=ORACLE", "harbor.background=end"];
     assert_eq!(played(&folder, &tasks, &more).await, Finish::Finished);
     let episodes = episodes(&folder);
-    for (name, reason) in [("a_image", EndReason::Environment), ("b_agent", EndReason::KilledItself)] {
+    let reasons = [
+        ("a_image", EndReason::Environment),
+        ("b_agent", EndReason::KilledItself),
+        ("c_service", EndReason::Environment),
+    ];
+    for (name, reason) in reasons {
         let episode = episodes.iter().find(|episode| episode.scenario == name).unwrap();
         assert_eq!(episode.turns.len(), 1, "{name}: nothing follows");
         let attempt = last(episode);

@@ -31,17 +31,27 @@ impl Trial<'_> {
             Ok(()) => self.runs(self.container()?).await,
             Err(error) => Err(error),
         };
-        match restarted {
-            Ok(true) => {}
-            Ok(false) => return Err(Box::pin(self.not_restarted("it ends at once")).await?),
+        let why = match restarted {
+            Ok(true) => None,
+            Ok(false) => Some("it ends at once".to_owned()),
             Err(SandboxError::Engine { is_gone: false, why, .. }) if !self.play.stop.is_cancelled() => {
-                return Err(Box::pin(self.not_restarted(&why)).await?);
+                Some(why)
             }
             Err(error) => return Err(error.into()),
+        };
+        if let Some(why) = why {
+            let message = format!("the container cannot be started anew before the verifier: {why}");
+            let broken = self.attributed(EndReason::KilledItself, "ContainerLost", message);
+            return Err(Box::pin(broken).await?);
         }
-        match &self.file.health {
-            Some(health) => self.healthy(health, None).await,
-            None => Ok(()),
+        let file = self.file;
+        let Some(health) = &file.health else { return Ok(()) };
+        match self.healthy(health, None).await {
+            Err(Broken::Ended(reason, kind, message)) if !self.play.stop.is_cancelled() => {
+                let message = format!("{message}, after the container was started anew");
+                Err(Box::pin(self.attributed(reason, kind, message)).await?)
+            }
+            ended => ended,
         }
     }
 
@@ -62,18 +72,21 @@ impl Trial<'_> {
         Ok(end.exit.code == Some(0) && container.is_running().await?)
     }
 
-    /// Why a container cannot be started anew. An agent can bring that about, and so can an image or an engine: where a container
-    /// in which nobody has worked, or its way to the gateway, fails as well, it is not the agent's doing.
-    async fn not_restarted(&mut self, why: &str) -> Result<Broken, SandboxError> {
+    /// What ends a step whose container does not work when it is started anew. An agent can bring that about (`of_player`), and so
+    /// can an image or an engine: where a container in which nobody has worked, or the way to the gateway, fails as well, it is not
+    /// the agent's doing.
+    async fn attributed(
+        &mut self,
+        of_player: EndReason,
+        kind: &'static str,
+        message: String,
+    ) -> Result<Broken, SandboxError> {
         let has_way = self.container()?.has_way().await?;
-        let is_of_player = has_way && self.untouched_restarts().await?;
-        let (reason, kind) = if is_of_player {
-            (blamed(self.was_played, EndReason::KilledItself), "ContainerLost")
+        Ok(if has_way && self.untouched_restarts().await? {
+            Broken::Ended(blamed(self.was_played, of_player), kind, message)
         } else {
-            (EndReason::Environment, "EnvironmentError")
-        };
-        let message = format!("the container cannot be started anew before the verifier: {why}");
-        Ok(Broken::Ended(reason, kind, message))
+            Broken::Ended(EndReason::Environment, "EnvironmentError", message)
+        })
     }
 
     /// Whether a container of the task in which nobody has worked can be started anew. It takes the place of the trial's, which
@@ -86,23 +99,43 @@ impl Trial<'_> {
         let (Containers::Engine(engine), Some(what)) = (&link.containers, &self.what) else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
-        let opened = engine.open_task(what).await;
-        let mut container = match opened {
-            Ok(container) => container,
-            Err(error @ SandboxError::Engine { is_gone: true, .. }) => return Err(error),
-            Err(error) => {
-                tracing::warn!(%error, "a container of a task cannot be opened to see whether it starts anew");
-                return Ok(false);
-            }
-        };
-        let restarts = match container.restart().await {
-            Ok(()) => self.runs(&container).await,
+        match engine.open_task(what).await {
+            Ok(container) => self.container = Some(container),
+            Err(error) => return not_gone(error),
+        }
+        if !self.is_ready().await? {
+            return Ok(false);
+        }
+        let container = self.container.as_mut().ok_or_else(not_open)?;
+        let restarted = match container.restart().await {
+            Ok(()) => self.runs(self.container()?).await,
             Err(error) => Err(error),
         };
-        self.container = Some(container);
-        match restarts {
-            Err(error @ SandboxError::Engine { is_gone: true, .. }) => Err(error),
-            restarts => Ok(restarts.unwrap_or(false)),
+        match restarted {
+            Ok(true) => self.is_ready().await,
+            Ok(false) => Ok(false),
+            Err(error) => not_gone(error),
+        }
+    }
+
+    /// Whether the environment's health check succeeds.
+    async fn is_ready(&self) -> Result<bool, SandboxError> {
+        let Some(health) = &self.file.health else { return Ok(true) };
+        match self.healthy(health, None).await {
+            Ok(()) => Ok(true),
+            Err(Broken::Ended(..)) => Ok(false),
+            Err(Broken::Engine(error)) => not_gone(error),
+        }
+    }
+}
+
+/// False for an error of the engine, unless it is gone: that says nothing of a container.
+fn not_gone(error: SandboxError) -> Result<bool, SandboxError> {
+    match error {
+        SandboxError::Engine { is_gone: true, .. } => Err(error),
+        error => {
+            tracing::warn!(%error, "a container of a task in which nobody has worked cannot be started anew");
+            Ok(false)
         }
     }
 }
