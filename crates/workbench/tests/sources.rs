@@ -316,7 +316,6 @@ fn a_new_library_begins_with_the_sample() {
         live: true,
         app: true,
         sample: Some(sample),
-        ..Options::default()
     };
     let workbench = Workbench::open(options).expect("a library");
     let state = until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
