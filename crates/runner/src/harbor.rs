@@ -1,7 +1,7 @@
 //! Tasks of Harbor, several steps each, played in the order in which Harbor plays them.
 //!
 //! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left; [`trial`] plays a
-//! task in one container from its first step to its last, [`step`] one of the steps. [`player`] names who plays without a
+//! task in one container from its first step to its last, [`open`] opens that container, [`step`] one of the steps. [`player`] names who plays without a
 //! harness: the reference solution, or nobody; [`call`] calls a harness, [`feedback`] is what it is told between attempts. [`background`] ends what an agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent attempts begin from. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
 //! importer and report are the same.
 //!
@@ -13,6 +13,7 @@ mod background;
 mod call;
 mod feedback;
 mod file;
+mod open;
 mod pack;
 mod player;
 mod recipe;

@@ -1,0 +1,119 @@
+//! The container of a trial: its image, built or named, with the harness in it, and what every task finds there.
+
+use gateway::oracle;
+use model::EndReason;
+use sandbox::{Containers, Engine, Packed, SandboxError, TaskCommand, TaskContainer};
+use sha2::Digest as _;
+
+use super::pack;
+use super::task::variables;
+use super::trial::Trial;
+use crate::live::Phase;
+use crate::record::Exception;
+use crate::verdict::exception;
+
+/// Seconds of the question whether a container can be worked in.
+const HELLO: u64 = 60;
+/// Folders that every task finds.
+const LOGS: [&str; 4] = ["logs", "logs/agent", "logs/verifier", "logs/artifacts"];
+
+impl Trial<'_> {
+    /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
+    pub(super) async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        let link = self.play.link().await;
+        let Containers::Engine(engine) = &link.containers else {
+            return Err(SandboxError::NoEngine { tried: Vec::new() });
+        };
+        let image = match &self.file.image {
+            Some(image) if engine.images(&[image]).await?.iter().any(|state| state.there) => image.clone(),
+            Some(image) => {
+                let why = format!(
+                    "the image {image} that task.toml names (environment.docker_image) is not there: docker pull {image}"
+                );
+                return Ok(Some((EndReason::Environment, exception("NoImage", &why))));
+            }
+            None => match self.build(engine).await? {
+                Ok(image) => image,
+                Err(why) => return Ok(Some((EndReason::Environment, exception("TaskFiles", &why)))),
+            },
+        };
+        let env = match variables(&self.file.env, &self.play.forwarded) {
+            Ok(env) => env,
+            Err(why) => return Ok(Some((EndReason::Environment, exception("MissingVariable", &why)))),
+        };
+        self.status.phase(Phase::Preparing, "its container starts");
+        let mut limits = self.play.settings.limits;
+        limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
+        limits.memory =
+            self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
+        let reach = if self.file.is_public { self.play.settings.reach } else { sandbox::Reach::Gateway };
+        let image = match self.player {
+            Some(_) => image,
+            None => {
+                self.status.phase(Phase::Preparing, "its image gets the harness");
+                let harness = self.play.harness.image();
+                // One at a time: what all of them share is made by the first.
+                let building = self.tasks.building(harness);
+                let _held = building.lock().await;
+                engine.task_with_harness(&image, harness, &limits, &self.play.stop).await?
+            }
+        };
+        let what = TaskContainer { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
+        let container = engine.open_task(&what).await?;
+        self.what = Some(what);
+        let mut logs = Packed::changed_now();
+        for folder in LOGS {
+            // Writing to memory does not fail.
+            let _ = logs.folder(folder, true);
+        }
+        if self.player.is_none() {
+            // Whoever its agent is, the harness writes there when it is tried.
+            let _ = logs.folder(harness::HOME.trim_start_matches('/'), true);
+        }
+        if self.player.is_none() && self.play.settings.is_simulated() {
+            // Where the simulated model writes the solution, whoever its agent is in the container.
+            let _ = logs.folder(oracle::SOLUTION_FOLDER.trim_start_matches('/'), true);
+        }
+        container.put("/", logs).await?;
+        let hello = TaskCommand { script: "true".to_owned(), seconds: HELLO, ..TaskCommand::default() };
+        let answer = container.run(&hello, &self.play.stop).await?;
+        self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
+        self.container = Some(container);
+        if answer.exit.code != Some(0) && !answer.exit.stopped {
+            let why = format!("bash cannot be started in {image}, and tasks are played with it");
+            return Ok(Some((EndReason::Environment, exception("EnvironmentError", &why))));
+        }
+        if self.player.is_none()
+            && let Some(not_started) = self.starts(self.container()?, &image).await?
+        {
+            return Ok(Some(not_started));
+        }
+        self.ready().await
+    }
+
+    /// Builds the image of the task, unless one of the same files is there. The inner error is one of the task's files.
+    async fn build(&self, engine: &Engine) -> Result<Result<String, String>, SandboxError> {
+        self.status.phase(Phase::Preparing, "its image is built");
+        let (tasks, folder) = (self.tasks.clone(), files::join(&self.task.folder, "environment"));
+        let packed = tokio::task::spawn_blocking(move || {
+            let mut packed = Packed::default();
+            pack::folder(&tasks.tree, &folder, "", &mut packed)?;
+            let hash = crate::origin::hex(&sha2::Sha256::digest(packed.bytes()));
+            Ok::<_, String>((packed, hash))
+        });
+        let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
+        let (packed, hash) = match packed {
+            Ok(packed) => packed,
+            Err(why) => return Ok(Err(why)),
+        };
+        let image = format!("stamina-task:{hash}");
+        let building = self.tasks.building(&image);
+        let _held = building.lock().await;
+        if engine.images(&[&image]).await?.iter().any(|state| state.there) {
+            return Ok(Ok(image));
+        }
+        let limits = &self.play.settings.limits;
+        engine.build_task(&image, packed, limits, self.file.build_seconds, &self.play.stop).await?;
+        Ok(Ok(image))
+    }
+}
