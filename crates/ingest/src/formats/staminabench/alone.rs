@@ -254,7 +254,7 @@ mod tests {
         assert!(split(Episode::new("scenario_0", "parser"), None, STEPS).is_empty());
         // Of many tasks fewer are kept that nobody played, and each that somebody did.
         assert_eq!([1, 100, 10_000].map(most_unplayed), [1000, 200, 5]);
-        let whole = task(40, &[&[Verdict::Passed]; 12]);
+        let whole = task(40, &[&[Verdict::Passed][..]; 12]);
         assert_eq!((left_out(&whole, 10), left_out(&whole, 28)), (18, 0));
         let mut far = task(1, &[]);
         far.turns.push(Turn::new(1000));
