@@ -36,11 +36,11 @@ describe("the diagram of a schema", () => {
 
   it("shows removed fields last, without a reference", () => {
     const removed = { key: "gone", name: "gone", kind: "reference", rules: [], target: "a", on_delete: null, state: "removed" as const };
-    const all = [entity("a"), { ...entity("b"), removed_fields: [gone] }];
+    const all = [entity("a"), { ...entity("b"), removed_fields: [removed] }];
     for (const compact of [false, true]) {
       const { boxes, edges } = layOut(all, compact);
       const [a, b] = ["a", "b"].map((key) => boxes.find((box) => box.entity.key === key)!);
-      expect([b!.fields.at(-1), b!.hidden, edges]).toEqual([gone, compact ? 3 : 0, []]);
+      expect([b!.fields.at(-1), b!.hidden, edges]).toEqual([removed, compact ? 3 : 0, []]);
       expect(b!.height - a!.height).toBe(ROW);
     }
   });
