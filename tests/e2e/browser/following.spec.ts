@@ -4,9 +4,9 @@ import type { Served } from "../lab";
 import { expect, test, type Locator } from "./fixture";
 
 /** A loaded machine takes its time. */
-const PLAYED = { timeout: 180_000 };
+const PLAYED = { timeout: 480_000 };
 const TOLD = { timeout: 30_000 };
-test.setTimeout(420_000);
+test.setTimeout(900_000);
 test.use({ actionTimeout: 60_000 });
 
 /** Begins a run of the mock agent against the simulated model, without containers. */

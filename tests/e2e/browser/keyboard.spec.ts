@@ -8,10 +8,10 @@ const NOP = "jobs.nop-k1-nop";
 const CUT = "jobs.interrupted-oracle";
 const FAILS = "jobs.failures-k1-oracle";
 /** A loaded machine takes its time. */
-const PLAYED = { timeout: 180_000 };
+const PLAYED = { timeout: 480_000 };
 /** No page has more stops between two of its controls. */
 const MOST_STOPS = 150;
-test.setTimeout(420_000);
+test.setTimeout(900_000);
 test.use({ actionTimeout: 60_000 });
 
 /** Presses a key until an element has the focus: Tab, Shift+Tab, or an arrow in a menu. */
