@@ -168,7 +168,7 @@ pub(crate) enum Command {
         /// With baselines and runs of a simulated model
         #[arg(long)]
         with_baselines: bool,
-        /// Not this run, such as one that was broken off and holds τ down for all; repeatable
+        /// Not this run, such as an aborted one that holds τ down for all; repeatable
         #[arg(long, value_name = "RUN", conflicts_with = "runs")]
         without: Vec<String>,
         /// Horizon in turns; as far as every cell is known by default

@@ -285,8 +285,8 @@ pub trait Harness: Send + Sync {
     fn version(&self) -> &str;
     /// How it talks to its model.
     fn api(&self) -> Api;
-    /// All APIs that it cannot do without, [`Harness::api`] first: a fault of the endpoint on one of them is none of the
-    /// agent's.
+    /// All APIs that it cannot do without, [`Harness::api`] first: a fault of the endpoint on one of them is not
+    /// attributed to the agent.
     fn apis(&self) -> Vec<Api> {
         vec![self.api()]
     }
@@ -326,4 +326,50 @@ fn next_session(before: Option<&Session>, id: Option<String>) -> Session {
     session.calls += 1;
     session.id = id.or(session.id);
     session
+}
+
+/// Which file of HOME holds the trajectory of a session, in its memory; not there where it is the usual one.
+const SESSION_FILE: &str = "trajectory";
+
+/// The file of a call's session, below HOME, for harnesses whose session is a file that Stamina Lab names: `usual` (it ends in
+/// `.json`), or one of its own beside it where the session begins anew while HOME holds an earlier one.
+fn session_file(call: &Call<'_>, usual: &str) -> String {
+    let stem = usual.trim_end_matches(".json");
+    let known = call.session.and_then(|session| session.memory.get(SESSION_FILE));
+    let known = known.filter(|path| is_beside(path, stem));
+    match (known, call.session, call.earlier) {
+        (Some(known), ..) => known.clone(),
+        (None, None, Some(_)) => format!("{stem}-{}.json", call.session_id),
+        (None, ..) => usual.to_owned(),
+    }
+}
+
+/// Remembers a session's file for its next call.
+fn keep_session_file(session: &mut Session, file: &str, usual: &str) {
+    if file != usual {
+        session.memory.insert(SESSION_FILE.to_owned(), file.to_owned());
+    }
+}
+
+/// Whether a path is that of a further session beside the usual file: `STEM-ID.json`. A session's memory may come with a folder
+/// of somebody else, and its file is written.
+fn is_beside(path: &str, stem: &str) -> bool {
+    let id = path.strip_prefix(stem).and_then(|rest| rest.strip_prefix('-')?.strip_suffix(".json"));
+    id.is_some_and(|id| id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_beside;
+
+    #[test]
+    fn a_session_that_comes_with_a_folder_names_no_file_elsewhere() {
+        let stem = ".stamina/mock_session";
+        assert!(is_beside(".stamina/mock_session-3487e9b4-c0d0.json", stem));
+        let elsewhere = ["/../../../etc/x", "-/../../../x", "-..", ".json", "-a/b", "-a\0"];
+        for rest in elsewhere {
+            assert!(!is_beside(&format!("{stem}{rest}.json"), stem), "{rest}");
+        }
+        assert!(!is_beside("/etc/passwd", stem) && !is_beside(".stamina/mock_session-a.jsonl", stem));
+    }
 }

@@ -23,8 +23,6 @@ use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 /// How many messages of the trajectory are older than the next call, in the session's memory.
 const MESSAGES: &str = "messages";
 const TRAJECTORY: &str = ".stamina/mini/trajectory.json";
-/// The session's trajectory, where it is another, in its memory.
-const FILE: &str = "trajectory";
 const ADAPTERS: &str = ".stamina/mini/adapters";
 const ADAPTER: &str = include_str!("stamina_mini.py");
 /// Bytes of a trajectory that is read.
@@ -54,7 +52,7 @@ impl Harness for MiniSwe {
     );
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
-        let (endpoint, trajectory) = (call.endpoint, trajectory(call));
+        let (endpoint, trajectory) = (call.endpoint, crate::session_file(call, TRAJECTORY));
         let command = Command::new(["mini", "-y", "--exit-immediately", "-l", "0"])
             // Any -c drops the default configuration, so that is named first. 30 s would end most installs and builds.
             .args(["-c", "mini.yaml", "-c", "environment.timeout=300"])
@@ -90,10 +88,8 @@ impl Harness for MiniSwe {
         let before: usize =
             call.session.and_then(|s| s.memory.get(MESSAGES)).and_then(|n| n.parse().ok()).unwrap_or(0);
         let mut session = crate::next_session(call.session, None);
-        let path = trajectory(call);
-        if path != TRAJECTORY {
-            session.memory.insert(FILE.to_owned(), path.clone());
-        }
+        let path = crate::session_file(call, TRAJECTORY);
+        crate::keep_session_file(&mut session, &path, TRAJECTORY);
         let (mut record, mut signs) = (Record::default(), Signs::default());
         let mut cost = None;
         if let Ok(mut trajectory) = ended.home.read_json::<Trajectory>(&path, CAP) {
@@ -131,17 +127,6 @@ impl Harness for MiniSwe {
         let usage = record.tokens();
         let (end, message) = decide(ended, &record, signs);
         Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd: cost, end, message }
-    }
-}
-
-/// The trajectory of a call's session, below HOME.
-fn trajectory(call: &Call<'_>) -> String {
-    let known = call.session.and_then(|session| session.memory.get(FILE));
-    let known = known.filter(|path| path.starts_with(".stamina/mini/trajectory-"));
-    match (known, call.session, call.earlier) {
-        (Some(known), ..) => known.clone(),
-        (None, None, Some(_)) => format!(".stamina/mini/trajectory-{}.json", call.session_id),
-        (None, ..) => TRAJECTORY.to_owned(),
     }
 }
 

@@ -13,8 +13,6 @@ use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 const SCRIPT: &str = include_str!("mock_agent.py");
 const SCRIPT_FILE: &str = ".stamina/mock_agent.py";
 const SESSION_FILE: &str = ".stamina/mock_session.json";
-/// The session's file, where it is another, in its memory.
-const FILE: &str = "file";
 
 /// The mock agent.
 #[derive(Debug)]
@@ -30,7 +28,10 @@ impl Harness for Mock {
         // -I: nothing in HOME or the workspace is imported.
         Command::new(["python3", "-I"])
             .args([format!("{}/{SCRIPT_FILE}", call.home), prompt_path(call)])
-            .args([format!("{}/{}", call.home, session_file(call)), call.workspace.to_owned()])
+            .args([
+                format!("{}/{}", call.home, crate::session_file(call, SESSION_FILE)),
+                call.workspace.to_owned(),
+            ])
             .prompt_file(call)
             .file(SCRIPT_FILE, SCRIPT)
             .env("STAMINA_BASE_URL", &call.endpoint.base_url)
@@ -56,23 +57,9 @@ impl Harness for Mock {
             }
         }
         let mut session = crate::next_session(call.session, None);
-        let file = session_file(call);
-        if file != SESSION_FILE {
-            session.memory.insert(FILE.to_owned(), file);
-        }
+        crate::keep_session_file(&mut session, &crate::session_file(call, SESSION_FILE), SESSION_FILE);
         let usage = record.tokens();
         let (end, message) = decide(ended, &record, signs);
         Outcome { session: Some(session), steps: record.into_steps(), usage, cost_usd: None, end, message }
-    }
-}
-
-/// The file of a call's session, below HOME. One that begins anew has a file of its own.
-fn session_file(call: &Call<'_>) -> String {
-    let known = call.session.and_then(|session| session.memory.get(FILE));
-    let known = known.filter(|path| path.starts_with(".stamina/mock_session-"));
-    match (known, call.session, call.earlier) {
-        (Some(known), ..) => known.clone(),
-        (None, None, Some(_)) => format!(".stamina/mock_session-{}.json", call.session_id),
-        (None, ..) => SESSION_FILE.to_owned(),
     }
 }

@@ -429,7 +429,7 @@ impl Episode<'_> {
         .await
     }
 
-    /// A turn cannot be read: what is missing is none of the agent's. A resume looks again.
+    /// A turn cannot be read: what is missing is not attributed to the agent. A resume looks again.
     async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
         let message = self.play.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
         tracing::warn!("{}: {message}", self.planned.name);

@@ -31,7 +31,7 @@ pub(crate) struct Whose {
     /// Benchmark of a matrix, or of failures of which no run is named; by default the one with most runs
     #[arg(long, value_name = "KEY")]
     pub(crate) benchmark: Option<String>,
-    /// Not this run in a matrix, such as one that was broken off and holds τ down for all; repeatable
+    /// Not this run in a matrix, such as an aborted one that holds τ down for all; repeatable
     #[arg(long, value_name = "RUN", conflicts_with = "runs")]
     pub(crate) without: Vec<String>,
     /// Baselines and runs of a simulated model stand in a matrix, too
