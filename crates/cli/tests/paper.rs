@@ -1,6 +1,6 @@
 //! A paper of everything that `stamina figure` and `stamina table` make compiles without a warning.
 //!
-//! Needs `pdflatex` with pgfplots, `pdffonts` and `pdftotext`. Where they are missing, nothing is tested, but in CI that is a failure.
+//! Needs `pdflatex` with pgf, `pdffonts` and `pdftotext`. Where they are missing, nothing is tested, but in CI that is a failure.
 
 mod kinds;
 
@@ -87,7 +87,7 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
 fn compile(folder: &Path, name: &str, body: &str) -> String {
     let document = format!(
         "\\documentclass[10pt]{{article}}\n\\usepackage[paperwidth=9in,paperheight=12in,textwidth=486bp,textheight=10in]{{geometry}}\n\
-         \\usepackage{{graphicx}}\\usepackage{{pgfplots}}\\pgfplotsset{{compat=1.18}}\n\
+         \\usepackage{{graphicx}}\\usepackage{{pgf}}\n\
          \\usepackage{{array}}\\usepackage{{booktabs}}\\usepackage{{longtable}}\n\
          \\setlength\\parindent{{0pt}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
     );
@@ -184,7 +184,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
         }
     }
     assert!(many > tables.len() / 2, "{many} tables were drawn");
-    // Apart, since widths of long tables are known at the third time, and plots take TeX the longest.
+    // Apart, since widths of long tables are known at the third time, and figures take TeX the longest.
     let figures = compile(folder, "figures", &of_figures);
     let tables = compile(folder, "tables", &of_tables);
     let text = format!("{figures}{tables}");

@@ -59,7 +59,7 @@ pub(crate) fn with_unit(name: &str, unit: Option<&str>) -> String {
     unit.map_or_else(|| clean(name), |unit| format!("{} ({})", clean(name), clean(unit)))
 }
 
-pub(crate) fn axis_name(data: &Bars) -> String {
+fn axis_name(data: &Bars) -> String {
     with_unit(&data.measure, data.unit.as_deref())
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn in_unit(value: f64, unit: Option<&str>) -> String {
     }
 }
 
-pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
+fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
     row.value.filter(|v| v.is_finite()).map_or_else(
         || format!("{}{note}", row.instead.as_deref().map_or_else(|| "unknown".to_owned(), clean)),
@@ -84,7 +84,7 @@ pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     )
 }
 
-pub(crate) fn published(data: &Bars) -> Vec<String> {
+fn published(data: &Bars) -> Vec<String> {
     let mut sources: Vec<String> = Vec::new();
     for source in data.rows.iter().flat_map(|r| &r.published).map(|p| clean(&p.source)) {
         if !sources.contains(&source) {
@@ -238,11 +238,6 @@ fn beside_width(sheet: &Sheet, row: &BarRow, unit: Option<&str>) -> f64 {
     own + published
         .map(|p| before_published(sheet) + 2.4 * sheet.sizes.mark + sheet.tick_width(&in_unit(p.value, unit)))
         .sum::<f64>()
-}
-
-/// Published numbers in words, as they stand behind a bar's own.
-pub(crate) fn published_texts(row: &BarRow, unit: Option<&str>) -> Vec<String> {
-    row.published.iter().filter(|p| p.value.is_finite()).map(|p| in_unit(p.value, unit)).collect()
 }
 
 fn said_row(row: &BarRow, data: &Bars) -> Vec<String> {

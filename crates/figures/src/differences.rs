@@ -13,9 +13,9 @@ use crate::words::counted;
 use crate::{Drawing, Mark};
 
 /// What is known of a row, as text.
-pub(crate) struct Texts {
-    pub(crate) value: String,
-    pub(crate) p: String,
+struct Texts {
+    value: String,
+    p: String,
 }
 
 struct Plan {
@@ -66,7 +66,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     drawing
 }
 
-pub(crate) fn texts(row: &DifferenceRow) -> Texts {
+fn texts(row: &DifferenceRow) -> Texts {
     let value = row.value.filter(|v| v.is_finite());
     let value = value.map_or_else(
         || "unknown".to_owned(),
@@ -77,7 +77,7 @@ pub(crate) fn texts(row: &DifferenceRow) -> Texts {
 
 const VALUE_HEAD: [&str; 2] = ["Δ [95 % CI]", "Ratio [95 % CI]"];
 
-pub(crate) fn value_head(data: &Differences) -> &'static str {
+fn value_head(data: &Differences) -> &'static str {
     VALUE_HEAD[usize::from(data.scale == Scale::Log)]
 }
 

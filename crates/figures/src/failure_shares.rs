@@ -34,7 +34,7 @@ pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawi
 }
 
 /// What is drawn as stacked bars, at most six classes; `None` = classes stand side by side.
-pub(crate) fn stacked(data: &FailureShares) -> Option<Cow<'_, FailureShares>> {
+fn stacked(data: &FailureShares) -> Option<Cow<'_, FailureShares>> {
     let one_class_each = data.groups.iter().all(|g| g.total.is_none_or(|t| u64::from(t) >= sum(g)));
     let stacked = match data.form {
         SharesForm::Auto => one_class_each && data.classes.len() <= MOST_STACKED,
@@ -49,11 +49,11 @@ fn sum(group: &FailureGroup) -> u64 {
 }
 
 /// What shares of a group are of.
-pub(crate) fn whole(group: &FailureGroup) -> u64 {
+fn whole(group: &FailureGroup) -> u64 {
     group.total.map_or_else(|| sum(group), u64::from)
 }
 
-pub(crate) fn counted_of(group: &FailureGroup, class: usize) -> u64 {
+fn counted_of(group: &FailureGroup, class: usize) -> u64 {
     group.counts.get(class).copied().map_or(0, u64::from)
 }
 
@@ -82,7 +82,7 @@ fn gathered(data: &FailureShares) -> Cow<'_, FailureShares> {
     Cow::Owned(FailureShares { classes, groups, ..data.clone() })
 }
 
-pub(crate) fn group_note(group: &FailureGroup) -> String {
+fn group_note(group: &FailureGroup) -> String {
     format!("n = {}", number_of(group))
 }
 
@@ -185,11 +185,11 @@ fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64, String
 }
 
 /// The names of classes, each in so much room; those that differ stay different.
-pub(crate) fn class_names(data: &FailureShares, width: f64, size: f64) -> Vec<String> {
+fn class_names(data: &FailureShares, width: f64, size: f64) -> Vec<String> {
     fit_all(&data.classes.iter().map(class_name).collect::<Vec<_>>(), width, size)
 }
 
-pub(crate) fn class_name(class: &FailureClass) -> String {
+fn class_name(class: &FailureClass) -> String {
     let name = clean(&class.name);
     if class.harness { format!("{name} (harness)") } else { name }
 }
@@ -197,42 +197,42 @@ pub(crate) fn class_name(class: &FailureClass) -> String {
 // Side by side.
 
 /// Where rows of classes and columns of groups stand.
-pub(crate) struct RowsPlan {
-    pub(crate) names_right: f64,
-    pub(crate) left: f64,
-    pub(crate) column: f64,
+struct RowsPlan {
+    names_right: f64,
+    left: f64,
+    column: f64,
     /// Room for a bar of the greatest share beside its number; `None` = numbers stand alone.
-    pub(crate) bar_room: Option<f64>,
+    bar_room: Option<f64>,
     /// The greatest share.
-    pub(crate) most: f64,
+    most: f64,
     /// Room for a group's name and its n.
-    pub(crate) head_room: f64,
+    head_room: f64,
     /// The names of groups in lines, where they do not fit beside each other in one.
-    pub(crate) in_lines: Option<Vec<Vec<String>>>,
+    in_lines: Option<Vec<Vec<String>>>,
     /// Whether names of groups stand upright.
-    pub(crate) upright: bool,
-    pub(crate) names_height: f64,
+    upright: bool,
+    names_height: f64,
     /// Height of names and n together.
-    pub(crate) head: f64,
-    pub(crate) row: f64,
+    head: f64,
+    row: f64,
     /// Whether shares are written without their sign, which then stands in the corner.
-    pub(crate) bare: bool,
+    bare: bool,
     /// What stands over the names of classes.
-    pub(crate) corner: String,
+    corner: String,
     /// What each group's n is written as.
-    pub(crate) notes: Vec<String>,
-    pub(crate) height: f64,
+    notes: Vec<String>,
+    height: f64,
 }
 
 impl RowsPlan {
     /// A share as it stands in its column: `22 %`, or `22` where the sign stands in the corner.
-    pub(crate) fn written(&self, part: u64, whole: u64) -> String {
+    fn written(&self, part: u64, whole: u64) -> String {
         let text = percent(part, whole);
         if self.bare { text.trim_end_matches(" %").replace(' ', "") } else { text }
     }
 
     /// Base lines of a group's name in so many lines; the last one stands over the group's n.
-    pub(crate) fn name_bases(&self, lines: usize, size: f64) -> Vec<f64> {
+    fn name_bases(&self, lines: usize, size: f64) -> Vec<f64> {
         let last = self.names_height - 0.3 * size;
         (0..lines).rev().map(|below| last - below as f64 * NAME_LINE * size).collect()
     }
@@ -250,7 +250,7 @@ fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec
         .collect()
 }
 
-pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
+fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
     let classes = data.classes.len().min(MOST);
@@ -421,7 +421,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     drawing
 }
 
-pub(crate) fn share(group: &FailureGroup, class: usize) -> f64 {
+fn share(group: &FailureGroup, class: usize) -> f64 {
     let all = whole(group);
     if all == 0 { 0.0 } else { (counted_of(group, class) as f64 / all as f64).min(1.0) }
 }

@@ -10,8 +10,9 @@ use crate::font::text_width;
 use crate::frame::{Frame, Room, Sizes};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
+use crate::scene::{Scene, hundredths};
 use crate::spec::{Layout, RunData};
-use crate::svg::{Document, Outside, hundredths};
+use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
 use crate::words;
 use crate::{Drawing, Hit};
@@ -46,9 +47,9 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         Widths::of(frame.axis.px_per_turn, points.iter().filter(|p| p.events > 0 && p.censored > 0).count());
     let bars: Vec<Bar> =
         points.iter().flat_map(|p| widths.bars(frame.axis.x(f64::from(p.turn)), p, top)).collect();
-    let mut document = Document::default();
+    let mut scene = Scene::default();
     {
-        let canvas = Canvas::new(&mut document, frame.width, frame.height);
+        let canvas = Canvas::new(&mut scene, frame.width, frame.height);
         if theme.has_paper() {
             canvas.part("paper");
             canvas.bar((0.0, 0.0), (frame.width, frame.height), tokens.paper);
@@ -87,14 +88,15 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         }
     }
     let summary = words::first_failures_summary(data, frame.axis.turns);
-    let svg = document.finish(&Outside {
+    let outside = Outside {
         width: frame.width,
         height: frame.height,
         print: frame.print,
         kind: "first-failures",
         title: "Turn of first failure",
         summary: &summary,
-    });
+    };
+    let svg = svg::write(&scene, &outside);
     let hits = points
         .iter()
         .map(|p| {
@@ -104,7 +106,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
-    Drawing { svg, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
+    Drawing { svg, scene, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
 }
 
 /// The axis of counts, left of turn 1.

@@ -2,9 +2,9 @@
 //! exported. Same input, same bytes.
 //!
 //! The way of a figure: `spec` (what to draw, data inside) → the kind's own file (`survival`, `differences`, `matrix`, …:
-//! own layout, measured with the bundled IBM Plex Sans in `font`) → plotters (elements) → `svg` (our plotters backend,
-//! which writes SVG at a hundredth of a pixel). Beside the SVG a drawing carries what can be pointed at, and the figure
-//! in words for whoever does not see it. `docs/figures.md` describes specs.
+//! own layout, measured with the bundled IBM Plex Sans in `font`) → plotters (elements) → `backend` (our plotters backend,
+//! which records a `scene` at a hundredth of a pixel) → `svg`, or `export::pgf` for LaTeX. Beside the SVG a drawing
+//! carries what can be pointed at, and the figure in words for whoever does not see it. `docs/figures.md` describes specs.
 //!
 //! A kind first makes a plan (where everything stands, from measured texts), then draws it. The two of one run stand on
 //! a [`TurnAxis`] that the page gives (`frame`); all others on a `sheet` whose height is up to them. What kinds share:
@@ -18,6 +18,7 @@
 
 mod at_risk;
 mod axis;
+mod backend;
 mod bars;
 mod caption;
 mod curve;
@@ -43,6 +44,7 @@ mod pareto;
 mod pattern;
 mod retries;
 mod scale;
+mod scene;
 mod sheet;
 mod spec;
 mod survival;
@@ -57,6 +59,8 @@ mod web_font;
 mod words;
 
 use serde::{Deserialize, Serialize};
+
+use scene::Scene;
 
 pub use axis::TurnAxis;
 pub use caption::caption;
@@ -78,6 +82,9 @@ pub use web_font::font_face;
 pub struct Drawing {
     /// A whole `<svg>` element, without XML declaration.
     pub svg: String,
+    /// What the picture consists of, from which its other forms are written.
+    #[serde(skip)]
+    pub(crate) scene: Scene,
     /// Width: px on the screen, pt in print.
     pub width: f64,
     /// Height.
@@ -128,7 +135,7 @@ pub struct Mark {
 
 impl Mark {
     pub(crate) fn of(id: String, series: Option<usize>, area: labels::Area, lines: Vec<String>) -> Self {
-        let [x0, y0, x1, y1] = [area.left, area.top, area.right, area.bottom].map(svg::hundredths);
+        let [x0, y0, x1, y1] = [area.left, area.top, area.right, area.bottom].map(scene::hundredths);
         Self { id, series: series.map(|i| i as u32), x0, y0, x1, y1, lines }
     }
 }

@@ -1,4 +1,4 @@
-//! What figures are made of: plotters' own elements where they do, and two of ours that only SVG has.
+//! What figures are made of: plotters' own elements where they do, and two of ours that only our backend has.
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
@@ -8,15 +8,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyle};
 use plotters_backend::{BackendCoord, DrawingBackend, DrawingErrorKind};
 
-use crate::svg::{Document, SvgBackend, point, unit};
+pub(crate) use crate::scene::Anchor;
 
-/// Which point of a text stands at its place; y is the base line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
+use crate::backend::{SceneBackend, point};
+use crate::scene::{Scene, unit};
 
 /// A line's color and width.
 #[derive(Debug, Clone, Copy)]
@@ -41,20 +36,20 @@ impl Pen {
 
 /// A drawing on which elements are placed by px.
 pub(crate) struct Canvas<'a> {
-    root: DrawingArea<SvgBackend<'a>, Shift>,
+    root: DrawingArea<SceneBackend<'a>, Shift>,
 }
 
 /// A drawing's plot, on which elements are placed by (turn, value).
 pub(crate) struct Plot<'a> {
-    area: DrawingArea<SvgBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
+    area: DrawingArea<SceneBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
 }
 
 /// An element that could not be drawn would be an error of this crate: the backend writes to memory.
 const INFALLIBLE: &str = "drawing into memory does not fail";
 
 impl<'a> Canvas<'a> {
-    pub(crate) fn new(document: &'a mut Document, width: f64, height: f64) -> Self {
-        Self { root: SvgBackend::new(document, width, height).into_drawing_area() }
+    pub(crate) fn new(scene: &'a mut Scene, width: f64, height: f64) -> Self {
+        Self { root: SceneBackend::new(scene, width, height).into_drawing_area() }
     }
 
     /// A plot over turns `x.0` to `x.1` and values `y.0` to `y.1`, each with its place in px.
@@ -163,13 +158,13 @@ impl<'a> plotters::element::PointCollection<'a, BackendCoord> for &'a Part<'_> {
     }
 }
 
-impl<'a> Drawable<SvgBackend<'a>> for Part<'_> {
+impl<'a> Drawable<SceneBackend<'a>> for Part<'_> {
     fn draw<I: Iterator<Item = BackendCoord>>(
         &self,
         _: I,
-        backend: &mut SvgBackend<'a>,
+        backend: &mut SceneBackend<'a>,
         _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<<SvgBackend<'a> as DrawingBackend>::ErrorType>> {
+    ) -> Result<(), DrawingErrorKind<<SceneBackend<'a> as DrawingBackend>::ErrorType>> {
         backend.begin_part(self.0);
         Ok(())
     }
@@ -190,13 +185,13 @@ impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dashed<C> {
     }
 }
 
-impl<'a, C> Drawable<SvgBackend<'a>> for Dashed<C> {
+impl<'a, C> Drawable<SceneBackend<'a>> for Dashed<C> {
     fn draw<I: Iterator<Item = BackendCoord>>(
         &self,
         points: I,
-        backend: &mut SvgBackend<'a>,
+        backend: &mut SceneBackend<'a>,
         _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<<SvgBackend<'a> as DrawingBackend>::ErrorType>> {
+    ) -> Result<(), DrawingErrorKind<<SceneBackend<'a> as DrawingBackend>::ErrorType>> {
         backend.draw_dashed(points, &self.style, &self.dashes);
         Ok(())
     }

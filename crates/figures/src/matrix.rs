@@ -40,14 +40,14 @@ fn ramp(share: f64) -> RGBColor {
 }
 
 /// White or black, whichever stands out more.
-pub(crate) fn ink_on(color: RGBColor) -> RGBColor {
+fn ink_on(color: RGBColor) -> RGBColor {
     if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
 }
 
 /// What a cell without a run says; where that does not fit, its frame is empty and a note says what that means.
-pub(crate) const NO_RUN: &str = "no run";
+const NO_RUN: &str = "no run";
 
-pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
+fn no_run_fits(column: f64, size: f64) -> bool {
     text_width(NO_RUN, size) <= column - 2.0
 }
 
@@ -111,35 +111,35 @@ impl Wording {
     }
 }
 
-pub(crate) struct Plan {
-    pub(crate) left: f64,
-    pub(crate) top: f64,
+struct Plan {
+    left: f64,
+    top: f64,
     column: f64,
     row: f64,
-    pub(crate) columns: usize,
-    pub(crate) rows: usize,
+    columns: usize,
+    rows: usize,
     /// Whether there is a column and a row of means.
-    pub(crate) means: [bool; 2],
+    means: [bool; 2],
     /// Whether column names stand upright.
-    pub(crate) upright: bool,
-    pub(crate) size: f64,
+    upright: bool,
+    size: f64,
     /// Size of the means.
-    pub(crate) big: f64,
+    big: f64,
     most: f64,
     wording: Wording,
-    pub(crate) notes: Vec<String>,
-    pub(crate) notes_top: f64,
+    notes: Vec<String>,
+    notes_top: f64,
     height: f64,
 }
 
 impl Plan {
     /// The color of a cell with this mean.
-    pub(crate) fn fill(&self, mean: f64) -> RGBColor {
+    fn fill(&self, mean: f64) -> RGBColor {
         ramp(if self.most > 0.0 { mean / self.most } else { 0.0 })
     }
 
     /// What stands in a cell under its mean, published values aside.
-    pub(crate) fn lines(&self, cell: &MatrixCell) -> Vec<String> {
+    fn lines(&self, cell: &MatrixCell) -> Vec<String> {
         let width = self.column - 0.4 * self.size;
         let mut lines = self.wording.details(cell, width - 0.1 * self.size, self.size);
         if cell.simulated {
@@ -153,7 +153,7 @@ impl Plan {
         if text_width(SIMULATED, self.size) <= self.column - 0.4 * self.size { SIMULATED } else { SHORT }
     }
 
-    pub(crate) fn cell(&self, row: usize, column: usize) -> Area {
+    fn cell(&self, row: usize, column: usize) -> Area {
         // Means stand a little apart.
         let apart = |is_mean: bool| if is_mean { 0.5 * self.size } else { 0.0 };
         let left = self.left + column as f64 * self.column + apart(column >= self.columns);
@@ -198,21 +198,21 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
-pub(crate) fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
+fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
     data.cells.iter().find(|c| c.row as usize == row && c.column as usize == column)
 }
 
-pub(crate) fn mean_text(mean: Option<f64>) -> String {
+fn mean_text(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| "unknown".to_owned(), |m| decimal(m, 1))
 }
 
 /// The mean of a cell, with a star where the caption says what makes it less sure.
-pub(crate) fn cell_text(cell: &MatrixCell) -> String {
+fn cell_text(cell: &MatrixCell) -> String {
     let star = if cell.doubtful { "*" } else { "" };
     format!("{}{star}", mean_text(cell.mean))
 }
 
-pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
+fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
     let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
@@ -305,7 +305,7 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
 }
 
 /// The names of rows and columns as far as there is room for them; those that differ stay different.
-pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
+fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
     let beside = plan.left - 0.6 * plan.size - PAD;
     // Names that do not stand upright were seen to fit.
     let above = if plan.upright { plan.top - 0.7 * plan.size } else { f64::INFINITY };
@@ -417,16 +417,16 @@ fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
 }
 
 /// The mean of a row or a column as it stands beside the cells.
-pub(crate) struct MeanOfLine {
-    pub(crate) area: Area,
-    pub(crate) text: String,
+struct MeanOfLine {
+    area: Area,
+    text: String,
     /// Under it: of how many cells it is, where some are missing, and whether some are simulated.
-    pub(crate) lines: Vec<String>,
+    lines: Vec<String>,
 }
 
 impl MeanOfLine {
     /// Base line of the mean.
-    pub(crate) fn base(&self, plan: &Plan) -> f64 {
+    fn base(&self, plan: &Plan) -> f64 {
         let middle = f64::midpoint(self.area.top, self.area.bottom);
         match self.lines.len() {
             0 => middle + 0.35 * plan.big,
@@ -436,7 +436,7 @@ impl MeanOfLine {
 }
 
 /// The means of rows and of columns, as far as there are any.
-pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
+fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
     let [of_rows, of_columns] = played_lines(data);
     let mean = |margin: &Margin, area: Area, of: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {
         let mut lines = Vec::new();

@@ -76,7 +76,7 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
 }
 
 /// The pairs with numbers, by falling difference, then by name; each with its index in the spec.
-pub(crate) fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
+fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
     let mut pairs: Vec<(usize, &Pair)> =
         data.pairs.iter().enumerate().filter(|(_, p)| p.a.is_finite() && p.b.is_finite()).collect();
     pairs.sort_by(|(_, p), (_, q)| {
@@ -98,7 +98,7 @@ fn turns(value: f64) -> String {
     decimal(value, usize::from(value.fract() != 0.0))
 }
 
-pub(crate) fn difference(pair: &Pair) -> String {
+fn difference(pair: &Pair) -> String {
     let value = pair.b - pair.a;
     let text = turns(value);
     if value > 0.0 { format!("+{text}") } else { text }

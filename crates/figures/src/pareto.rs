@@ -113,7 +113,7 @@ fn dots(data: &Pareto) -> Vec<Dot<'_>> {
 }
 
 /// What stands under the plot because it cannot stand in it.
-pub(crate) fn unknown(data: &Pareto) -> String {
+fn unknown(data: &Pareto) -> String {
     let listed = |what: &str, of: &dyn Fn(&ParetoPoint) -> bool| {
         let names: Vec<String> = data
             .points

@@ -8,9 +8,9 @@ use crate::names::{clean, natural_width, said, shown_all};
 use crate::notes;
 use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
+use crate::scene::hundredths;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
-use crate::svg::hundredths;
 use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
 use crate::words::counted;
@@ -73,7 +73,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
-pub(crate) fn published_notes(data: &Retries) -> String {
+fn published_notes(data: &Retries) -> String {
     let mut sources: Vec<String> = Vec::new();
     for published in &data.published {
         let source = clean(&published.source);
@@ -106,7 +106,7 @@ fn letter(place: usize) -> String {
 }
 
 /// What stands beside each published mark: a letter that the note explains. Runs have colors, what others published has none.
-pub(crate) fn letters(data: &Retries) -> Vec<String> {
+fn letters(data: &Retries) -> Vec<String> {
     let names = published_names(data);
     let place = |label: &SeriesLabel| names.iter().position(|name| *name == said(label)).unwrap_or(0);
     data.published.iter().map(|published| letter(place(&published.label))).collect()

@@ -6,8 +6,9 @@ use crate::frame::{Sizes, usual_height, within};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::names::fit;
 use crate::scale::ValueAxis;
+use crate::scene::Scene;
 use crate::spec::{Layout, Scale};
-use crate::svg::{Document, Outside};
+use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
 
 /// Room at the outer edges.
@@ -232,25 +233,27 @@ impl Sheet {
         paint: impl FnOnce(&Canvas<'_>),
     ) -> Drawing {
         let height = within(height, 1.0, HIGHEST);
-        let mut document = Document::default();
+        let mut scene = Scene::default();
         {
-            let canvas = Canvas::new(&mut document, self.width, height);
+            let canvas = Canvas::new(&mut scene, self.width, height);
             if self.theme.has_paper() {
                 canvas.part("paper");
                 canvas.bar((0.0, 0.0), (self.width, height), self.tokens.paper);
             }
             paint(&canvas);
         }
-        let svg = document.finish(&Outside {
+        let outside = Outside {
             width: self.width,
             height,
             print: self.print,
             kind: described.kind,
             title: described.title,
             summary: &described.summary,
-        });
+        };
+        let svg = svg::write(&scene, &outside);
         Drawing {
             svg,
+            scene,
             width: self.width,
             height,
             hits: Vec::new(),

@@ -6,8 +6,9 @@ use crate::curve::{Curve, Y_TICKS, last_turn};
 use crate::font::text_width;
 use crate::frame::{Frame, Room, Sizes};
 use crate::marks::{Anchor, Canvas, Pen, Plot};
+use crate::scene::{Scene, hundredths};
 use crate::spec::{Layout, RunData};
-use crate::svg::{Document, Outside, hundredths};
+use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
 use crate::words;
 use crate::{Drawing, Hit};
@@ -20,9 +21,9 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
     let frame = Frame::of(layout, ROOM, last_turn(&data.points));
     let tokens = theme.tokens();
     let curve = Curve::of(&data.points, frame.axis.turns);
-    let mut document = Document::default();
+    let mut scene = Scene::default();
     {
-        let canvas = Canvas::new(&mut document, frame.width, frame.height);
+        let canvas = Canvas::new(&mut scene, frame.width, frame.height);
         if theme.has_paper() {
             canvas.part("paper");
             canvas.bar((0.0, 0.0), (frame.width, frame.height), tokens.paper);
@@ -54,14 +55,15 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         }
     }
     let summary = words::survival_summary(data, frame.axis.turns);
-    let svg = document.finish(&Outside {
+    let outside = Outside {
         width: frame.width,
         height: frame.height,
         print: frame.print,
         kind: "survival",
         title: "Survival curve",
         summary: &summary,
-    });
+    };
+    let svg = svg::write(&scene, &outside);
     let hits = data
         .points
         .iter()
@@ -73,7 +75,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
-    Drawing { svg, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
+    Drawing { svg, scene, width: frame.width, height: frame.height, hits, marks: Vec::new(), ticks, summary }
 }
 
 fn y_of(frame: &Frame, survival: f64) -> f64 {

@@ -28,7 +28,7 @@ const NAMED_DIRECTLY: usize = 4;
 /// The shorter one is for an axis that is too short for the other: a name is not cut.
 const Y_NAMES: [&str; 2] = ["Share alive after turn", "Share alive"];
 /// Over the column of how many failed.
-pub(crate) const EVENTS: &str = "Events/n";
+const EVENTS: &str = "Events/n";
 
 /// A series as it is drawn.
 struct Line<'a> {
@@ -82,16 +82,6 @@ fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
             Bands::Reference => reference,
             Bands::Auto => data.series.len() <= 2 || reference,
         }
-}
-
-/// The series whose bands are drawn: those that should have one, and of which an interval is known at some turn.
-pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
-    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
-    let turns = of_data.max(data.tau.unwrap_or(1));
-    (0..data.series.len())
-        .filter(|i| wants_band(data, *i) && Curve::of(&data.series[*i].points, turns).band().is_some())
-        .map(|i| &data.series[i].label)
-        .collect()
 }
 
 /// The series that are drawn in color.

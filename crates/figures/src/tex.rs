@@ -166,9 +166,9 @@ const fn is_mark(c: char) -> bool {
 pub(crate) const NEEDS: &str =
     "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi\\allowbreak}%\n";
 
-/// The letters of a text that pdfTeX has no font for.
-pub(crate) fn foreign(text: &str) -> BTreeSet<char> {
-    text.chars().filter(|c| !plain(*c) && letter(*c).is_none() && !c.is_control() && !is_mark(*c)).collect()
+/// The letters that pdfTeX has no font for, in LaTeX whose texts [`escape`] made: all others are ASCII there.
+pub(crate) fn foreign(latex: &str) -> BTreeSet<char> {
+    latex.chars().filter(|c| !c.is_ascii()).collect()
 }
 
 /// The text as pdfTeX sets it: letters that it has no font for are their numbers.
@@ -201,7 +201,7 @@ mod tests {
         );
         assert_eq!(escape("[x] -- 'q'"), "{[}x{]} -{}-{} '{}q'{}");
         assert_eq!(escape("生\u{202e}é τ"), "\\staminaletter{生}{751F}\\'e \\ensuremath{\\tau}");
-        assert_eq!(foreign("生é τ生א"), BTreeSet::from(['א', '生']));
+        assert_eq!(foreign(&escape("生é τ\u{202e}生א")), BTreeSet::from(['א', '生']));
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn hostile_names_neither_break_nor_forge_a_file() {
         marks,
         "''' \"\"\" \u{0}\u{1b}[31m\u{7f} \u{FFFD} \u{202e}",
         "]]></metadata></svg><script>alert(1)</script>",
-        "\r\n% \\input{x}\n\\end{tikzpicture}",
+        "\r\n% \\input{x}\n\\end{pgfpicture}",
         &"long ".repeat(100),
     ];
     for name in names {
@@ -72,7 +72,7 @@ fn hostile_names_neither_break_nor_forge_a_file() {
                 } else if format == Format::Tex {
                     let text = String::from_utf8(file.bytes).unwrap();
                     let code: Vec<&str> = text.lines().filter(|l| !l.starts_with("% ")).collect();
-                    let ends = code.iter().filter(|l| l.contains("\\end{tikzpicture}")).count();
+                    let ends = code.iter().filter(|l| l.contains("\\end{pgfpicture}")).count();
                     assert_eq!(ends, 1, "{name:?}");
                     assert!(!code.iter().any(|l| l.contains("\\input")), "{name:?}");
                 }

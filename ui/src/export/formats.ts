@@ -16,7 +16,7 @@ const figure: readonly Format[] = [
   { format: "pdf", name: "PDF", about: "vector, page = figure, fonts embedded" },
   { format: "svg", name: "SVG", about: "vector, text as text" },
   { format: "png", name: "PNG", about: "300 dpi, physical size set" },
-  { format: "tex", name: "LaTeX", about: "pgfplots picture", text: true },
+  { format: "tex", name: "LaTeX", about: "pgf picture, text in the paper's fonts", text: true },
   { format: "csv", name: "CSV", about: "underlying data", text: true },
   { format: "parquet", name: "Parquet", about: "underlying data, in columns" },
   { format: "toml", name: "Spec", about: "reproduces this file exactly", text: true },

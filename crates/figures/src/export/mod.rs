@@ -1,4 +1,4 @@
-//! Figures as files: SVG, PDF, PNG, pgfplots (of a table: booktabs), and the data behind as CSV and Parquet; each carries
+//! Figures as files: SVG, PDF, PNG, LaTeX (of a table: booktabs), and the data behind as CSV and Parquet; each carries
 //! its spec.
 //!
 //! Every file is made from a [`FigureSpec`] and nothing else, so the same spec gives the same bytes, and the spec stands in
@@ -10,7 +10,7 @@
 
 mod fonts;
 mod pdf;
-mod pgfplots;
+mod pgf;
 mod png;
 mod spec_text;
 mod svg;
@@ -19,12 +19,13 @@ use std::fmt;
 
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
+use crate::Drawing;
 use crate::caption::with_method;
 use crate::drawn_table::too_long;
 use crate::failure_shares;
 use crate::number::thousands;
 use crate::sheet::Sheet;
-use crate::spec::{Figure, FigureSpec};
+use crate::spec::{Figure, FigureSpec, Layout};
 use crate::table::data_table;
 use crate::tex;
 
@@ -40,7 +41,7 @@ pub enum Format {
     Pdf,
     /// At 300 dots an inch.
     Png,
-    /// A pgfplots picture; of a table, a LaTeX table.
+    /// A picture of LaTeX's pgf; of a table, a LaTeX table.
     Tex,
     /// The data behind it.
     Csv,
@@ -152,6 +153,18 @@ pub fn standalone(svg: &str) -> String {
     svg::with_font(svg)
 }
 
+/// The figure as LaTeX, without its spec. A table is not drawn: it is a LaTeX table.
+fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
+    let Figure::Table(table) = &spec.figure else {
+        return pgf::write(drawing, spec.theme);
+    };
+    let table = with_method(table, spec);
+    match spec.layout {
+        Layout::Print { width, .. } => table.to_latex_for(width),
+        _ => table.to_latex(),
+    }
+}
+
 /// Writes a figure. The same spec and format give the same bytes, as long as every letter is in the shipped font (see
 /// [`File::warnings`]).
 ///
@@ -193,8 +206,8 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
             .map_err(|e| ExportError::new(format, e))?
         }
         Format::Tex => {
-            let text = pgfplots::write(spec, &drawing);
-            let foreign = tex::foreign(&pgfplots::names(&spec.figure).join(" "));
+            let text = latex(spec, &drawing);
+            let foreign = tex::foreign(&text);
             if !foreign.is_empty() {
                 let letters: String = foreign.into_iter().take(20).collect();
                 warnings.push(format!(

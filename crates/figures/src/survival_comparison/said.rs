@@ -6,8 +6,8 @@ use crate::labels::Area;
 use crate::names::said;
 use crate::number::{decimal, interval, share_with_band};
 use crate::scale::ValueAxis;
+use crate::scene::hundredths;
 use crate::spec::SurvivalComparison;
-use crate::svg::hundredths;
 use crate::words;
 use crate::{Hit, Mark};
 

@@ -462,7 +462,7 @@ pub enum ExportFormat {
     Parquet,
     /// A table as JSON Lines: an object a row.
     Jsonl,
-    /// A pgfplots picture, or a booktabs table.
+    /// A picture of LaTeX's pgf, or a booktabs table.
     Tex,
     /// The spec, from which `stamina figure` makes the same bytes again.
     Toml,

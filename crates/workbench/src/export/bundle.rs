@@ -209,7 +209,7 @@ fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String], co
     let mut out = format!(
         "# {}\n\nMade by {SOFTWARE}.\n\n\
          - `report.html` and `report.md`: the report; the page has its figures in it.\n\
-         - `figures/`: each figure as SVG, PDF, PNG (300 dots an inch), pgfplots, and the underlying data as CSV and Parquet.\n\
+         - `figures/`: each figure as SVG, PDF, PNG (300 dots an inch), LaTeX (pgf), and the underlying data as CSV and Parquet.\n\
          - `tables/`: each table as CSV, Parquet, LaTeX (booktabs) and Markdown, and as SVG, PDF and PNG where it fits a page.\n\
          - `specs/`: each figure and each table with its data as a spec; `stamina figure specs/survival.toml --out survival.pdf` reproduces this file exactly.\n\
          - `settings.json`: the settings of every run as its source states them, and how ends of episodes are counted.\n\
