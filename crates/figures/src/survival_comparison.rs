@@ -84,6 +84,16 @@ fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
         }
 }
 
+/// The series whose bands are drawn: those that should have one, and of which an interval is known at some turn.
+pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
+    let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
+    let turns = of_data.max(data.tau.unwrap_or(1));
+    (0..data.series.len())
+        .filter(|i| wants_band(data, *i) && Curve::of(&data.series[*i].points, turns).band().is_some())
+        .map(|i| &data.series[i].label)
+        .collect()
+}
+
 /// The series that are drawn in color.
 pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
     (0..data.series.len()).filter(|i| is_in_front(data, *i)).map(|i| &data.series[i].label).collect()
