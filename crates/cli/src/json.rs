@@ -24,7 +24,7 @@ pub(crate) fn ingested(source: &Ingested) -> Value {
         "attempts": source.attempts,
         "unchanged": source.unchanged,
         "warnings": warnings,
-        "severities": WarningCounts::of(source.warnings.iter().map(|warning| warning.code.as_str())),
+        "severities": WarningCounts::from_codes(source.warnings.iter().map(|warning| warning.code.as_str())),
         "found": source.found,
         "closest": null,
     })
@@ -37,7 +37,7 @@ pub(crate) fn warning(warning: &Warning) -> Value {
         "code": warning.code,
         "message": warning.message,
         "treatment": warning.treatment.as_str(),
-        "severity": Severity::of(&warning.code).as_str(),
+        "severity": Severity::from_code(&warning.code).as_str(),
     })
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn ingest(
                         counted(read.episodes.into(), "episode"),
                         counted(read.turns, "turn"),
                         counted(read.attempts, "attempt"),
-                        WarningCounts::of(read.warnings.iter().map(|warning| warning.code.as_str()))
+                        WarningCounts::from_codes(read.warnings.iter().map(|warning| warning.code.as_str()))
                     ));
                     for warning in read.warnings.iter().take(10) {
                         note(&format!("warning: {}: {} [{}]", warning.path, warning.message, warning.code));
@@ -236,7 +236,7 @@ pub(crate) fn import_report(
         report.not_reached,
         counted(report.attempts, "attempt"),
         counted(report.files_read, "file"),
-        WarningCounts::of(report.warnings.iter().map(|warning| warning.code.as_str()))
+        WarningCounts::from_codes(report.warnings.iter().map(|warning| warning.code.as_str()))
     );
     for warning in &report.warnings {
         let treatment = match warning.treatment {
@@ -244,7 +244,7 @@ pub(crate) fn import_report(
             model::Treatment::Skipped => "skipped",
             model::Treatment::ReadDifferently => "read differently",
         };
-        let severity = Severity::of(&warning.code).as_str();
+        let severity = Severity::from_code(&warning.code).as_str();
         text.push_str(&format!(
             "{severity}, {treatment}: {}: {} [{}]\n",
             warning.path, warning.message, warning.code

@@ -38,7 +38,7 @@ impl CachedInput {
     }
 
     /// What the counts say of it: more cached than input tokens were counted beside them; others may have been.
-    pub fn of_counts(tokens: &Tokens) -> Self {
+    pub fn from_counts(tokens: &Tokens) -> Self {
         if tokens.cache_exceeds_input() {
             Self::Added
         } else if tokens.input.is_some() && tokens.cached.is_some_and(|cached| cached > 0) {

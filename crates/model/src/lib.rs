@@ -9,7 +9,7 @@
 
 mod ansi;
 mod cached_input;
-pub mod cases;
+pub mod case_lines;
 mod display;
 mod end_reason;
 mod episode;

@@ -143,7 +143,7 @@ impl Severity {
     pub const ALL: [Self; 3] = [Self::Note, Self::Repair, Self::Warning];
 
     /// The severity of a code; one that is not known is a warning.
-    pub fn of(code: &str) -> Self {
+    pub fn from_code(code: &str) -> Self {
         Self::ALL.into_iter().find(|severity| severity.codes().contains(&code)).unwrap_or(Self::Warning)
     }
 
@@ -179,10 +179,10 @@ pub struct WarningCounts {
 
 impl WarningCounts {
     /// Counts codes.
-    pub fn of<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn from_codes<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for code in codes {
-            match Severity::of(code) {
+            match Severity::from_code(code) {
                 Severity::Note => counts.notes += 1,
                 Severity::Repair => counts.repairs += 1,
                 Severity::Warning => counts.warnings += 1,
@@ -214,7 +214,7 @@ mod tests {
             assert!(severity.codes().is_sorted(), "{severity:?}");
             for code in severity.codes() {
                 assert_eq!(
-                    (Severity::of(code), all.iter().filter(|c| *c == code).count()),
+                    (Severity::from_code(code), all.iter().filter(|c| *c == code).count()),
                     (severity, 1),
                     "{code}"
                 );
@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn an_unknown_code_is_a_warning() {
-        assert_eq!(Severity::of("new.code"), Severity::Warning);
-        let counts = WarningCounts::of(["link.skipped", "new.code", "turns.from_zero", "zip.bomb"]);
+        assert_eq!(Severity::from_code("new.code"), Severity::Warning);
+        let counts = WarningCounts::from_codes(["link.skipped", "new.code", "turns.from_zero", "zip.bomb"]);
         assert_eq!(counts, WarningCounts { notes: 1, repairs: 1, warnings: 2 });
         assert_eq!(counts.to_string(), "2 warnings, 1 repair, 1 note");
         assert_eq!(WarningCounts::default().to_string(), "no warnings");

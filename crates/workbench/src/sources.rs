@@ -501,7 +501,7 @@ impl Workbench {
                 .warnings_by_code(source.id)?
                 .into_iter()
                 .map(|c| WarningGroup {
-                    severity: model::Severity::of(&c.code),
+                    severity: model::Severity::from_code(&c.code),
                     code: c.code,
                     treatment: c.treatment,
                     count: c.count,

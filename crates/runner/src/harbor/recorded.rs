@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::{EndReason, Tokens, Verdict, cases};
+use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
 use super::reward;
@@ -25,7 +25,7 @@ impl Trial<'_> {
         since: Instant,
         started_at: String,
     ) -> Result<AttemptRecord, RunError> {
-        let log = played.tests.as_deref().map(|output| cases::parse(&String::from_utf8_lossy(output)));
+        let log = played.tests.as_deref().map(|output| case_lines::parse(&String::from_utf8_lossy(output)));
         let log = log.unwrap_or_default();
         let counts = match log.summary {
             Some(summary) => Some((summary.passed, summary.total)),

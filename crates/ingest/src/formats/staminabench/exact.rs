@@ -229,7 +229,7 @@ impl Reader<'_, '_> {
         attempt.end_reason = end_word(self.folder, said.end_reason.as_deref(), self.notes);
         let tokens = said.tokens.unwrap_or_default();
         attempt.tokens = tokens.with_cached_included();
-        attempt.cached_input = CachedInput::of_counts(&tokens);
+        attempt.cached_input = CachedInput::from_counts(&tokens);
         attempt.cost_usd = said.cost_usd;
         attempt.tool_calls = said.tool_calls;
         // Every call of the model goes through the gateway, and is a step.

@@ -97,7 +97,7 @@ impl<'b> Taker<'_, 'b> {
 
     /// What the counts say of cached tokens. Where they exceed the input, that is said.
     fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
-        let basis = CachedInput::of_counts(tokens);
+        let basis = CachedInput::from_counts(tokens);
         if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {
             let what = format!(
                 "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
