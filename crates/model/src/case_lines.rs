@@ -6,15 +6,15 @@
 //! CASE_SUMMARY total_cases=<n> success_count=<n> fail_count=<n>
 //! ```
 //!
-//! Values are not escaped: a text may hold double quotes, even something that looks like the end of a value. So a line
-//! is cut at the *keys*, in their order, and never at quotes. Missing keys, a missing summary, CRLF and color codes
-//! are taken; a value that holds a line break is assembled again as long as its last key follows.
+//! Values are not escaped: a text may hold double quotes, even something that looks like the end of a value. The parser
+//! therefore splits a line at the *keys*, in their order, and never at quotes. It accepts missing keys, a missing summary,
+//! CRLF and color codes. It joins a value that holds a line break, if the last key follows.
 
 use std::collections::HashMap;
 
 use crate::{TestOutcome, TestResult, strip_ansi};
 
-/// The keys of a CASE_RESULT line in their order, and whether their values stand in quotes.
+/// The keys of a CASE_RESULT line in their order, and whether their values are quoted.
 const KEYS: [(&str, bool); 11] = [
     ("case_id", false),
     ("origin_step", false),
@@ -28,9 +28,9 @@ const KEYS: [(&str, bool); 11] = [
     ("actual", true),
     ("failure_reason", true),
 ];
-/// Most cases that are kept by name; further ones are only counted.
+/// How many cases are kept by name. Further cases are only counted.
 pub const TEST_CAP: usize = 100_000;
-/// Lines that one CASE_RESULT may be broken over.
+/// How many lines one CASE_RESULT may take.
 const BROKEN_LINES: usize = 20;
 
 /// The three numbers of a CASE_SUMMARY line.
@@ -44,23 +44,23 @@ pub struct Summary {
     pub failed: u32,
 }
 
-/// What the CASE lines of one output say.
+/// The CASE lines of one output.
 #[derive(Debug, Default)]
 pub struct CaseLog {
-    /// One per CASE_RESULT line, in their order, up to [`TEST_CAP`]. An id that comes again is numbered (`c001#2`).
+    /// One per CASE_RESULT line, in their order, up to [`TEST_CAP`]. A repeated id gets a number (`c001#2`).
     pub tests: Vec<TestResult>,
     /// CASE_RESULT lines.
     pub total: u32,
-    /// Those that say passed.
+    /// CASE_RESULT lines with a status of success.
     pub passed: u32,
-    /// Those that say failed.
+    /// CASE_RESULT lines of failed cases.
     pub failing: u32,
-    /// The first CASE_SUMMARY that has all three numbers.
+    /// The first CASE_SUMMARY with all three numbers.
     pub summary: Option<Summary>,
 }
 
 impl CaseLog {
-    /// Whether the output has no CASE line at all.
+    /// Whether the output has no CASE line.
     pub const fn is_empty(&self) -> bool {
         self.tests.is_empty() && self.summary.is_none()
     }
@@ -81,7 +81,7 @@ impl CaseLog {
     }
 }
 
-/// Reads the CASE lines out of the output of a test script.
+/// Reads the CASE lines in the output of a test script.
 pub fn parse(output: &str) -> CaseLog {
     let mut log = CaseLog::default();
     let mut seen: HashMap<String, u32> = HashMap::new();
@@ -91,7 +91,7 @@ pub fn parse(output: &str) -> CaseLog {
         if let Some(rest) = after_word(&line, "CASE_RESULT") {
             let mut record = rest.to_owned();
             if !record.contains(" failure_reason=")
-                && let Some(more) = broken_off(lines.clone())
+                && let Some(more) = continuation_lines(lines.clone())
             {
                 for line in lines.by_ref().take(more) {
                     record.push('\n');
@@ -110,8 +110,8 @@ pub fn parse(output: &str) -> CaseLog {
     log
 }
 
-/// How many of the lines belong to a CASE_RESULT that was broken off by a line break in a value.
-fn broken_off<'a>(lines: impl Iterator<Item = &'a str>) -> Option<usize> {
+/// How many of the lines continue a CASE_RESULT that has a line break in a value.
+fn continuation_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<usize> {
     for (index, line) in lines.take(BROKEN_LINES).enumerate() {
         if line.contains("CASE_RESULT") || line.contains("CASE_SUMMARY") {
             return None;
@@ -123,7 +123,7 @@ fn broken_off<'a>(lines: impl Iterator<Item = &'a str>) -> Option<usize> {
     None
 }
 
-/// What follows a word that stands at the line's begin or after a blank (some runners put a time before each line).
+/// What follows a word at the start of the line or after a blank (some runners put a time before each line).
 fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let at = line.find(word)?;
     let before = line[..at].chars().next_back();
@@ -164,9 +164,9 @@ fn case(record: &str) -> Option<TestResult> {
         let value = record[begin..end].trim();
         Some(if KEYS[index].1 { value.strip_suffix('"').unwrap_or(value) } else { value }.trim())
     };
-    // An empty text says something only of what was expected and what came: that it was nothing.
-    let given = value;
-    let value = |key: &str| given(key).filter(|v| !v.is_empty());
+    // An empty text is a value only for `expected` and `actual`: nothing was expected, or nothing came.
+    let possibly_empty = value;
+    let value = |key: &str| possibly_empty(key).filter(|v| !v.is_empty());
     let status = value("status")?;
     let id = value("case_id").or_else(|| value("intent"))?;
     let outcome = match status.to_ascii_lowercase().as_str() {
@@ -180,14 +180,14 @@ fn case(record: &str) -> Option<TestResult> {
         test.group = value("requirement_ref").map(str::to_owned);
         test.kind = value("case_type").map(str::to_owned);
         test.intent = value("intent").map(str::to_owned);
-        test.expected = given("expected").map(str::to_owned);
-        test.actual = given("actual").map(str::to_owned);
+        test.expected = possibly_empty("expected").map(str::to_owned);
+        test.actual = possibly_empty("actual").map(str::to_owned);
         test.message = message(value("failure_reason"), value("scenario"), value("input"));
     }
     Some(test)
 }
 
-/// The message of a failed case: why, then under which circumstances.
+/// The message of a failed case: the reason, then the scenario and the input.
 pub fn message(reason: Option<&str>, scenario: Option<&str>, input: Option<&str>) -> Option<String> {
     let lines: Vec<String> = [("", reason), ("scenario: ", scenario), ("input: ", input)]
         .into_iter()
@@ -205,7 +205,7 @@ mod tests {
     const LINE: &str = r#"CASE_RESULT case_id=c004 origin_step=round-2 requirement_ref=done-exit case_type=core status=fail intent="done "really" works" scenario="note 1 exists" input="done "1" expected="x"" expected="0" actual="say "1"" failure_reason="expected "0""#;
 
     #[test]
-    fn values_with_quotes_are_cut_at_the_keys() {
+    fn a_line_with_quotes_in_values_is_split_at_the_keys() {
         let log = parse(LINE);
         let test = &log.tests[0];
         assert_eq!((test.id.as_str(), test.outcome), ("c004", TestOutcome::Failed));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_crlf_prefixes_and_a_missing_summary_are_taken() {
+    fn color_crlf_prefixes_and_a_missing_summary_are_accepted() {
         let text = format!(
             "\u{1b}[31m{LINE}\u{1b}[0m\r\n12:00:01 CASE_RESULT case_id=a status=success\r\nCASE_RESULT case_id=a status=fail intent=\"no more keys\r\nCASE_SUMMARY total_cases=3 success_count=1\r\n"
         );
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_whole_summary_counts() {
+    fn the_first_complete_summary_counts() {
         let log = parse(
             "x\nCASE_SUMMARY total_cases=5 success_count=4 fail_count=1\nCASE_SUMMARY total_cases=9 success_count=9 fail_count=0\n",
         );
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_a_line_break_is_put_together() {
+    fn the_lines_of_a_value_with_a_line_break_are_joined() {
         let log = parse(
             "CASE_RESULT case_id=a requirement_ref=r case_type=core status=fail intent=\"i\" actual=\"one\ntwo\" failure_reason=\"why\"\nCASE_SUMMARY total_cases=1 success_count=0 fail_count=1",
         );
@@ -260,7 +260,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_breaks_it(text in "(CASE_RESULT|CASE_SUMMARY|case_id=|status=| intent=\"|fail|\n|\r|.|\u{1b}\\[3){0,60}") {
+        fn no_text_makes_the_parser_panic(text in "(CASE_RESULT|CASE_SUMMARY|case_id=|status=| intent=\"|fail|\n|\r|.|\u{1b}\\[3){0,60}") {
             parse(&text);
         }
     }

@@ -1,19 +1,19 @@
-//! How much each warning code matters: defined once, here; `docs/formats.md` shows the same in its tables.
+//! Every warning code and its severity. The tables of `docs/formats.md` show the same.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What an entry of the import report means for the numbers.
+/// How an entry of the import report affects the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know; every number is as the source gives it.
+    /// Information only. Every number is as the source gives it.
     Note,
-    /// Something was put right or completed with certainty; the numbers hold.
+    /// A value was corrected or completed with certainty. The numbers hold.
     Repair,
-    /// A number may be wrong, or lacks what could not be read.
+    /// A number may be wrong or incomplete.
     Warning,
 }
 
@@ -142,7 +142,7 @@ impl Severity {
     /// Every severity, from the least.
     pub const ALL: [Self; 3] = [Self::Note, Self::Repair, Self::Warning];
 
-    /// The severity of a code; one that is not known is a warning.
+    /// The severity of a code. An unknown code is a warning.
     pub fn from_code(code: &str) -> Self {
         Self::ALL.into_iter().find(|severity| severity.codes().contains(&code)).unwrap_or(Self::Warning)
     }
@@ -173,7 +173,7 @@ pub struct WarningCounts {
     pub notes: u64,
     /// Repairs.
     pub repairs: u64,
-    /// Warnings: a number may be wrong.
+    /// Warnings.
     pub warnings: u64,
 }
 
@@ -193,7 +193,7 @@ impl WarningCounts {
 }
 
 impl fmt::Display for WarningCounts {
-    /// `4 warnings, 1 repair, 704 notes`; `no warnings` where there is nothing at all.
+    /// `4 warnings, 1 repair, 704 notes`; `no warnings` without any entry.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted =
             |n: u64, what: &str| (n > 0).then(|| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_has_one_severity_and_stands_in_its_place() {
+    fn every_code_has_one_severity_and_the_lists_are_sorted() {
         let all: Vec<&str> = Severity::ALL.iter().flat_map(|severity| severity.codes()).copied().collect();
         for severity in Severity::ALL {
             assert!(severity.codes().is_sorted(), "{severity:?}");
