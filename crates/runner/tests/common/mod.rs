@@ -95,17 +95,23 @@ pub(crate) fn refuses(status: &'static str, body: &'static str) -> String {
     format!("http://{address}")
 }
 
-/// Reads a request to the end of its body; nothing where whoever sent it has left, which is no failure of a stand-in.
+/// Reads a request to the end of its body, in small letters; nothing where whoever sent it has left, which is no failure of a
+/// stand-in.
 pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
-    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+    read_as_sent(stream).map(|text| text.to_ascii_lowercase())
+}
+
+/// The same with its letters as they were sent.
+pub(crate) fn read_as_sent(stream: &mut TcpStream) -> Option<String> {
+    let (mut request, mut piece) = (Vec::new(), [0; 1 << 16]);
     loop {
         let count = stream.read(&mut piece).ok().filter(|count| *count > 0)?;
         request.extend_from_slice(&piece[..count]);
-        let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&request[..end]).to_ascii_lowercase();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-        if body.len() >= length.unwrap_or(0_usize) {
-            return Some(text);
+        if request.len() >= end + 4 + length.unwrap_or(0_usize) {
+            return Some(String::from_utf8_lossy(&request).into_owned());
         }
     }
 }
