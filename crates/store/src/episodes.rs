@@ -14,7 +14,7 @@ use crate::values::{
     artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
     parse_or_default, tokens,
 };
-use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, sessions, slugs, turns, withdrawn};
+use crate::{EpisodeId, Result, RunId, Store, TurnEntry, episode_turns, sessions, slugs, turns, withdrawn};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -278,7 +278,8 @@ impl Counted {
         if let Some(given) = episode.tokens.filter(|tokens| !tokens.is_unknown()) {
             counted.tokens = given;
         }
-        counted.cost_usd = plays::Used::of(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
+        counted.cost_usd =
+            episode_turns::Used::from_episode(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
         counted
     }
 
@@ -390,7 +391,7 @@ pub(crate) fn put(
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
     }
-    plays::put(&write.tx, id, episode)?;
+    episode_turns::put(&write.tx, id, episode)?;
     sessions::put(&write.tx, id, episode)
 }
 

@@ -35,7 +35,7 @@ const ALL: &[&[Migration]] = &[
     crate::interned::MIGRATIONS,
     crate::episodes::MIGRATIONS,
     crate::turns::MIGRATIONS,
-    crate::plays::MIGRATIONS,
+    crate::episode_turns::MIGRATIONS,
     crate::sessions::MIGRATIONS,
     crate::warnings::MIGRATIONS,
     crate::summaries::MIGRATIONS,

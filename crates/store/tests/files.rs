@@ -113,7 +113,7 @@ fn a_library_of_layout_1_opens() {
     let plays = |store: &Store| {
         let runs = store.list_runs(&RunFilter::default()).unwrap().rows;
         runs.into_iter()
-            .map(|(_, run)| (run.slug, store.plays(run.id).unwrap()))
+            .map(|(_, run)| (run.slug, store.episode_turns(run.id).unwrap()))
             .map(|(slug, plays)| {
                 (slug, plays.into_iter().map(|p| (p.agent_seconds, p.turns)).collect::<Vec<_>>())
             })
@@ -162,7 +162,7 @@ fn what_episodes_used_is_made_from_older_libraries() {
         let costs: Vec<Option<f64>> =
             store.episodes(run.id).unwrap().into_iter().map(|entry| entry.cost_usd).collect();
         // How many steps there were is known when the source is read again.
-        let used: Vec<store::Used> = (store.plays(run.id).unwrap().into_iter())
+        let used: Vec<store::Used> = (store.episode_turns(run.id).unwrap().into_iter())
             .map(|play| store::Used { steps_survived: None, ..play.used })
             .collect();
         (costs, used, run.totals.cost_usd, run.totals.cost_known)

@@ -294,7 +294,7 @@ fn a_withdrawn_episode_is_in_no_sum_and_keeps_its_mark_when_it_is_read_again() {
         assert_eq!(entry().totals.end_reasons, [(EndReason::PassedAll, 1)]);
         let counting: Vec<_> = store.episodes(entry().id).unwrap().into_iter().map(|e| e.slug).collect();
         assert_eq!(counting, ["library"]);
-        assert_eq!(store.plays(entry().id).unwrap().len(), 1);
+        assert_eq!(store.episode_turns(entry().id).unwrap().len(), 1);
         assert_eq!(store.stale_runs().unwrap().iter().filter(|run| run.slug == "results.a").count(), 1);
     };
     holds();

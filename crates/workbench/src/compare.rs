@@ -27,7 +27,7 @@ use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
 use analysis::survival::{Observation, StaminaSummary, SurvivalPoint};
 use model::{CensoringPolicy, EndReason, Ending};
-use store::{EpisodeEntry, Play};
+use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
 use crate::api::{
@@ -104,7 +104,8 @@ impl Workbench {
         let of_one_turn = members::all_of_one_turn(&pools);
         let mut compared_members = Vec::new();
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
-            let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
+            let plays =
+                pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier_by_scenario(episodes, turns);
             let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
@@ -280,7 +281,7 @@ fn member(
     of_run: &RunStamina,
     survival: Vec<SurvivalPoint>,
     sensitivity: &Sensitivity,
-    plays: &[Vec<Play>],
+    plays: &[Vec<EpisodeTurns>],
     policy: &CensoringPolicy,
 ) -> ComparedMember {
     let tau = of_run.summary.restricted_mean.tau;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use model::{CensoringPolicy, Ending};
-use store::{EpisodeId, KnownSum, Play};
+use store::{EpisodeId, EpisodeTurns, KnownSum};
 
 use super::members::Pool;
 use crate::api::{ComparedMember, KnownOver, Spent};
@@ -69,7 +69,7 @@ fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 }
 
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
-pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Spent {
+pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Spent {
     let [mut tokens, mut tool_calls, mut steps, mut seconds, mut dollars] = [const { PerTurn::new() }; 5];
     let mut survived = Survived::default();
     let stamina: HashMap<EpisodeId, u32> =

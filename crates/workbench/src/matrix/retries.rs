@@ -7,7 +7,7 @@ use analysis::difference::common_tau;
 use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
 use analysis::survival::{Observation, anyone_at_risk, summarise_over};
 use model::CensoringPolicy;
-use store::Play;
+use store::EpisodeTurns;
 
 use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
@@ -49,7 +49,8 @@ impl Workbench {
         let pools = members::resolve_only(&self.store, &request.members, &request.only)?;
         let mut curves = Vec::new();
         for pool in &pools {
-            let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
+            let plays =
+                pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
             curves.push(Curve::of(pool, &plays, &policy));
         }
         let readings: Vec<(&[Observation], Option<u32>)> = pools
@@ -85,7 +86,7 @@ impl Workbench {
 }
 
 impl Curve {
-    fn of(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Self {
+    fn of(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Self {
         let mut attempts = Vec::new();
         for (run, plays) in pool.runs.iter().zip(plays) {
             for (episode, play) in run.episodes.iter().zip(plays) {

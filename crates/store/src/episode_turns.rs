@@ -138,7 +138,7 @@ impl KnownSum {
 }
 
 impl Used {
-    pub(crate) fn of(episode: &Episode) -> Self {
+    pub(crate) fn from_episode(episode: &Episode) -> Self {
         let tokens = |tokens: Tokens| Some(tokens.input? as f64 + tokens.output? as f64);
         let mut used = Self::default();
         let mut reached = 0;
@@ -176,7 +176,7 @@ fn steps_survived(episode: &Episode) -> Option<u32> {
 
 /// What was tried at each turn of an episode.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Play {
+pub struct EpisodeTurns {
     /// The episode.
     pub episode: EpisodeId,
     /// Seconds in which the agent worked: of the episode, else summed over the attempts of which they are known.
@@ -249,7 +249,8 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
     let known = episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| a.timing.agent_seconds);
     let seconds =
         episode.timing.agent_seconds.or_else(|| known.fold(None, |sum, s| Some(sum.unwrap_or(0.0) + s)));
-    let Used { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } = Used::of(episode);
+    let Used { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } =
+        Used::from_episode(episode);
     conn.prepare_cached(
         "INSERT INTO play (episode, turns, agent_seconds, cost, cost_turns, tokens, tokens_turns, tool_calls,
            tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived)
@@ -276,7 +277,7 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
 
 impl Store {
     /// What was tried in each episode of a run, in the order of [`Store::episodes`].
-    pub fn plays(&self, run: RunId) -> Result<Vec<Play>> {
+    pub fn episode_turns(&self, run: RunId) -> Result<Vec<EpisodeTurns>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT play.episode, play.turns, play.agent_seconds, cost, cost_turns, tokens, tokens_turns,
@@ -294,7 +295,7 @@ impl Store {
                 let known = |at: usize| -> rusqlite::Result<KnownSum> {
                     Ok(KnownSum { sum: row.get(at)?, turns: row.get(at + 1)? })
                 };
-                Ok(Play {
+                Ok(EpisodeTurns {
                     episode: row.get(0)?,
                     agent_seconds: row.get(2)?,
                     used: Used {
