@@ -625,6 +625,70 @@ fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
     assert!(refused > 0);
 }
 
+/// A matrix whose names have so many letters. What tells them apart stands in their middle.
+fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
+    let Figure::Matrix(mut data) = many::matrix(rows, columns) else { unreachable!() };
+    let name = |kind: char, i: usize| {
+        let own = format!("{kind}{i:02}");
+        let around = (letters - own.len()) / 2;
+        format!("{}{own}{}", "m".repeat(around), "e".repeat(letters - own.len() - around))
+    };
+    data.rows = (0..rows).map(|i| name('h', i)).collect();
+    data.columns = (0..columns).map(|i| name('k', i)).collect();
+    Figure::Matrix(data)
+}
+
+/// With so many columns and names of so many letters, at every venue, a matrix has whole numbers and names that differ, or is
+/// refused with a reason.
+#[test]
+fn a_matrix_of_many_columns_is_readable_or_refused() {
+    let (mut written, mut refused) = (BTreeSet::new(), 0);
+    for (rows, columns) in
+        [(1, 1), (3, 3), (1, 9), (3, 9), (1, 13), (6, 13), (1, 42), (3, 42), (42, 3), (42, 42)]
+    {
+        for letters in [3, 120] {
+            for preset in Preset::all() {
+                let figure = named_matrix(rows, columns, letters);
+                let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
+                if let Err(error) = export(&spec, Format::Svg) {
+                    assert!(error.to_string().contains("no room for whole numbers"), "{error}");
+                    assert!(error.advice().is_some());
+                    refused += 1;
+                    continue;
+                }
+                check(&spec);
+                let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|set| set.text).collect();
+                let of = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
+                let is_cut =
+                    |text: &&String| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('…');
+                assert_eq!(texts.iter().find(is_cut), None, "{of}");
+                let names =
+                    (0..rows).map(|i| format!("h{i:02}")).chain((0..columns).map(|i| format!("k{i:02}")));
+                for name in names {
+                    assert!(texts.iter().any(|text| text.contains(&name)), "{of}: {name} in {texts:?}");
+                }
+                written.insert((rows, columns));
+            }
+        }
+    }
+    // Many models beside few harnesses have room as rows; many of both have none on a page.
+    assert!(written.contains(&(1, 42)) && written.contains(&(3, 42)) && written.contains(&(6, 13)));
+    assert!(refused > 0 && !written.contains(&(42, 42)), "{written:?}");
+}
+
+#[test]
+fn many_models_of_one_harness_stand_in_rows() {
+    let spec = FigureSpec::new(named_matrix(1, 13, 20), Layout::panel(560.0), Theme::Light);
+    let drawing = draw(&spec);
+    assert!(!drawing.svg.contains("rotate("), "no name stands upright: {}", drawing.svg);
+    // The page counts cells as the data do.
+    let ids: BTreeSet<&str> = drawing.marks.iter().map(|mark| mark.id.as_str()).collect();
+    assert!(ids.contains("cell-0-12") && !ids.contains("cell-12-0"), "{ids:?}");
+    let last = drawing.marks.iter().find(|mark| mark.id == "cell-0-12").unwrap();
+    let first = drawing.marks.iter().find(|mark| mark.id == "cell-0-0").unwrap();
+    assert!(last.y0 > first.y1 && last.lines[0].contains("h00") && last.lines[0].contains("k12"), "{last:?}");
+}
+
 #[test]
 fn a_figure_without_a_point_is_refused() {
     let Figure::Pareto(mut data) = many::pareto(3, Scale::Linear) else { panic!("a Pareto figure") };

@@ -22,6 +22,7 @@ pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 use crate::caption::with_method;
 use crate::drawn_table::too_long;
 use crate::failure_shares;
+use crate::matrix;
 use crate::number::thousands;
 use crate::sheet::Sheet;
 use crate::spec::{Figure, FigureSpec};
@@ -145,6 +146,9 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         Figure::FailureShares(data) => {
             let sheet = Sheet::of(&spec.layout, spec.theme);
             failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER))
+        }
+        Figure::Matrix(data) => {
+            matrix::too_narrow(data, &Sheet::of(&spec.layout, spec.theme)).map(|why| (why, FEWER))
         }
         Figure::Pareto(data)
             if data.points.iter().all(|point| point.cost.is_none() || point.mean.is_none()) =>

@@ -263,8 +263,8 @@ pub fn matrix(rows: usize, columns: usize) -> Figure {
     Figure::Matrix(Matrix {
         rows_name: "Harness".to_owned(),
         columns_name: "Model".to_owned(),
-        rows: HARNESSES.iter().take(rows).map(|h| (*h).to_owned()).collect(),
-        columns: MODELS.iter().take(columns).map(|m| (*m).to_owned()).collect(),
+        rows: HARNESSES.iter().cycle().take(rows).map(|h| (*h).to_owned()).collect(),
+        columns: MODELS.iter().cycle().take(columns).map(|m| (*m).to_owned()).collect(),
         row_means: (0..rows).map(|r| margin(&|c| c.row == r as u32)).collect(),
         column_means: (0..columns).map(|k| margin(&|c| c.column == k as u32)).collect(),
         cells,

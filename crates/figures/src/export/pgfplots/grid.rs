@@ -2,10 +2,10 @@
 
 use plotters::style::RGBColor;
 
-use super::{Picture, bp, fitted};
+use super::{Picture, bp};
 use crate::labels::Area;
 use crate::matrix::{
-    MeanOfLine, NO_RUN, Plan, cell_at, cell_text, ink_on, means, no_run_fits, plan, shown_names,
+    MeanOfLine, NO_RUN, Plan, cell_at, ink_on, laid_out, means, no_run_fits, plan, shown_names,
 };
 use crate::number::decimal;
 use crate::sheet::Sheet;
@@ -15,6 +15,8 @@ use crate::theme::{Theme, grey};
 
 pub(super) fn matrix(picture: &mut Picture, spec: &FigureSpec, data: &Matrix) {
     let sheet = Sheet::of(&spec.layout, spec.theme);
+    let (data, _) = laid_out(data, &sheet);
+    let data: &Matrix = &data;
     let plan = plan(data, &sheet);
     names(picture, data, &plan);
     for row in 0..plan.rows {
@@ -83,7 +85,7 @@ fn cell(picture: &mut Picture, plan: &Plan, area: &Area, cell: &MatrixCell, them
     let big = if plan.big > plan.size { picture.label } else { picture.tick };
     let of_mean = format!(",text={ink},font={}", super::font(big));
     if !cell.is_published_only() {
-        picture.text((middle, base), "base", &of_mean, &escape(&cell_text(cell)));
+        picture.text((middle, base), "base", &of_mean, &escape(&plan.text_of(cell)));
     } else if no_run_fits(area.right - area.left, plan.size) {
         picture.text((middle, base), "base", &format!(",text={ink}"), NO_RUN);
     }
@@ -111,13 +113,12 @@ fn missing(picture: &mut Picture, plan: &Plan, area: &Area) {
 fn mean(picture: &mut Picture, plan: &Plan, mean: &MeanOfLine) {
     let middle = f64::midpoint(mean.area.left, mean.area.right);
     let mut base = mean.base(plan);
-    let width = mean.area.right - mean.area.left - 0.4 * plan.size;
     let big = if plan.big > plan.size { picture.label } else { picture.tick };
     let of_mean = format!(",font={}", super::font(big));
-    picture.text((middle, base), "base", &of_mean, &fitted(&mean.text, width, plan.big));
+    picture.text((middle, base), "base", &of_mean, &escape(&mean.text));
     for line in &mean.lines {
         base += 1.2 * plan.size;
-        picture.text((middle, base), "base", ",text=black!60", &fitted(line, width, plan.size));
+        picture.text((middle, base), "base", ",text=black!60", &escape(line));
     }
 }
 
