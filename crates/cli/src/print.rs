@@ -1,4 +1,4 @@
-//! What goes to standard output and standard error, and the one question that is asked there.
+//! Writes to standard output and standard error, and asks a question there.
 
 use std::borrow::Cow;
 use std::io::{BufRead as _, Write};
@@ -7,7 +7,7 @@ use model::is_display_control;
 use serde_json::Value;
 use workbench::api::ApiError;
 
-/// The text with U+FFFD in the place of what a terminal would obey: what stands in results was written by strangers.
+/// Replaces characters that control a terminal by U+FFFD: strangers wrote the text in results.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     if text.contains(is_display_control) {
         Cow::Owned(text.replace(is_display_control, "\u{fffd}"))
@@ -16,13 +16,13 @@ pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes text for people to standard output, without what a terminal would obey.
+/// Writes text for people to standard output, without control characters.
 pub(crate) fn print(text: &str) {
     print_data(&without_controls(text));
 }
 
-/// Writes to standard output as it is. A reader that went away (`| head`) ends the program quietly; any other fault, such as a
-/// full disk, is a failure.
+/// Writes text to standard output as it is. A closed pipe (`| head`) ends the program with exit code 0; any other error,
+/// such as a full disk, with 1.
 pub(crate) fn print_data(text: &str) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -34,7 +34,7 @@ pub(crate) fn print_data(text: &str) {
     }
 }
 
-/// As JSON, indented. What a terminal would obey is escaped, as JSON allows.
+/// Writes indented JSON. Control characters are escaped, as JSON allows.
 pub(crate) fn print_json(value: &Value) {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     let mut escaped = String::with_capacity(text.len() + 1);
@@ -49,12 +49,12 @@ pub(crate) fn print_json(value: &Value) {
     print_data(&escaped);
 }
 
-/// A line for people, on standard error, without what a terminal would obey.
+/// Writes a line for people to standard error, without control characters.
 pub(crate) fn note(text: &str) {
     drop(writeln!(std::io::stderr(), "{}", without_controls(text)));
 }
 
-/// A question at the terminal; no answer is no.
+/// Asks a question at the terminal; no answer counts as no.
 pub(crate) fn confirmed(question: &str) -> bool {
     drop(write!(std::io::stderr(), "{question} [y/N] "));
     let mut answer = String::new();

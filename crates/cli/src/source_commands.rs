@@ -1,4 +1,4 @@
-//! Sources: reading them, showing them in the app, what an import left, closing them.
+//! Commands about sources: read them, open them in the app, print import reports, close them.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use workbench::{Options, Workbench};
 use crate::print::{note, print, print_json};
 use crate::{json, table};
 
-/// How often a long reading says how far it is.
-const PROGRESS: Duration = Duration::from_secs(2);
+/// How often a long import reports its progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// `stamina ingest`.
 pub(crate) fn ingest(
@@ -27,17 +27,17 @@ pub(crate) fn ingest(
     let mut errors = Vec::new();
     let mut failed = false;
     for path in paths {
-        let told = Cell::new(Instant::now());
+        let last = Cell::new(Instant::now());
         let progress = |done: u32, total: u32| {
-            if told.get().elapsed() >= PROGRESS {
-                told.set(Instant::now());
+            if last.get().elapsed() >= PROGRESS_INTERVAL {
+                last.set(Instant::now());
                 note(&format!("{}: read {done} of {total}", path.display()));
             }
         };
-        // The columns that are named are those of the table that an importer makes.
+        // With an importer, `map` names columns of the table that it writes.
         let read = || match with {
             Some(importer) => workbench.ingest_with(path, importer, &workbench::parse_map(map)?, &progress),
-            None => mapped(workbench, path, map).and_then(|()| workbench.ingest(path, &progress)),
+            None => store_mapping(workbench, path, map).and_then(|()| workbench.ingest(path, &progress)),
         };
         match read() {
             Ok(read) => {
@@ -83,8 +83,8 @@ pub(crate) fn ingest(
     ExitCode::from(code)
 }
 
-/// Keeps what `--map` says of the columns of a table.
-fn mapped(workbench: &Workbench, path: &Path, map: &[String]) -> Result<(), ApiError> {
+/// Stores the meaning of a table's columns that `--map` names.
+fn store_mapping(workbench: &Workbench, path: &Path, map: &[String]) -> Result<(), ApiError> {
     if map.is_empty() {
         return Ok(());
     }
@@ -104,7 +104,7 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
     }
     let options = Options { db: db.map(Path::to_owned), live: false, ..Options::default() };
     if workbench::app_is_running(&options) {
-        // The running app notices new sources of its library by itself.
+        // The running app notices new sources of its library.
         let workbench = Workbench::open(options)?;
         for path in &absolute {
             workbench.register(path)?;
@@ -133,7 +133,7 @@ fn finish_open(what: &str, as_json: bool) {
     }
 }
 
-/// The desktop app lies beside this program, or on the `PATH`.
+/// Finds the desktop app beside this program or on the `PATH`.
 fn find_app() -> Result<PathBuf, ApiError> {
     let beside = std::env::current_exe().ok().and_then(|p| p.parent().map(|f| f.join("stamina-lab")));
     let on_path = std::env::var_os("PATH")
@@ -178,23 +178,25 @@ pub(crate) fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiError> {
-    let absolute = Path::new(asked).canonicalize().ok();
+pub(crate) fn find_source(workbench: &Workbench, wanted: &str) -> Result<SourceInfo, ApiError> {
+    let absolute = Path::new(wanted).canonicalize().ok();
     let sources = workbench.app_state(Nothing {})?.sources;
     let mut found = sources.into_iter().filter(|s| {
-        s.name == asked
-            || s.label == asked
-            || s.id.to_string() == asked
+        s.name == wanted
+            || s.label == wanted
+            || s.id.to_string() == wanted
             || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
     });
     match (found.next(), found.next()) {
         (Some(source), None) => Ok(source),
         (Some(_), Some(_)) => {
-            Err(ApiError::new("source.ambiguous", format!("\"{asked}\" names more than one source"))
+            Err(ApiError::new("source.ambiguous", format!("\"{wanted}\" names more than one source"))
                 .hint("Name it by its number; `stamina sources` lists them"))
         }
-        _ => Err(ApiError::new("source.not_found", format!("There is no source \"{asked}\" in the library"))
-            .hint("`stamina sources` lists them")),
+        _ => {
+            Err(ApiError::new("source.not_found", format!("There is no source \"{wanted}\" in the library"))
+                .hint("`stamina sources` lists them"))
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Counts {
 
 impl Counts {
     /// `9 answers taken, 1 refused, 0 filled from the seed`.
-    pub fn told(self) -> String {
+    pub fn in_words(self) -> String {
         let Self { taken, refused, filled, .. } = self;
         let answers = if taken == 1 { "answer" } else { "answers" };
         format!("{taken} {answers} taken, {refused} refused, {filled} filled from the seed")
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Tally {
 
 impl Tally {
     /// One that tells somebody after every answer.
-    pub fn heard_by(hears: impl Fn(Counts) + Send + Sync + 'static) -> Self {
+    pub fn with_listener(hears: impl Fn(Counts) + Send + Sync + 'static) -> Self {
         Self { hears: Some(Arc::new(hears)), ..Self::default() }
     }
 
@@ -96,7 +96,8 @@ mod tests {
     fn answers_are_counted_by_what_was_asked_and_told_at_once() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&heard);
-        let tally = Tally::heard_by(move |counts| kept.lock().expect("no panic").push(counts.told()));
+        let tally =
+            Tally::with_listener(move |counts| kept.lock().expect("no panic").push(counts.in_words()));
         tally.answered("first", 1, true);
         for attempt in 1..=3 {
             tally.answered("change 2", attempt, false);

@@ -6,17 +6,17 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use app::{Room, Served, text};
+use app::{Served, TestHome, text};
 
 mod app;
 
-fn record(room: &Room) -> Value {
-    let bytes = std::fs::read(room.path("results/.stamina/run.json")).expect("a record");
+fn record(home: &TestHome) -> Value {
+    let bytes = std::fs::read(home.path("results/.stamina/run.json")).expect("a record");
     serde_json::from_slice(&bytes).expect("JSON")
 }
 
-fn put(room: &Room, run: &Value) {
-    std::fs::write(room.path("results/.stamina/run.json"), run.to_string()).expect("a record");
+fn put(home: &TestHome, run: &Value) {
+    std::fs::write(home.path("results/.stamina/run.json"), run.to_string()).expect("a record");
 }
 
 /// Every file of a folder with its size and time.
@@ -44,25 +44,25 @@ fn state_of(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
 #[test]
 // docs/security.md: A resume
 fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
-    let room = Room::new();
-    room.run_until_budget(2, 1);
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
     // Here it was begun: it goes on without a question.
-    let output = room.stamina(&["resume", "results", "--values", "limits.run.tokens=2"]);
+    let output = home.stamina(&["resume", "results", "--values", "limits.run.tokens=2"]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(!text(&output.stderr).contains("not begun"), "{}", text(&output.stderr));
-    let output = room.stamina(&["resume", "results"]);
+    let output = home.stamina(&["resume", "results"]);
     assert_eq!(output.status.code(), Some(3), "raised by a resume, it is ours: {}", text(&output.stderr));
 
     // Another library knows nothing of it.
-    let before = state_of(&room.path("results"));
-    let output = room.stamina(&["--db", "other.db", "--json", "resume", "results"]);
+    let before = state_of(&home.path("results"));
+    let output = home.stamina(&["--db", "other.db", "--json", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&seen["trusted"], &seen["endpoint"]), (&json!(false), &Value::Null));
     assert_eq!((&seen["host_processes"], &seen["image"]), (&json!(true), &Value::Null));
     assert_eq!((&seen["harness"], &seen["network"]), (&json!("mock agent"), &json!("gateway")));
     assert_eq!((&seen["key"], &seen["binds"]), (&Value::Null, &json!([])));
-    let output = room.stamina(&["--db", "other.db", "resume", "results"]);
+    let output = home.stamina(&["--db", "other.db", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5));
     let shown = text(&output.stderr);
     assert!(shown.contains("not begun by this library") && shown.contains("--trust"), "{shown}");
@@ -73,56 +73,56 @@ fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
         let is_line = |line: &str| line.trim_start().starts_with(name) && line.ends_with(value);
         assert!(shown.lines().any(is_line), "{name} {value} is not among {shown}");
     }
-    assert_eq!(state_of(&room.path("results")), before, "nothing was written");
+    assert_eq!(state_of(&home.path("results")), before, "nothing was written");
 
     let trusted =
         ["--db", "other.db", "resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
-    let output = room.stamina(&trusted);
+    let output = home.stamina(&trusted);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     // From now on it is theirs as well.
-    let output = room.stamina(&["--db", "other.db", "resume", "results"]);
+    let output = home.stamina(&["--db", "other.db", "resume", "results"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
 #[test]
 // docs/security.md: A resume
 fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
-    let room = Room::new();
-    room.run_until_budget(2, 1);
-    let mut run = record(&room);
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let mut run = record(&home);
     run["settings"]["endpoint"] =
         json!({ "mode": "gateway", "base_url": "http://127.0.0.1:9", "key": { "env": "HOME" } });
     (run["settings"]["model"], run["settings"]["use_docker"]) = (json!("acme/new"), json!(true));
     run["settings"]["env_vars"] = json!(["SSH_AUTH_SOCK"]);
     run["harness"]["image"] = json!("stamina/not-there:0");
-    put(&room, &run);
-    let output = room.stamina(&["--json", "resume", "results"]);
+    put(&home, &run);
+    let output = home.stamina(&["--json", "resume", "results"]);
     assert_eq!(output.status.code(), Some(5), "its record was changed: {}", text(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(seen["endpoint"], "http://127.0.0.1:9");
     assert_eq!(seen["key"], "the environment variable HOME");
     assert_eq!(seen["variables"], json!(["SSH_AUTH_SOCK"]));
-    let output = room.stamina(&["resume", "results", "--trust"]);
+    let output = home.stamina(&["resume", "results", "--trust"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("The endpoint of this run is to be chosen"));
 
-    let app = Served::new(&room);
-    let of = json!({ "folder": room.path("results") });
-    let on_its_page = app.get("run_trust", &of);
+    let app = Served::new(&home);
+    let run_ref = json!({ "folder": home.path("results") });
+    let on_its_page = app.get("run_trust", &run_ref);
     assert_eq!((&on_its_page["trusted"], &on_its_page["here"]), (&json!(false), &Value::Null));
     assert_eq!(on_its_page["rows"], seen["rows"], "the same words");
-    let asked = json!({ "folder": room.path("results"), "changes": [] });
+    let asked = json!({ "folder": home.path("results"), "changes": [] });
     assert_eq!(app.ask("resume_run", &asked).expect_err("refused")["code"], "run.stranger");
-    let stale = json!({ "folder": room.path("results"), "changes": [], "trust": { "digest": "0", "keep_key": true } });
+    let stale = json!({ "folder": home.path("results"), "changes": [], "trust": { "digest": "0", "keep_key": true } });
     assert_eq!(app.ask("resume_run", &stale).expect_err("refused")["code"], "run.changed");
     // The form takes neither.
     std::fs::write(
-        room.path("results/config.yaml"),
+        home.path("results/config.yaml"),
         "agent: CODEX\ncodex: {model_id: acme/new}\nendpoint: {base_url: 'http://127.0.0.1:9', key_env: HOME}\n\
          docker: {env_vars: [SSH_AUTH_SOCK]}\n",
     )
     .expect("a file");
-    let folder = room.path("results");
+    let folder = home.path("results");
     let loaded =
         app.get("load_settings", &json!({ "yaml": null, "file": null, "run": null, "folder": folder }));
     assert_eq!(
@@ -136,15 +136,15 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
 #[test]
 // docs/security.md: The records of a run (`.stamina/`)
 fn names_and_settings_that_would_reach_out_are_refused() {
-    let room = Room::new();
-    room.run_until_budget(2, 1);
-    let good = record(&room);
-    let canary = room.path("canary");
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let good = record(&home);
+    let canary = home.path("canary");
     std::fs::create_dir(&canary).expect("a folder");
     std::fs::write(canary.join("kept"), "kept").expect("a file");
     let refused = |run: &Value, why: &str| {
-        put(&room, run);
-        let output = room.stamina(&["resume", "results", "--trust"]);
+        put(&home, run);
+        let output = home.stamina(&["resume", "results", "--trust"]);
         assert!(!output.status.success());
         assert!(text(&output.stderr).contains(why), "{why}: {}", text(&output.stderr));
     };
@@ -159,7 +159,7 @@ fn names_and_settings_that_would_reach_out_are_refused() {
     // A harness of one's own would be a program of the folder's on this machine.
     let mut run = good.clone();
     run["settings"]["harness_file"] = json!("/x.toml");
-    std::fs::write(room.path("results/.stamina/harness.toml"), "name = \"x\"\n").expect("a file");
+    std::fs::write(home.path("results/.stamina/harness.toml"), "name = \"x\"\n").expect("a file");
     refused(&run, "agent=CUSTOM");
     let mut run = good.clone();
     run["settings"]["agent"] = json!("codex");
@@ -169,12 +169,12 @@ fn names_and_settings_that_would_reach_out_are_refused() {
 }
 
 /// Plays a run into `results`. What is given back lays it there anew, as it was when a budget had ended it.
-fn played_once(room: &Room) -> impl Fn() + '_ {
-    room.run_until_budget(1, 1);
-    std::fs::rename(room.path("results"), room.path("played")).expect("renamed");
+fn played_once(home: &TestHome) -> impl Fn() + '_ {
+    home.run_until_budget(1, 1);
+    std::fs::rename(home.path("results"), home.path("played")).expect("renamed");
     || {
-        drop(std::fs::remove_dir_all(room.path("results")));
-        let copied = Command::new("cp").arg("-a").args([room.path("played"), room.path("results")]).status();
+        drop(std::fs::remove_dir_all(home.path("results")));
+        let copied = Command::new("cp").arg("-a").args([home.path("played"), home.path("results")]).status();
         assert!(copied.expect("cp").success(), "the run is copied");
     }
 }
@@ -207,20 +207,20 @@ fn links_in_the_runners_folder_are_not_followed() {
         "scenario_0/trajectory.json",
     ];
     let files = own.map(|name| format!(".stamina/{name}")).into_iter().chain(results.map(str::to_owned));
-    let room = Room::new();
-    let again = played_once(&room);
+    let home = TestHome::new();
+    let again = played_once(&home);
     for name in files {
         again();
-        let outside = room.path("outside");
+        let outside = home.path("outside");
         std::fs::write(&outside, canary).expect("a file");
-        let link = room.path("results").join(&name);
+        let link = home.path("results").join(&name);
         drop(std::fs::remove_file(&link));
         std::fs::create_dir_all(link.parent().expect("a folder")).expect("a folder");
         symlink(&outside, &link).expect("a link");
         let args = ["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
-        let output = room.stamina(&args);
+        let output = home.stamina(&args);
         assert_eq!(std::fs::read_to_string(&outside).expect("it is there"), canary, "{name}");
-        // Either the link was replaced by a file of ours, or the run ended with a reason.
+        // Either a file of the run replaced the link, or the run ended with a reason.
         let replaced = std::fs::symlink_metadata(&link).is_ok_and(|meta| meta.is_file());
         assert!(
             replaced && output.status.code() == Some(0)
@@ -242,15 +242,15 @@ fn links_in_the_runners_folder_are_not_followed() {
         "scenario_0",
     ] {
         again();
-        let outside = room.path("folder-outside");
+        let outside = home.path("folder-outside");
         drop(std::fs::remove_dir_all(&outside));
         std::fs::create_dir_all(outside.join("workspace")).expect("a folder");
         std::fs::write(outside.join("workspace/kept"), canary).expect("a file");
-        let link = room.path("results").join(name);
+        let link = home.path("results").join(name);
         drop(std::fs::remove_dir_all(&link));
         symlink(&outside, &link).expect("a link");
         let args = ["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
-        drop(room.stamina(&args));
+        drop(home.stamina(&args));
         let names: Vec<_> = std::fs::read_dir(&outside).expect("a folder").flatten().collect();
         assert_eq!(names.len(), 1, "{name}: {names:?}");
         assert_eq!(
@@ -264,41 +264,41 @@ fn links_in_the_runners_folder_are_not_followed() {
 #[test]
 // docs/security.md: The records of a run (`.stamina/`)
 fn pipes_and_devices_hold_nobody_up() {
-    let room = Room::new();
-    room.run_until_budget(2, 1);
-    let own = room.path("results/.stamina");
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let own = home.path("results/.stamina");
     for name in ["events.jsonl", "gateway.jsonl", "control.json", "episodes/scenario_0.json"] {
         drop(std::fs::remove_file(own.join(name)));
         let made = std::process::Command::new("mkfifo").arg(own.join(name)).status().expect("mkfifo");
         assert!(made.success());
     }
-    let output = room.stamina(&["status", "results"]);
+    let output = home.stamina(&["status", "results"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let output = room.stamina(&["resume", "results", "--trust"]);
+    let output = home.stamina(&["resume", "results", "--trust"]);
     assert!(!output.status.success());
     // An endless device in the place of the record.
     std::fs::remove_file(own.join("run.json")).expect("it was there");
     symlink("/dev/zero", own.join("run.json")).expect("a link");
-    let output = room.stamina(&["status", "results"]);
+    let output = home.stamina(&["status", "results"]);
     assert!(!output.status.success() && text(&output.stderr).contains("link"), "{}", text(&output.stderr));
-    let app = Served::new(&room);
+    let app = Served::new(&home);
     assert_eq!(app.get("list_live_runs", &json!({}))["live"], 0);
 }
 
 #[test]
 // docs/security.md: A resume
 fn the_workspaces_start_script_is_not_run_outside_a_container() {
-    let room = Room::new();
-    room.run_until_budget(3, 20_000);
-    let mark = room.path("was-run");
-    let live = room.path("results/.stamina/state/scenario_0/live");
+    let home = TestHome::new();
+    home.run_until_budget(3, 20_000);
+    let mark = home.path("was-run");
+    let live = home.path("results/.stamina/state/scenario_0/live");
     let workspace = live.join("workspace");
     std::fs::create_dir_all(&workspace).expect("a folder");
     let script = format!("#!/bin/sh\ntouch '{}'\n", mark.display());
-    std::fs::write(room.path("results/theirs.sh"), &script).expect("a script");
+    std::fs::write(home.path("results/theirs.sh"), &script).expect("a script");
     // The agent writes a start script of its own, but not through a link that leads out of the workspace.
     drop(std::fs::remove_file(workspace.join("run.sh")));
-    symlink(room.path("results/theirs.sh"), workspace.join("run.sh")).expect("a link");
+    symlink(home.path("results/theirs.sh"), workspace.join("run.sh")).expect("a link");
     // Python would run these by itself, at every start.
     for name in [
         "sitecustomize.py",
@@ -313,16 +313,16 @@ fn the_workspaces_start_script_is_not_run_outside_a_container() {
             std::fs::write(path, format!("open('{}', 'w')\n", mark.display())).expect("a module");
         }
     }
-    let output = room.stamina(&["resume", "results", "--trust", "--values", "limits.run.tokens=100000000"]);
+    let output = home.stamina(&["resume", "results", "--trust", "--values", "limits.run.tokens=100000000"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(!mark.exists(), "a file of the folder was run");
     // Nor by a variable that the record hands to the processes.
-    for variable in [format!("PATH={}", room.path("results").display()), "LD_PRELOAD=/x.so".to_owned()] {
-        let mut run = record(&room);
+    for variable in [format!("PATH={}", home.path("results").display()), "LD_PRELOAD=/x.so".to_owned()] {
+        let mut run = record(&home);
         run["settings"]["env_vars"] = json!([variable]);
         run["finish"] = Value::Null;
-        put(&room, &run);
-        let output = room.stamina(&["resume", "results", "--trust"]);
+        put(&home, &run);
+        let output = home.stamina(&["resume", "results", "--trust"]);
         assert!(text(&output.stderr).contains("without containers no variables"), "{}", text(&output.stderr));
     }
 }
@@ -331,8 +331,8 @@ fn the_workspaces_start_script_is_not_run_outside_a_container() {
 // docs/security.md: Pages, terminals and files that others open
 fn half_open_connections_and_long_polls_starve_nobody() {
     use std::io::Write as _;
-    let room = Room::new();
-    let app = Served::new(&room);
+    let home = TestHome::new();
+    let app = Served::new(&home);
     // Half a head each; they stay open as long as this test.
     let held: Vec<_> = (0..200)
         .map(|_| {
@@ -341,8 +341,8 @@ fn half_open_connections_and_long_polls_starve_nobody() {
             stream
         })
         .collect();
-    let since = app.get("app_state", &json!({}))["change"].clone();
-    let poll = json!({ "since": since, "timeout_ms": 25_000 });
+    let change = app.get("app_state", &json!({}))["change"].clone();
+    let poll = json!({ "since": change, "timeout_ms": 25_000 });
     let polls: Vec<_> = (0..600).map(|_| app.begin("wait_for_changes", &poll)).collect();
     let begun = std::time::Instant::now();
     app.get("app_state", &json!({}));

@@ -1,4 +1,4 @@
-//! What a run in the foreground tells people: plain lines, or (in a terminal) one line an episode that is kept up to date.
+//! What a run in the foreground shows to people: plain lines or, in a terminal, one line per episode that is redrawn.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ use crate::print::note;
 
 /// Most episodes that are drawn; the rest is counted.
 const MOST_LINES: usize = 30;
-/// Width of a terminal that does not tell its own.
-const COLUMNS: usize = 80;
+/// Width of a terminal that does not report its own.
+const DEFAULT_COLUMNS: usize = 80;
 
-/// What is told of a run.
-pub(crate) struct Progress {
+/// Shows the events of a run, and its running episodes.
+pub(crate) struct RunLines {
     folder: PathBuf,
-    /// Whether lines are drawn over.
+    /// Whether episodes have lines that are redrawn.
     draws: bool,
-    /// Lines that stand at the end of the terminal.
+    /// Number of lines that are drawn at the end of the terminal.
     drawn: usize,
-    /// Whether the simulated model plays, which costs nothing.
+    /// Whether the simulated model answers, which costs nothing.
     simulated: bool,
 }
 
-impl Progress {
+impl RunLines {
     pub(crate) fn new(folder: &Path) -> Self {
         let plain =
             std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_none_or(|t| t == "dumb");
@@ -35,44 +35,44 @@ impl Progress {
         Self { folder: folder.to_owned(), draws, drawn: 0, simulated: false }
     }
 
-    /// An event of the run.
-    pub(crate) fn event(&mut self, event: &Event) {
+    /// Shows an event of the run.
+    pub(crate) fn show_event(&mut self, event: &Event) {
         if let Event::Started { simulated, .. } = event {
             self.simulated = *simulated;
         }
         let Some(line) = line(event, self.simulated) else { return };
-        // Where lines are drawn, they show turns and attempts by themselves.
+        // The drawn lines show turns and attempts.
         if self.draws && matches!(event, Event::Turn { .. } | Event::Attempt { .. }) {
             return;
         }
-        self.says(&line);
+        self.show_line(&line);
     }
 
-    /// A line that stays.
-    pub(crate) fn says(&mut self, line: &str) {
-        self.wipe();
+    /// Shows a line that stays.
+    pub(crate) fn show_line(&mut self, line: &str) {
+        self.clear();
         note(line);
     }
 
-    /// Draws anew.
-    pub(crate) fn tick(&mut self) {
+    /// Draws the lines of running episodes anew.
+    pub(crate) fn redraw(&mut self) {
         if !self.draws {
             return;
         }
         let Ok(run) = runs::look(&self.folder) else { return };
-        self.wipe();
+        self.clear();
         let lines = lines(&run, columns());
         self.drawn = lines.len();
         drop(std::io::stderr().write_all(format!("{}\n", lines.join("\n")).as_bytes()));
     }
 
-    /// Takes away what is drawn: the last lines stay above.
-    pub(crate) fn end(&mut self) {
-        self.wipe();
+    /// Removes the drawn lines and draws no further ones.
+    pub(crate) fn finish(&mut self) {
+        self.clear();
         self.draws = false;
     }
 
-    fn wipe(&mut self) {
+    fn clear(&mut self) {
         if self.drawn > 0 {
             drop(write!(std::io::stderr(), "\u{1b}[{}A\u{1b}[J", self.drawn));
             self.drawn = 0;
@@ -85,10 +85,10 @@ fn columns() -> usize {
         .ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|columns| *columns > 0)
-        .unwrap_or(COLUMNS)
+        .unwrap_or(DEFAULT_COLUMNS)
 }
 
-/// An event as a line; nothing for what is not worth one.
+/// The line of an event; `None` for events without one.
 fn line(event: &Event, simulated: bool) -> Option<String> {
     let usd = |cost: Option<f64>| cost_of(cost, simulated).unwrap_or_else(|usd| format!("${usd:.4}"));
     match event {
@@ -132,7 +132,7 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             Some(format!("{episode}: over after {turns}: {}, stamina {stamina}", end_reason.label()))
         }
         Event::Budget { over: None, .. } => None,
-        Event::Budget { over: Some(over), .. } => Some(match over {
+        Event::Budget { over: Some(reason), .. } => Some(match reason {
             gateway::StopReason::Budget { scope, limit } => {
                 let scope = match scope {
                     gateway::Scope::Attempt => "an attempt",
@@ -149,15 +149,15 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
                 average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
             let cost = cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost ${usd:.2}"));
             let episodes = counted(u64::from(*episodes), "episode");
-            let of_endpoint = endpoint
+            let at_endpoint = endpoint
                 .and_then(|attempts| endpoint_attempts(attempts.retried, attempts.lost))
                 .map_or_else(String::new, |words| format!("; {words}"));
-            Some(format!("{}: {episodes} over, average score {score}, {cost}{of_endpoint}", ended(how)))
+            Some(format!("{}: {episodes} over, average score {score}, {cost}{at_endpoint}", finish_text(how)))
         }
     }
 }
 
-/// What the endpoint cost, in words. `None` = nothing.
+/// The attempts that faults of the endpoint cost, as text. `None` = none.
 pub(crate) fn endpoint_attempts(retried: u32, lost: u32) -> Option<String> {
     let attempts =
         |n: u32, what: &str| (n > 0).then(|| format!("{} {what}", counted(u64::from(n), "attempt")));
@@ -169,7 +169,7 @@ pub(crate) fn endpoint_attempts(retried: u32, lost: u32) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// A cost in words, where it is no number: the simulated model has none, another's may be unknown.
+/// A cost as text where it is no number: the simulated model has none, that of a real one may be unknown.
 pub(crate) fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> {
     match usd {
         _ if simulated => Ok("no cost (simulated)".to_owned()),
@@ -178,8 +178,8 @@ pub(crate) fn cost_of(usd: Option<f64>, simulated: bool) -> Result<String, f64> 
     }
 }
 
-/// How a run ended, in words.
-fn ended(finish: &Finish) -> String {
+/// How a run ended, as text.
+fn finish_text(finish: &Finish) -> String {
     match finish {
         Finish::Finished => "finished".to_owned(),
         Finish::Stopped => "stopped".to_owned(),
@@ -203,12 +203,12 @@ pub(crate) fn phase(episode: &LiveEpisode) -> &'static str {
     }
 }
 
-/// A letter a turn, as `stamina show` has them.
+/// One letter per turn, as in `stamina show`.
 pub(crate) fn cells(states: &[TurnState]) -> String {
     states.iter().map(|state| state.letter()).collect()
 }
 
-/// Tokens in words.
+/// Tokens as text.
 pub(crate) fn tokens_of(tokens: &model::Tokens) -> String {
     match (tokens.input, tokens.output) {
         (Some(input), Some(output)) => format!("{} in, {} out", short(input as f64), short(output as f64)),
@@ -216,7 +216,7 @@ pub(crate) fn tokens_of(tokens: &model::Tokens) -> String {
     }
 }
 
-/// One line for each running episode, one for the whole.
+/// One line for each running episode, and one for the run.
 fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let playing: Vec<&LiveEpisode> =
@@ -224,7 +224,7 @@ fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     for episode in playing.iter().take(MOST_LINES) {
         let eta = episode.eta_seconds.map_or_else(String::new, |s| format!("  {} left", duration(s)));
         let now = episode.now.as_deref().unwrap_or_default();
-        // The last turns; the first are known.
+        // Only the last turns fit.
         let all = cells(&episode.cells);
         let last: String = all.chars().skip(all.chars().count().saturating_sub(20)).collect();
         let text = format!(
@@ -255,7 +255,7 @@ fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Cut to the width of the terminal: a line that wraps cannot be drawn over. Nothing in it steers the terminal.
+/// Cuts a line to the width of the terminal, because a wrapped line cannot be redrawn. Replaces control characters.
 fn fitted(text: &str, columns: usize) -> String {
     let mut width = 0;
     text.chars()
@@ -274,14 +274,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_fit_the_terminal_and_do_not_steer_it() {
+    fn lines_fit_the_terminal_and_hold_no_control_characters() {
         assert_eq!(fitted("abcdef", 4), "abc");
         assert_eq!(fitted("漢字漢字", 6), "漢字");
         assert_eq!(fitted("a\u{1b}[2Jb", 80), "a\u{fffd}[2Jb");
     }
 
     #[test]
-    fn events_are_told_in_words() {
+    fn an_attempt_is_a_line_of_words() {
         let event = Event::Attempt {
             at: String::new(),
             episode: "scenario_3".to_owned(),
@@ -297,8 +297,8 @@ mod tests {
             test_seconds: None,
             own_seconds: 0.1,
         };
-        let begin = "scenario_3: turn 17, attempt 2: failed (tests failed), 34 of 47 tests, 4 m 02 s";
-        assert_eq!(line(&event, false).unwrap(), format!("{begin}, cost unknown"));
-        assert_eq!(line(&event, true).unwrap(), format!("{begin}, no cost (simulated)"));
+        let start = "scenario_3: turn 17, attempt 2: failed (tests failed), 34 of 47 tests, 4 m 02 s";
+        assert_eq!(line(&event, false).unwrap(), format!("{start}, cost unknown"));
+        assert_eq!(line(&event, true).unwrap(), format!("{start}, no cost (simulated)"));
     }
 }

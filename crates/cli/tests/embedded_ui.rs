@@ -1,4 +1,4 @@
-//! A released program carries the web UI that was built, whenever it was: the build script by itself, with cargo.
+//! A released program embeds the built web UI, whenever it was built. Runs the build script with cargo.
 
 use std::fs;
 use std::path::Path;
@@ -34,8 +34,8 @@ fn carried(folder: &Path) -> String {
 
 #[test]
 fn a_ui_that_is_built_after_the_program_is_in_the_next_one() {
-    let room = tempfile::tempdir().expect("a folder");
-    let (folder, ui) = (room.path(), room.path().join("ui/dist"));
+    let home = tempfile::tempdir().expect("a folder");
+    let (folder, ui) = (home.path(), home.path().join("ui/dist"));
     let manifest = "[package]\nname = \"carrier\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
     write(&folder.join("crates/cli/Cargo.toml"), manifest);
     write(&folder.join("crates/cli/src/main.rs"), PROGRAM);

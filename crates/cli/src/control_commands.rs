@@ -1,4 +1,4 @@
-//! `stamina pause`, `stop`, `retry` and `status`: of a run that any process plays, by its results folder.
+//! `stamina pause`, `stop`, `retry` and `status`: control requests to a run of any process, and what it is doing.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,41 +13,41 @@ use workbench::runs::{self, duration, short};
 
 use crate::preflight_command::absolute;
 use crate::print::{note, print, print_json};
-use crate::progress::{cells, cost_of, endpoint_attempts, phase, tokens_of};
+use crate::run_lines::{cells, cost_of, endpoint_attempts, phase, tokens_of};
 use crate::table;
 
-/// `stamina pause`, `stamina stop`, `stamina retry`: of a run of another process.
-pub(crate) fn steer(folder: &Path, action: &RunAction, as_json: bool) -> Result<ExitCode, ApiError> {
+/// `stamina pause`, `stamina stop`, `stamina retry`: sends a control request to a run of another process.
+pub(crate) fn send_request(folder: &Path, action: &RunAction, as_json: bool) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
     let run = live::read(&folder).map_err(runs::run_error)?;
     runs::wish(&folder, &run, action)?;
-    let said = match action {
+    let answer = match action {
         RunAction::Pause => "pausing: running attempts end, no new ones begin",
-        RunAction::Continue => "it goes on",
+        RunAction::Continue => "the run continues",
         RunAction::Stop => "stopping: what was finished is kept",
         RunAction::Retry { .. } => "the attempt is retried",
     };
     if as_json {
-        print_json(&json!({ "folder": folder, "wish": said }));
+        print_json(&json!({ "folder": folder, "wish": answer }));
     } else {
-        note(said);
+        note(answer);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// `stamina status`: what a run is doing, with the numbers of the app's Runs page.
+/// `stamina status`: prints what a run is doing, with the numbers of the app's Runs page.
 pub(crate) fn status(folder: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
     if as_json {
         print_json(&json!(live::read(&folder).map_err(runs::run_error)?));
     } else {
-        print(&told(&runs::look(&folder)?));
+        print(&status_text(&runs::look(&folder)?));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run in words.
-fn told(run: &LiveRunDetail) -> String {
+/// The state of a run as text.
+fn status_text(run: &LiveRunDetail) -> String {
     let row = &run.row;
     let model = row.model.as_deref().unwrap_or("model unknown");
     let simulated = if row.simulated { ", simulated" } else { "" };
@@ -60,7 +60,7 @@ fn told(run: &LiveRunDetail) -> String {
     if is_live {
         time.push(run.forecast.map_or_else(
             || "time left unknown".to_owned(),
-            |of| format!("{} left at this pace", range(of.seconds_left, duration)),
+            |forecast| format!("{} left at this pace", range(forecast.seconds_left, duration)),
         ));
     }
     time.push(format!(
@@ -83,7 +83,7 @@ fn told(run: &LiveRunDetail) -> String {
         spend(run, is_live)
     ));
     if run.unmetered > 0 {
-        lines.push(format!("{} answers told no usage: tokens and cost are too low", run.unmetered));
+        lines.push(format!("{} answers reported no usage: tokens and cost are too low", run.unmetered));
     }
     if !run.faults.is_empty() {
         let faults: Vec<String> = run
@@ -96,9 +96,9 @@ fn told(run: &LiveRunDetail) -> String {
         lines.push(format!("endpoint, last 10 min: {}", faults.join(", ")));
     }
     lines.extend(speed(run));
-    let of_endpoint = row.endpoint_retried.zip(row.endpoint_lost);
-    lines.extend(of_endpoint.and_then(|(retried, lost)| endpoint_attempts(retried, lost)));
-    // A sentence is too long for the table.
+    let at_endpoint = row.endpoint_retried.zip(row.endpoint_lost);
+    lines.extend(at_endpoint.and_then(|(retried, lost)| endpoint_attempts(retried, lost)));
+    // The sentence is too long for the table.
     lines.extend(run.episodes.iter().filter_map(|e| Some(format!("{}: {}", e.name, e.stuck.as_ref()?))));
     let rows: Vec<Vec<String>> =
         run.episodes.iter().map(|episode| cells_of(episode, row.simulated)).collect();
@@ -137,26 +137,29 @@ fn state(row: &LiveRunRow) -> String {
     row.message.as_ref().map_or_else(|| word.to_owned(), |message| format!("{word}: {message}"))
 }
 
-/// How fast the endpoint is; nothing where it is unknown.
+/// The speed of the endpoint; `None` where it is unknown.
 fn speed(run: &LiveRunDetail) -> Option<String> {
     let LiveSpeed { prompt, answer } = run.tokens_per_second;
     let part = |name: &str, speed: Option<TokenSpeed>| {
-        speed.map(|of| format!("{name} {:.1} tokens/s (p10 {:.1})", of.median, of.p10))
+        speed.map(|speed| format!("{name} {:.1} tokens/s (p10 {:.1})", speed.median, speed.p10))
     };
     let parts: Vec<String> = [part("prompt", prompt), part("answer", answer)].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("speed: {}", parts.join(", ")))
 }
 
-/// What was spent, of what, and what it comes to.
+/// What was spent, of which budget, and what the run costs at this pace.
 fn spend(run: &LiveRunDetail, is_live: bool) -> String {
     let usd = match cost_of(run.row.cost_usd, run.row.simulated) {
         Ok(words) => return words,
         Err(usd) => usd,
     };
     let budget = run.budget.usd.map_or_else(String::new, |most| format!(" of ${most:.2}"));
-    let at_end =
-        run.forecast.filter(|_| is_live).and_then(|of| of.cost_usd).map_or_else(String::new, |of| {
-            format!(", {} at this pace", range(of, |usd| format!("${usd:.2}")))
+    let at_end = run
+        .forecast
+        .filter(|_| is_live)
+        .and_then(|forecast| forecast.cost_usd)
+        .map_or_else(String::new, |cost| {
+            format!(", {} at this pace", range(cost, |usd| format!("${usd:.2}")))
         });
     format!("cost ${usd:.2}{budget}{at_end}")
 }
@@ -172,7 +175,7 @@ fn moment(rfc3339: &str) -> String {
     format!("{} UTC", seconds.replace('T', " "))
 }
 
-/// An episode as a row.
+/// The cells of an episode's row.
 fn cells_of(episode: &LiveEpisode, simulated: bool) -> Vec<String> {
     let unknown = || "unknown".to_owned();
     let is_over = episode.phase == LivePhase::Over;
@@ -197,7 +200,7 @@ fn cells_of(episode: &LiveEpisode, simulated: bool) -> Vec<String> {
         if is_over || !begun { String::new() } else { episode.eta_seconds.map_or_else(unknown, duration) },
         when_begun(tokens),
         when_begun(cost),
-        // Its day stands above.
+        // The lines above show the day.
         episode
             .last_event_at
             .as_deref()
@@ -259,9 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_with_the_numbers_of_its_page() {
-        let text = told(&run(false));
-        for said in [
+    fn the_status_of_a_run_has_the_numbers_of_its_page() {
+        let text = status_text(&run(false));
+        for expected in [
             "opencode · glm-5: running",
             "1 h 06 m, 10 h 00 m to 1 d 2 h left at this pace, last event 2026-11-18 11:06:40 UTC",
             "12 of 80 turns decided, 0 of 2 episodes over",
@@ -271,10 +274,10 @@ mod tests {
             "3 attempts retried for the endpoint, 1 attempt lost to it",
             "scenario_1: No sign of life for 15 min; one usually comes every 14 s.",
         ] {
-            assert!(text.lines().any(|line| line == said), "{said}\n{text}");
+            assert!(text.lines().any(|line| line == expected), "{expected}\n{text}");
         }
         let row = text.lines().find(|line| line.starts_with("scenario_1  ")).unwrap();
-        for said in [
+        for expected in [
             "stuck?",
             "13 / 40",
             "33 m 20 s",
@@ -284,25 +287,28 @@ mod tests {
             "10:51:02 UTC",
             "writes server.py",
         ] {
-            assert!(row.contains(said), "{said}: {row}");
+            assert!(row.contains(expected), "{expected}: {row}");
         }
         let queued = text.lines().find(|line| line.starts_with("scenario_2  ")).unwrap();
         assert!(queued.contains("queued") && !queued.contains('$'), "{queued}");
     }
 
     #[test]
-    fn what_is_simulated_has_no_cost_and_what_is_over_no_end_to_come() {
+    fn a_simulated_run_has_no_cost_and_a_finished_one_no_forecast() {
         let mut simulated = run(true);
         simulated.row.cost_usd = None;
-        assert!(told(&simulated).contains("no cost (simulated)") && !told(&simulated).contains("unknown"));
+        assert!(
+            status_text(&simulated).contains("no cost (simulated)")
+                && !status_text(&simulated).contains("unknown")
+        );
         let mut over = run(false);
         over.row.state = LiveState::Failed;
         over.row.message = Some("the disk is full".to_owned());
         over.row.cost_usd = None;
-        let text = told(&over);
+        let text = status_text(&over);
         assert!(text.contains("failed: the disk is full") && text.contains("cost unknown"), "{text}");
         assert!(!text.contains("at this pace"), "{text}");
         over.tokens_per_second = LiveSpeed::default();
-        assert!(!told(&over).contains("speed"), "unknown");
+        assert!(!status_text(&over).contains("speed"), "unknown");
     }
 }

@@ -1,5 +1,5 @@
-//! `stamina run` and `stamina resume`: a run is played in this process, in the foreground. What it is doing stands in its
-//! results folder, so that the desktop app shows it, and another terminal can pause or stop it.
+//! `stamina run` and `stamina resume`: a run in this process, in the foreground. Its results folder holds its state, so
+//! the desktop app shows it and another terminal can pause or stop it.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -18,36 +18,37 @@ use workbench::runs::{self, EndpointCall};
 use workbench::sampler::{is_sampled, pack_beside};
 
 use crate::args::{Keep, RunArgs, TrustArgs};
-use crate::preflight_command::{absolute, estimated, library, look_before, must_start, settings};
+use crate::event_writer::EventWriter;
+use crate::preflight_command::{absolute, estimated, library, must_start, run_preflight, settings};
 use crate::print::{confirmed, note, print_json};
 use crate::scenario_commands;
 use crate::signals::StopSignals;
 use crate::signals::cancel_on_signal;
-use crate::teller::Teller;
 
-/// Exit code of a resume of a run that was not begun here, without `--trust`.
-pub(crate) const STRANGER: u8 = 5;
-/// Exit code of what was stopped.
+/// Exit code of a resume without `--trust` of a run that was not begun here.
+pub(crate) const UNTRUSTED: u8 = 5;
+/// Exit code of a stopped run.
 pub(crate) const STOPPED: u8 = 130;
-/// How often it is looked whether it was, while a person is asked.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a stop is looked for while a question waits for its answer.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// `stamina run`.
 pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {
     let mut settings = settings(args)?;
     let library = library(db);
-    // A wish to stop that came before the run began.
+    // Set by a signal that comes before the run begins.
     let mut stopped_before = Arc::new(AtomicBool::new(false));
     if is_sampled(&settings) {
         let pack = pack_beside(&settings.output_dir);
-        // Nothing is paid for a run that could not begin.
+        // A run that cannot begin must not cost anything.
         if runner::is_taken(&settings.output_dir) {
             return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
         }
-        must_start(&look_before(library.as_ref(), &settings, EndpointCall::Missing)?)?;
+        must_start(&run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?)?;
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
         let cancel = cancel_on_signal();
         match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {
+            // words: ok: error codes keep their spelling.
             Err(error) if error.code == "pack.cancelled" => {
                 note(&error.message);
                 return Ok(ExitCode::from(STOPPED));
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         settings.scenarios_dir = Some(pack);
         stopped_before = cancel;
     }
-    let found = look_before(library.as_ref(), &settings, EndpointCall::Missing)?;
+    let found = run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?;
     for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {
         let word = if check.state == CheckState::Fail { "fails" } else { "warning" };
         let sentence = check.sentence.as_deref().unwrap_or_default();
@@ -77,23 +78,24 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         return Ok(ExitCode::from(STOPPED));
     }
     let folder = settings.output_dir.clone();
-    play(&folder, library, as_json, async |on_event| runner::run(settings, on_event).await)
+    run_to_end(&folder, library, as_json, async |on_event| runner::run(settings, on_event).await)
 }
 
-/// Whether a person wants to begin. Once a model has sampled, signals are ours to hear, also while the answer is waited for.
+/// Asks whether to begin. After a model has sampled, this process handles signals itself, also while it waits for the
+/// answer.
 fn agreed(stop: &AtomicBool) -> bool {
     let (send, answer) = std::sync::mpsc::sync_channel(1);
     std::thread::spawn(move || {
-        // Nobody listens any more once it was stopped.
-        let _ = send.send(confirmed("Begin all the same?"));
+        // After a stop nothing receives the answer.
+        let _ = send.send(confirmed("Begin nevertheless?"));
     });
     answered(&answer, stop)
 }
 
-/// What was answered; no, where it was stopped before.
+/// The answer. A stop counts as no.
 fn answered(answer: &Receiver<bool>, stop: &AtomicBool) -> bool {
     loop {
-        match answer.recv_timeout(LOOK) {
+        match answer.recv_timeout(STOP_CHECK_INTERVAL) {
             Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
             answered => return answered.unwrap_or(false),
         }
@@ -112,13 +114,13 @@ pub(crate) fn resume(
     let Some(library) = library(db) else {
         return Err(ApiError::new(
             "run.no_library",
-            "Without its library it is not known whether this run was begun here",
+            "Without the library it is unknown whether this run was begun here",
         )
         .at(folder.display().to_string())
         .hint("Name the library with --db"));
     };
     let seen = library.trust_of(&folder)?;
-    // With --json standard output belongs to the events; what is trusted is printed all the same.
+    // With --json only events go to standard output, so what is trusted goes to standard error.
     if !seen.trusted && (!as_json || trust.trust) {
         note(&trust_in_words(&seen));
     }
@@ -126,9 +128,9 @@ pub(crate) fn resume(
         if as_json {
             print_json(&trust_as_json(&seen));
         } else {
-            note("It was not resumed. Once that is what you want: stamina resume … --trust");
+            note("The run was not resumed. To resume it nevertheless: stamina resume … --trust");
         }
-        return Ok(ExitCode::from(STRANGER));
+        return Ok(ExitCode::from(UNTRUSTED));
     }
     let kept = |what: Keep| trust.keep.contains(&what);
     let trusted = TrustRun {
@@ -138,12 +140,12 @@ pub(crate) fn resume(
         keep_variables: kept(Keep::Variables),
     };
     let (changes, looked_at) = library.admitted(&folder, values.to_vec(), Some(&trusted))?;
-    let (of, changes) = (folder.clone(), runs::priced_changes(&folder, changes)?);
-    let resume = async |on_event| runner::resume(of, changes, looked_at, on_event).await;
-    play(&folder, Some(library), as_json, resume)
+    let (run_folder, changes) = (folder.clone(), runs::priced_changes(&folder, changes)?);
+    let resume = async |on_event| runner::resume(run_folder, changes, looked_at, on_event).await;
+    run_to_end(&folder, Some(library), as_json, resume)
 }
 
-/// What a run of somebody else would do here: the lines of its page.
+/// What a resume of a run that was not begun here would do: the lines of its page.
 fn trust_in_words(run: &RunTrust) -> String {
     let mut lines = vec![
         "This run was not begun by this library on this machine. Its folder decides what a resume does:"
@@ -168,8 +170,8 @@ fn trust_as_json(run: &RunTrust) -> serde_json::Value {
     })
 }
 
-/// Plays to the end, or until it is stopped; tells what happens.
-fn play<F>(
+/// Runs until it finishes or is stopped, and reports its events.
+fn run_to_end<F>(
     folder: &Path,
     library: Option<Arc<Workbench>>,
     as_json: bool,
@@ -180,15 +182,15 @@ where
 {
     let begun = Arc::new(AtomicBool::new(false));
     let (shown_in, was_begun) = (library.clone(), Arc::clone(&begun));
-    let teller = Arc::new(if as_json {
+    let writer = Arc::new(if as_json {
         let (begun, folder) = (Arc::clone(&begun), folder.to_owned());
-        // What is played for a script that is gone is paid for nothing; `resume` continues it.
-        Teller::as_json(move || stop(&folder, &begun))
+        // Without its script the run would cost money that nobody uses; `resume` continues it.
+        EventWriter::as_json(move || stop(&folder, &begun))
     } else {
-        Teller::in_words(folder)
+        EventWriter::as_lines(folder)
     });
     let on_event: OnEvent = {
-        let (teller, begun, folder) = (Arc::clone(&teller), Arc::clone(&begun), folder.to_owned());
+        let (writer, begun, folder) = (Arc::clone(&writer), Arc::clone(&begun), folder.to_owned());
         Arc::new(move |event: &Event| {
             if let Event::Started { record, .. } = event {
                 begun.store(true, Ordering::Relaxed);
@@ -196,40 +198,40 @@ where
                     if let Some(record) = record
                         && let Err(error) = library.remember_run(record)
                     {
-                        tracing::warn!(%error, "the run is not remembered as one of ours: a resume of it will ask");
+                        tracing::warn!(%error, "the library does not remember that this run began here: a resume will ask");
                     }
                     if let Err(error) = library.adopt(&folder) {
                         tracing::info!(%error, "the run is not shown in the library yet");
                     }
                 }
             }
-            teller.event(event);
+            writer.write_event(event);
         })
     };
     let runtime = runs::runtime()?;
-    let of = folder.to_owned();
-    // Listened for before anything is begun that would have to be stopped.
+    let run_folder = folder.to_owned();
+    // Signals are handled before anything begins that a signal has to stop.
     let signals = {
         let _inside = runtime.enter();
         StopSignals::new()
     };
     let stopper = runtime.spawn({
-        let teller = Arc::clone(&teller);
+        let writer = Arc::clone(&writer);
         async move {
             let Ok(mut signals) = signals else { return };
             signals.next().await;
-            stop(&of, &begun);
-            teller.says("stopping: what was finished is kept; once more ends it at once");
+            stop(&run_folder, &begun);
+            writer.write_line("stopping: what was finished is kept; a second signal exits at once");
             signals.next().await;
             std::process::exit(i32::from(STOPPED));
         }
     });
     let ticker = runtime.spawn({
-        let teller = Arc::clone(&teller);
+        let writer = Arc::clone(&writer);
         async move {
             loop {
                 tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-                teller.tick();
+                writer.redraw();
             }
         }
     });
@@ -241,8 +243,8 @@ where
     {
         tracing::info!(%error, "the run is not shown in the library yet");
     }
-    // Until the last line is taken, it can be ended by two signals.
-    let written = teller.end();
+    // Two signals end the process until the last line is written.
+    let written = writer.finish();
     stopper.abort();
     let finish = finish.map_err(runs::run_error)?;
     written?;
@@ -250,14 +252,14 @@ where
         Finish::Failed { message } => {
             return Err(ApiError::new("run.failed", message.clone())
                 .at(folder.display().to_string())
-                .hint(format!("Mend it, then continue with: stamina resume {}", folder.display())));
+                .hint(format!("Fix the cause, then continue with: stamina resume {}", folder.display())));
         }
         Finish::Finished if !as_json => {
-            let left = played_on(folder);
+            let left = resumable_episodes(folder);
             if left > 0 {
                 note(&format!(
-                    "{left} of the episodes were ended from outside (the endpoint, the containers, a budget), not by the agent; play \
-                     them on with: stamina resume {}",
+                    "{left} of the episodes were ended from outside (the endpoint, the containers, a budget), not by the agent; \
+                     continue them with: stamina resume {}",
                     folder.display()
                 ));
             }
@@ -270,21 +272,21 @@ where
     Ok(ExitCode::from(finish.code()))
 }
 
-/// Episodes of a run that is over which a resume continues.
-fn played_on(folder: &Path) -> usize {
+/// The number of episodes of a finished run that a resume continues.
+fn resumable_episodes(folder: &Path) -> usize {
     let ends = |run: live::LiveRun| run.episodes.into_iter().filter_map(|episode| episode.end_reason);
     live::read(folder).map_or(0, |run| ends(run).filter(|reason| live::is_played_on(*reason)).count())
 }
 
-/// Asks the run of this process to stop; one that has not begun yet just ends.
+/// Asks the run of this process to stop. A run that has not begun exits at once.
 fn stop(folder: &Path, begun: &AtomicBool) {
     if !begun.load(Ordering::Relaxed) {
         std::process::exit(i32::from(STOPPED));
     }
-    let wished = live::read(folder)
+    let requested = live::read(folder)
         .map_err(runs::run_error)
         .and_then(|run| runs::wish(folder, &run, &RunAction::Stop));
-    if let Err(error) = wished {
+    if let Err(error) = requested {
         crate::report(&error);
     }
 }
@@ -296,14 +298,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_that_nobody_answers_ends_when_it_is_stopped() {
+    fn a_question_without_an_answer_ends_at_a_stop() {
         let stop = Arc::new(AtomicBool::new(false));
         let (send, answer) = sync_channel(1);
         send.send(true).unwrap();
         assert!(answered(&answer, &stop));
         let set = Arc::clone(&stop);
         let stopping = std::thread::spawn(move || set.store(true, Ordering::Relaxed));
-        assert!(!answered(&answer, &stop), "the sender is there, and says nothing");
+        assert!(!answered(&answer, &stop), "the sender exists and sends nothing");
         stopping.join().unwrap();
         drop(send);
     }

@@ -1,4 +1,4 @@
-//! Whose numbers an export has: runs, groups, and how they are compared.
+//! Which runs an export shows: runs, groups, and how they are compared.
 
 use clap::{Args, ValueEnum};
 use workbench::Workbench;
@@ -19,9 +19,9 @@ pub(crate) enum GroupWord {
     Attempt,
 }
 
-/// Whose numbers, and how they are compared.
+/// Which runs are compared, and how.
 #[derive(Debug, Args)]
-pub(crate) struct Whose {
+pub(crate) struct SelectionArgs {
     /// The run that others are compared with; the first by default
     #[arg(long, value_name = "RUN")]
     pub(crate) reference: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Whose {
     /// Not this run in a matrix, such as an aborted one that holds τ down for all; repeatable
     #[arg(long, value_name = "RUN", conflicts_with = "runs")]
     pub(crate) without: Vec<String>,
-    /// Baselines and runs of a simulated model stand in a matrix, too
+    /// Include baselines and runs of a simulated model in a matrix
     #[arg(long)]
     pub(crate) with_baselines: bool,
     /// How failures are grouped
@@ -45,7 +45,7 @@ pub(crate) struct Whose {
     pub(crate) scope: FailuresScope,
 }
 
-/// The request that runs, reference and τ make.
+/// The request for a comparison of runs, with their reference and τ.
 pub(super) fn compared(
     workbench: &Workbench,
     runs: &[String],
@@ -59,7 +59,7 @@ pub(super) fn compared(
     members::request(workbench, runs, reference, Pairs::Reference, tau)
 }
 
-/// Which of the members is compared with the reference: the one that is named, or the only other.
+/// The member that is compared with the reference: the named one, or the only other one.
 pub(super) fn other(
     workbench: &Workbench,
     of: &CompareRequest,
@@ -80,48 +80,48 @@ pub(super) fn other(
     place.map(|place| place as u32).ok_or_else(|| {
         ApiError::new(
             "export.paired",
-            format!("\"{named}\" is none of the runs that are compared with the reference"),
+            format!("\"{named}\" is not one of the runs that are compared with the reference"),
         )
         .hint("Name it among the runs, too, and another one as the reference")
     })
 }
 
-/// The failures that runs and options ask for.
+/// The request for failures of these runs.
 pub(super) fn failures(
     workbench: &Workbench,
     runs: &[String],
-    whose: &Whose,
+    selection: &SelectionArgs,
 ) -> Result<FailuresRequest, ApiError> {
     Ok(FailuresRequest {
         members: find_members(workbench, runs)?,
-        group: match whose.by {
+        group: match selection.by {
             GroupWord::Run => FailureGrouping::Member,
             GroupWord::Harness => FailureGrouping::Harness,
             GroupWord::Turn => FailureGrouping::Turn,
             GroupWord::Attempt => FailureGrouping::Attempt,
         },
-        scope: match whose.scope {
+        scope: match selection.scope {
             FailuresScope::Attempts => FailureScope::Attempts,
             FailuresScope::Turns => FailureScope::Turns,
             FailuresScope::First => FailureScope::First,
         },
-        benchmark: whose.benchmark.clone(),
+        benchmark: selection.benchmark.clone(),
     })
 }
 
-/// The matrix that runs (or groups of them) and options ask for.
+/// The request for a matrix of these runs or groups.
 pub(super) fn matrix(
     workbench: &Workbench,
     runs: &[String],
-    whose: &Whose,
+    selection: &SelectionArgs,
 ) -> Result<MatrixRequest, ApiError> {
     let runs = workbench.runs_of(&find_members(workbench, runs)?)?;
-    let without = whose.without.iter().map(|run| find_run(workbench, run).map(|row| row.id));
+    let without = selection.without.iter().map(|run| find_run(workbench, run).map(|row| row.id));
     Ok(MatrixRequest {
-        benchmark: whose.benchmark.clone(),
+        benchmark: selection.benchmark.clone(),
         runs,
         without: without.collect::<Result<_, _>>()?,
-        with_baselines: whose.with_baselines,
-        tau: whose.tau,
+        with_baselines: selection.with_baselines,
+        tau: selection.tau,
     })
 }
