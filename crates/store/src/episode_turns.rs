@@ -1,8 +1,8 @@
-//! What was tried at each turn of an episode, in one row: verdicts of all attempts, tests passed and run at the last, and
-//! what the turns used, as far as it is known.
+//! The attempts at the turns of an episode in one row: all verdicts, tests passed and run at the last attempt, and
+//! what the turns used, if known. The table is `play`.
 //!
-//! Comparing runs asks for all turns of hundreds of episodes at once. Here that is one short row an episode, and turns
-//! and attempts (with their messages) are not touched.
+//! A comparison of runs reads all turns of hundreds of episodes at once. This table has one short row per episode, so the
+//! comparison does not read turns and attempts with their messages.
 
 use crate::schema::Migration;
 use crate::values::{end_reason, json, no_word};
@@ -37,7 +37,7 @@ INSERT INTO play (episode, turns, agent_seconds)
     },
     Migration {
         version: 5,
-        sql: "
+        sql: /* words: ok (a released step is never edited) */ "
 -- Over the turns of which every attempt says it: the sum, and how many turns these are. Where the source gives it for the
 -- whole episode: that, and every turn that was reached.
 ALTER TABLE play ADD COLUMN cost REAL NOT NULL DEFAULT 0;
@@ -92,19 +92,19 @@ UPDATE play SET steps_survived = NULL WHERE steps_turns = 0;
     },
 ];
 
-/// A number over those turns of an episode of which it is known.
+/// A sum over the turns of an episode for which the number is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct KnownSum {
-    /// Their sum.
+    /// The sum.
     pub sum: f64,
-    /// How many turns these are.
+    /// How many turns it includes.
     pub turns: u32,
 }
 
-/// What an episode used, as far as it is known.
+/// What an episode used, if known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Used {
-    /// US dollars. An attempt that asked no model needs no price.
+    /// US dollars. An attempt without a model request costs nothing.
     pub cost: KnownSum,
     /// Input and output tokens.
     pub tokens: KnownSum,
@@ -112,25 +112,26 @@ pub struct Used {
     pub tool_calls: KnownSum,
     /// Steps of the agent: calls of its model.
     pub steps: KnownSum,
-    /// Steps of the turns before the first that was not passed; `None` = those of some attempt are not known, or the source
-    /// says none of this episode.
+    /// Steps of the turns before the first one that was not passed; `None` = the steps of some attempt are unknown, or the
+    /// source records none for this episode.
     pub steps_survived: Option<u32>,
-    /// Seconds in which the agent worked.
+    /// Seconds that the agent took.
     pub seconds: KnownSum,
 }
 
 impl KnownSum {
-    /// A turn is known if each of its attempts is.
-    fn add(&mut self, turn: &Turn, of: impl Fn(&Attempt) -> Option<f64>) {
-        let known: Option<Vec<f64>> = turn.attempts.iter().map(|a| of(a).filter(|n| n.is_finite())).collect();
+    /// Adds a turn, if the number is known for each of its attempts.
+    fn add(&mut self, turn: &Turn, number: impl Fn(&Attempt) -> Option<f64>) {
+        let known: Option<Vec<f64>> =
+            turn.attempts.iter().map(|a| number(a).filter(|n| n.is_finite())).collect();
         if let Some(known) = known.filter(|known| !known.is_empty()) {
             self.sum += known.iter().sum::<f64>();
             self.turns += 1;
         }
     }
 
-    /// What the source says of the whole episode holds for every turn that was reached.
-    fn given(&mut self, sum: Option<f64>, turns: u32) {
+    /// Replaces the sum by that of the source for the whole episode, which includes every reached turn.
+    fn replace(&mut self, sum: Option<f64>, turns: u32) {
         if let Some(sum) = sum.filter(|n| n.is_finite()) {
             *self = Self { sum, turns };
         }
@@ -153,33 +154,33 @@ impl Used {
             used.steps.add(turn, |attempt| attempt.steps.map(f64::from));
             used.seconds.add(turn, |attempt| attempt.timing.agent_seconds);
         }
-        // An episode that survived no turn took no step on one: that says something only where its steps are known at all.
+        // An episode without a passed turn has 0 such steps, which is known only if its steps are known.
         used.steps_survived = steps_survived(episode).filter(|_| used.steps.turns > 0);
-        used.cost.given(episode.cost_usd, reached);
-        used.tokens.given(episode.tokens.and_then(tokens), reached);
-        used.seconds.given(episode.timing.agent_seconds, reached);
+        used.cost.replace(episode.cost_usd, reached);
+        used.tokens.replace(episode.tokens.and_then(tokens), reached);
+        used.seconds.replace(episode.timing.agent_seconds, reached);
         used
     }
 
-    /// The cost of the whole episode: known only if that of every turn is.
+    /// The cost of the whole episode. It is known only if the cost of every turn is.
     pub(crate) fn whole_cost(&self, reached: u32) -> Option<f64> {
         (reached > 0 && self.cost.turns == reached).then_some(self.cost.sum)
     }
 }
 
-/// The agent's steps at the turns that count for stamina, over all their attempts.
+/// The steps of the agent at the turns that count for stamina, over all their attempts.
 fn steps_survived(episode: &Episode) -> Option<u32> {
     let survived = episode.stamina();
     let turns = episode.turns.iter().filter(|turn| turn.number <= survived);
     turns.flat_map(|turn| &turn.attempts).try_fold(0_u32, |sum, a| Some(sum.saturating_add(a.steps?)))
 }
 
-/// What was tried at each turn of an episode.
+/// The attempts at the turns of an episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeTurns {
     /// The episode.
     pub episode: EpisodeId,
-    /// Seconds in which the agent worked: of the episode, else summed over the attempts of which they are known.
+    /// Seconds that the agent took: of the episode, else summed over the attempts for which they are known.
     pub agent_seconds: Option<f64>,
     /// What it used.
     pub used: Used,
@@ -187,7 +188,7 @@ pub struct EpisodeTurns {
     pub turns: Vec<PlayedTurn>,
 }
 
-/// What was tried at a turn.
+/// The attempts at one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlayedTurn {
     /// From 1.
@@ -196,7 +197,7 @@ pub struct PlayedTurn {
     pub passed: Option<u32>,
     /// Tests run at the final attempt.
     pub total: Option<u32>,
-    /// Every attempt: its verdict, and why it ended.
+    /// The verdict of every attempt, and why it ended.
     pub attempts: Vec<(Verdict, Option<EndReason>)>,
 }
 
@@ -215,7 +216,7 @@ impl PlayedTurn {
     }
 }
 
-/// A turn as the column has it. No word in it needs an escape.
+/// A turn in the column. No word in it needs an escape.
 type Row<T> = (u32, Option<u32>, Option<u32>, Vec<T>);
 
 const VERDICTS: [Verdict; 5] =
@@ -232,7 +233,7 @@ fn attempt(text: &str) -> Result<(Verdict, Option<EndReason>)> {
     Ok((verdict, reason.map(end_reason).transpose()?))
 }
 
-/// Writes what was tried in an episode.
+/// Writes the row of an episode.
 pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result<()> {
     let rows: Vec<Row<String>> = episode
         .turns
@@ -276,7 +277,7 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
 }
 
 impl Store {
-    /// What was tried in each episode of a run, in the order of [`Store::episodes`].
+    /// The attempts at the turns of each episode of a run, in the order of [`Store::episodes`].
     pub fn episode_turns(&self, run: RunId) -> Result<Vec<EpisodeTurns>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
@@ -319,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verdict_and_reason_round_trips_and_the_migration_uses_the_same_letters() {
+    fn every_verdict_and_reason_round_trips() {
         for verdict in VERDICTS {
             assert_eq!(attempt(letter(verdict)).unwrap(), (verdict, None));
             for reason in EndReason::ALL {
