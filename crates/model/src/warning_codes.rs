@@ -20,6 +20,7 @@ pub enum Severity {
 /// Codes of notes.
 const NOTES: &[&str] = &[
     "cases.not_described",
+    "episode.resumed",
     "evocode.not_in_index",
     "evocode.task_name",
     "evocode.unknown_model",

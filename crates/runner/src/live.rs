@@ -34,6 +34,9 @@ pub struct LiveRun {
     pub turns: u32,
     /// Most attempts a turn.
     pub attempt_limit: u32,
+    /// Whether an attempt in flight cannot be retried: of tasks whose containers are not kept before each step.
+    #[serde(default)]
+    pub lacks_snapshots: bool,
     /// Spent so far.
     pub spent: gateway::Spent,
     /// Budgets.
@@ -306,6 +309,7 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
         started_at: run.started_at,
         seconds,
         attempt_limit: run.settings.attempt_limit,
+        lacks_snapshots: run.settings.tasks.is_some() && !run.settings.restore_before_try,
         spent: run.spent,
         budgets: run.settings.budgets,
         price: run.settings.price,

@@ -27,7 +27,7 @@ use crate::secrets::Scrub;
 
 pub(crate) use self::text::{head_and_tail, one_line};
 pub(crate) use self::trajectory::{
-    AttemptFiles, AttemptRecord, End, Exception, Trajectory, TurnFiles, TurnRecord,
+    AttemptFiles, AttemptRecord, End, Exception, Resumed, ResumedFrom, Trajectory, TurnFiles, TurnRecord,
 };
 
 /// The version of the layout.

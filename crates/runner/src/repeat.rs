@@ -11,10 +11,11 @@ use crate::attempt::{Attempt, Dropped, Fault, Played};
 use crate::engine;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
-use crate::play::{Ending, Link};
+use crate::play::{Ending, Link, Play};
 use crate::record::{AttemptFiles, AttemptRecord};
 use crate::scenarios::TurnData;
-use crate::state::Journal;
+use crate::state::{Journal, Planned};
+use crate::status::Status;
 use crate::verdict::{self, AgentEnd};
 use crate::{RunError, clock};
 
@@ -48,6 +49,34 @@ pub(crate) fn with_words(why: String, said: Option<String>, title: &str) -> Stri
     }
 }
 
+/// Whatever was wished before an attempt begins is fulfilled by that it does.
+pub(crate) fn fulfil_wishes(play: &Play, planned: &Planned, status: &Status) {
+    let wished = play.wishes.borrow().retry.get(&planned.name).copied().unwrap_or(0);
+    if wished > status.retries() {
+        status.set_retries(wished);
+    }
+}
+
+/// Stops the attempt in flight when somebody wishes that it is retried; never ends.
+pub(crate) async fn retry_wished(
+    play: &Play,
+    planned: &Planned,
+    status: &Status,
+    stop: &CancellationToken,
+) -> std::convert::Infallible {
+    let mut wishes = play.wishes.clone();
+    loop {
+        let wished = wishes.borrow_and_update().retry.get(&planned.name).copied().unwrap_or(0);
+        if wished > status.retries() {
+            status.set_retries(wished);
+            stop.cancel();
+        }
+        if wishes.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 impl Episode<'_> {
     /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
     pub(crate) async fn attempt(
@@ -62,14 +91,14 @@ impl Episode<'_> {
             if !self.waits_out_a_pause().await {
                 return Ok(None);
             }
-            self.fulfil_wishes();
+            fulfil_wishes(self.play, self.planned, &self.status);
             let stop = self.play.stop.child_token();
             let link = self.play.link().await;
             let what = self.attempt_of(data, attempt, &link, &stop, repeats);
             let played = tokio::select! {
                 played = what.play() => played,
                 // The attempt ends by itself once it is stopped; this only stops it.
-                never = self.retry_wished(&stop) => match never {},
+                never = retry_wished(self.play, self.planned, &self.status, &stop) => match never {},
             };
             let Dropped { fault, left } = match played {
                 Ok(played) => {
@@ -146,7 +175,7 @@ impl Episode<'_> {
                 () = tokio::time::sleep(wait) => wait *= 2,
                 // The run stops, or somebody wishes that it is retried now.
                 () = now.cancelled() => {}
-                never = self.retry_wished(&now) => match never {},
+                never = retry_wished(self.play, self.planned, &self.status, &now) => match never {},
             }
         }
     }
@@ -187,29 +216,6 @@ impl Episode<'_> {
         Ok(())
     }
 
-    /// Whatever was wished before an attempt begins is fulfilled by that it does.
-    fn fulfil_wishes(&self) {
-        let wished = self.play.wishes.borrow().retry.get(&self.planned.name).copied().unwrap_or(0);
-        if wished > self.status.retries() {
-            self.status.set_retries(wished);
-        }
-    }
-
-    /// Stops the attempt when somebody wishes that it is retried; never ends.
-    async fn retry_wished(&self, stop: &CancellationToken) -> std::convert::Infallible {
-        let mut wishes = self.play.wishes.clone();
-        loop {
-            let wished = wishes.borrow_and_update().retry.get(&self.planned.name).copied().unwrap_or(0);
-            if wished > self.status.retries() {
-                self.status.set_retries(wished);
-                stop.cancel();
-            }
-            if wishes.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
-    }
-
     /// What is recorded of an attempt that something outside ended, as often as it was tried, before its agent had done anything.
     fn unplayed(&self, attempt: u32, end: AgentEnd, repeats: u32) -> Played {
         let now = clock::now();
@@ -236,6 +242,7 @@ impl Episode<'_> {
             harness_tokens: None,
             repeats,
             session_restarted: false,
+            resumed: false,
             reward: None,
             rewards: None,
             left_out: Vec::new(),

@@ -99,6 +99,7 @@ impl Attempt<'_> {
             harness_tokens,
             repeats: self.repeats,
             session_restarted: restarts,
+            resumed: false,
             reward: None,
             rewards: None,
             left_out: Vec::new(),

@@ -48,6 +48,7 @@ impl Trial<'_> {
     }
 
     async fn reference(&mut self, step: &StepFile) -> Result<(), Broken> {
+        self.is_as_kept = false;
         self.empty().await?;
         self.set_up(step).await?;
         let Some(folder) = self.task.solution(self.tree(), step) else {

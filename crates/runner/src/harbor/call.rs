@@ -154,7 +154,7 @@ impl Trial<'_> {
                 call,
                 attempt,
                 &self.known,
-                &self.play.stop,
+                &self.stop,
                 &self.status,
             );
             match called.await {
@@ -192,7 +192,7 @@ impl Trial<'_> {
     }
 
     /// What ends a step whose agent was ended by something outside. The container is not what it was before, so the trial ends;
-    /// a resume retries it from its first step.
+    /// a resume continues it from its last snapshot, or from its first step.
     fn fault(&self, fault: Fault, is_first: bool) -> Broken {
         match fault {
             Fault::Endpoint(why) => {
@@ -273,7 +273,7 @@ impl Trial<'_> {
             seconds: PROBE,
             ..TaskCommand::default()
         };
-        let end = container.run(&probe, &self.play.stop).await?;
+        let end = container.run(&probe, &self.stop).await?;
         if end.exit.code == Some(0) || end.exit.stopped {
             return Ok(None);
         }
@@ -285,7 +285,7 @@ impl Trial<'_> {
             seconds: PROBE,
             ..TaskCommand::default()
         };
-        let has_musl = container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL);
+        let has_musl = container.run(&musl, &self.stop).await?.exit.code == Some(MUSL);
         Ok(none(&if has_musl { format!("{why}. The image has musl, and {title} needs glibc") } else { why }))
     }
 }

@@ -18,8 +18,8 @@ const HELLO: u64 = 60;
 const LOGS: [&str; 4] = ["logs", "logs/agent", "logs/verifier", "logs/artifacts"];
 
 impl Trial<'_> {
-    /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
-    pub(super) async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+    /// Builds the image and says what containers of the trial are opened from. Why there is none, if there is not.
+    pub(super) async fn prepare(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
         let link = self.play.link().await;
         let Containers::Engine(engine) = &link.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
@@ -41,7 +41,6 @@ impl Trial<'_> {
             Ok(env) => env,
             Err(why) => return Ok(Some((EndReason::Environment, exception("MissingVariable", &why)))),
         };
-        self.status.phase(Phase::Preparing, "its container starts");
         let mut limits = self.play.settings.limits;
         limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
         limits.memory =
@@ -58,9 +57,24 @@ impl Trial<'_> {
                 engine.task_with_harness(&image, harness, &limits, &self.play.stop).await?
             }
         };
-        let what = TaskContainer { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
+        let kept_by = self.play.settings.restore_before_try.then(|| self.record_path());
+        self.what = Some(TaskContainer { owner: self.owner.clone(), image, env, limits, reach, kept_by });
+        Ok(None)
+    }
+
+    /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
+    pub(super) async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        if let Some(ended) = self.prepare().await? {
+            return Ok(Some(ended));
+        }
+        self.status.phase(Phase::Preparing, "its container starts");
+        let link = self.play.link().await;
+        let (Containers::Engine(engine), Some(what)) = (&link.containers, self.what.clone()) else {
+            return Err(SandboxError::NoEngine { tried: Vec::new() });
+        };
+        let image = what.image.clone();
         let container = engine.open_task(&what).await?;
-        self.what = Some(what);
+        self.is_as_kept = true;
         let mut logs = Packed::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.

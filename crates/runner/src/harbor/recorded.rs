@@ -117,6 +117,7 @@ impl Trial<'_> {
             harness_tokens: of_harness.as_ref().map(|call| call.usage).filter(|usage| !usage.is_unknown()),
             repeats: 0,
             session_restarted: of_harness.as_ref().is_some_and(|call| call.restarts),
+            resumed: self.is_resumed,
             reward,
             rewards,
             left_out: played.left_out,

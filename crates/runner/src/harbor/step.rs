@@ -90,6 +90,7 @@ impl Trial<'_> {
     /// Plays one step. Errors are those of the engine.
     pub(super) async fn step(&mut self, step: &StepFile) -> Result<Played, SandboxError> {
         let mut played = Played::default();
+        self.is_as_kept = false;
         match self.phases(step, &mut played).await {
             Ok(()) => Ok(played),
             Err(Broken::Engine(error)) => match self.of_player(&error).await? {
@@ -104,7 +105,7 @@ impl Trial<'_> {
     /// worked in it, the engine or its room is gone, or the run is stopped.
     async fn of_player(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
         let is_refusal = matches!(error, SandboxError::Engine { is_gone: false, .. });
-        if !is_refusal || !self.was_played || self.play.stop.is_cancelled() {
+        if !is_refusal || !self.was_played || self.stop.is_cancelled() {
             return Ok(None);
         }
         let container = self.container()?;
@@ -363,7 +364,7 @@ impl Trial<'_> {
         let folder = folder.map(str::to_owned);
         let (env, user) = (env.to_vec(), user.map(str::to_owned));
         let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
-        let end = self.container()?.run(&what, &self.play.stop).await?;
+        let end = self.container()?.run(&what, &self.stop).await?;
         if end.exit.disk_full {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
@@ -396,7 +397,7 @@ impl Trial<'_> {
             }
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs_f64(pause)) => {}
-                () = self.play.stop.cancelled() => return Ok(()),
+                () = self.stop.cancelled() => return Ok(()),
             }
         }
     }

@@ -121,6 +121,7 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         harness_tokens: None,
         repeats: 0,
         session_restarted: false,
+        resumed: false,
         reward: None,
         rewards: None,
         left_out: Vec::new(),

@@ -47,6 +47,41 @@ pub(crate) struct End {
     pub(crate) finished_at: Option<String>,
     pub(crate) end_reason: Option<EndReason>,
     pub(crate) exception: Option<Exception>,
+    /// Resumes of a trial, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) resumes: Vec<Resumed>,
+}
+
+/// Where a resume continued a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Resumed {
+    /// RFC 3339.
+    pub(crate) at: String,
+    /// The last step of which an attempt was recorded; `None` = none was.
+    pub(crate) after_turn: Option<u32>,
+    /// The attempt.
+    pub(crate) after_attempt: Option<u32>,
+    /// The end reason with which it was left, or `killed`.
+    pub(crate) why: String,
+    /// What it continued from.
+    pub(crate) from: ResumedFrom,
+    /// The step that was played next.
+    pub(crate) turn: u32,
+    /// Why it did not continue from a snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) no_snapshot: Option<String>,
+    /// Whether the session of its harness continued. `None` = it had none.
+    pub(crate) session_kept: Option<bool>,
+}
+
+/// What a resume continued a trial from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ResumedFrom {
+    /// The last snapshot of its container.
+    Snapshot,
+    /// Its first step: what was recorded of it was played a second time.
+    FirstStep,
 }
 
 /// What the runner met.
@@ -134,6 +169,10 @@ pub(crate) struct AttemptRecord {
     /// The agent's session could not be resumed, and began anew at this attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) session_restarted: bool,
+    /// It began in a container that a resume opened from the snapshot before its step: processes in the background that an
+    /// earlier step had left were not in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) resumed: bool,
     /// The reward that decides, of a step of a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reward: Option<f64>,
