@@ -104,7 +104,7 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     if replaces_price(&old, change) {
         old.price = None;
     }
-    let file = scenario::config::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
+    let file = ::settings::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
     let mut new = settings::resolve(&[file], change)?;
     new.shakedown = old.shakedown;
     if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {

@@ -1,6 +1,6 @@
 //! The settings of `benchmark=HARBOR`.
 
-use scenario::config::Benchmark;
+use settings::Benchmark;
 
 use super::resolve::{Keys, whole};
 use super::{
@@ -200,7 +200,7 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
 
 #[cfg(test)]
 mod tests {
-    use scenario::config::ConfigFile;
+    use settings::ConfigFile;
 
     use crate::settings::resolve;
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use runner::settings::{RunSettings, resolve};
-use scenario::config::{ConfigFile, LeftOut};
 use serde_json::Value;
+use settings::{ConfigFile, LeftOut};
 
 use super::fields;
 use crate::Workbench;

@@ -252,7 +252,7 @@ fn every_setting_that_our_runner_writes_has_a_rule() {
     for wanted in ["limits.attempt_minutes", "limits.run.usd", "endpoint.price.output", "endpoint.key_env"] {
         assert!(keys.iter().any(|key| key == wanted), "{wanted}: {keys:?}");
     }
-    let known = scenario::config::KEYS.iter().map(scenario::config::Key::dotted);
+    let known = ::settings::keys().iter().map(::settings::Key::dotted);
     for key in keys.into_iter().chain(known) {
         let rule = rule_of(&Key::of(&key, Some("custom")));
         assert!(RULES.iter().any(|named| std::ptr::eq(named, rule)), "{key} has no rule");

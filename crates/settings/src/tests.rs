@@ -100,26 +100,26 @@ fn episodes_are_numbers_in_every_spelling() {
 
 #[test]
 fn messages_say_where_what_and_what_instead() {
-    let said = |result: Result<Config, ConfigError>| result.expect_err("it is refused").to_string();
-    let unknown = said(values(&["restful_server_gen_iterative.n_turn=3"]));
+    let refusal = |result: Result<Config, ConfigError>| result.expect_err("it is refused").to_string();
+    let unknown = refusal(values(&["restful_server_gen_iterative.n_turn=3"]));
     assert_eq!(
         unknown,
         "--values: the configuration knows no key \"restful_server_gen_iterative.n_turn\". \
          The nearest is \"restful_server_gen_iterative.n_turns\""
     );
-    assert!(said(values(&["n_turns=3"])).contains("nearest is \"restful_server_gen_iterative.n_turns\""));
-    assert!(said(values(&["benchmrk=3"])).contains("nearest is \"benchmark\""));
-    assert_eq!(said(values(&["foo=1"])), "--values: the configuration knows no key \"foo\"");
+    assert!(refusal(values(&["n_turns=3"])).contains("nearest is \"restful_server_gen_iterative.n_turns\""));
+    assert!(refusal(values(&["benchmrk=3"])).contains("nearest is \"benchmark\""));
+    assert_eq!(refusal(values(&["foo=1"])), "--values: the configuration knows no key \"foo\"");
     assert_eq!(
-        said(values(&["restful_server_gen_iterative.n_turns=0"])),
+        refusal(values(&["restful_server_gen_iterative.n_turns=0"])),
         "--values: \"restful_server_gen_iterative.n_turns\" is \"0\"; it takes a whole number from 1 to 1000"
     );
-    assert!(said(values(&["use_docker=maybe"])).contains("it takes true or false"));
-    assert!(said(values(&["agent"])).contains("no key=value"));
-    let yaml = said(resolve(&[file("benchmark: [")], &[]));
+    assert!(refusal(values(&["use_docker=maybe"])).contains("it takes true or false"));
+    assert!(refusal(values(&["agent"])).contains("no key=value"));
+    let yaml = refusal(resolve(&[file("benchmark: [")], &[]));
     assert!(yaml.starts_with("a.yaml: "), "{yaml}");
-    assert!(said(resolve(&[file("- one\n")], &[])).contains("a list"));
-    let nested = said(resolve(&[file("restful_server_gen_iterative: {n_turns: {x: 1}}\n")], &[]));
+    assert!(refusal(resolve(&[file("- one\n")], &[])).contains("a list"));
+    let nested = refusal(resolve(&[file("restful_server_gen_iterative: {n_turns: {x: 1}}\n")], &[]));
     assert!(nested.contains("knows no key \"restful_server_gen_iterative.n_turns.x\""), "{nested}");
 }
 
@@ -141,9 +141,9 @@ fn an_empty_file_says_nothing() {
 
 /// A known key with a value that it takes.
 fn any_pair() -> impl Strategy<Value = (String, Value)> {
-    (0..KEYS.len()).prop_flat_map(|index| {
-        let known = KEYS[index];
-        let value = match known.takes {
+    (0..keys().len()).prop_flat_map(|index| {
+        let known = keys()[index];
+        let value = match known.takes() {
             Takes::Truth => any::<bool>().prop_map(Value::from).boxed(),
             Takes::Integer(low, high) => (low..=high).prop_map(Value::from).boxed(),
             Takes::Word(words) => prop::sample::select(words).prop_map(Value::from).boxed(),
@@ -154,7 +154,7 @@ fn any_pair() -> impl Strategy<Value = (String, Value)> {
                 .prop_map(Value::from)
                 .boxed(),
             Takes::Numbers => prop::collection::vec(0_u64..=1000, 1..5).prop_map(Value::from).boxed(),
-            Takes::Amount(low, high) => (low as f64..=high as f64).prop_map(Value::from).boxed(),
+            Takes::Amount(low, high) => (low..=high).prop_map(Value::from).boxed(),
             Takes::Words => {
                 prop::collection::vec("[a-z][a-z ]{0,8}[a-z]", 1..5).prop_map(Value::from).boxed()
             }
@@ -205,7 +205,7 @@ proptest! {
     #[test]
     fn what_an_unknown_key_is_near_to_is_known(key in "[a-z_]{1,30}(\\.[a-z_]{1,30})?") {
         if let Err(ConfigError::UnknownKey { nearest: Some(nearest), .. }) = values(&[&format!("{key}=1")]) {
-            prop_assert!(KEYS.iter().any(|known| known.dotted() == nearest));
+            prop_assert!(keys().iter().any(|known| known.dotted() == nearest));
         }
     }
 
@@ -263,11 +263,11 @@ fn a_file_from_elsewhere_is_read_as_far_as_it_is_understood() {
         .to_owned();
     let (config, left_out) = read(&ConfigFile { name: "config.yaml".to_owned(), text }).unwrap();
     assert_eq!(config.generation.n_turns, 7);
-    let mut told: Vec<(&str, bool)> =
+    let mut reported: Vec<(&str, bool)> =
         left_out.iter().map(|left| (left.key.as_str(), left.is_unknown)).collect();
-    told.sort_unstable();
+    reported.sort_unstable();
     assert_eq!(
-        told,
+        reported,
         [("log_level", true), ("restful_server_gen_iterative.max_fields", true), ("use_docker", false)]
     );
     assert!(left_out.iter().any(|left| left.why == "\"use_docker\" is \"perhaps\"; it takes true or false"));
@@ -289,7 +289,7 @@ fn nothing_of_a_file_that_is_no_settings_file_is_quoted() {
         let lenient = read(&file(text)).expect_err(text).to_string();
         assert!(lenient.starts_with("a.yaml") && !lenient.contains("hunter2"), "{lenient}");
     }
-    // A file of ours says which of its keys are unknown.
+    // A file with a setting says which of its keys are unknown.
     let (_, left_out) = read(&file("benchmark: RESTFUL_SERVER_GEN\nmine: 1\n")).expect("it is one");
     assert_eq!(left_out[0].key, "mine");
 }

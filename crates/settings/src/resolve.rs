@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::keys::{FREE_SECTIONS, KEYS, Key, MODEL};
-use super::{Benchmark, Config, ConfigError, Generation};
+use super::{Benchmark, ConfigError, Generation, Key, MODEL, is_free_section, keys, yaml};
 
 /// Deepest nesting of a file; the keys need two.
 const DEEPEST: usize = 8;
@@ -13,6 +12,17 @@ const DEEPEST: usize = 8;
 const MOST_KEYS: usize = 1000;
 /// Longest key, in bytes, with the sections that it stands in; a long section is repeated by each of its keys.
 const LONGEST_KEY: usize = 1000;
+
+/// A whole configuration.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// What decides about the bytes of a pack.
+    pub generation: Generation,
+    /// Where the pack goes, if it says so (`output_dir`).
+    pub output_dir: Option<String>,
+    /// Every key that was given and not taken back, with its last value.
+    pub given: BTreeMap<String, Value>,
+}
 
 /// A YAML file that was read.
 #[derive(Debug, Clone)]
@@ -30,8 +40,17 @@ pub struct LeftOut {
     pub key: String,
     /// Why it cannot be taken, in a sentence that names it.
     pub why: String,
-    /// It is no key of ours at all, rather than one with a value that cannot be taken.
+    /// It is not a key of Stamina Lab at all, rather than one with a value that cannot be taken.
     pub is_unknown: bool,
+}
+
+impl Config {
+    /// Takes a key and all below it away. False if there was none.
+    pub fn leave_out(&mut self, key: &str) -> bool {
+        let (before, within) = (self.given.len(), format!("{key}."));
+        self.given.retain(|other, _| other != key && !other.starts_with(&within));
+        self.given.len() < before
+    }
 }
 
 /// Files in order, then `key=value`s in order.
@@ -76,14 +95,11 @@ fn of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
     let (key, value) = (key.trim(), value.trim());
     let value = match unquoted(value) {
         ("null" | "None" | "~" | "", false) => Value::Null,
-        (text, false) if is_flow(text) => {
-            serde_saphyr::from_str_with_options(text, crate::pack::yaml::options()).map_err(
-                |error: serde_saphyr::Error| ConfigError::Yaml {
-                    place: format!("--values {}", short(key)),
-                    what: error.without_snippet().to_string(),
-                },
-            )?
-        }
+        (text, false) if is_flow(text) => serde_saphyr::from_str_with_options(text, yaml::options())
+            .map_err(|error: serde_saphyr::Error| ConfigError::Yaml {
+                place: format!("--values {}", short(key)),
+                what: error.without_snippet().to_string(),
+            })?,
         (text, _) => Value::String(text.to_owned()),
     };
     let mut keys = Vec::new();
@@ -113,7 +129,7 @@ fn put(
     if value.is_null() {
         let within = format!("{key}.");
         let is_section =
-            FREE_SECTIONS.contains(&key) || KEYS.iter().any(|known| known.dotted().starts_with(&within));
+            is_free_section(key) || keys().iter().any(|known| known.dotted().starts_with(&within));
         if is_section {
             given.retain(|other, _| !other.starts_with(&within));
             return Ok(());
@@ -134,10 +150,10 @@ fn put(
     }
     let value = match known(key, place)? {
         None => value.clone(),
-        Some(known) => known.takes.take(value).ok_or_else(|| ConfigError::Value {
+        Some(known) => known.takes().take(value).ok_or_else(|| ConfigError::Value {
             key: known.dotted(),
             given: shown(value),
-            wanted: known.takes.words(),
+            wanted: known.takes().words(),
             place: place.to_owned(),
         })?,
     };
@@ -147,11 +163,11 @@ fn put(
 
 /// The key in the table; nothing for one in a free section.
 fn known(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
-    if let Some(known) = KEYS.iter().find(|known| known.dotted() == key) {
+    if let Some(known) = keys().iter().find(|known| known.dotted() == key) {
         return Ok(Some(known));
     }
     if let Some((section, rest)) = key.split_once('.')
-        && FREE_SECTIONS.contains(&section)
+        && is_free_section(section)
         && rest.split('.').all(|part| !part.is_empty())
     {
         return Ok(None);
@@ -189,7 +205,7 @@ fn finish(given: BTreeMap<String, Value>) -> Config {
         (generation.n_turns, generation.num_changes_per_turn) = (1, 0);
     }
     if benchmark == Benchmark::Harbor {
-        // Nothing is generated: what is played is told by the tasks.
+        // Nothing is generated: the tasks say what is played.
         generation =
             Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
     }
@@ -204,7 +220,7 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Vec::new());
     }
-    let value: Value = serde_saphyr::from_str_with_options(text, crate::pack::yaml::options())
+    let value: Value = serde_saphyr::from_str_with_options(text, yaml::options())
         .map_err(|error: serde_saphyr::Error| wrong(error.without_snippet().to_string()))?;
     let mut keys = Vec::new();
     match value {
@@ -269,7 +285,8 @@ fn unquoted(text: &str) -> (&str, bool) {
 fn nearest(key: &str) -> Option<String> {
     let key: String = key.to_lowercase().chars().take(100).collect();
     let last = key.rsplit('.').next().unwrap_or(&key).to_owned();
-    KEYS.iter()
+    keys()
+        .iter()
         .map(|known| {
             let whole = distance(&key, &known.dotted());
             let by_last = distance(&last, known.name) + usize::from(key.contains('.')) * 2;

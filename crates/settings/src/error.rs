@@ -40,6 +40,7 @@ pub enum ConfigError {
         what: String,
     },
     /// A file that has keys, none of which is a setting. Nothing of it is quoted: it may be any file of this machine.
+    // words: ok, the error is older than the word list.
     #[error("{place} is no settings file: none of its keys is a setting")]
     NoSettings {
         /// The file.
