@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use runner::Event;
 use workbench::api::ApiError;
 
-use crate::print::note;
+use crate::print::{escaped_json, note};
 use crate::run_lines::RunLines;
 
 /// Hands messages to the thread that writes them. Dropped without [`EventWriter::finish`], what still waits is lost.
@@ -106,7 +106,8 @@ fn write_json(messages: &Receiver<Message>, on_closed: impl FnOnce()) -> std::io
     let mut out = std::io::stdout().lock();
     let mut write = |message| match message {
         Message::Event(event) => {
-            let line = format!("{}\n", serde_json::to_string(&event).unwrap_or_default());
+            // Names in events may be those of somebody else's folder.
+            let line = format!("{}\n", escaped_json(&serde_json::to_string(&event).unwrap_or_default()));
             out.write_all(line.as_bytes()).and_then(|()| out.flush())
         }
         Message::Line(line) => {
