@@ -20,7 +20,7 @@ use crate::table;
 pub(crate) fn send_request(folder: &Path, action: &RunAction, as_json: bool) -> Result<ExitCode, ApiError> {
     let folder = absolute(folder)?;
     let run = live::read(&folder).map_err(runs::run_error)?;
-    runs::wish(&folder, &run, action)?;
+    runs::send_control_request(&folder, &run, action)?;
     let answer = match action {
         RunAction::Pause => "pausing: running attempts end, no new ones begin",
         RunAction::Continue => "the run continues",

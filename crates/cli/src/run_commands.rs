@@ -275,7 +275,7 @@ where
 /// The number of episodes of a finished run that a resume continues.
 fn resumable_episodes(folder: &Path) -> usize {
     let ends = |run: live::LiveRun| run.episodes.into_iter().filter_map(|episode| episode.end_reason);
-    live::read(folder).map_or(0, |run| ends(run).filter(|reason| live::is_played_on(*reason)).count())
+    live::read(folder).map_or(0, |run| ends(run).filter(|reason| live::is_resumable(*reason)).count())
 }
 
 /// Asks the run of this process to stop. A run that has not begun exits at once.
@@ -285,7 +285,7 @@ fn stop(folder: &Path, begun: &AtomicBool) {
     }
     let requested = live::read(folder)
         .map_err(runs::run_error)
-        .and_then(|run| runs::wish(folder, &run, &RunAction::Stop));
+        .and_then(|run| runs::send_control_request(folder, &run, &RunAction::Stop));
     if let Err(error) = requested {
         crate::report(&error);
     }

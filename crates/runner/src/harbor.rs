@@ -9,13 +9,13 @@
 //! its own container.
 
 mod alone;
+mod archives;
 mod background;
 mod call;
 mod feedback;
 mod file;
 mod kept;
 mod open;
-mod pack;
 mod player;
 mod recipe;
 mod recorded;
@@ -30,7 +30,7 @@ use std::path::Path;
 pub(crate) use self::player::{find as player, is_player};
 pub use self::recipe::Recipe;
 pub(crate) use self::task::Tasks;
-pub(crate) use self::trial::play;
+pub(crate) use self::trial::context;
 use crate::RunError;
 use crate::settings::RunSettings;
 

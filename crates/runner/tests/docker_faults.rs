@@ -380,7 +380,7 @@ async fn judged_within(
             runner::live::read(folder).map_or(0, |run| run.endpoint.map_or(0, |counts| counts.retried));
         if retried > 0 && must == Judged::Endpoint {
             // The other retries would be no different.
-            runner::control::change(folder, |wish| wish.stop = true).unwrap();
+            runner::control::change(folder, |control_request| control_request.stop = true).unwrap();
             assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped, "{agent} {what:?}");
             return (Judged::Endpoint, before());
         }

@@ -105,8 +105,8 @@ async fn a_stop_between_steps_by_themselves_ends_no_trial() {
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
-            let wish = runner::control::Wish { stop: true, ..Default::default() };
-            runner::control::write(&at, &wish).unwrap();
+            let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+            runner::control::write(&at, &control_request).unwrap();
         }
     });
     let settings = settings(&folder, &tasks, &["harbor.protocol=sr", "attempt_limit=2", "agent=NOP"]);
@@ -122,8 +122,8 @@ fn stop_after(folder: &Path, turn: u32) -> OnEvent {
     let at = folder.to_owned();
     Arc::new(move |event| {
         if matches!(event, Event::Attempt { turn: played, .. } if *played == turn) {
-            let wish = runner::control::Wish { stop: true, ..Default::default() };
-            runner::control::write(&at, &wish).unwrap();
+            let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+            runner::control::write(&at, &control_request).unwrap();
         }
     })
 }
@@ -244,8 +244,10 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_where_somebody_wishes
         }
     };
     wait_for("phase", "agent".into()).await;
-    runner::control::change(&folder, |wish| *wish.retry.entry("scenario_0".to_owned()).or_default() += 1)
-        .unwrap();
+    runner::control::change(&folder, |control_request| {
+        *control_request.retry.entry("scenario_0".to_owned()).or_default() += 1
+    })
+    .unwrap();
     wait_for("retries", 1.into()).await;
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
     let episode = episodes(&folder).remove(0);

@@ -25,7 +25,7 @@ mod live;
 mod matrix;
 mod memory;
 mod packs;
-mod policy;
+mod censoring_policy;
 mod published;
 mod reruns;
 mod rounds;

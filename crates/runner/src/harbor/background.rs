@@ -21,7 +21,7 @@ impl Trial<'_> {
     /// Ends whatever still runs in the container, where the settings ask for it: what an agent has left in the background
     /// cannot write what the verifier is about to. What the image starts begins anew, and is waited for.
     pub(super) async fn end_processes(&mut self) -> Result<(), Broken> {
-        let background = self.play.settings.tasks.as_ref().map(|tasks| tasks.background);
+        let background = self.context.settings.tasks.as_ref().map(|tasks| tasks.background);
         if background != Some(TaskBackground::End) || self.stop.is_cancelled() {
             return Ok(());
         }
@@ -93,8 +93,8 @@ impl Trial<'_> {
         if let Some(container) = self.container.take() {
             container.close().await?;
         }
-        let link = self.play.link().await;
-        let (Containers::Engine(engine), Some(what)) = (&link.containers, &self.what) else {
+        let connections = self.context.connections().await;
+        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.what) else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         match engine.open_task(what).await {

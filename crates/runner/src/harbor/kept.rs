@@ -12,9 +12,9 @@ use model::{EndReason, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::trial::is_tried_again;
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::record::Trajectory;
-use crate::state::Known;
+use crate::state::SessionState;
 use crate::{RunError, copy};
 
 /// Why a trial without a record is retried from its first step.
@@ -30,7 +30,7 @@ pub(super) struct Kept {
     pub(super) step: u32,
     /// What the engine knows the snapshot by.
     pub(super) image_id: String,
-    pub(super) known: Known,
+    pub(super) known: SessionState,
     pub(super) was_played: bool,
     pub(super) was_verified: bool,
     pub(super) references_failed: BTreeMap<String, i64>,
@@ -68,7 +68,7 @@ impl Record {
 
     /// Replaces the record. Blocks.
     pub(super) fn write(&self, path: &Path) -> Result<(), RunError> {
-        disk::write_json(path, self, Keep::Durably)
+        disk::write_json(path, self, Durability::Synced)
     }
 
     /// Removes the record: its snapshots are nobody's from then on. Blocks.
@@ -182,7 +182,7 @@ mod tests {
         Kept {
             step,
             image_id: format!("sha256:{step}"),
-            known: Known::default(),
+            known: SessionState::default(),
             was_played: step > 1,
             was_verified: step > 1,
             references_failed: BTreeMap::new(),

@@ -90,7 +90,7 @@ impl Trial<'_> {
         let others = agent_seconds.unwrap_or(0.0) + test_seconds.unwrap_or(0.0);
         let exception = played
             .raised
-            .map(|(_, raised)| Exception { message: self.play.scrub.text(&raised.message), ..raised });
+            .map(|(_, raised)| Exception { message: self.context.scrub.text(&raised.message), ..raised });
         Ok(AttemptRecord {
             attempt,
             verdict,

@@ -23,15 +23,15 @@ pub(super) struct Before {
 impl Trial<'_> {
     /// Where the record of its snapshots lies.
     pub(super) fn record_path(&self) -> PathBuf {
-        Record::path(&self.play.place.state(&self.planned.name))
+        Record::path(&self.context.paths.state(&self.planned.name))
     }
 
     /// What the settings say of its steps.
     pub(super) fn rules(&self) -> Rules {
         Rules {
             turns: self.planned.turns,
-            attempts: self.play.settings.attempt_limit.max(1),
-            fail_stop: self.play.settings.fail_stop,
+            attempts: self.context.settings.attempt_limit.max(1),
+            fail_stop: self.context.settings.fail_stop,
             plays_alone: self.plays_alone(),
         }
     }
@@ -43,7 +43,7 @@ impl Trial<'_> {
 
     /// Keeps the container as it is before a step, where each attempt begins from there.
     pub(super) async fn keep(&self, step: u32) -> Result<Option<Before>, SandboxError> {
-        if !self.play.settings.restore_before_try {
+        if !self.context.settings.restore_before_try {
             return Ok(None);
         }
         self.status.phase(Phase::Preparing, "its container is kept");
@@ -75,8 +75,8 @@ impl Trial<'_> {
     /// snapshot is not there any more, or is not this folder's.
     pub(super) async fn reopen(&mut self, kept: Kept) -> Result<Option<Reopened>, SandboxError> {
         let image = self.snapshot_name(kept.step);
-        let link = self.play.link().await;
-        let Containers::Engine(engine) = &link.containers else {
+        let connections = self.context.connections().await;
+        let Containers::Engine(engine) = &connections.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let found = engine.kept_snapshot(&image, &self.owner, &self.record_path()).await?;
@@ -104,8 +104,8 @@ impl Trial<'_> {
         if let Some(container) = self.container.take() {
             container.close().await?;
         }
-        let link = self.play.link().await;
-        let (Containers::Engine(engine), Some(what)) = (&link.containers, &self.what) else {
+        let connections = self.context.connections().await;
+        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.what) else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let what = TaskContainer { image: before.image.clone(), ..what.clone() };
@@ -121,11 +121,11 @@ impl Trial<'_> {
     /// Takes away what the trial has in the engine beside its container: all of it, or all but the snapshot that a resume continues
     /// from.
     pub(super) async fn forget(&self, is_resumable: bool) {
-        let link = self.play.link().await;
-        if let Err(error) = link.containers.release(&self.owner).await {
+        let connections = self.context.connections().await;
+        if let Err(error) = connections.containers.release(&self.owner).await {
             tracing::warn!(%error, "the way of a task to the gateway could not be removed");
         }
-        if !is_resumable && self.play.settings.restore_before_try {
+        if !is_resumable && self.context.settings.restore_before_try {
             self.forget_snapshots().await;
         }
     }
@@ -136,8 +136,8 @@ impl Trial<'_> {
         if let Err(error) = blocking(move || Record::remove(&path)).await {
             tracing::warn!("the record of the snapshots of a task could not be removed: {error}");
         }
-        let link = self.play.link().await;
-        if let Containers::Engine(engine) = &link.containers
+        let connections = self.context.connections().await;
+        if let Containers::Engine(engine) = &connections.containers
             && let Err(error) = engine.remove_snapshots(&self.owner).await
         {
             tracing::warn!(%error, "the snapshots of a task could not be removed");

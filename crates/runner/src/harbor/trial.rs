@@ -19,17 +19,17 @@ use super::snapshot::{Before, Reopened};
 use super::step::Played;
 use super::task::{Task, Tasks};
 use crate::agent::blocking;
+use crate::agent_end::{budget_spent, exception};
 use crate::episode::EpisodeEnd;
 use crate::folders::Folders;
-use crate::live::{Phase, is_played_on};
-use crate::play::{Ending, Play};
+use crate::live::{Phase, is_resumable};
 use crate::record::{
     AttemptRecord, End, EpisodeFolder, Exception, Resumed, ResumedFrom, TaskFiles, Trajectory, TurnRecord,
 };
 use crate::reopen::{self, keep_score};
-use crate::state::{Known, Planned};
+use crate::run_context::{Ending, RunContext};
+use crate::state::{Planned, SessionState};
 use crate::status::Status;
-use crate::verdict::{budget_spent, exception};
 use crate::{Event, RunError, clock, copy, disk, outage, repeat};
 
 /// How often a pause is looked at.
@@ -39,7 +39,7 @@ const MOST_RESUMES: usize = 1000;
 
 /// A trial that is played.
 pub(super) struct Trial<'a> {
-    pub(super) play: &'a Play,
+    pub(super) context: &'a RunContext,
     pub(super) planned: &'a Planned,
     pub(super) tasks: Arc<Tasks>,
     pub(super) task: &'a Task,
@@ -61,7 +61,7 @@ pub(super) struct Trial<'a> {
     /// Attempts so far, this one included, for the names of their logs.
     pub(super) calls: u32,
     /// What is known of the harness's session.
-    pub(super) known: Known,
+    pub(super) known: SessionState,
     /// What the next attempt at the step is told, where there is feedback.
     pub(super) feedback: Option<String>,
     /// Where commands run.
@@ -91,7 +91,7 @@ impl Ended {
     fn is_resumable(&self) -> bool {
         match self {
             Self::Unfinished => true,
-            Self::Over(reason, _) => is_played_on(*reason),
+            Self::Over(reason, _) => is_resumable(*reason),
         }
     }
 }
@@ -137,18 +137,18 @@ pub(super) fn not_open() -> SandboxError {
 
 /// Plays a trial. One that was cut off continues from the last snapshot of its container, or is retried from its first step.
 pub(crate) async fn play(
-    play: Arc<Play>,
+    context: Arc<RunContext>,
     planned: Planned,
     tasks: Arc<Tasks>,
 ) -> Result<EpisodeEnd, RunError> {
     let opened = {
-        let (play, planned) = (play.clone(), planned.clone());
+        let (context, planned) = (context.clone(), planned.clone());
         blocking(move || {
-            let opened = reopen::look(&play, &planned)?;
+            let opened = reopen::look(&context, &planned)?;
             if let Some(opened) = &opened {
                 opened.folders.make()?;
                 if opened.is_over() {
-                    reopen::fulfill(&play, &planned, &opened.status);
+                    reopen::fulfill(&context, &planned, &opened.status);
                 }
             }
             Ok(opened)
@@ -157,13 +157,13 @@ pub(crate) async fn play(
     };
     let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
     let shared = tasks.clone();
-    let of_run = |why: String| RunError::NotResumable { path: play.place.results.clone(), why };
+    let of_run = |why: String| RunError::NotResumable { path: context.paths.results.clone(), why };
     let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
     let file = task.file().map_err(of_run)?;
-    let player = player::find(&play.settings.agent).copied();
+    let player = player::find(&context.settings.agent).copied();
     let mut trial = Trial {
-        owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
-        play: &play,
+        owner: Owner { run: context.id.clone(), episode: planned.name.clone() },
+        context: &context,
         planned: &planned,
         tasks,
         task,
@@ -178,7 +178,7 @@ pub(crate) async fn play(
         number: 1,
         attempt: 1,
         calls: 0,
-        known: Known::default(),
+        known: SessionState::default(),
         feedback: None,
         workdir: "/".to_owned(),
         was_played: false,
@@ -186,11 +186,11 @@ pub(crate) async fn play(
         was_verified: false,
         is_as_kept: false,
         is_resumed: false,
-        stop: play.stop.child_token(),
+        stop: context.stop.child_token(),
     };
     trial.name_trajectory();
     // What is recorded of it goes only where it is played.
-    if player.is_none() && !outage::waited_out(&play, &trial.status).await {
+    if player.is_none() && !outage::wait_for_endpoint(&context, &trial.status).await {
         return trial.stay(Ended::Unfinished).await;
     }
     if let Some(ended) = trial.held().await {
@@ -233,7 +233,7 @@ impl Trial<'_> {
         let head = &mut self.trajectory.head;
         head.task = Some(self.task.name.clone());
         head.title.clone_from(&self.file.title);
-        let alone = self.play.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone());
+        let alone = self.context.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone());
         head.protocol = alone.and_then(|tasks| tasks.protocol);
     }
 
@@ -251,7 +251,7 @@ impl Trial<'_> {
             Continuation::Snapshot(kept, attempt) => {
                 let (step, has_session) = (kept.step, kept.known.session.is_some());
                 let reopened = self.reopen(*kept).await;
-                if self.play.stop.is_cancelled() {
+                if self.context.stop.is_cancelled() {
                     return Ok(Err(Ended::Unfinished));
                 }
                 match reopened {
@@ -281,7 +281,7 @@ impl Trial<'_> {
         self.is_resumed = true;
         let keeps_session = self.player.is_none().then_some(has_session).filter(|_| self.known.calls > 0);
         self.note_resume(ResumedFrom::Snapshot, step, None, keeps_session);
-        keep_score(self.play, self.planned, &self.trajectory);
+        keep_score(self.context, self.planned, &self.trajectory);
         tracing::info!(
             episode = self.planned.name,
             step,
@@ -324,20 +324,21 @@ impl Trial<'_> {
     async fn begin_anew(&mut self, why: &str) -> Result<(), RunError> {
         self.note_resume(ResumedFrom::FirstStep, 1, Some(why), None);
         let resumes = std::mem::take(&mut self.trajectory.end.resumes);
-        if self.play.settings.restore_before_try {
+        if self.context.settings.restore_before_try {
             self.forget_snapshots().await;
         }
-        let (path, scrub) = (self.play.place.episode(&self.planned.name), self.play.scrub.clone());
+        let (path, scrub) = (self.context.paths.episode(&self.planned.name), self.context.scrub.clone());
         self.results = blocking(move || {
             copy::remove(&path).map_err(|error| disk::at(&path, error))?;
             EpisodeFolder::new(path, scrub)
         })
         .await?;
         let (name, turns) = (&self.planned.name, self.planned.turns);
-        self.trajectory = Trajectory::new(self.results.path(), name, turns, self.play.settings.attempt_limit);
+        self.trajectory =
+            Trajectory::new(self.results.path(), name, turns, self.context.settings.attempt_limit);
         self.trajectory.end.resumes = resumes;
         self.name_trajectory();
-        keep_score(self.play, self.planned, &self.trajectory);
+        keep_score(self.context, self.planned, &self.trajectory);
         Ok(())
     }
 
@@ -348,7 +349,7 @@ impl Trial<'_> {
         match ended {
             Ended::Over(reason, exception) if !is_over => self.over(reason, exception).await,
             Ended::Over(..) => {
-                keep_score(self.play, self.planned, &self.trajectory);
+                keep_score(self.context, self.planned, &self.trajectory);
                 reopen::show_over(&self.status, self.planned, &self.trajectory);
                 let folders = self.folders.clone();
                 blocking(move || {
@@ -359,7 +360,7 @@ impl Trial<'_> {
                 Ok(EpisodeEnd::Over)
             }
             Ended::Unfinished => {
-                keep_score(self.play, self.planned, &self.trajectory);
+                keep_score(self.context, self.planned, &self.trajectory);
                 self.status.set(|shown| {
                     shown.phase = Phase::Queued;
                     shown.now = None;
@@ -374,7 +375,7 @@ impl Trial<'_> {
         if before.is_none() {
             match self.open().await {
                 Ok(None) => {}
-                Ok(Some(_)) if self.play.stop.is_cancelled() => return Ok(Ended::Unfinished),
+                Ok(Some(_)) if self.context.stop.is_cancelled() => return Ok(Ended::Unfinished),
                 Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
                 Err(error) => return Ok(self.broken(&error)),
             }
@@ -436,7 +437,7 @@ impl Trial<'_> {
             self.status.set(|shown| shown.attempt = attempt);
             if let Some(before) = before.as_ref().filter(|_| !self.is_as_kept) {
                 let restored = self.restore(before).await;
-                if self.play.stop.is_cancelled() {
+                if self.context.stop.is_cancelled() {
                     return ends(Ended::Unfinished);
                 }
                 match restored {
@@ -446,15 +447,15 @@ impl Trial<'_> {
                 }
             }
             let played = Box::pin(self.step_unless_retried(step, before.is_some())).await;
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return ends(Ended::Unfinished);
             }
             if self.stop.is_cancelled() {
                 // The attempt is retried from its snapshot. What it has spent stays spent.
-                self.stop = self.play.stop.child_token();
-                let spent = self.play.spent_of(&self.status, &self.planned.name).await;
+                self.stop = self.context.stop.child_token();
+                let spent = self.context.spent_of(&self.status, &self.planned.name).await;
                 self.status.set(|shown| shown.spent = spent);
-                self.play.tell_spent(None).await;
+                self.context.tell_spent(None).await;
                 continue;
             }
             let played = match played {
@@ -474,7 +475,7 @@ impl Trial<'_> {
             let is_retried = !passed && attempt < limit && may_go_on && is_tried_again(reason);
             // What comes next does not rest on what this one left, whatever it came to, where steps are played by themselves.
             let stands_alone = plays_alone && (passed || is_tried_again(reason));
-            let has_ended = is_over || below.is_some() || !passed && self.play.settings.fail_stop;
+            let has_ended = is_over || below.is_some() || !passed && self.context.settings.fail_stop;
             let is_last = number == self.planned.turns;
             // The next step is kept before this attempt counts: whichever of both a kill leaves, it has its snapshot.
             let goes_on = !is_retried && !is_last && !plays_alone && !has_ended;
@@ -500,7 +501,7 @@ impl Trial<'_> {
         if let Some(before) = before.as_ref().filter(|_| plays_alone && number < self.planned.turns) {
             let advanced = self.advance(before, step).await;
             // What a stop cuts off says nothing of the step.
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return ends(Ended::Unfinished);
             }
             match advanced {
@@ -535,15 +536,16 @@ impl Trial<'_> {
         step: &StepFile,
         has_snapshot: bool,
     ) -> Result<Played, SandboxError> {
-        let (play, planned, status, stop) = (self.play, self.planned, self.status.clone(), self.stop.clone());
+        let (context, planned, status, stop) =
+            (self.context, self.planned, self.status.clone(), self.stop.clone());
         if !has_snapshot {
             return self.step(step).await;
         }
-        repeat::fulfil_wishes(play, planned, &status);
+        repeat::fulfill_control_requests(context, planned, &status);
         tokio::select! {
             played = self.step(step) => played,
             // The attempt ends by itself once it is stopped; this only stops it.
-            never = repeat::retry_wished(play, planned, &status, &stop) => match never {},
+            never = repeat::retry_on_request(context, planned, &status, &stop) => match never {},
         }
     }
 
@@ -551,10 +553,10 @@ impl Trial<'_> {
     async fn held(&mut self) -> Option<Ended> {
         let mut paused = false;
         loop {
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return Some(Ended::Unfinished);
             }
-            if !self.play.wishes.borrow().pause {
+            if !self.context.control_requests.borrow().pause {
                 break;
             }
             if !paused {
@@ -565,13 +567,13 @@ impl Trial<'_> {
             tokio::time::sleep(LOOK).await;
         }
         self.status.begin();
-        match self.play.over(&self.status, &self.planned.name).await? {
+        match self.context.over(&self.status, &self.planned.name).await? {
             over @ StopReason::Budget { scope: Scope::Run, .. } => {
-                self.play.end(Ending::Budget(over));
+                self.context.end(Ending::Budget(over));
                 Some(Ended::Unfinished)
             }
             over => {
-                self.play.tell_spent(Some(over.clone())).await;
+                self.context.tell_spent(Some(over.clone())).await;
                 Some(Ended::Over(EndReason::Budget, budget_spent(&over).exception))
             }
         }
@@ -583,13 +585,13 @@ impl Trial<'_> {
             SandboxError::Engine { is_gone: true, .. }
             | SandboxError::NoRoom { .. }
             | SandboxError::NoEngine { .. } => {
-                self.play.end(Ending::Broken(error.to_string()));
+                self.context.end(Ending::Broken(error.to_string()));
                 Ended::Unfinished
             }
-            _ if self.play.stop.is_cancelled() => Ended::Unfinished,
+            _ if self.context.stop.is_cancelled() => Ended::Unfinished,
             error => {
                 let hint = error.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
-                let message = self.play.scrub.text(&format!("{error}{hint}"));
+                let message = self.context.scrub.text(&format!("{error}{hint}"));
                 Ended::Over(EndReason::Environment, Some(exception("EnvironmentError", &message)))
             }
         }
@@ -634,7 +636,7 @@ impl Trial<'_> {
         self.status.set(|shown| {
             (shown.turn, shown.attempt, shown.end_reason) = (number, 1, None);
         });
-        self.play.events.tell(&Event::Turn {
+        self.context.events.tell(&Event::Turn {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn: number,
@@ -655,10 +657,10 @@ impl Trial<'_> {
         }
         self.write()?;
         let cells = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
-        let spent = self.play.spent_of(&self.status, &self.planned.name).await;
+        let spent = self.context.spent_of(&self.status, &self.planned.name).await;
         self.status.set(|shown| (shown.cells, shown.spent) = (cells, spent));
-        keep_score(self.play, self.planned, &self.trajectory);
-        self.play.events.tell(&Event::Attempt {
+        keep_score(self.context, self.planned, &self.trajectory);
+        self.context.events.tell(&Event::Attempt {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn: number,
@@ -673,7 +675,7 @@ impl Trial<'_> {
             test_seconds: record.test_seconds,
             own_seconds: record.own_seconds.unwrap_or(0.0),
         });
-        self.play.tell_spent(over).await;
+        self.context.tell_spent(over).await;
         Ok(())
     }
 
@@ -696,7 +698,7 @@ impl Trial<'_> {
             shown.end_reason = Some(reason);
             shown.now = None;
         });
-        reopen::end(self.play, self.planned, &self.folders, &self.trajectory, (reason, false)).await?;
+        reopen::end(self.context, self.planned, &self.folders, &self.trajectory, (reason, false)).await?;
         Ok(EpisodeEnd::Over)
     }
 
@@ -707,12 +709,12 @@ impl Trial<'_> {
             shown.phase = Phase::Queued;
             shown.now = None;
         });
-        if let Some(reason) = self.play.end_reason()
+        if let Some(reason) = self.context.end_reason()
             && self.trajectory.current.is_some()
         {
             self.trajectory.end.end_reason = Some(reason);
             self.write()?;
-            keep_score(self.play, self.planned, &self.trajectory);
+            keep_score(self.context, self.planned, &self.trajectory);
         }
         Ok(EpisodeEnd::Unfinished)
     }

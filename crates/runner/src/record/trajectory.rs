@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
 use crate::RunError;
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
+use crate::live;
 
 /// Requests up to this size stand in the trajectory, in bytes.
 const REQUEST: usize = 8 << 10;
@@ -343,7 +344,7 @@ impl Trajectory {
         let separator: &[u8] = if self.done.is_empty() { b"\n" } else { b",\n" };
         let begin = if prefix == 0 { head.len() as u64 } else { prefix };
         self.current_ends = begin + turn.as_ref().map_or(0, |turn| (separator.len() + turn.len()) as u64);
-        disk::write_with(&self.path, Keep::Durably, |file| {
+        disk::write_with(&self.path, Durability::Synced, |file| {
             if prefix == 0 {
                 file.write_all(&head)?;
             } else {
@@ -407,6 +408,10 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         }
         let turn: TurnRecord =
             serde_json::from_slice(&line).map_err(|error| format!("turn {}: {error}", ends.len() + 1))?;
+        // Whoever made the folder may have written as many as they like, and each is kept in short.
+        if ends.len() >= live::MOST_TURNS as usize {
+            return Err(format!("it has more than {} turns", live::MOST_TURNS));
+        }
         if let Some(before) = turns.last.replace(turn) {
             turns.done.push(before.summary());
         }

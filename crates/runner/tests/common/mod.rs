@@ -54,17 +54,17 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
 pub(crate) async fn run_without_waits(settings: RunSettings, on_event: OnEvent) -> runner::Finish {
     let folder = settings.output_dir.clone();
     let hurrying = tokio::spawn(async move {
-        let mut wished = 0_u32;
+        let mut requested = 0_u32;
         loop {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json"));
             let shown = text.ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
             let Some(shown) = shown else { continue };
             // The last wish was fulfilled, and it waits again.
-            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(wished) {
-                wished += 1;
-                let retry = |wish: &mut runner::control::Wish| {
-                    wish.retry.insert("scenario_0".to_owned(), wished);
+            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(requested) {
+                requested += 1;
+                let retry = |control_request: &mut runner::control::ControlRequest| {
+                    control_request.retry.insert("scenario_0".to_owned(), requested);
                 };
                 runner::control::change(&folder, retry).unwrap();
             }

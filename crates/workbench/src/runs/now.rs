@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use files::deadline::within_limit;
 use runner::Finish;
-use runner::control::{self, Wish};
+use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase, RunState};
 
 use super::play::{Here, run_error};
@@ -71,7 +71,7 @@ impl Workbench {
     pub fn control_run(&self, request: ControlRun) -> Result<LiveRunDetail, ApiError> {
         let folder = folder_of(&request.folder)?;
         let run = live::read(&folder).map_err(run_error)?;
-        wish(&folder, &run, &request.action)?;
+        send_control_request(&folder, &run, &request.action)?;
         self.changes.add([], []);
         self.detail(&folder)
     }
@@ -213,7 +213,7 @@ pub fn look(folder: &Path) -> Result<LiveRunDetail, ApiError> {
 }
 
 /// Writes what is wanted of a run.
-pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
+pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
     if !matches!(run.state, RunState::Running | RunState::Paused | RunState::Stopping) {
         return Err(ApiError::new("run.not_live", "Nobody plays this run now")
             .at(folder.display().to_string())
@@ -241,18 +241,18 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
                 .hint("Stop the run and resume it: the task is then played from its first step"));
         }
     }
-    let change = |wish: &mut Wish| match action {
-        RunAction::Pause => wish.pause = true,
-        RunAction::Continue => wish.pause = false,
-        RunAction::Stop => wish.stop = true,
-        RunAction::Retry { episode } => *wish.retry.entry(episode.clone()).or_default() += 1,
+    let change = |request: &mut ControlRequest| match action {
+        RunAction::Pause => request.pause = true,
+        RunAction::Continue => request.pause = false,
+        RunAction::Stop => request.stop = true,
+        RunAction::Retry { episode } => *request.retry.entry(episode.clone()).or_default() += 1,
     };
     control::change(folder, change).map_err(run_error)
 }
 
 /// Whether an episode is over and can be continued: what ended it was not its agent.
 fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
-    phase == Phase::Over && end_reason.is_some_and(live::is_played_on)
+    phase == Phase::Over && end_reason.is_some_and(live::is_resumable)
 }
 
 /// A folder as a request names it.
@@ -525,20 +525,20 @@ mod tests {
         }))
         .unwrap();
         let retry = RunAction::Retry { episode: "scenario_0".to_owned() };
-        let refused = wish(room.path(), &run, &retry).unwrap_err();
+        let refused = send_control_request(room.path(), &run, &retry).unwrap_err();
         assert_eq!(refused.code, "run.no_snapshot");
         assert!(refused.message.contains("restore_before_try=true"), "{}", refused.message);
         assert!(control::read(room.path()).unwrap().retry.is_empty(), "nothing is wished");
-        let wished = |run: &live::LiveRun| {
-            wish(room.path(), run, &retry).unwrap();
+        let requested = |run: &live::LiveRun| {
+            send_control_request(room.path(), run, &retry).unwrap();
             control::read(room.path()).unwrap().retry["scenario_0"]
         };
         // One that the endpoint ended is played again; one with snapshots is retried from the last of them.
         (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Over, Some(model::EndReason::Endpoint));
-        assert_eq!(wished(&run), 1);
+        assert_eq!(requested(&run), 1);
         (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Agent, None);
         run.lacks_snapshots = false;
-        assert_eq!(wished(&run), 2);
+        assert_eq!(requested(&run), 2);
     }
 
     #[test]

@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 use crate::clock::Stopwatch;
-use crate::control::Wish;
-use crate::disk::{self, Keep};
+use crate::control::ControlRequest;
+use crate::disk::{self, Durability};
 use crate::outage::Outage;
 use crate::record::report::{self, Scored};
 use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
 use crate::settings::RunSettings;
-use crate::state::{Events, Place, RunFile};
+use crate::state::{Events, RunFile, RunPaths};
 use crate::status::Status;
 use crate::{Event, RunError, bill, clock};
 
@@ -26,15 +26,15 @@ use crate::{Event, RunError, bill, clock};
 const TIME_KEPT: f64 = 5.0;
 
 /// Containers and the way to the model. Made anew when the engine has been away.
-pub(crate) struct Link {
+pub(crate) struct RunConnections {
     pub(crate) containers: Containers,
     /// `None` in direct mode.
     pub(crate) gateway: Option<Gateway>,
 }
 
 /// A run that is played.
-pub(crate) struct Play {
-    pub(crate) place: Place,
+pub(crate) struct RunContext {
+    pub(crate) paths: RunPaths,
     pub(crate) settings: RunSettings,
     /// Id of the run.
     pub(crate) id: String,
@@ -45,7 +45,7 @@ pub(crate) struct Play {
     pub(crate) stacks: Option<Stacks>,
     pub(crate) scenarios: Scenarios,
     pub(crate) events: Events,
-    pub(crate) wishes: watch::Receiver<Wish>,
+    pub(crate) control_requests: watch::Receiver<ControlRequest>,
     /// Nothing goes on once this is cancelled.
     pub(crate) stop: CancellationToken,
     /// What forwarded variables were when the run began.
@@ -53,7 +53,7 @@ pub(crate) struct Play {
     /// Takes their values out of what is written.
     pub(crate) scrub: Arc<Scrub>,
     /// Written only for a moment.
-    pub(crate) link: tokio::sync::RwLock<Arc<Link>>,
+    pub(crate) connections: tokio::sync::RwLock<Arc<RunConnections>>,
     /// Held by whoever makes the link anew.
     pub(crate) mending: tokio::sync::Mutex<()>,
     pub(crate) run: Mutex<RunFile>,
@@ -93,7 +93,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Play {
+impl RunContext {
     /// Ends the run; the first reason stands.
     pub(crate) fn end(&self, why: Ending) {
         {
@@ -122,13 +122,13 @@ impl Play {
         }
     }
 
-    pub(crate) async fn link(&self) -> Arc<Link> {
-        self.link.read().await.clone()
+    pub(crate) async fn connections(&self) -> Arc<RunConnections> {
+        self.connections.read().await.clone()
     }
 
     /// What the run has spent.
     pub(crate) async fn spent(&self) -> Spent {
-        let spent = match &self.link().await.gateway {
+        let spent = match &self.connections().await.gateway {
             Some(gateway) => gateway.spent(),
             None => lock(&self.direct).run,
         };
@@ -137,7 +137,7 @@ impl Play {
 
     /// What an episode has spent, attempts that were dropped included.
     pub(crate) async fn spent_of(&self, status: &Status, episode: &str) -> Spent {
-        let spent = match &self.link().await.gateway {
+        let spent = match &self.connections().await.gateway {
             Some(gateway) => gateway.episode_spent(episode),
             None => lock(&self.direct).episodes.get(episode).copied().unwrap_or_default(),
         };
@@ -146,8 +146,8 @@ impl Play {
 
     /// Whether no request of the run was ever answered completely. False where nobody counts answers, or the model is simulated.
     pub(crate) async fn is_never_answered(&self) -> bool {
-        let link = self.link().await;
-        link.gateway.as_ref().and_then(Gateway::is_run_answered) == Some(false)
+        let connections = self.connections().await;
+        connections.gateway.as_ref().and_then(Gateway::is_run_answered) == Some(false)
     }
 
     /// An attempt was retried because of the endpoint, or is recorded as lost to it. What an older version did not count stays
@@ -156,8 +156,7 @@ impl Play {
         let mut run = lock(&self.run);
         let Some(counts) = &mut run.endpoint else { return };
         *(if is_lost { &mut counts.lost } else { &mut counts.retried }) += 1;
-        let written =
-            disk::briefly(|| disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns));
+        let written = disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
         if let Err(error) = written {
             tracing::warn!("how many attempts the endpoint cost is written down later: {error}");
         }
@@ -179,7 +178,7 @@ impl Play {
         if let Some(over @ StopReason::Budget { scope: Scope::Run, .. }) = late {
             return Some(over);
         }
-        let over = match &self.link().await.gateway {
+        let over = match &self.connections().await.gateway {
             Some(gateway) => gateway.spent_budget(episode),
             None => {
                 let spent = lock(&self.direct);
@@ -215,7 +214,7 @@ impl Play {
             run.spent = spent;
             // What is lost with it can be counted again: the gateway has a log of its own.
             let written =
-                disk::briefly(|| disk::write_json(&self.place.run_file(), &*run, Keep::WhileTheMachineRuns));
+                disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
             if let Err(error) = written {
                 tracing::warn!("{error}");
             }
@@ -227,16 +226,16 @@ impl Play {
     /// few seconds. So a part that is killed loses no more of it.
     pub(crate) async fn keep_spent(self: &Arc<Self>) {
         let spent = self.spent().await;
-        let play = self.clone();
+        let context = self.clone();
         let written = crate::agent::blocking(move || {
-            let mut run = lock(&play.run);
+            let mut run = lock(&context.run);
             // How it ended has the last word.
             let later = spent.seconds - run.spent.seconds >= TIME_KEPT;
             if run.finish.is_some() || (crate::status::same(&run.spent, &spent) && !later) {
                 return Ok(());
             }
             run.spent = spent;
-            disk::write_json(&play.place.run_file(), &*run, Keep::WhileTheMachineRuns)
+            disk::write_json(&context.paths.run_file(), &*run, Durability::Buffered)
         });
         if let Err(error) = written.await {
             tracing::debug!("what was spent is written down later: {error}");
@@ -256,7 +255,7 @@ impl Play {
             });
         }
         let list: Vec<&Scored> = scores.values().collect();
-        report::write(&self.place.results, &run, &list)
+        report::write(&self.paths.results, &run, &list)
     }
 
     /// Mean of the scores so far.

@@ -3,8 +3,8 @@
 use gateway::{EndpointFault, Excuse, Scope, StopReason};
 use model::EndReason;
 
-use crate::agent::Called;
-use crate::attempt::Fault;
+use crate::agent::AgentCall;
+use crate::attempt::Unrecorded;
 use crate::record::{self, Exception};
 
 /// Longest message that is kept of a failure.
@@ -19,11 +19,11 @@ pub(crate) struct AgentEnd {
 /// Why the agent's call ended, by what ended it and what the harness says. A fault is attributed to the endpoint or the container.
 /// `may_retry`: the attempt can be retried, so that an end is excused that an agent could cause at will.
 pub(crate) fn agent_end(
-    called: &Called,
+    called: &AgentCall,
     budget: Option<&StopReason>,
     wall_seconds: u64,
     may_retry: bool,
-) -> Result<AgentEnd, Fault> {
+) -> Result<AgentEnd, Unrecorded> {
     let exit = called.end.exit;
     let outcome = &called.outcome;
     let said = outcome.message.as_deref().unwrap_or_default();
@@ -38,7 +38,7 @@ pub(crate) fn agent_end(
         return Ok(budget_spent(over));
     }
     if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.seen.is_none() {
-        return Err(Fault::Endpoint(said.to_owned()));
+        return Err(Unrecorded::Endpoint(said.to_owned()));
     }
     if called.ran_out_of_time() {
         let limit = format!("the wall limit of {wall_seconds} s ended it");
@@ -52,7 +52,10 @@ pub(crate) fn agent_end(
         ));
     }
     if exit.code.is_none() && !exit.stopped && !exit.timed_out {
-        return Err(Fault::Containers { why: "the agent's container was lost".to_owned(), is_gone: false });
+        return Err(Unrecorded::Containers {
+            why: "the agent's container was lost".to_owned(),
+            is_gone: false,
+        });
     }
     if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
         return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the container ended it"));
@@ -66,9 +69,9 @@ pub(crate) fn agent_end(
     }
     match outcome.end {
         None => Ok(AgentEnd { reason: None, exception: None }),
-        Some(EndReason::Endpoint) if called.seen.is_none() => Err(Fault::Endpoint(said.to_owned())),
+        Some(EndReason::Endpoint) if called.seen.is_none() => Err(Unrecorded::Endpoint(said.to_owned())),
         // Its harness could not be started. Another attempt would be no different.
-        Some(EndReason::Environment) => Err(Fault::Refused(said.to_owned())),
+        Some(EndReason::Environment) => Err(Unrecorded::Refused(said.to_owned())),
         // The gateway saw no fault and the endpoint answers, so it was none of the endpoint's.
         Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
         Some(reason) => {
@@ -78,22 +81,22 @@ pub(crate) fn agent_end(
 }
 
 /// The fault that excuses a call, as far as it does.
-fn excused(called: &Called, fault: &EndpointFault, may_retry: bool) -> Option<Fault> {
+fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option<Unrecorded> {
     let why = fault.reason.clone();
     match fault.excuse {
-        Excuse::ForGood => Some(Fault::Endpoint(why)),
-        Excuse::Retried => may_retry.then_some(Fault::Endpoint(why)),
+        Excuse::ForGood => Some(Unrecorded::Endpoint(why)),
+        Excuse::Retried => may_retry.then_some(Unrecorded::Endpoint(why)),
         Excuse::RunUnanswered { was_asked } => {
             let said = called.outcome.message.as_deref().map(|said| record::one_line(said, MESSAGE));
             let said =
                 said.filter(|said| !said.is_empty()).or_else(|| (!was_asked).then(|| silent_end(called)));
-            Some(Fault::Unanswered { why, said, is_unasked: !was_asked })
+            Some(Unrecorded::Unanswered { why, said, is_unasked: !was_asked })
         }
     }
 }
 
 /// How a harness ended that said nothing.
-fn silent_end(called: &Called) -> String {
+fn silent_end(called: &AgentCall) -> String {
     match called.end.exit.code {
         Some(code) => format!("exit code {code}, without a message"),
         None => "no exit code and no message".to_owned(),
@@ -121,13 +124,13 @@ pub(crate) fn budget_spent(over: &StopReason) -> AgentEnd {
 
 /// Whether there was a way to the gateway, as long as no call of the episode has worked: on a bridge there may be none (a
 /// firewall), and a model that was never asked has done nothing.
-pub(crate) fn reached(called: &Called) -> Result<(), Fault> {
+pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
     let silent = called.seen.as_ref().is_some_and(|seen| seen.records.is_empty());
     if !silent || called.outcome.end != Some(EndReason::Endpoint) {
         return Ok(());
     }
     let said = called.outcome.message.as_deref().unwrap_or_default();
-    Err(Fault::Containers {
+    Err(Unrecorded::Containers {
         why: format!("no request of the agent has reached the gateway: {said}"),
         is_gone: false,
     })
@@ -159,7 +162,7 @@ mod tests {
         let over = budget(Scope::Attempt, "seconds");
         let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
         assert!(
-            matches!(agent_end(&waited, Some(&over), 60, true), Err(Fault::Endpoint(why)) if why == "429")
+            matches!(agent_end(&waited, Some(&over), 60, true), Err(Unrecorded::Endpoint(why)) if why == "429")
         );
         let worked = called(EndReason::AgentTimeout, false, None, false);
         assert_eq!(agent_end(&worked, Some(&over), 60, true).unwrap().reason, Some(EndReason::AttemptBudget));
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn what_nothing_could_have_done_better_is_not_the_agents() {
         let unstarted = called(EndReason::Environment, false, None, false);
-        assert!(matches!(agent_end(&unstarted, None, 60, true), Err(Fault::Refused(_))));
+        assert!(matches!(agent_end(&unstarted, None, 60, true), Err(Unrecorded::Refused(_))));
     }
 
     #[test]
@@ -185,7 +188,7 @@ mod tests {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
         assert!(reached(&unreached).is_ok(), "it was asked");
         unreached.seen = Some(gateway::AttemptSummary::default());
-        assert!(matches!(reached(&unreached), Err(Fault::Containers { is_gone: false, .. })));
+        assert!(matches!(reached(&unreached), Err(Unrecorded::Containers { is_gone: false, .. })));
         unreached.outcome.end = Some(EndReason::GaveUp);
         assert!(reached(&unreached).is_ok(), "it gave up by itself");
         assert!(reached(&called(EndReason::Endpoint, false, None, true)).is_ok(), "there is no gateway");
@@ -211,11 +214,11 @@ mod tests {
         let mut ended = called(EndReason::KilledItself, false, None, false);
         ended.blamed = Some(fault("429; no answer had come", Excuse::Retried));
         assert!(
-            matches!(agent_end(&ended, None, 60, true), Err(Fault::Endpoint(why)) if why.starts_with("429"))
+            matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(why)) if why.starts_with("429"))
         );
         assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
         ended.blamed = Some(fault("broke off", Excuse::ForGood));
-        assert!(matches!(agent_end(&ended, None, 60, false), Err(Fault::Endpoint(_))));
+        assert!(matches!(agent_end(&ended, None, 60, false), Err(Unrecorded::Endpoint(_))));
     }
 
     /// A harness that breaks before its first request is not the endpoint's failure, and has words of its own.
@@ -225,7 +228,8 @@ mod tests {
         let mut told = |message: Option<&str>, was_asked| {
             ended.outcome.message = message.map(str::to_owned);
             ended.blamed = Some(fault("it failed", Excuse::RunUnanswered { was_asked }));
-            let Err(Fault::Unanswered { why, said, is_unasked }) = agent_end(&ended, None, 60, false) else {
+            let Err(Unrecorded::Unanswered { why, said, is_unasked }) = agent_end(&ended, None, 60, false)
+            else {
                 panic!("nothing is the agent's")
             };
             assert_eq!((why.as_str(), is_unasked), ("it failed", !was_asked));
@@ -267,7 +271,7 @@ mod tests {
         assert_eq!(limited.ended_by(), None, "its container is lost");
     }
 
-    fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> Called {
+    fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> AgentCall {
         let asked = serde_json::from_value(serde_json::json!({
             "episode": "scenario_0", "turn": 1, "attempt": 1, "at": "2026-01-01T00:00:00.000Z",
             "route": "POST /v1/chat/completions", "model": null, "tokens": {"input": 1, "cached": null, "output": 1},
@@ -276,7 +280,7 @@ mod tests {
         }));
         let seen =
             gateway::AttemptSummary { records: vec![asked.unwrap()], ..gateway::AttemptSummary::default() };
-        let mut called = Called {
+        let mut called = AgentCall {
             end: sandbox::ContainerEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
@@ -305,7 +309,7 @@ mod tests {
             let shown = format!("{end:?} {timed_out} {blamed:?} {direct}");
             match (agent_end(&called(end, timed_out, blamed, direct), None, 60, true), expected) {
                 (Ok(end), Ok(reason)) => assert_eq!(end.reason, Some(reason), "{shown}"),
-                (Err(Fault::Endpoint(why)), Err(said)) => assert_eq!(why, said, "{shown}"),
+                (Err(Unrecorded::Endpoint(why)), Err(said)) => assert_eq!(why, said, "{shown}"),
                 (Ok(end), Err(said)) => panic!("{shown}: {:?}, and not {said}", end.reason),
                 (Err(fault), _) => panic!("{shown}: {fault:?}"),
             }

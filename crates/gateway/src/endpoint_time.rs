@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// A clock that runs while requests are in flight, at `1 / n` of real time while there are `n`.
 #[derive(Debug, Default)]
-pub(crate) struct MachineClock {
+pub(crate) struct EndpointClock {
     in_flight: u32,
     /// Seconds that a request in flight since the beginning would have by now.
     share: f64,
@@ -15,8 +15,8 @@ pub(crate) struct MachineClock {
     at: Option<Instant>,
 }
 
-impl MachineClock {
-    /// A request is sent. Returns what [`MachineClock::leave`] needs.
+impl EndpointClock {
+    /// A request is sent. Returns what [`EndpointClock::leave`] needs.
     pub(crate) fn enter(&mut self, now: Instant) -> f64 {
         self.advance(now);
         self.in_flight += 1;
@@ -53,7 +53,7 @@ mod tests {
     fn requests_at_the_same_time_share_it_and_an_idle_machine_costs_nothing() {
         let begin = Instant::now();
         let at = |seconds: u64| begin + Duration::from_secs(seconds);
-        let mut clock = MachineClock::default();
+        let mut clock = EndpointClock::default();
         let one = clock.enter(at(100));
         assert!((clock.leave(one, at(110)) - 10.0).abs() < 1e-9);
         // Nothing is asked for an hour. Then two requests, of which the second one waits for the only slot.

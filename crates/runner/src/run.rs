@@ -9,39 +9,39 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Agent, blocking};
 use crate::clock::Stopwatch;
-use crate::control::Wish;
-use crate::engine::{self, Before};
+use crate::connections::{self, EarlierSpending};
+use crate::control::ControlRequest;
 use crate::outage::Outage;
-use crate::play::{Ending, Link, Play, lock};
+use crate::run_context::{Ending, RunConnections, RunContext, lock};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
-use crate::state::{Events, Lock, Place, RunFile};
-use crate::{Event, Finish, OnEvent, RunError, accounts, clock, kill_points, origin, pool};
+use crate::state::{Events, Lock, RunFile, RunPaths};
+use crate::{Event, Finish, OnEvent, RunError, accounts, clock, kill_points, origin, scheduler};
 
 /// A run whose folder is made and held.
 pub(crate) struct Ready {
-    pub(crate) place: Place,
+    pub(crate) paths: RunPaths,
     pub(crate) run: RunFile,
     pub(crate) scenarios: Scenarios,
     pub(crate) lock: Lock,
 }
 
 /// Plays all episodes to their ends.
-pub(crate) async fn play(
+pub(crate) async fn run_to_end(
     ready: Ready,
     harness: Agent,
     on_event: OnEvent,
     resumed: bool,
 ) -> Result<Finish, RunError> {
-    let Ready { place, run, scenarios, lock: held } = ready;
+    let Ready { paths, run, scenarios, lock: held } = ready;
     crate::copy::allow_open_files();
     let settings = run.settings.clone();
-    let events = Events::open(&place, on_event)?;
+    let events = Events::open(&paths, on_event)?;
     // Of what this process holds: the folder may be another's to write to.
-    let record = origin::of_begun(&place, &run, harness.text())?;
+    let record = origin::of_begun(&paths, &run, harness.text())?;
     events.tell(&Event::Started {
         at: clock::now(),
-        output_dir: place.results.to_string_lossy().into_owned(),
+        output_dir: paths.results.to_string_lossy().into_owned(),
         agent: run.harness.name.clone(),
         model: settings.model.clone(),
         simulated: settings.has_simulated_model(),
@@ -51,20 +51,26 @@ pub(crate) async fn play(
         record: Some(Box::new(record)),
     });
     let (accounts, run) = {
-        let place = place.clone();
-        blocking(move || Ok((accounts::so_far(&place, &run), run))).await?
+        let paths = paths.clone();
+        blocking(move || Ok((accounts::so_far(&paths, &run), run))).await?
     };
     let spent = accounts.run;
     let linked = async {
-        let containers = engine::swept(&settings, &place).await?;
+        let containers = connections::swept(&settings, &paths).await?;
         if !settings.asks_model() {
-            return Ok::<_, RunError>((Link { containers, gateway: None }, None));
+            return Ok::<_, RunError>((RunConnections { containers, gateway: None }, None));
         }
         let opened = async {
             let apis = harness.apis();
-            let gateway =
-                engine::open(&settings, &apis, &place, &run.id, Before::Spent(&accounts), &containers)
-                    .await?;
+            let gateway = connections::open(
+                &settings,
+                &apis,
+                &paths,
+                &run.id,
+                EarlierSpending::Spent(&accounts),
+                &containers,
+            )
+            .await?;
             let stacks = match &containers {
                 // A task says by itself what it is about, and is tested in its own container.
                 Containers::Engine(_) if settings.tasks.is_some() => None,
@@ -74,15 +80,15 @@ pub(crate) async fn play(
             Ok::<_, RunError>((gateway, stacks))
         };
         match opened.await {
-            Ok((gateway, stacks)) => Ok((Link { containers, gateway }, stacks)),
+            Ok((gateway, stacks)) => Ok((RunConnections { containers, gateway }, stacks)),
             Err(error) => {
                 // Nobody continues the networks that were made.
-                engine::clear(&containers, &run.id, &place).await;
+                connections::clear(&containers, &run.id, &paths).await;
                 Err(error)
             }
         }
     };
-    let (link, stacks) = match linked.await {
+    let (connections, stacks) = match linked.await {
         Ok(linked) => linked,
         Err(error) => {
             // Nothing was played: it says why, and can be resumed.
@@ -90,7 +96,7 @@ pub(crate) async fn play(
             let mut run = run;
             run.seconds = run.seconds_now();
             run.finish = Some(how.clone());
-            let written = run.write(&place);
+            let written = run.write(&paths);
             events.tell(&Event::Finished {
                 at: clock::now(),
                 how,
@@ -102,22 +108,22 @@ pub(crate) async fn play(
             return Err(written.err().unwrap_or(error));
         }
     };
-    let (send_wish, wishes) = watch::channel(Wish::default());
+    let (request_sender, control_requests) = watch::channel(ControlRequest::default());
     let forwarded = forwarded(&settings);
-    let play = Arc::new(Play {
+    let context = Arc::new(RunContext {
         scrub: Arc::new(Scrub::of(&forwarded, &settings)),
         forwarded,
         image: run.harness.image.clone(),
         id: run.id.clone(),
-        place,
+        paths,
         settings,
         harness,
         stacks,
         scenarios,
         events,
-        wishes,
+        control_requests,
         stop: CancellationToken::new(),
-        link: tokio::sync::RwLock::new(Arc::new(link)),
+        connections: tokio::sync::RwLock::new(Arc::new(connections)),
         mending: tokio::sync::Mutex::new(()),
         run: Mutex::new(run),
         scores: Mutex::default(),
@@ -126,16 +132,16 @@ pub(crate) async fn play(
         direct: Mutex::new(accounts),
         watch: Arc::new(Mutex::new(Stopwatch::after(spent.seconds))),
     });
-    let watching = tokio::spawn(pool::watch_wishes(play.clone(), send_wish));
-    let reporting = play.clone();
+    let watching = tokio::spawn(scheduler::watch_control_requests(context.clone(), request_sender));
+    let reporting = context.clone();
     if let Err(error) = blocking(move || reporting.write_report()).await {
-        play.end(Ending::Broken(error.to_string()));
+        context.end(Ending::Broken(error.to_string()));
     }
-    let over = pool::episodes(&play).await;
+    let over = scheduler::episodes(&context).await;
     watching.abort();
-    let finish = finish(&play, over).await;
+    let finish = finish(&context, over).await;
     // Nothing of this part is open any more when another may go on.
-    drop(play);
+    drop(context);
     drop(held);
     finish
 }
@@ -145,10 +151,10 @@ const NEVER_ANSWERED: &str = "no request of the run was ever answered completely
     endpoint's address, key, model and API, and the size of its context, then resume";
 
 /// Why a run whose episodes are all over has nothing to show: none of them was ended by its agent.
-fn all_from_outside(play: &Play) -> Option<String> {
-    let planned = lock(&play.run).episodes.clone();
+fn all_from_outside(context: &RunContext) -> Option<String> {
+    let planned = lock(&context.run).episodes.clone();
     let reasons: Vec<EndReason> =
-        planned.iter().filter_map(|planned| pool::end_reason(play, planned)).collect();
+        planned.iter().filter_map(|planned| scheduler::end_reason(context, planned)).collect();
     let of = |reason| reasons.iter().filter(|found| **found == reason).count();
     let (endpoint, environment) = (of(EndReason::Endpoint), of(EndReason::Environment));
     if planned.is_empty() || endpoint + environment < planned.len() {
@@ -163,28 +169,29 @@ fn all_from_outside(play: &Play) -> Option<String> {
 }
 
 /// Writes down how the run ended.
-async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
-    let spent = play.spent().await;
-    let ending = lock(&play.ending).clone();
-    let all = over as usize == lock(&play.run).episodes.len();
-    let never_answered = if play.is_never_answered().await { Some(NEVER_ANSWERED.to_owned()) } else { None };
+async fn finish(context: &Arc<RunContext>, over: u32) -> Result<Finish, RunError> {
+    let spent = context.spent().await;
+    let ending = lock(&context.ending).clone();
+    let all = over as usize == lock(&context.run).episodes.len();
+    let never_answered =
+        if context.is_never_answered().await { Some(NEVER_ANSWERED.to_owned()) } else { None };
     let finish = match ending {
-        _ if all => match all_from_outside(play).or(never_answered) {
+        _ if all => match all_from_outside(context).or(never_answered) {
             Some(message) => Finish::Failed { message },
             None => Finish::Finished,
         },
         Some(Ending::Stopped) | None => Finish::Stopped,
         Some(Ending::Budget(over)) => {
-            let budget = play.settings.budgets.run;
-            play.events.tell(&Event::Budget { at: clock::now(), spent, budget, over: Some(over) });
+            let budget = context.settings.budgets.run;
+            context.events.tell(&Event::Budget { at: clock::now(), spent, budget, over: Some(over) });
             Finish::Budget
         }
         Some(Ending::Broken(message)) => Finish::Failed { message },
     };
-    let link: Arc<Link> = play.link().await;
-    engine::clear(&link.containers, &play.id, &play.place).await;
+    let connections: Arc<RunConnections> = context.connections().await;
+    connections::clear(&connections.containers, &context.id, &context.paths).await;
     kill_points::point("about to finish");
-    let (done, how) = (play.clone(), finish.clone());
+    let (done, how) = (context.clone(), finish.clone());
     let written = blocking(move || {
         {
             let mut run = lock(&done.run);
@@ -196,7 +203,7 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         kill_points::point("last report");
         let run = lock(&done.run).clone();
         // Also where there was no room for the report: it says that nobody plays it any more.
-        run.write(&done.place)?;
+        run.write(&done.paths)?;
         reported
     })
     .await;
@@ -206,13 +213,13 @@ async fn finish(play: &Arc<Play>, over: u32) -> Result<Finish, RunError> {
         Ok(()) => finish.clone(),
         Err(error) => Finish::Failed { message: error.to_string() },
     };
-    play.events.tell(&Event::Finished {
+    context.events.tell(&Event::Finished {
         at: clock::now(),
         how,
         episodes: over,
-        average_score: play.average_score(),
+        average_score: context.average_score(),
         spent,
-        endpoint: lock(&play.run).endpoint,
+        endpoint: lock(&context.run).endpoint,
     });
     written.map(|()| finish)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use model::{EndReason, Verdict};
-use runner::control::{self, Wish};
+use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
@@ -16,8 +16,8 @@ mod common;
 
 use common::{keep, settings};
 
-fn again(number: u32) -> Wish {
-    Wish { retry: [("scenario_0".to_owned(), number)].into(), ..Wish::default() }
+fn again(number: u32) -> ControlRequest {
+    ControlRequest { retry: [("scenario_0".to_owned(), number)].into(), ..ControlRequest::default() }
 }
 
 /// Waits until the episode is in a phase; false where that does not come.
@@ -46,13 +46,13 @@ async fn an_attempt_that_is_to_be_played_again_waits_for_the_end_of_a_pause() {
     {
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    control::write(&folder, &Wish { pause: true, ..again(1) }).unwrap();
+    control::write(&folder, &ControlRequest { pause: true, ..again(1) }).unwrap();
     assert!(reaches(&folder, Phase::Paused).await, "no attempt begins while the run is paused");
     control::write(&folder, &again(1)).unwrap();
     assert!(reaches(&folder, Phase::Agent).await, "it is retried after the pause");
     let spent = live::read(&folder).unwrap().episodes[0].spent;
     assert!(spent.unmetered >= 1, "what was dropped has been paid for: {spent:?}");
-    control::write(&folder, &Wish { stop: true, ..again(1) }).unwrap();
+    control::write(&folder, &ControlRequest { stop: true, ..again(1) }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
 }
 
@@ -63,16 +63,16 @@ async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
     // Many attempts, so that the pause is seen before one of them begins.
     let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=50"];
     let at = folder.clone();
-    let (wished, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
+    let (requested, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
     let is_paused = paused.clone();
     let on_event: OnEvent = Arc::new(move |event| {
         if !matches!(event, Event::Attempt { .. }) || *is_paused.lock().unwrap() {
             return;
         }
-        let mut wished = wished.lock().unwrap();
-        if !*wished {
-            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
-            *wished = true;
+        let mut requested = requested.lock().unwrap();
+        if !*requested {
+            control::write(&at, &ControlRequest { pause: true, ..ControlRequest::default() }).unwrap();
+            *requested = true;
         }
         std::thread::sleep(Duration::from_millis(100));
     });
@@ -135,13 +135,13 @@ async fn given_up(folder: &Path) {
     for number in 1..=3 {
         calls(folder, number, "waiting").await;
         control::write(folder, &again(number)).unwrap();
-        let wished = Instant::now();
+        let requested = Instant::now();
         let still_waits =
             |now: serde_json::Value| now["phase"] == "waiting" && now["log"]["number"] == number;
         while shown(folder, "scenario_0").is_some_and(still_waits) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        waited += wished.elapsed();
+        waited += requested.elapsed();
     }
     // Each at once: waited out they are five, ten and twenty seconds. A wish is looked for twice a second, on a busy machine
     // less often.
@@ -209,7 +209,7 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     let playing = tokio::spawn(runner::run(settings, on_event));
     let begun = Instant::now();
     // The waits before the first one is given up are not waited out; which one is first is left open.
-    let mut wishes = 0;
+    let mut control_requests = 0;
     let waiting = loop {
         assert!(begun.elapsed() < Duration::from_mins(4), "the next episode waits");
         let all: Vec<serde_json::Value> =
@@ -220,17 +220,21 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
             break next.clone();
         }
         if let Some(first) = all.iter().find(|file| {
-            file["phase"] == "waiting" && file["turn"] == 1 && file["log"]["number"] == wishes + 1
+            file["phase"] == "waiting" && file["turn"] == 1 && file["log"]["number"] == control_requests + 1
         }) {
-            wishes += 1;
+            control_requests += 1;
             let name = first["name"].as_str().unwrap().to_owned();
-            control::write(&folder, &Wish { retry: [(name, wishes)].into(), ..Wish::default() }).unwrap();
+            control::write(
+                &folder,
+                &ControlRequest { retry: [(name, control_requests)].into(), ..ControlRequest::default() },
+            )
+            .unwrap();
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     };
     assert_eq!((&waiting["phase"], &waiting["turn"]), (&"waiting".into(), &0.into()), "{waiting}");
     assert_eq!(waiting["seconds"], 0.0, "it has not begun");
-    control::write(&folder, &Wish { stop: true, ..Wish::default() }).unwrap();
+    control::write(&folder, &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
     let stopping = Instant::now();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
     // And not when the endpoint is asked again, after fifteen seconds.
@@ -339,14 +343,14 @@ async fn a_pause_takes_no_time_of_a_budget() {
     let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=10"];
     let settings = settings(&folder, &often);
     let at = folder.clone();
-    let (wished, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
+    let (requested, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
     let is_paused = paused.clone();
     let on_event: OnEvent = Arc::new(move |event| {
         if !matches!(event, Event::Attempt { .. }) || *is_paused.lock().unwrap() {
             return;
         }
-        if !std::mem::replace(&mut *wished.lock().unwrap(), true) {
-            control::write(&at, &Wish { pause: true, ..Wish::default() }).unwrap();
+        if !std::mem::replace(&mut *requested.lock().unwrap(), true) {
+            control::write(&at, &ControlRequest { pause: true, ..ControlRequest::default() }).unwrap();
         }
         // Long enough for the wish to be seen before the next attempt, as a rule.
         std::thread::sleep(Duration::from_millis(900));
@@ -356,7 +360,7 @@ async fn a_pause_takes_no_time_of_a_budget() {
     assert!(reaches(&folder, Phase::Paused).await);
     *paused.lock().unwrap() = true;
     tokio::time::sleep(Duration::from_secs(3)).await;
-    control::write(&folder, &Wish::default()).unwrap();
+    control::write(&folder, &ControlRequest::default()).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
     let (all, run) = (begun.elapsed().as_secs_f64(), live::read(&folder).unwrap());
     let (of_run, of_episode) = (run.spent.seconds, run.episodes[0].seconds);

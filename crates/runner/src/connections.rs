@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use gateway::{Gateway, Retry, Upstream, oracle};
 use sandbox::{Containers, Engine, GatewayPlace, Local};
 
-use crate::play::{Accounts, Ending, Link, Play};
+use crate::run_context::{Accounts, Ending, RunConnections, RunContext};
 use crate::settings::{EndpointSettings, RunSettings, SettingsError};
-use crate::state::Place;
+use crate::state::RunPaths;
 use crate::{RunError, secrets};
 
 /// How long an engine that is gone is waited for.
@@ -20,7 +20,7 @@ const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LONGEST_LOOK: Duration = Duration::from_secs(20);
 
 /// Connects to the engine, and takes away what dead runs have left there.
-pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Containers, RunError> {
+pub(crate) async fn swept(settings: &RunSettings, paths: &RunPaths) -> Result<Containers, RunError> {
     let containers = containers(settings).await?;
     if let Containers::Engine(engine) = &containers {
         // What crashed runs have left.
@@ -29,7 +29,7 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Conta
             tracing::warn!(%error, "what crashed runs have left cannot be removed");
         }
     } else {
-        let state = place.own().join("state");
+        let state = paths.own().join("state");
         crate::agent::blocking(move || {
             end_orphans(&state);
             Ok(())
@@ -41,18 +41,18 @@ pub(crate) async fn swept(settings: &RunSettings, place: &Place) -> Result<Conta
 
 /// Takes away what a run has in the engine, and where its gateway listened. What cannot be taken away is said, and found again
 /// by its labels.
-pub(crate) async fn clear(containers: &Containers, run: &str, place: &Place) {
+pub(crate) async fn clear(containers: &Containers, run: &str, paths: &RunPaths) {
     if let Err(error) = containers.clear(run).await {
         tracing::warn!("the run's containers could not be cleared: {error}");
     }
-    let folder = place.gateway_folder();
+    let folder = paths.gateway_folder();
     if let Err(error) = crate::disk::briefly(|| crate::copy::remove(&folder)) {
         tracing::warn!("the gateway's socket could not be removed: {error}");
     }
 }
 
 /// What a gateway continues with.
-pub(crate) enum Before<'a> {
+pub(crate) enum EarlierSpending<'a> {
     /// What earlier parts of the run have spent.
     Spent(&'a Accounts),
     /// The accounts of the gateway whose place it takes.
@@ -63,12 +63,12 @@ pub(crate) enum Before<'a> {
 pub(crate) async fn open(
     settings: &RunSettings,
     apis: &[harness::Api],
-    place: &Place,
+    paths: &RunPaths,
     run: &str,
-    before: Before<'_>,
+    before: EarlierSpending<'_>,
     containers: &Containers,
 ) -> Result<Option<Gateway>, RunError> {
-    let gateway_place = containers.prepare(run, settings.reach, &place.gateway_folder()).await?;
+    let gateway_place = containers.prepare(run, settings.reach, &paths.gateway_folder()).await?;
     match containers.guard(run).await {
         Ok(true) => tracing::debug!("servers in containers reach nothing of this machine"),
         // Preflight names the services that can be reached.
@@ -83,8 +83,10 @@ pub(crate) async fn open(
         Some(upstream) => {
             let hidden = secrets::Scrub::of(&secrets::forwarded(settings), settings).hidden();
             let (spent, episodes, is_run_answered) = match before {
-                Before::Spent(accounts) => (accounts.run, accounts.episodes.clone(), accounts.is_answered),
-                Before::Gateway(old) => {
+                EarlierSpending::Spent(accounts) => {
+                    (accounts.run, accounts.episodes.clone(), accounts.is_answered)
+                }
+                EarlierSpending::Gateway(old) => {
                     let is_answered = old.and_then(Gateway::is_run_answered) == Some(true);
                     (gateway::Spent::default(), std::collections::BTreeMap::new(), is_answered)
                 }
@@ -100,14 +102,14 @@ pub(crate) async fn open(
                 episodes,
                 is_run_answered,
                 hidden,
-                log: Some(place.gateway_log()),
+                log: Some(paths.gateway_log()),
             };
             let (listen, socket) = match gateway_place {
                 GatewayPlace::Address(host) => (vec![SocketAddr::new(host, 0)], None),
                 GatewayPlace::Socket { path, seen } => (Vec::new(), Some((path, seen))),
             };
             let mut gateway = match before {
-                Before::Gateway(Some(old)) => old.successor(&listen, settings).await?,
+                EarlierSpending::Gateway(Some(old)) => old.successor(&listen, settings).await?,
                 _ => Gateway::start(&listen, settings).await?,
             };
             if let Some((path, seen)) = socket {
@@ -199,35 +201,35 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
 }
 
 /// The way once more. What attempts come to that still end on the old one counts on, whenever that is.
-async fn anew(play: &Play, old: &Link) -> Result<Link, RunError> {
-    let containers = swept(&play.settings, &play.place).await?;
-    let apis = play.harness.apis();
-    let before = Before::Gateway(old.gateway.as_ref());
-    let gateway = open(&play.settings, &apis, &play.place, &play.id, before, &containers).await?;
-    Ok(Link { containers, gateway })
+async fn anew(context: &RunContext, old: &RunConnections) -> Result<RunConnections, RunError> {
+    let containers = swept(&context.settings, &context.paths).await?;
+    let apis = context.harness.apis();
+    let before = EarlierSpending::Gateway(old.gateway.as_ref());
+    let gateway = open(&context.settings, &apis, &context.paths, &context.id, before, &containers).await?;
+    Ok(RunConnections { containers, gateway })
 }
 
 /// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.
-pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
+pub(crate) async fn wait(context: &RunContext, old: &Arc<RunConnections>, why: &str) -> bool {
     let until = Instant::now() + PATIENCE;
     let mut look = FIRST_LOOK;
     loop {
         // Others wait as well: the first to find it again makes the way for all. Meanwhile the old one can be read.
         {
-            let _one = play.mending.lock().await;
-            if !Arc::ptr_eq(&play.link().await, old) {
+            let _one = context.mending.lock().await;
+            if !Arc::ptr_eq(&context.connections().await, old) {
                 return true;
             }
-            match anew(play, old).await {
+            match anew(context, old).await {
                 Ok(new) => {
-                    *play.link.write().await = Arc::new(new);
+                    *context.connections.write().await = Arc::new(new);
                     return true;
                 }
                 Err(error) => tracing::info!("the container engine is still away: {error}"),
             }
         }
         if Instant::now() >= until {
-            play.end(Ending::Broken(format!(
+            context.end(Ending::Broken(format!(
                 "{why}; it did not come back within {} minutes",
                 PATIENCE.as_secs() / 60
             )));
@@ -235,7 +237,7 @@ pub(crate) async fn wait(play: &Play, old: &Arc<Link>, why: &str) -> bool {
         }
         tokio::select! {
             () = tokio::time::sleep(look) => {}
-            () = play.stop.cancelled() => return false,
+            () = context.stop.cancelled() => return false,
         }
         look = (look * 2).min(LONGEST_LOOK);
     }
