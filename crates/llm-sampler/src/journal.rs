@@ -18,6 +18,9 @@ use crate::Unready;
 /// The version of the file.
 const FORMAT: &str = "stamina-answers/1";
 
+/// How it begins.
+const BEGIN: &[u8] = b"{\"format\":\"stamina-answers/1\"";
+
 /// The largest file that is read, in bytes.
 const CAP: u64 = 1 << 30;
 
@@ -60,6 +63,13 @@ impl Journal {
             ))
         };
         let mut journal = Self { path: path.to_owned(), of, known: BTreeMap::new(), file: Mutex::new(None) };
+        // The folder may be somebody else's: a link is not written through, and a pipe not waited for.
+        match path.symlink_metadata() {
+            Ok(found) if !found.is_file() => return Err(unusable(&"it is no regular file")),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
+            Err(error) => return Err(unusable(&error)),
+        }
         let mut file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
@@ -72,6 +82,10 @@ impl Journal {
             return Err(unusable(&format!("it has more than {CAP} bytes")));
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        // Only a first line of ours that was cut off is dropped.
+        if whole == 0 && !bytes.iter().zip(BEGIN).all(|(found, ours)| found == ours) {
+            return Err(unusable(&format!("it is none of {FORMAT}")));
+        }
         let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         if let Some(head) = lines.next() {
             let head: Head = serde_json::from_slice(head).map_err(|error| unusable(&error))?;
@@ -205,6 +219,7 @@ mod tests {
         for text in [
             format!("{head}\nnonsense\n"),
             "nonsense\n".to_owned(),
+            "one line without an end".to_owned(),
             json!({"format": "stamina-answers/2", "of": {"seed": 1}}).to_string() + "\n",
             json!({"format": FORMAT, "of": {"seed": 2}}).to_string() + "\n",
         ] {
@@ -213,5 +228,25 @@ mod tests {
             assert!(error.0.contains("Delete it"), "{error}");
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), text, "it is left as it is");
         }
+        std::fs::write(&path, &head[..40]).expect("it is written");
+        assert_eq!(
+            Journal::open(&path, json!({"seed": 1})).expect("a first line that was cut off").known(),
+            0
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_neither_read_nor_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, outside) = (folder.path().join("x"), folder.path().join("outside"));
+        // An empty file elsewhere, which a journal would begin in.
+        std::fs::write(&outside, "").expect("it is written");
+        std::os::unix::fs::symlink(&outside, &path).expect("a link");
+        let error = Journal::open(&path, json!({})).expect_err("a link");
+        assert!(error.0.contains("no regular file"), "{error}");
+        std::fs::remove_file(&path).expect("a link");
+        std::fs::create_dir(&path).expect("a folder");
+        assert!(Journal::open(&path, json!({})).is_err());
     }
 }
