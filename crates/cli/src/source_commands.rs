@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
-use model::{Severity, WarningCounts, counted};
+use model::{Severity, Warning, WarningCounts, counted};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceInfo, SourceRef};
 use workbench::{Options, Workbench};
@@ -15,6 +15,9 @@ use crate::{json, table};
 
 /// How often a long import reports its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Entries of an import report that are noted after reading a source.
+const MOST_NOTED: usize = 10;
 
 /// `stamina ingest`.
 pub(crate) fn ingest(
@@ -52,16 +55,7 @@ pub(crate) fn ingest(
                         counted(read.attempts, "attempt"),
                         WarningCounts::from_codes(read.warnings.iter().map(|warning| warning.code.as_str()))
                     ));
-                    for warning in read.warnings.iter().take(10) {
-                        note(&format!("warning: {}: {} [{}]", warning.path, warning.message, warning.code));
-                    }
-                    if read.warnings.len() > 10 {
-                        note(&format!(
-                            "… {} more warnings; `stamina import-report {}` lists them",
-                            read.warnings.len() - 10,
-                            read.name
-                        ));
-                    }
+                    note_warnings(&read.warnings, &read.name);
                 }
                 sources.push(json::ingested(&read));
             }
@@ -81,6 +75,22 @@ pub(crate) fn ingest(
         print_json(&json!({ "sources": sources, "errors": errors }));
     }
     ExitCode::from(code)
+}
+
+/// Notes the entries of an import report that matter most, each with its severity, and how many of each are left.
+fn note_warnings(warnings: &[Warning], source: &str) {
+    let mut entries: Vec<(Severity, &Warning)> =
+        warnings.iter().map(|warning| (Severity::from_code(&warning.code), warning)).collect();
+    entries.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
+    let (shown, left) = entries.split_at(entries.len().min(MOST_NOTED));
+    for (severity, warning) in shown {
+        let severity = severity.as_str();
+        note(&format!("{severity}: {}: {} [{}]", warning.path, warning.message, warning.code));
+    }
+    if !left.is_empty() {
+        let left = WarningCounts::from_codes(left.iter().map(|(_, warning)| warning.code.as_str()));
+        note(&format!("… and {left} more; `stamina import-report {source}` lists them"));
+    }
 }
 
 /// Stores the meaning of a table's columns that `--map` names.

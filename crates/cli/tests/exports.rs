@@ -296,6 +296,17 @@ fn a_turn_and_a_source_have_tables() {
 }
 
 #[test]
+fn reading_a_source_notes_warnings_first_and_calls_a_note_a_note() {
+    let library = Library::new();
+    let read = library.run(&["ingest", library.sources.join("evocode").to_str().expect("UTF-8")]);
+    let noted = String::from_utf8_lossy(&read.stderr).into_owned();
+    let severity = |line: &str| line.split_once(": ").map(|(severity, _)| severity.to_owned());
+    let severities: Vec<String> = noted.lines().filter_map(severity).collect();
+    assert_eq!(severities, ["warning", "warning", "note", "note", "note"], "{noted}");
+    assert!(String::from_utf8_lossy(&read.stdout).contains("2 warnings, 3 notes"));
+}
+
+#[test]
 fn what_is_no_run_has_tables_too() {
     let library = Library::new();
     let pack = Path::new(env!("CARGO_MANIFEST_DIR"))
