@@ -19,20 +19,8 @@ import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
 import { differences, foundIn, table } from "./lib/fault-table.mjs";
+import { IMAGES as HARNESSES } from "./lib/harness-words.mjs";
 import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
-
-/** The configuration's word of each harness, and its image. */
-const HARNESSES = {
-  MINI_SWE: "mini-swe-agent",
-  OPENHANDS: "openhands",
-  OPENCODE: "opencode",
-  QWEN_CODE: "qwen-code",
-  KIMI_CLI: "kimi-cli",
-  KIMI_CODE: "kimi-code",
-  VIBE: "mistral-vibe",
-  CLAUDE_CODE: "claude-code",
-  CODEX: "codex",
-};
 
 process.chdir(root);
 // What `npm test` has compiled is not compiled again.

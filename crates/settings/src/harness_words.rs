@@ -23,16 +23,20 @@ const PLAYERS: [&str; 2] = ["ORACLE", "NOP"];
 /// Docker, and the endpoint of the model that samples.
 const OTHERS: [&str; 2] = ["docker", "llm_sampler"];
 
+/// Whether a section belongs to a harness: its word in small letters.
+pub fn is_harness_section(section: &str) -> bool {
+    AGENTS.iter().any(|word| !PLAYERS.contains(word) && word.to_ascii_lowercase() == section)
+}
+
 /// Whether any key may stand in a section, because its keys are the business of others: of an agent, of Docker, of the endpoint
 /// of the model that samples.
 pub fn is_free_section(section: &str) -> bool {
-    let is_of_agent = |word: &&str| !PLAYERS.contains(word) && word.to_ascii_lowercase() == section;
-    OTHERS.contains(&section) || AGENTS.iter().any(is_of_agent)
+    OTHERS.contains(&section) || is_harness_section(section)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_free_section;
+    use super::{is_free_section, is_harness_section};
 
     #[test]
     fn agents_have_sections_and_players_have_none() {
@@ -42,5 +46,6 @@ mod tests {
         for section in ["oracle", "nop", "MINI_SWE", "limits", "endpoint", ""] {
             assert!(!is_free_section(section), "{section}");
         }
+        assert!(is_harness_section("codex") && !is_harness_section("docker"));
     }
 }

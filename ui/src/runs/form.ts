@@ -1,5 +1,5 @@
 // The form of a new run: which field stands where, how it is entered, and what of it differs from the defaults. Names,
-// units and what a field takes come from the workbench; the places are ours. Pure.
+// units, choices and what a field takes come from the workbench (crates/settings); the places are of this page. Pure.
 import type { FormField } from "../host/bindings/FormField";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import type { Job } from "../host/bindings/Job";
@@ -42,8 +42,25 @@ const ownHarness = "custom";
 
 /** What the harness speaks to the gateway, short enough for a column. */
 const apis: Readonly<Record<string, string>> = { chat_completions: "chat", responses: "responses", messages: "messages" };
-const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : (apis[api] ?? api)}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
-const keyPlace = choice("key_place", ["none", "none"], ["env", "environment variable"], ["keychain", "keychain"]);
+
+/** Controls whose choices come from the workbench. */
+interface Offered {
+  readonly pick: (field: TextField) => Placed;
+  readonly flag: (field: TruthField) => Placed;
+  readonly mode: (api: string | undefined) => Placed;
+}
+
+function offeredIn(fields: readonly FormField[]): Offered {
+  const choicesOf = (field: FieldName): readonly (readonly [value: string, label: string])[] => (fields.find((f) => f.field === field)?.choices ?? []).map((c) => [c.value, c.label] as const);
+  return {
+    pick: (field) => choice(field, ...choicesOf(field)),
+    flag: (field) => {
+      const labels = new Map(choicesOf(field));
+      return truth(field, labels.get("false"), labels.get("true"));
+    },
+    mode: (api) => choice("endpoint_mode", ...choicesOf("endpoint_mode").map(([value, label]) => [value, value === "gateway" ? `${label} → ${api === undefined ? "endpoint" : (apis[api] ?? api)}` : label] as const)),
+  };
+}
 
 /** Players of tasks that ask no model. */
 const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "no agent (NOP)"]] as const;
@@ -76,12 +93,14 @@ export function holds(settings: FormSettings, field: FieldName): boolean {
 }
 
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
-export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
+export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
   return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field)) }));
 }
 
 /** The same with the fields that do nothing under these settings. */
-export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
+export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
+  const offered = offeredIn(form.fields);
+  const { pick, flag, mode } = offered;
   const isTasks = settings.source === "tasks";
   const harness = form.harnesses.find((h) => h.name === settings.agent);
   const others = harness || settings.agent === "" || settings.agent === ownHarness ? [] : [[settings.agent, settings.agent] as const];
@@ -93,27 +112,25 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
   const endpoint: readonly Placed[] = isPlayer(settings)
     ? []
     : settings.endpoint_mode === "gateway"
-      ? [mode(harness?.api), text("model"), text("base_url", 2), keyPlace, text("key_name"), number("price_input"), number("price_output")]
+      ? [mode(harness?.api), text("model"), text("base_url", 2), pick("key_place"), text("key_name"), number("price_input"), number("price_output")]
       : settings.endpoint_mode === "oracle"
         ? [mode(harness?.api), text("model"), number("oracle_defect_rate"), number("oracle_repair")]
         : [mode(harness?.api), text("model"), words("env_vars")];
-  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "generated from the seed", "filled in by a model")] : [];
-  const source = choice("source", ["scenarios", "REST servers"], ["tasks", "Harbor tasks"]);
-  const protocol = choice("protocol", ["evocode", "EvoCode, present"], ["mt_at_k", "EvoCode, paper: MT@k"], ["sr", "EvoCode, paper: SR@k"], ["ours", "feedback and retries"], ["own", "own settings"]);
+  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), flag("iterative"), flag("use_llm_sampler")] : [];
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
-    { id: "scenarios", title: "Scenarios", fields: isTasks ? [source, text("tasks", 2), protocol, text("execute_episodes")] : [source, text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), truth("restore_before_try", "workspace as it is", "restore the snapshot"), ...(isTasks ? [choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"]), choice("task_background", ["keep", "stay for the verifier"], ["end", "ended before the verifier"]), choice("task_session", ["continue", "one for all steps"], ["fresh", "a new one each step"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
-    { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
+    { id: "scenarios", title: "Scenarios", fields: isTasks ? [pick("source"), text("tasks", 2), pick("protocol"), text("execute_episodes")] : [pick("source"), text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), flag("restore_before_try"), ...(isTasks ? [pick("task_timeout"), pick("task_background"), pick("task_session")] : []), pick("feedback"), flag("fail_stop"), number("batch_size")] },
+    { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), pick("network"), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
   const taken = new Set(shown.flatMap((section) => section.fields.map((f) => f.field)));
-  return [...shown, { id: "advanced", title: "Advanced", fields: advanced.filter((f) => !taken.has(f.field)) }];
+  return [...shown, { id: "advanced", title: "Advanced", fields: advanced(offered).filter((f) => !taken.has(f.field)) }];
 }
 
 /** In the order of Advanced. Together with the sections above these are all fields; a test holds that. Keys of other
  *  programs that a loaded configuration brought are kept without a field: they do nothing here. */
-const advanced: readonly Placed[] = [
+const advanced = ({ pick, flag, mode }: Offered): readonly Placed[] => [
   // Without a place of their own, these do nothing under the settings.
   mode(undefined),
   text("model"),
@@ -121,19 +138,19 @@ const advanced: readonly Placed[] = [
   number("n_scenarios"),
   number("n_turns"),
   text("tasks", 2),
-  choice("protocol", ["own", "own settings"]),
-  truth("restore_before_try"),
-  choice("task_timeout", ["graded", "graded"], ["stop", "stop"]),
-  choice("task_background", ["keep", "keep"], ["end", "end"]),
-  choice("task_session", ["continue", "continue"], ["fresh", "fresh"]),
-  truth("use_docker", "plain processes", "containers"),
-  truth("quick_debug", "no", "2 episodes × 2 turns"),
+  pick("protocol"),
+  flag("restore_before_try"),
+  pick("task_timeout"),
+  pick("task_background"),
+  pick("task_session"),
+  flag("use_docker"),
+  flag("quick_debug"),
   text("execute_episodes"),
   number("keep_snapshots"),
-  truth("iterative", "one turn", "many turns"),
+  flag("iterative"),
   number("num_changes_per_turn"),
   text("base_seed"),
-  truth("use_llm_sampler", "generated from the seed", "filled in by a model"),
+  flag("use_llm_sampler"),
   text("llm_sampler_model_id"),
   text("harness_file", 2),
   number("context_window"),
@@ -145,7 +162,7 @@ const advanced: readonly Placed[] = [
   number("price_output"),
   number("price_per_hour"),
   text("base_url", 2),
-  keyPlace,
+  pick("key_place"),
   text("key_name"),
   number("disk_gib"),
   number("pids"),
@@ -157,8 +174,8 @@ const advanced: readonly Placed[] = [
   number("oracle_defect_rate"),
   number("oracle_repair"),
   number("oracle_most_defects"),
-  truth("oracle_carries_over", "gone in the next turn", "stay"),
-  choice("oracle_stack", ["flask", "Flask"], ["native", "served by Stamina Lab"]),
+  flag("oracle_carries_over"),
+  pick("oracle_stack"),
   text("oracle_seed"),
   number("oracle_stall"),
   number("oracle_overflow"),
@@ -167,54 +184,18 @@ const advanced: readonly Placed[] = [
   number("oracle_give_up"),
 ];
 
-/** Names for what the workbench does not name, and in place of longer ones where four columns are narrow. */
-const ownLabels: Partial<Readonly<Record<FieldName, string>>> = {
-  agent: "Harness",
-  endpoint_mode: "Model endpoint",
-  key_place: "Key",
-  source: "Kind",
-  tasks: "Folder or zip of tasks",
-  scenarios_dir: "Pack",
-  n_scenarios: "Episodes",
-  n_turns: "Turns",
-  fail_stop: "After a failed turn",
-  batch_size: "Parallel episodes",
-  output_dir: "Folder",
-  iterative: "Benchmark",
-  use_llm_sampler: "Names and details",
-  use_docker: "Containers",
-  quick_debug: "Smoke test",
-  price_cached: "Price, cached input",
-  price_cache_write: "Price, written to cache",
-};
-
 export function labelOf(field: FieldName, about: FormField | undefined): string {
-  return ownLabels[field] ?? about?.label ?? field.replaceAll("_", " ");
+  return about?.label ?? field.replaceAll("_", " ");
 }
 
 /** What stands in an empty field: the default, or what an empty one means. */
-export function emptyMeans(field: FieldName, defaults: FormSettings): string {
+export function emptyMeans(field: FieldName, defaults: FormSettings, about: FormField | undefined): string {
   const value = defaults[field];
   if (typeof value === "number") return String(value);
   if (typeof value === "string" && value !== "") return value;
-  if (field === "price_per_hour") return "none";
-  if (field.startsWith("price_")) return "unknown";
-  if (/_(tokens|usd|minutes)$/.test(field)) return "no limit";
-  switch (field) {
-    case "tasks":
-      return "/path/to/tasks, or a zip of them";
-    case "keep_snapshots":
-    case "execute_episodes":
-      return "all";
-    case "tags":
-    case "env_vars":
-    case "extra_docker_args":
-      return "none";
-    case "harness_file":
-      return "/path/to/my_agent.toml";
-    default:
-      return "";
-  }
+  if (field === "tasks") return "/path/to/tasks, or a zip of them";
+  if (field === "harness_file") return "/path/to/my_agent.toml";
+  return about?.empty ?? "";
 }
 
 /** `4 fields differ from the defaults (marked)`; defaults depend on the harness, which is named where it is not the usual one. */
@@ -310,20 +291,9 @@ export function withProtocol(settings: FormSettings, protocol: FormSettings["pro
   }
 }
 
-/** What a protocol is, in a sentence. */
-export function protocolInWords(protocol: FormSettings["protocol"]): string {
-  switch (protocol) {
-    case "evocode":
-      return "EvoCode-Bench at present: one attempt at each step, and the whole chain whatever fails. A step out of time is verified.";
-    case "mt_at_k":
-      return "MT@k of the EvoCode paper: up to k attempts at a step, each from the same snapshot and without feedback. The first step without a pass ends the chain; an attempt whose agent did not end by itself is not verified.";
-    case "sr":
-      return "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.";
-    case "ours":
-      return "As with scenarios: up to k attempts at each step. Each further attempt gets the end of the verifier's output and continues with what the last one left; the whole chain whatever fails. Such attempts are not independent, so there is no MT@k.";
-    default:
-      return "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.";
-  }
+/** What a choice means, in a sentence; empty where its label says it. */
+export function choiceInWords(about: FormField | undefined, value: string): string {
+  return about?.choices.find((choice) => choice.value === value)?.about ?? "";
 }
 
 /** What a field means and, where that is no choice of words, what it takes. */

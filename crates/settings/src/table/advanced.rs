@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "oracle_defect_rate",
         key: KeyName::In("oracle", "defect_rate"),
-        label: "Simulated model: turns with defects",
+        label: "Simulated model: defect rate",
         help: "The share of turns whose first attempt has defects.",
         more: "Of steps of tasks: the share of all attempts.",
         ..SHARE
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[Setting] = &[
         key: KeyName::In("oracle", "carries_over"),
         takes: Takes::Truth,
         default: DefaultValue::Is("true"),
-        label: "Simulated model: defects not repaired",
+        label: "Simulated model: old defects",
         help: "Whether a defect stays in later turns.",
         choices: &[plain("false", "gone in the next turn"), plain("true", "stay")],
         ..ROW
@@ -94,21 +94,21 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "oracle_overflow",
         key: KeyName::In(FAULT_INJECTION, "overflow"),
-        label: "Simulated model: context exceeded",
+        label: "Simulated model: overflows",
         help: "The share of attempts in which it exceeds its context.",
         ..SHARE
     },
     Setting {
         field: "oracle_malformed",
         key: KeyName::In(FAULT_INJECTION, "malformed"),
-        label: "Simulated model: malformed calls",
+        label: "Simulated model: bad calls",
         help: "The share of attempts in which its tool calls are malformed.",
         ..SHARE
     },
     Setting {
         field: "oracle_kill",
         key: KeyName::In(FAULT_INJECTION, "kill"),
-        label: "Simulated model: ends the harness",
+        label: "Simulated model: ends harness",
         help: "The share of attempts in which it ends its own harness.",
         ..SHARE
     },

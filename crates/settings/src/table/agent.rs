@@ -95,6 +95,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "key_name",
         key: KeyName::In("endpoint", "key_name"),
+        default: DefaultValue::Depends("no key"),
         label: "Name of the key",
         help: "The environment variable or the entry of the keychain that holds the key.",
         more: "With this key it is the entry of the keychain.",
@@ -105,6 +106,7 @@ pub(super) const ROWS: &[Setting] = &[
         field: "key_name",
         is_part: true,
         key: KeyName::In("endpoint", "key_env"),
+        default: DefaultValue::Depends("no key"),
         label: "Variable of the key",
         help: "The environment variable that holds the key, in place of `endpoint.key_name`.",
         is_of_model: true,
@@ -132,7 +134,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "price_cached",
         key: KeyName::In("endpoint.price", "cached"),
-        default: DefaultValue::Depends("that of input"),
+        default: DefaultValue::Empty("that of input"),
         label: "Price, cached input",
         help: "What a million cached input tokens cost; empty: as much as other input.",
         ..PRICE
@@ -140,7 +142,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "price_cache_write",
         key: KeyName::In("endpoint.price", "cache_write"),
-        default: DefaultValue::Depends("that of input"),
+        default: DefaultValue::Empty("that of input"),
         label: "Price, written to cache",
         help: "What a million input tokens cost that are written to the cache; empty: as much as other input.",
         ..PRICE

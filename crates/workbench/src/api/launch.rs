@@ -345,6 +345,21 @@ pub struct FormField {
     pub about: String,
     /// What it takes, in words: `a whole number from 1 to 1000`.
     pub takes: String,
+    /// What it means where nothing is entered: `no limit`; empty = its default, or nothing.
+    pub empty: String,
+    /// What may be chosen, in order: words, or `false` and `true`; empty = it is typed, or chosen from what is there.
+    pub choices: Vec<FieldChoice>,
+}
+
+/// What may be chosen in a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FieldChoice {
+    /// Its word in [`FormSettings`].
+    pub value: String,
+    /// What a person reads.
+    pub label: String,
+    /// What it means, in a sentence or two; empty where the label says it.
+    pub about: String,
 }
 
 /// A price in US dollars for a million tokens.

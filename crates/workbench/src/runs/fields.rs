@@ -8,11 +8,13 @@ use runner::settings::{
     TaskSession, TaskTimeout, resolve,
 };
 use serde_json::{Map, Value, json};
-use settings::{Benchmark, ConfigFile, Generation, KeyName, MODEL, PlayedWith, Setting, all, fields};
+use settings::{
+    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, PlayedWith, Setting, all, fields,
+};
 
 use crate::api::{
-    EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings, FormSource,
-    FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
+    EndpointMode, FieldChoice, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings,
+    FormSource, FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -31,6 +33,19 @@ pub(super) fn described() -> Vec<FormField> {
             unit: setting.unit.to_owned(),
             about: setting.help.to_owned(),
             takes: setting.takes.words(),
+            empty: match setting.default {
+                DefaultValue::Empty(meaning) => meaning.to_owned(),
+                DefaultValue::Is(_) | DefaultValue::Depends(_) | DefaultValue::Needed(_) => String::new(),
+            },
+            choices: setting
+                .choices
+                .iter()
+                .map(|choice| FieldChoice {
+                    value: choice.value.to_owned(),
+                    label: choice.label.to_owned(),
+                    about: choice.help.to_owned(),
+                })
+                .collect(),
         })
         .collect()
 }

@@ -633,6 +633,26 @@ mod tests {
     }
 
     #[test]
+    fn the_scripts_know_the_harnesses_that_run_in_containers() {
+        let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/lib/harness-words.mjs");
+        let text = std::fs::read_to_string(list).unwrap();
+        let mut named: Vec<(String, String)> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("  ")?.strip_suffix("\",")?.split_once(": \""))
+            .map(|(word, image)| (word.to_lowercase(), image.to_owned()))
+            .collect();
+        let image = |image: &str| image.trim_start_matches("stamina/").split(':').next().map(str::to_owned);
+        let mut there: Vec<(String, String)> = harnesses()
+            .into_iter()
+            .filter(|harness| harness.name != "mock")
+            .filter_map(|harness| Some((harness.name, image(&harness.image)?)))
+            .collect();
+        named.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(named, there, "scripts/lib/harness-words.mjs");
+    }
+
+    #[test]
     fn every_field_of_the_form_is_in_the_table_once() {
         let Ok(Value::Object(all)) = serde_json::to_value(FormSettings::default()) else { panic!() };
         let described = fields::described();
@@ -646,6 +666,36 @@ mod tests {
         let unsaid: Vec<&str> =
             described.iter().filter(|d| !d.about.ends_with('.')).map(|d| d.field.as_str()).collect();
         assert_eq!(unsaid, [] as [&str; 0], "every field says what it means");
+    }
+
+    #[test]
+    fn a_field_takes_the_choices_that_the_form_offers() {
+        let Ok(Value::Object(all)) = serde_json::to_value(FormSettings::default()) else { panic!() };
+        for field in fields::described() {
+            let is_truth = all[&field.field].is_boolean();
+            for choice in &field.choices {
+                let value =
+                    if is_truth { Value::from(choice.value == "true") } else { choice.value.as_str().into() };
+                let mut asked = all.clone();
+                asked.insert(field.field.clone(), value);
+                let read = serde_json::from_value::<FormSettings>(Value::Object(asked));
+                assert!(read.is_ok(), "{}: {}", field.field, choice.value);
+            }
+            let values: Vec<&str> = field.choices.iter().map(|choice| choice.value.as_str()).collect();
+            if is_truth && !values.is_empty() {
+                assert_eq!(values, ["false", "true"], "{}", field.field);
+            }
+            // A word that is none of the choices is refused where there are choices: the type has no other.
+            if !is_truth && !values.is_empty() {
+                let mut asked = all.clone();
+                asked.insert(field.field.clone(), "something else".into());
+                assert!(
+                    serde_json::from_value::<FormSettings>(Value::Object(asked)).is_err(),
+                    "{}",
+                    field.field
+                );
+            }
+        }
     }
 
     #[test]
