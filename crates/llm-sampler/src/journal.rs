@@ -105,6 +105,9 @@ impl Journal {
         kept.map_err(|error| unusable(&error))?;
         if whole > 0 {
             journal.file = Mutex::new(Some(file));
+        } else {
+            // The first answer makes it anew.
+            std::fs::remove_file(path).map_err(|error| unusable(&error))?;
         }
         Ok(journal)
     }
@@ -229,10 +232,10 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), text, "it is left as it is");
         }
         std::fs::write(&path, &head[..40]).expect("it is written");
-        assert_eq!(
-            Journal::open(&path, json!({"seed": 1})).expect("a first line that was cut off").known(),
-            0
-        );
+        let journal = Journal::open(&path, json!({"seed": 1})).expect("a first line that was cut off");
+        journal.note(0, 1, &answer("one")).expect("it is written");
+        drop(journal);
+        assert_eq!(Journal::open(&path, json!({"seed": 1})).expect("it is one").known(), 1);
     }
 
     #[cfg(unix)]
