@@ -396,3 +396,23 @@ fn published_runs_compare_as_the_design_shows() {
     let cell = page.rows[0].cells[0].as_ref().unwrap();
     assert_eq!((cell.passed, cell.total, cell.episodes), (Some(145), Some(151), (1, 0)));
 }
+
+/// Sums of a part of the episodes say of how many, each for itself.
+#[test]
+fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    std::fs::write(
+        &path,
+        "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_out\n\
+         one,h,m,a,1,1,true,100,10\none,h,m,b,1,1,true,,20\none,h,m,c,1,1,false,300,\n",
+    )
+    .unwrap();
+    let library = Library::of(&[path]);
+    let run = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows[0].id.clone();
+    let comparison = library.compare(&[&run], Pairs::All);
+    let spent = &comparison.members[0].spent;
+    assert_eq!((spent.input_tokens, spent.input_tokens_known), (Some(400), 2));
+    assert_eq!((spent.output_tokens, spent.output_tokens_known), (Some(30), 2));
+    assert_eq!((spent.agent_seconds, spent.agent_seconds_known), (None, 0));
+}
