@@ -336,3 +336,17 @@ fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     let of = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
     assert!(!caption(&library.spec(&FigureOf::Failures { of })).contains("Published"));
 }
+
+/// Trials that are not scored are episodes, too: n is what events and censored ones add up to.
+#[test]
+fn the_caption_of_a_matrix_of_pass_rates_counts_every_episode_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    let rows = "run,harness,model,scenario,turn,attempt,passed,end_reason,planned_turns\n\
+        one,h,m,a,1,1,true,,1\none,h,m,b,1,1,false,,1\none,h,m,c,1,1,,environment,1\n";
+    std::fs::write(&path, rows).unwrap();
+    let library = Library::of(&[path]);
+    let of = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
+    let text = caption(&library.spec(&of));
+    assert!(text.contains("n = 3, 1 event, 2 censored in 1 cell"), "{text}");
+}
