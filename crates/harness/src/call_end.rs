@@ -1,9 +1,15 @@
-//! How a call ended: from the exit, what the harness said of itself, and what the agent did.
+//! How a call ended, decided from the exit, the messages of the harness and the actions of the agent.
 //!
-//! The order of the questions is the rule, and it is the same for all harnesses (`docs/harnesses.md` has it as a table):
-//! did the harness set its success mark, did the time run out before, was the container lost, did the machine's limits end it,
-//! what did it say was wrong, was it killed. What an agent could have caused is never laid on anything outside it, so
-//! memory and disk are the agent's own.
+//! The rule is the order of the questions, which is the same for all harnesses (a table in `docs/harnesses.md`):
+//!
+//! 1. Did the harness set its success mark?
+//! 2. Did the time run out?
+//! 3. Was the container lost?
+//! 4. Did a limit on memory or disk end it?
+//! 5. Which error did the harness report?
+//! 6. Was it killed?
+//!
+//! What an agent could have caused is always attributed to the agent. This includes memory and disk.
 
 use model::EndReason;
 
@@ -11,33 +17,33 @@ use crate::record::Record;
 use crate::text;
 use crate::{Ended, lines};
 
-/// Malformed calls in a row after which an end without success is put down to them.
+/// After so many malformed calls in a row, an end without success is attributed to them.
 const MALFORMED: usize = 3;
-/// Bytes from the end of an output in which a message is looked for.
+/// A message is searched in so many bytes at the end of an output.
 pub(crate) const TAIL: usize = 16 * 1024;
 
-/// What the harness itself says about the end.
+/// What the harness reports about the end.
 #[derive(Debug, Default)]
 pub(crate) struct Signs {
     /// It set its success mark.
     pub(crate) finished: bool,
-    /// What it says was wrong.
+    /// The reported reason of a failure.
     pub(crate) reason: Option<EndReason>,
-    /// In its words.
+    /// The message of the harness.
     pub(crate) message: Option<String>,
-    /// The last thing it said is that it waits for the endpoint.
+    /// Its last message is that it waits for the endpoint.
     pub(crate) waits_for_endpoint: bool,
 }
 
 impl Signs {
-    /// Something was wrong, in the harness's words.
+    /// Records a failure with the message of the harness.
     pub(crate) fn failed(&mut self, reason: EndReason, message: &str) {
         self.reason = Some(reason);
         self.message = Some(text::message(message)).filter(|m| !m.is_empty());
     }
 }
 
-/// Why the call ended (`None` = as it should), and what to say about it.
+/// Why the call ended (`None` = success), and the message about it.
 pub(crate) fn decide(
     ended: &Ended<'_>,
     record: &Record,
@@ -45,18 +51,18 @@ pub(crate) fn decide(
 ) -> (Option<EndReason>, Option<String>) {
     use EndReason as R;
     let exit = ended.exit;
-    let said = |default: &str| Some(signs.message.clone().unwrap_or_else(|| default.to_owned()));
+    let message_or = |default: &str| Some(signs.message.clone().unwrap_or_else(|| default.to_owned()));
     let no_request = ended.model_requests == Some(0);
 
-    // A harness that finished and did not exit has finished: its agent's turn was over in time. Where it asked nothing, the
-    // mark is that of the call before: it did not come as far as to take it back.
+    // A harness that finished but did not exit has finished in time. Without a model request, the mark is from the call
+    // before, because the harness did not get to removing it.
     if exit.timed_out && (!signs.finished || no_request) {
         return if signs.waits_for_endpoint {
-            (Some(R::Endpoint), said("the time ran out while it waited for the endpoint"))
+            (Some(R::Endpoint), message_or("the time ran out while it waited for the endpoint"))
         } else if record.malformed_calls() >= MALFORMED {
-            (Some(R::ToolCallFormat), said("the time ran out over tool calls that cannot be read"))
+            (Some(R::ToolCallFormat), message_or("the time ran out over tool calls that cannot be read"))
         } else {
-            (Some(R::AgentTimeout), said("the time ran out"))
+            (Some(R::AgentTimeout), message_or("the time ran out"))
         };
     }
     if signs.finished {
@@ -66,9 +72,9 @@ pub(crate) fn decide(
         return finished(ended.changed, record);
     }
     if exit.code.is_none() {
-        return (Some(R::Environment), said("the container was lost"));
+        return (Some(R::Environment), message_or("the container was lost"));
     }
-    // A process that the agent started may have been killed long before the end: then the harness says how it ended.
+    // The limit may have ended only a process of the agent, long before the end. Then the harness reports how it ended.
     if exit.out_of_memory && (exit.code == Some(137) || signs.reason.is_none()) {
         return (Some(R::AgentError), Some("the memory limit ended it".to_owned()));
     }
@@ -77,7 +83,7 @@ pub(crate) fn decide(
     }
     if let Some(reason) = signs.reason {
         if reason == R::AgentError && record.malformed_calls() >= MALFORMED {
-            return (Some(R::ToolCallFormat), said("its last tool calls could not be read"));
+            return (Some(R::ToolCallFormat), message_or("its last tool calls could not be read"));
         }
         let message = signs.message.unwrap_or_else(|| "it failed and gives no message".to_owned());
         return (Some(reason), Some(message));
@@ -87,15 +93,15 @@ pub(crate) fn decide(
         let tail = &ended.stderr[ended.stderr.len().saturating_sub(TAIL)..];
         Some(text::message(&text::last_lines(&lines::plain_tail(tail, TAIL), 2))).filter(|m| !m.is_empty())
     };
-    // Only as long as it has never worked: what was there in an earlier call is in the image, and if it is gone, an agent took it.
+    // Only before the first working call. A program that worked before is in the image, so an agent has removed it.
     if matches!(code, 126 | 127) && no_request && record.is_empty() && !ended.worked {
         let why = last_words().unwrap_or_else(|| format!("exit code {code}"));
         return (Some(R::Environment), Some(format!("the command could not be started: {why}")));
     }
     if record.malformed_calls() >= MALFORMED {
-        return (Some(R::ToolCallFormat), said("its last tool calls could not be read"));
+        return (Some(R::ToolCallFormat), message_or("its last tool calls could not be read"));
     }
-    // 128 + a signal: ours would have been a limit, and limits are settled above.
+    // 128 + a signal. The signal is not from a limit, because the rules above decide about limits.
     if let Some(signal) = killed_by(code) {
         return (Some(R::KilledItself), Some(format!("the harness was ended by {signal} while it worked")));
     }
@@ -138,8 +144,8 @@ fn finished(changed: bool, record: &Record) -> (Option<EndReason>, Option<String
     }
 }
 
-/// Whether an agent's last words are that it will not go on. Only asked where nothing was changed: it tells one failure
-/// of the agent from another and never a failure from a success.
+/// Whether an agent declares in its last message that it gives up. This only distinguishes failures without a changed file;
+/// it never turns a success into a failure.
 fn says_it_stops(text: &str) -> bool {
     let text = text.to_lowercase().replace('’', "'");
     let stops = [
@@ -163,7 +169,7 @@ fn says_it_stops(text: &str) -> bool {
     stops.iter().any(|words| text.contains(words))
 }
 
-/// What a harness's own message about a failed request means, with the endpoint's status where it is told.
+/// The reason behind the message of a harness about a failed request, with the status of the endpoint if known.
 pub(crate) fn fault(status: Option<u64>, text: &str) -> EndReason {
     let text = cut_lower(text);
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
@@ -328,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_signals_and_what_the_harness_says() {
+    fn limits_signals_and_messages_decide_in_this_order() {
         use EndReason as R;
         let failed = |reason| move |_: &mut Ended<'_>, _: &mut Record, s: &mut Signs| s.failed(reason, "x");
         assert_eq!(end_of(|e, _, _| e.exit.code = None), Some(R::Environment));
@@ -346,7 +352,7 @@ mod tests {
             end_of(|e, _, _| (e.exit.out_of_memory, e.exit.code) = (true, Some(137))),
             Some(R::AgentError)
         );
-        // A build of its own was killed for its memory; it went on.
+        // The memory limit ended a build of the agent, and the harness continued.
         assert_eq!(
             end_of(|e, _, s| {
                 (e.exit.out_of_memory, e.exit.code) = (true, Some(1));
@@ -369,7 +375,7 @@ mod tests {
         assert_eq!(
             end_of(|e, _, _| (e.exit.code, e.model_requests, e.worked) = (Some(127), Some(0), true)),
             Some(R::AgentError),
-            "the image has it: an agent took it away"
+            "the image has the program, so an agent has removed it"
         );
         assert_eq!(end_of(failed(R::ContextOverflow)), Some(R::ContextOverflow));
         let bad = serde_json::Value::String("{oops".into());
@@ -378,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_about_requests() {
+    fn messages_about_requests_have_reasons() {
         use EndReason as R;
         for (status, text, reason) in [
             (Some(500), "mock internal error", R::Endpoint),

@@ -1,33 +1,33 @@
-//! Files of JSON lines that grow from call to call, of which each call reads only what is new.
+//! Files of JSON lines that grow from call to call. Each call reads only the new lines.
 
 use serde_json::Value;
 
 use crate::Session;
 use crate::lines::objects;
 
-/// Bytes that one call may have added and that are read.
+/// How many new bytes are read at most.
 const CAP: u64 = 64 << 20;
-/// Bytes that are read at once.
+/// Size of one read in bytes.
 const PIECE: u64 = 8 << 20;
-/// Files of one session whose length is remembered.
+/// How many files per session have a stored position.
 const FILE_CAP: usize = 300;
 
-/// Such a file.
-pub(crate) struct Wire<'a> {
+/// A file of JSON lines that grows.
+pub(crate) struct GrowingLines<'a> {
     session: &'a mut Session,
     key: String,
     home: &'a files::Tree,
     path: &'a str,
 }
 
-impl<'a> Wire<'a> {
-    /// A file of HOME; how far it was read is remembered in the session under `name`.
-    pub(crate) fn of(session: &'a mut Session, name: &str, home: &'a files::Tree, path: &'a str) -> Self {
+impl<'a> GrowingLines<'a> {
+    /// A file of HOME. The session stores the read position under `name`.
+    pub(crate) fn new(session: &'a mut Session, name: &str, home: &'a files::Tree, path: &'a str) -> Self {
         let key = format!("read:{}", crate::text::cut(name, 100).0);
         Self { session, key, home, path }
     }
 
-    /// Reads the lines that came since the last call. A file that is shorter than it was is read from its start.
+    /// Reads the lines after the read position. A file that became shorter is read from its start.
     pub(crate) fn read(self, mut line: impl FnMut(&Value)) {
         let Some(size) = self.home.entry(self.path).filter(|e| !e.is_folder()).map(|e| e.size) else {
             return;
@@ -37,7 +37,7 @@ impl<'a> Wire<'a> {
         let end = size.min(at.saturating_add(CAP));
         while at < end {
             let Ok((piece, _)) = self.home.read_range(self.path, at, PIECE.min(end - at)) else { return };
-            // A line that is not whole yet belongs to the next piece; one that fills a whole piece is left out.
+            // An incomplete line belongs to the next piece. A line that fills a whole piece is skipped.
             let whole = piece.iter().rposition(|b| *b == b'\n').map_or(piece.len(), |newline| newline + 1);
             if whole == 0 {
                 return;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_call_reads_what_is_new() {
+    fn each_call_reads_the_new_lines() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("wire.jsonl");
         let mut session = Session::default();
@@ -64,7 +64,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let home = files::Tree::open(dir.path()).unwrap();
             let mut seen = Vec::new();
-            Wire::of(&mut session, "w", &home, "wire.jsonl").read(|v| seen.push(v.to_string()));
+            GrowingLines::new(&mut session, "w", &home, "wire.jsonl").read(|v| seen.push(v.to_string()));
             seen
         };
         assert_eq!(read("{\"a\":1}\n{\"a\":2}\n"), ["{\"a\":1}", "{\"a\":2}"]);
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn pieces_join_lines() {
+    fn lines_continue_over_pieces() {
         let dir = tempfile::tempdir().unwrap();
         let line = format!("{{\"a\":\"{}\"}}\n", "x".repeat(3 << 20));
         std::fs::write(dir.path().join("w"), line.repeat(5)).unwrap();
         let home = files::Tree::open(dir.path()).unwrap();
         let (mut session, mut seen) = (Session::default(), 0);
-        Wire::of(&mut session, "w", &home, "w").read(|_| seen += 1);
+        GrowingLines::new(&mut session, "w", &home, "w").read(|_| seen += 1);
         assert_eq!(seen, 5);
     }
 }
