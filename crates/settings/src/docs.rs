@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Benchmark, DefaultValue, KeyName, PlayedWith, Setting, Takes};
+use crate::{Benchmark, DefaultValue, KeyName, Need, Setting, Takes};
 
 /// The line of `docs/cli.md` before the table.
 pub const BEGIN: &str = "<!-- settings: from crates/settings -->";
@@ -46,9 +46,9 @@ fn meaning(setting: &Setting) -> String {
         sentences.extend(word.map(|word| format!("`{word}`: {}", choice.help)));
     }
     // The keys of a benchmark's own section say it themselves.
-    let is_of_tasks = setting.played_with == PlayedWith::Tasks
-        && !matches!(setting.key, KeyName::In("harbor", _) | KeyName::OfBenchmark([Benchmark::Harbor], _));
-    if is_of_tasks && !matches!(setting.key, KeyName::In("", "benchmark")) {
+    let is_in_section =
+        matches!(setting.key, KeyName::In("harbor", _) | KeyName::OfBenchmark([Benchmark::Harbor], _));
+    if setting.needs.contains(&Need::Tasks) && !is_in_section {
         sentences.push("With `benchmark=HARBOR`.".to_owned());
     }
     if !setting.more.is_empty() {

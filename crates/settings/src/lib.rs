@@ -27,6 +27,6 @@ pub use self::error::ConfigError;
 pub use self::generation::{Benchmark, Generation, MODEL};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section};
 pub use self::resolve::{Config, ConfigFile, LeftOut, read, resolve};
-pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, PlayedWith, Setting};
+pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, Need, Setting};
 pub use self::table::{all, fields, keys};
 pub use self::takes::Takes;

@@ -27,12 +27,8 @@ pub struct Setting {
     pub more: &'static str,
     /// What the form offers, in its order: words, or `false` and `true`. Empty where it is typed.
     pub choices: &'static [Choice],
-    /// With what it means anything.
-    pub played_with: PlayedWith,
-    /// Whether a protocol of tasks sets it, so that it is not given beside one.
-    pub is_of_protocol: bool,
-    /// Whether it means something only where a model is asked, which `ORACLE` and `NOP` do not.
-    pub is_of_model: bool,
+    /// What has to be so for it to do anything: all of these.
+    pub needs: &'static [Need],
 }
 
 /// Where the key of a setting stands in a configuration.
@@ -80,15 +76,21 @@ pub enum FormSection {
     Advanced,
 }
 
-/// What a run plays where a setting means anything.
+/// What has to be so for a setting to do anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlayedWith {
-    /// Whatever is played.
-    Both,
-    /// Scenarios only: tasks bring their images, their length and their requests, and give no feedback.
+pub enum Need {
+    /// Scenarios are played. Tasks bring their images, their length and their requests, and give no feedback.
     Scenarios,
-    /// Tasks of Harbor only.
+    /// Tasks of Harbor are played.
     Tasks,
+    /// No protocol of tasks is named, which would set it.
+    NoProtocol,
+    /// A model is asked, which `ORACLE` and `NOP` do not.
+    Model,
+    /// Agents run in containers.
+    Containers,
+    /// An endpoint answers that may cost something, not the simulated model.
+    PaidEndpoint,
 }
 
 /// What may be chosen.
@@ -139,9 +141,7 @@ impl Setting {
         help: "",
         more: "",
         choices: &[],
-        played_with: PlayedWith::Both,
-        is_of_protocol: false,
-        is_of_model: false,
+        needs: &[],
     };
 
     /// The keys that it declares, with their sections. Those in sections of others are not among them.

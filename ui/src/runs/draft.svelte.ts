@@ -61,7 +61,7 @@ export const draft = {
     // A number that was set, or a field that does nothing any more, is no longer what was typed.
     if (settings.source !== source || settings.protocol !== protocol) {
       const of = settings;
-      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(of, field);
+      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(of, field, form?.fields ?? []);
       typed = Object.fromEntries(Object.entries(typed).filter(([field]) => stays(field as FieldName)));
       problems = new Map([...problems].filter(([field]) => stays(field)));
     }

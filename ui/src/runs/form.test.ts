@@ -13,13 +13,22 @@ const defaults: FormSettings = {
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
   oracle_seed: "0", oracle_defect_rate: 0, oracle_most_defects: 3, oracle_repair: 1, oracle_carries_over: true, oracle_stack: "flask", oracle_stall: 0, oracle_overflow: 0, oracle_malformed: 0, oracle_kill: 0, oracle_give_up: 0, other: [],
 };
-const fieldNamed = (field: string, more: Partial<FormField> = {}): FormField => ({ field, key: field, section: "advanced", label: "", unit: "", about: "", takes: "", empty: "", choices: [], ...more });
+const fieldNamed = (field: string, more: Partial<FormField> = {}): FormField => ({ field, key: field, section: "advanced", label: "", unit: "", about: "", takes: "", empty: "", needs: [], choices: [], ...more });
 const form: Pick<LaunchForm, "harnesses" | "fields"> = {
   harnesses: [{ name: "mock", title: "Mock", version: "1", image: "stamina/base:1", api: "chat_completions" }],
   fields: [
-    fieldNamed("endpoint_mode", { choices: [{ value: "gateway", label: "gateway", about: "" }, { value: "oracle", label: "simulated model, free", about: "" }] }),
-    fieldNamed("fail_stop", { choices: [{ value: "false", label: "continue with next turn", about: "" }, { value: "true", label: "stop the episode", about: "" }] }),
-    fieldNamed("protocol", { choices: [{ value: "evocode", label: "EvoCode, present", about: "One attempt at each step." }, { value: "own", label: "own settings", about: "" }] }),
+    fieldNamed("endpoint_mode", { needs: ["model"], choices: [{ value: "gateway", label: "gateway", about: "" }, { value: "oracle", label: "simulated model, free", about: "" }] }),
+    fieldNamed("fail_stop", { needs: ["no_protocol"], choices: [{ value: "false", label: "continue with next turn", about: "" }, { value: "true", label: "stop the episode", about: "" }] }),
+    fieldNamed("protocol", { needs: ["tasks"], choices: [{ value: "evocode", label: "EvoCode, present", about: "One attempt at each step." }, { value: "own", label: "own settings", about: "" }] }),
+    fieldNamed("restore_before_try", { needs: ["no_protocol"] }),
+    fieldNamed("task_timeout", { needs: ["tasks", "no_protocol"] }),
+    fieldNamed("task_session", { needs: ["tasks", "model"] }),
+    ...["tasks", "task_background"].map((field) => fieldNamed(field, { needs: ["tasks"] })),
+    ...["scenarios_dir", "n_turns", "feedback", "use_docker"].map((field) => fieldNamed(field, { needs: ["scenarios"] })),
+    ...["model", "base_url", "run_tokens", "oracle_defect_rate"].map((field) => fieldNamed(field, { needs: ["model"] })),
+    ...["run_usd", "price_input"].map((field) => fieldNamed(field, { needs: ["model", "paid_endpoint"] })),
+    ...["cpus", "memory_gib", "disk_gib", "pids", "network"].map((field) => fieldNamed(field, { needs: ["containers"] })),
+    fieldNamed("image", { needs: ["scenarios", "containers"] }),
   ],
 };
 

@@ -1,5 +1,6 @@
 // The form of a new run: which field stands where, how it is entered, and what of it differs from the defaults. Names,
 // units, choices and what a field takes come from the workbench (crates/settings); the places are of this page. Pure.
+import type { FieldNeed } from "../host/bindings/FieldNeed";
 import type { FormField } from "../host/bindings/FormField";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import type { Job } from "../host/bindings/Job";
@@ -66,35 +67,37 @@ function offeredIn(fields: readonly FormField[]): Offered {
 const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "no agent (NOP)"]] as const;
 /** Whether tasks are played by their reference solutions or by nobody: no model is asked. */
 export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean => settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
-/** What only scenarios have: tasks bring their images, their length and their requests, and give no feedback. */
-const OF_SCENARIOS: readonly FieldName[] = ["harness_file", "image", "iterative", "scenarios_dir", "n_scenarios", "n_turns", "num_changes_per_turn", "base_seed", "use_llm_sampler", "llm_sampler_model_id", "feedback", "use_docker", "extra_docker_args", "oracle_most_defects", "oracle_repair", "oracle_carries_over", "oracle_stack"];
-/** What only tasks have. */
-const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "task_timeout", "task_background", "task_session"];
-/** What a protocol sets. */
-const OF_PROTOCOL: readonly FieldName[] = ["fail_stop", "restore_before_try", "task_timeout"];
-/** What only a model has. */
-const OF_MODEL: readonly FieldName[] = ["task_session", "endpoint_mode", "model", "base_url", "key_place", "key_name", "context_window", "attempt_tokens", "episode_tokens", "run_tokens", "oracle_defect_rate", "oracle_seed", "oracle_stall", "oracle_overflow", "oracle_malformed", "oracle_kill", "oracle_give_up"];
-
-/** What only holds for containers. */
-const OF_CONTAINERS: readonly FieldName[] = ["image", "cpus", "memory_gib", "disk_gib", "pids", "network", "extra_docker_args"];
-/** What only holds where an endpoint is paid. */
-const OF_MONEY: readonly FieldName[] = ["run_usd", "episode_usd", "attempt_usd", "price_input", "price_output", "price_cached", "price_cache_write", "price_per_hour"];
+/** Whether something that fields need is so. */
+function isMet(need: FieldNeed, settings: FormSettings): boolean {
+  switch (need) {
+    case "scenarios":
+      return settings.source === "scenarios";
+    case "tasks":
+      return settings.source === "tasks";
+    case "no_protocol":
+      return settings.source === "scenarios" || settings.protocol === "own";
+    case "model":
+      return !isPlayer(settings);
+    case "containers":
+      return settings.use_docker;
+    case "paid_endpoint":
+      return settings.endpoint_mode !== "oracle";
+  }
+}
 
 /**
  * Whether a field does anything under these settings: plain processes have no limits of a container, the simulated model no
  * price; a protocol sets its fields.
  */
-export function holds(settings: FormSettings, field: FieldName): boolean {
-  if (settings.source === "scenarios" ? OF_TASKS.includes(field) : OF_SCENARIOS.includes(field)) return false;
-  if (settings.source === "tasks" && settings.protocol !== "own" && (OF_PROTOCOL.includes(field) || (settings.protocol === "evocode" && field === "attempt_limit"))) return false;
-  if (isPlayer(settings) && (OF_MODEL.includes(field) || OF_MONEY.includes(field))) return false;
-  if (!settings.use_docker && OF_CONTAINERS.includes(field)) return false;
-  return settings.endpoint_mode !== "oracle" || !OF_MONEY.includes(field);
+export function holds(settings: FormSettings, field: FieldName, fields: readonly FormField[]): boolean {
+  // This protocol has one attempt at each step, and a harness of one's own plays no tasks.
+  if (settings.source === "tasks" && (field === "harness_file" || (field === "attempt_limit" && settings.protocol === "evocode"))) return false;
+  return (fields.find((f) => f.field === field)?.needs ?? []).every((need) => isMet(need, settings));
 }
 
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
 export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
-  return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field)) }));
+  return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field, form.fields)) }));
 }
 
 /** The same with the fields that do nothing under these settings. */

@@ -2,13 +2,17 @@
 
 use super::plain;
 use crate::generation::MOST_SEED;
-use crate::{DefaultValue, KeyName, PlayedWith, Setting, Takes};
+use crate::{DefaultValue, KeyName, Need, Setting, Takes};
 
 // words: ok, the key has this name.
 const FAULT_INJECTION: &str = "oracle.mischief";
 const ROW: Setting = Setting::BLANK;
-const SHARE: Setting =
-    Setting { takes: Takes::Amount(0.0, 1.0), default: DefaultValue::Is("0"), ..Setting::BLANK };
+const SHARE: Setting = Setting {
+    takes: Takes::Amount(0.0, 1.0),
+    default: DefaultValue::Is("0"),
+    needs: &[Need::Model],
+    ..Setting::BLANK
+};
 
 pub(super) const ROWS: &[Setting] = &[
     Setting {
@@ -26,7 +30,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Extra container arguments",
         help: "Arguments for the container: -e, -v and --add-host.",
         more: "Folders that would hand over this machine (its root, your home, `/etc`, whatever lies in `/proc`, `/sys`, `/dev` and `/run`, an engine's socket), and those that you cannot look into yourself, are refused by `-v`. `-u` and `-e HOME=…` are taken and not obeyed, which preflight says: a container runs as the user to whom its folders belong, and HOME is a folder of the episode.",
-        played_with: PlayedWith::Scenarios,
+        needs: &[Need::Scenarios, Need::Containers],
         ..ROW
     },
     Setting {
@@ -36,6 +40,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Is("0"),
         label: "Simulated model: seed",
         help: "Where the choices of the simulated model come from.",
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -53,6 +58,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Is("3"),
         label: "Simulated model: most defects",
         help: "How many defects such an attempt has at most.",
+        needs: &[Need::Scenarios],
         ..ROW
     },
     Setting {
@@ -62,6 +68,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Simulated model: repairs",
         help: "The chance that feedback repairs a defect.",
         more: "That is detailed feedback; [less feedback repairs less](harnesses.md#the-simulated-model).",
+        needs: &[Need::Scenarios],
         ..SHARE
     },
     Setting {
@@ -72,6 +79,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Simulated model: old defects",
         help: "Whether a defect stays in later turns.",
         choices: &[plain("false", "gone in the next turn"), plain("true", "stay")],
+        needs: &[Need::Scenarios],
         ..ROW
     },
     Setting {
@@ -82,6 +90,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Simulated model: servers",
         help: "What the simulated model writes its servers in.",
         choices: &[plain("flask", "Flask"), plain("native", "served by Stamina Lab")],
+        needs: &[Need::Scenarios],
         ..ROW
     },
     Setting {

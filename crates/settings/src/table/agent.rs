@@ -1,14 +1,14 @@
 //! The harness, its model and the endpoint of the model.
 
 use super::{choice, plain};
-use crate::{AGENTS, DefaultValue, FormSection, KeyName, PlayedWith, Setting, Takes};
+use crate::{AGENTS, DefaultValue, FormSection, KeyName, Need, Setting, Takes};
 
 const ROW: Setting = Setting { section: FormSection::Agent, ..Setting::BLANK };
 const PRICE: Setting = Setting {
     takes: Takes::Amount(0.0, 1_000_000.0),
     default: DefaultValue::Empty("unknown"),
     unit: "$ per M tokens",
-    is_of_model: true,
+    needs: &[Need::Model, Need::PaidEndpoint],
     ..ROW
 };
 
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Depends("the harness's own"),
         label: "Image",
         help: "The container image that the agent runs in, in place of the harness's own.",
-        played_with: PlayedWith::Scenarios,
+        needs: &[Need::Scenarios, Need::Containers],
         ..ROW
     },
     Setting {
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Setting] = &[
             ),
             choice("oracle", "simulated model, free", "The simulated model."),
         ],
-        is_of_model: true,
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -67,7 +67,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Needed("with `endpoint.mode=gateway`"),
         label: "Endpoint address",
         help: "The address of the endpoint, with or without /v1.",
-        is_of_model: true,
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -77,7 +77,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Model",
         help: "The name of the model at the endpoint.",
         more: "`.model` and `.model_name` are taken too.",
-        is_of_model: true,
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -90,6 +90,7 @@ pub(super) const ROWS: &[Setting] = &[
             plain("env", "environment variable"),
             plain("keychain", "keychain"),
         ],
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -99,7 +100,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Name of the key",
         help: "The environment variable or the entry of the keychain that holds the key.",
         more: "With this key it is the entry of the keychain.",
-        is_of_model: true,
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -109,7 +110,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Depends("no key"),
         label: "Variable of the key",
         help: "The environment variable that holds the key, in place of `endpoint.key_name`.",
-        is_of_model: true,
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {
@@ -120,7 +121,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Context",
         unit: "tokens",
         help: "How many tokens the model's context holds.",
-        is_of_model: true,
+        needs: &[Need::Model],
         ..ROW
     },
     Setting {

@@ -1,21 +1,26 @@
 //! What containers may use, and what a model may spend.
 
 use super::choice;
-use crate::{DefaultValue, FormSection, KeyName, Setting, Takes};
+use crate::{DefaultValue, FormSection, KeyName, Need, Setting, Takes};
 
 /// Most tokens, dollars or minutes of a budget.
 const MOST: u64 = 1_000_000_000_000;
 
 const ROW: Setting = Setting { section: FormSection::Limits, ..Setting::BLANK };
-const TOKENS: Setting =
-    Setting { takes: Takes::Integer(1, MOST), default: DefaultValue::Empty("no limit"), ..ROW };
-const DOLLARS: Setting = Setting {
-    takes: Takes::Amount(0.0, MOST as f64),
+const CONTAINERS: Setting = Setting { needs: &[Need::Containers], ..ROW };
+const TOKENS: Setting = Setting {
+    takes: Takes::Integer(1, MOST),
     default: DefaultValue::Empty("no limit"),
-    unit: "$",
+    needs: &[Need::Model],
     ..ROW
 };
-const MINUTES: Setting = Setting { unit: "min", ..DOLLARS };
+const MINUTES: Setting = Setting {
+    takes: Takes::Amount(0.0, MOST as f64),
+    default: DefaultValue::Empty("no limit"),
+    unit: "min",
+    ..ROW
+};
+const DOLLARS: Setting = Setting { unit: "$", needs: &[Need::Model, Need::PaidEndpoint], ..MINUTES };
 
 pub(super) const ROWS: &[Setting] = &[
     Setting {
@@ -37,7 +42,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "CPU per container",
         unit: "cores",
         help: "How many cores a container may use.",
-        ..ROW
+        ..CONTAINERS
     },
     Setting {
         field: "memory_gib",
@@ -47,7 +52,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Memory per container",
         unit: "GiB",
         help: "How much memory a container may use.",
-        ..ROW
+        ..CONTAINERS
     },
     Setting {
         field: "disk_gib",
@@ -57,7 +62,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Disk per container",
         unit: "GiB",
         help: "How much disk an episode's container may use.",
-        ..ROW
+        ..CONTAINERS
     },
     Setting {
         field: "pids",
@@ -66,7 +71,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Is("512"),
         label: "Processes per container",
         help: "How many processes a container may have.",
-        ..ROW
+        ..CONTAINERS
     },
     Setting {
         field: "network",
@@ -88,7 +93,7 @@ pub(super) const ROWS: &[Setting] = &[
                 "The internet, and services of this machine that listen on all addresses.",
             ),
         ],
-        ..ROW
+        ..CONTAINERS
     },
     Setting {
         field: "attempt_tokens",

@@ -1,10 +1,10 @@
 //! How often a turn is tried, what the agent learns, and what becomes of a step of a task.
 
 use super::{SCENARIOS, TASKS, choice, plain};
-use crate::{DefaultValue, FormSection, KeyName, PlayedWith, Setting, Takes};
+use crate::{DefaultValue, FormSection, KeyName, Need, Setting, Takes};
 
 const ROW: Setting = Setting { section: FormSection::Loop, ..Setting::BLANK };
-const OF_TASKS: Setting = Setting { played_with: PlayedWith::Tasks, ..ROW };
+const OF_TASKS: Setting = Setting { needs: &[Need::Tasks], ..ROW };
 
 pub(super) const ROWS: &[Setting] = &[
     Setting {
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Setting] = &[
             choice("minimal", "minimal", "How many tests failed."),
             choice("none", "none", "Nothing but that the turn is not passed yet."),
         ],
-        played_with: PlayedWith::Scenarios,
+        needs: &[Need::Scenarios],
         ..ROW
     },
     Setting {
@@ -61,7 +61,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Is("true"),
         label: "Feedback at all",
         help: "Whether the agent learns more of a failed attempt than that the turn is not passed yet.",
-        played_with: PlayedWith::Scenarios,
+        needs: &[Need::Scenarios],
         ..ROW
     },
     Setting {
@@ -73,7 +73,7 @@ pub(super) const ROWS: &[Setting] = &[
         help: "Whether each attempt at a turn begins from the same snapshot, or with what the last one left. With scenarios it needs no feedback.",
         more: "The snapshot of a task is that of its container, of a scenario workspace, HOME and session as they were when the turn began. A further attempt gets the request of the first one and knows nothing of it; scenarios therefore need `enable_feedback=false`. The next turn begins from what the last attempt has left. The simulated model generates the defects of a turn anew for each attempt.",
         choices: &[plain("false", "workspace as it is"), plain("true", "restore the snapshot")],
-        is_of_protocol: true,
+        needs: &[Need::NoProtocol],
         ..ROW
     },
     Setting {
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Step out of time",
         help: "Whether a step whose agent ran out of time is verified, or ends the trial without a verdict.",
         choices: &[plain("graded", "verified, trial continues"), plain("stop", "not verified, trial ends")],
-        is_of_protocol: true,
+        needs: &[Need::Tasks, Need::NoProtocol],
         ..OF_TASKS
     },
     Setting {
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "Session over steps",
         help: "Whether the agent's session continues from step to step, or each step begins a new one that knows only the files.",
         choices: &[plain("continue", "one for all steps"), plain("fresh", "a new one each step")],
-        is_of_model: true,
+        needs: &[Need::Tasks, Need::Model],
         ..OF_TASKS
     },
     Setting {
@@ -127,7 +127,7 @@ pub(super) const ROWS: &[Setting] = &[
         label: "After a failed turn",
         help: "Whether an episode ends at its first failed turn or continues with the next one.",
         choices: &[plain("false", "continue with next turn"), plain("true", "stop the episode")],
-        is_of_protocol: true,
+        needs: &[Need::NoProtocol],
         ..ROW
     },
     Setting {
@@ -159,7 +159,7 @@ pub(super) const ROWS: &[Setting] = &[
         help: "Whether agents and servers run in containers or as plain processes of this machine.",
         more: "`false` only with `agent=MOCK` and the simulated model.",
         choices: &[plain("false", "plain processes"), plain("true", "containers")],
-        played_with: PlayedWith::Scenarios,
+        needs: &[Need::Scenarios],
         ..ROW
     },
 ];

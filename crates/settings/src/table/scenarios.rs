@@ -2,10 +2,10 @@
 
 use super::{ANY, SCENARIOS, choice, plain};
 use crate::generation::{MODEL, MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
-use crate::{Benchmark, DefaultValue, FormSection, KeyName, PlayedWith, Setting, Takes};
+use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, Takes};
 
 const ROW: Setting = Setting { section: FormSection::Scenarios, ..Setting::BLANK };
-const OF_SCENARIOS: Setting = Setting { played_with: PlayedWith::Scenarios, ..ROW };
+const OF_SCENARIOS: Setting = Setting { needs: &[Need::Scenarios], ..ROW };
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 
 pub(super) const ROWS: &[Setting] = &[
@@ -18,8 +18,6 @@ pub(super) const ROWS: &[Setting] = &[
         help: "What is played: scenarios of REST servers, from a pack or a seed, or tasks of Harbor with several steps.",
         more: "`RESTFUL_SERVER_GEN` is a single turn, `HARBOR` are [tasks of Harbor](#tasks-of-harbor).",
         choices: &[plain("scenarios", "REST servers"), plain("tasks", "Harbor tasks")],
-        // With scenarios the form gives the key by the setting "iterative".
-        played_with: PlayedWith::Tasks,
         ..ROW
     },
     Setting {
@@ -28,7 +26,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Needed("with `benchmark=HARBOR`"),
         label: "Folder or zip of tasks",
         help: "A task of Harbor, a folder of tasks, or a zip of either.",
-        played_with: PlayedWith::Tasks,
+        needs: &[Need::Tasks],
         ..ROW
     },
     Setting {
@@ -65,7 +63,7 @@ pub(super) const ROWS: &[Setting] = &[
                 "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.",
             ),
         ],
-        played_with: PlayedWith::Tasks,
+        needs: &[Need::Tasks],
         ..ROW
     },
     Setting {

@@ -347,8 +347,28 @@ pub struct FormField {
     pub takes: String,
     /// What it means where nothing is entered: `no limit`; empty = its default, or nothing.
     pub empty: String,
+    /// What has to be so for it to do anything: all of these.
+    pub needs: Vec<FieldNeed>,
     /// What may be chosen, in order: words, or `false` and `true`; empty = it is typed, or chosen from what is there.
     pub choices: Vec<FieldChoice>,
+}
+
+/// What has to be so for a field to do anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldNeed {
+    /// Scenarios are played.
+    Scenarios,
+    /// Tasks of Harbor are played.
+    Tasks,
+    /// No protocol of tasks is named, which would set it.
+    NoProtocol,
+    /// A model is asked.
+    Model,
+    /// Agents run in containers.
+    Containers,
+    /// An endpoint answers that may cost something, not the simulated model.
+    PaidEndpoint,
 }
 
 /// What may be chosen in a field.

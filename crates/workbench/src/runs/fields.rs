@@ -8,13 +8,11 @@ use runner::settings::{
     TaskSession, TaskTimeout, resolve,
 };
 use serde_json::{Map, Value, json};
-use settings::{
-    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, PlayedWith, Setting, all, fields,
-};
+use settings::{Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, all, fields};
 
 use crate::api::{
-    EndpointMode, FieldChoice, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings,
-    FormSource, FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
+    EndpointMode, FieldChoice, FieldError, FieldNeed, FormFeedback, FormField, FormNetwork, FormProtocol,
+    FormSettings, FormSource, FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -37,6 +35,7 @@ pub(super) fn described() -> Vec<FormField> {
                 DefaultValue::Empty(meaning) => meaning.to_owned(),
                 DefaultValue::Is(_) | DefaultValue::Depends(_) | DefaultValue::Needed(_) => String::new(),
             },
+            needs: setting.needs.iter().copied().map(need).collect(),
             choices: setting
                 .choices
                 .iter()
@@ -60,16 +59,29 @@ fn benchmark(settings: &FormSettings) -> Benchmark {
 
 /// Whether a setting says anything under what the form plays.
 fn holds(setting: &Setting, form: &FormSettings) -> bool {
-    if form.source == FormSource::Scenarios {
-        return setting.played_with != PlayedWith::Tasks;
-    }
-    let is_set = match form.protocol {
-        FormProtocol::Own => false,
-        FormProtocol::Evocode => setting.field == "attempt_limit" || setting.is_of_protocol,
-        FormProtocol::MtAtK | FormProtocol::Sr | FormProtocol::Ours => setting.is_of_protocol,
+    let is_tasks = form.source == FormSource::Tasks;
+    let is_met = |need: &Need| match need {
+        Need::Scenarios => !is_tasks,
+        Need::Tasks => is_tasks,
+        Need::NoProtocol => !is_tasks || form.protocol == FormProtocol::Own,
+        Need::Model => !is_tasks || !matches!(form.agent.as_str(), "oracle" | "nop"),
+        // The form does not show such fields; what was entered before is kept, and the run says what it cannot have.
+        Need::Containers | Need::PaidEndpoint => true,
     };
-    let is_player = matches!(form.agent.as_str(), "oracle" | "nop");
-    setting.played_with != PlayedWith::Scenarios && !is_set && !(is_player && setting.is_of_model)
+    // This protocol has one attempt at each step; the others take a number.
+    let is_set = is_tasks && form.protocol == FormProtocol::Evocode && setting.field == "attempt_limit";
+    !is_set && setting.needs.iter().all(is_met)
+}
+
+const fn need(need: Need) -> FieldNeed {
+    match need {
+        Need::Scenarios => FieldNeed::Scenarios,
+        Need::Tasks => FieldNeed::Tasks,
+        Need::NoProtocol => FieldNeed::NoProtocol,
+        Need::Model => FieldNeed::Model,
+        Need::Containers => FieldNeed::Containers,
+        Need::PaidEndpoint => FieldNeed::PaidEndpoint,
+    }
 }
 
 /// The field that an error's key is about.
@@ -106,6 +118,8 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
         match field {
             "protocol" if settings.protocol == FormProtocol::Own => {}
             "agent" => put(key, Value::from(settings.agent.to_uppercase())),
+            // With scenarios it is the field beside it that says which benchmark.
+            "source" if settings.source == FormSource::Scenarios => {}
             "source" | "iterative" => put(key, Value::from(benchmark(settings).as_str())),
             "n_turns" | "num_changes_per_turn" if !settings.iterative => {}
             "base_url" if !gateway => {}

@@ -565,6 +565,9 @@ mod tests {
         let player =
             FormSettings { source: FormSource::Scenarios, ..tasks(defaults("oracle", true).unwrap()) };
         assert_eq!(settings_of(&player).unwrap_err()[0].field, "agent");
+        // What only a model needs is not said where none is asked.
+        let unasked = FormSettings { run_tokens: Some(5.0), ..tasks(defaults("nop", true).unwrap()) };
+        assert_eq!(settings_of(&unasked).unwrap().budgets.run.tokens, None);
         // What scenarios have stays in the form, and says nothing while tasks are played.
         let kept = FormSettings { scenarios_dir: "/p".to_owned(), n_turns: Some(0.0), ..tasks(new()) };
         assert!(settings_of(&kept).is_ok());
