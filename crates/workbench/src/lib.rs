@@ -41,6 +41,7 @@ mod tables;
 mod tasks;
 mod texts;
 mod transcripts;
+mod unrecognised;
 mod views;
 mod withdrawn;
 

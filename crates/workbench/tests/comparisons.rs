@@ -3,6 +3,7 @@
 
 mod library;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use workbench::api::{
@@ -415,4 +416,55 @@ fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
     assert_eq!((spent.input_tokens, spent.input_tokens_known), (Some(400), 2));
     assert_eq!((spent.output_tokens, spent.output_tokens_known), (Some(30), 2));
     assert_eq!((spent.agent_seconds, spent.agent_seconds_known), (None, 0));
+}
+
+/// Rows of a tidy table: two trials of each task, of which those of `b` end by what no table knows.
+fn trials(run: &str, tasks: &[&str]) -> String {
+    let mut rows =
+        "run,harness,model,scenario,repeat,turn,attempt,passed,exception,planned_turns\n".to_owned();
+    for task in tasks {
+        for repeat in 1..=2 {
+            for turn in 1..=3 {
+                let (passed, exception) = match *task {
+                    "b" if turn == 2 => ("", "Oddity: never heard of"),
+                    "c" if turn == 3 => ("false", ""),
+                    _ => ("true", ""),
+                };
+                writeln!(rows, "{run},h,m,{task},{repeat},{turn},1,{passed},{exception},3").unwrap();
+                if *task == "b" && turn == 2 {
+                    break;
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// A member of two runs has one line about ends that are not recognised, over both, and its interval is by scenario.
+#[test]
+fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
+    let line = |sources: &[(&str, &[&str])]| {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = sources
+            .iter()
+            .map(|(name, tasks)| {
+                let path = folder.path().join(format!("{name}.csv"));
+                std::fs::write(&path, trials(name, tasks)).unwrap();
+                path
+            })
+            .collect();
+        let library = Library::of(&paths);
+        let runs = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows;
+        let of = vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];
+        let request = CompareRequest { members: of, ..CompareRequest::default() };
+        let comparison = library.workbench.compare_runs(request).unwrap();
+        let lines: Vec<String> =
+            comparison.members[0].caveats.iter().filter(|c| c.contains("not recognised")).cloned().collect();
+        let [one] = &lines[..] else { panic!("one line: {lines:?}") };
+        one.clone()
+    };
+    let whole = line(&[("one", &["a", "b", "c"])]);
+    assert!(whole.starts_with("The cause of 2 of 6 ends"), "{whole}");
+    assert!(whole.contains("95 % CI by scenario"), "{whole}");
+    assert_eq!(line(&[("one", &["a", "b"]), ("two", &["c"])]), whole);
 }
