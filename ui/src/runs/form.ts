@@ -67,6 +67,7 @@ function offeredIn(fields: readonly FormField[]): Offered {
 const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "no agent (NOP)"]] as const;
 /** Whether tasks are played by their reference solutions or by nobody: no model is asked. */
 export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean => settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
+
 /** Whether something that fields need is so. */
 function isMet(need: FieldNeed, settings: FormSettings): boolean {
   switch (need) {
