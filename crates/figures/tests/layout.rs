@@ -121,6 +121,7 @@ fn every_other_kind_fits_everywhere() {
         everywhere(&many::retries(count));
         everywhere(&many::pareto(count, Scale::Log));
         everywhere(&many::pareto(count, Scale::Linear));
+        everywhere(&many::plane(count));
         everywhere(&many::failures(6, count, SharesForm::Auto));
         everywhere(&many::failures(20, count.min(6), SharesForm::Auto));
         everywhere(&many::failures(20, count, SharesForm::Stacked));
@@ -244,6 +245,13 @@ fn with(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure
                 rename(&mut point.label);
                 (point.cost, point.mean, point.ci_low, point.ci_high) =
                     (number(), number(), number(), number());
+            }
+        }
+        Figure::Plane(data) => {
+            for point in &mut data.points {
+                rename(&mut point.label);
+                (point.x, point.y) = (number(), number());
+                (point.x_ends, point.y_ends) = (number().zip(number()), number().zip(number()));
             }
         }
         Figure::Retries(data) => {
@@ -462,6 +470,9 @@ fn what_is_simulated_or_unknown_is_said_in_the_figure() {
     assert!(words(many::ratios()).contains("(simulated)"));
     assert!(words(many::bars(3)).contains("unknown"));
     assert!(words(many::pareto(4, Scale::Log)).contains("Cost unknown: DeepSeek-V4-Pro"));
+    let plane = words(many::plane(4));
+    assert!(plane.contains("Unknown: DeepSeek-V4-Pro.") && plane.contains("Published:"), "{plane}");
+    assert!(plane.contains("does nothing"), "{plane}");
     let matrix = words(many::matrix(3, 4));
     assert!(
         matrix.contains("no run")

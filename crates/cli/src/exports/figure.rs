@@ -13,6 +13,7 @@ use workbench::api::{
 
 use super::selection::{SelectionArgs, compared, failures, matrix, other};
 use super::{absolute, format_of, words, written};
+use crate::library_commands::find_run;
 use crate::print::{note, print_data, print_json};
 
 /// The kinds of figures.
@@ -32,6 +33,8 @@ pub(crate) enum FigureWord {
     Bars,
     /// Mean stamina against cost
     Pareto,
+    /// Comprehension against efficiency of runs of LoCoBench-Agent, with published models
+    Plane,
     /// Mean stamina by harness and model
     Matrix,
     /// Mean stamina against the retry budget
@@ -68,7 +71,7 @@ pub(crate) enum BandsWord {
 
 #[derive(Debug, Args)]
 pub(crate) struct FigureArgs {
-    /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, matrix, retries, failures), or a file
+    /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, plane, matrix, retries, failures), or a file
     /// with a spec: .toml, or an SVG, PDF, PNG, .tex or Parquet file that was made here
     #[arg(value_name = "KIND|SPEC")]
     what: String,
@@ -118,6 +121,11 @@ pub(super) const FIGURES: &[(&str, ExportFormat)] = &[
     ("tex", ExportFormat::Tex),
     ("toml", ExportFormat::Toml),
 ];
+/// The ids of runs of a benchmark without tests.
+fn untested_runs(workbench: &Workbench, runs: &[String]) -> Result<Vec<String>, ApiError> {
+    runs.iter().map(|run| Ok(find_run(workbench, run)?.id)).collect()
+}
+
 fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Result<FigureOf, ApiError> {
     let selection = &args.selection;
     let request = || compared(workbench, &args.runs, selection.reference.as_deref(), selection.tau);
@@ -156,6 +164,7 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
             published,
         },
         FigureWord::Pareto => FigureOf::Pareto { of: request()? },
+        FigureWord::Plane => FigureOf::Plane { runs: untested_runs(workbench, &args.runs)? },
         FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, selection)?, published },
         FigureWord::Retries => FigureOf::Retries {
             of: RetriesRequest { members: request()?.members, ..RetriesRequest::default() },

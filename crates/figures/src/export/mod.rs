@@ -155,6 +155,9 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         {
             Some(("no run has a known cost and stamina, so there is no point to draw".to_owned(), OTHER))
         }
+        Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {
+            Some(("no run has both values, so there is no point to draw".to_owned(), OTHER))
+        }
         _ => None,
     }
 }

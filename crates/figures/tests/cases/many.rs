@@ -4,8 +4,8 @@ use analysis::survival::Observation;
 use figures::{
     Bands, BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure,
     FirstFailuresComparison, Margin, Matrix, MatrixCell, Pair, Paired, PairedMean, Pareto, ParetoPoint,
-    Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData, SeriesLabel, SharesForm,
-    SurvivalComparison,
+    Plane, PlanePoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData,
+    SeriesLabel, SharesForm, SurvivalComparison,
 };
 
 /// Random numbers from a seed.
@@ -222,6 +222,28 @@ pub fn pareto(count: usize, scale: Scale) -> Figure {
         scale,
         tau: Some(100),
     })
+}
+
+/// A plane; one point of it is published, and the fourth is unknown.
+pub fn plane(count: usize) -> Figure {
+    let mut random = Random::new(5);
+    let points = (0..count)
+        .map(|i| {
+            let (x, y) = (0.5 + 0.4 * random.unit(), 0.4 + 0.5 * random.unit());
+            let is_published = i == 1;
+            PlanePoint {
+                label: SeriesLabel::new(MODELS[i % MODELS.len()], i as u8),
+                x: Some(x),
+                x_ends: (!is_published).then_some((x - 0.03, x + 0.03)),
+                y: (i != 3).then_some(y),
+                y_ends: (i != 3 && !is_published).then_some((y - 0.05, y + 0.05)),
+                n: (!is_published).then_some(12),
+                source: is_published.then(|| "A paper, Table 3".to_owned()),
+            }
+        })
+        .collect();
+    let note = "A session that does nothing scores .780 / .650.".to_owned();
+    Figure::Plane(Plane { points, x: "Efficiency".to_owned(), y: "Comprehension".to_owned(), note })
 }
 
 pub const HARNESSES: [&str; 6] =

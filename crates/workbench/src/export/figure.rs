@@ -13,18 +13,21 @@ use figures::{
 use model::PassRate;
 use store::episode_name;
 
-use super::{matrix, method};
+use super::{matrix, method, plane};
 
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping, FigureMark,
-    FigureOf, Measure, Nothing, Pairs, PublishedNumber, Stamina, SurvivalRow,
+    FigureOf, Measure, Nothing, Pairs, PublishedNumber, RunRef, Stamina, SurvivalRow,
 };
 use crate::published;
 use crate::summary::run_record;
 
 /// What is said of a band of survival where some scenario has several episodes.
 pub(super) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
+
+/// Most runs of a plane.
+const MOST_RUNS: usize = 50;
 
 impl Workbench {
     /// A figure with its data; place and colors are still to be chosen.
@@ -72,6 +75,15 @@ impl Workbench {
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
                 (Figure::Pareto(pareto(&data)), method::pareto(self.method(&data)?, &data))
+            }
+            FigureOf::Plane { runs } => {
+                if runs.is_empty() || runs.len() > MOST_RUNS {
+                    let why = format!("A plane is of 1 to {MOST_RUNS} runs of LoCoBench-Agent");
+                    return Err(ApiError::new("export.figure", why).hint("`stamina runs` lists them"));
+                }
+                let sessions = runs.iter().map(|run| self.list_sessions(RunRef { run: run.clone() }));
+                let (figure, method) = plane::figure(&sessions.collect::<Result<Vec<_>, _>>()?);
+                (Figure::Plane(figure), method)
             }
             FigureOf::Matrix { of, published } => {
                 let data = self.get_matrix(of.clone())?;

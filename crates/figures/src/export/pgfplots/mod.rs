@@ -81,6 +81,7 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         Figure::Bars(data) => rows::bars(&mut picture, data),
         Figure::FailureShares(data) => shares::failure_shares(&mut picture, spec, data),
         Figure::Pareto(data) => planes::pareto(&mut picture, data),
+        Figure::Plane(data) => planes::plane(&mut picture, data),
         Figure::Matrix(data) => grid::matrix(&mut picture, spec, data),
         Figure::Table(table) => {
             let table = with_method(table, spec);
@@ -126,6 +127,7 @@ pub(super) fn names(figure: &Figure) -> Vec<&str> {
         }
         Figure::Bars(data) => data.rows.iter().map(|r| of(&r.label)).collect(),
         Figure::Pareto(data) => data.points.iter().map(|p| of(&p.label)).collect(),
+        Figure::Plane(data) => data.points.iter().map(|p| of(&p.label)).collect(),
         Figure::Matrix(data) => data.rows.iter().chain(&data.columns).map(String::as_str).collect(),
         Figure::Retries(data) => data.series.iter().map(|s| of(&s.label)).collect(),
         Figure::FailureShares(data) => data

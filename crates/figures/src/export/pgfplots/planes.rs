@@ -3,7 +3,8 @@
 use super::{Picture, Place, color, coordinates, finite, fitted, mark, number, range};
 use crate::font::text_width;
 use crate::pareto::unknown;
-use crate::spec::{Pareto, ParetoPoint, Scale, SeriesLabel};
+use crate::plane::under;
+use crate::spec::{Pareto, ParetoPoint, Plane, Scale, SeriesLabel};
 
 /// The points that no other beats in both, from cheap to dear.
 fn front(points: &[&ParetoPoint]) -> Vec<(f64, f64)> {
@@ -88,4 +89,69 @@ pub(super) fn pareto(picture: &mut Picture, data: &Pareto) {
         ));
     }
     picture.end_axis();
+}
+
+pub(super) fn plane(picture: &mut Picture, data: &Plane) {
+    let labels: Vec<&SeriesLabel> = data.points.iter().map(|p| &p.label).collect();
+    picture.note(&under(data));
+    let plot = (picture.width * 0.5).min(160.0);
+    picture.make_room(picture.legend_height(labels.len()), plot, picture.under_axis() + 4.0);
+    let above = picture.legend(&labels, true);
+    let ends = |value: Option<f64>, ends: Option<(f64, f64)>| {
+        [value, ends.map(|ends| ends.0), ends.map(|ends| ends.1)]
+    };
+    let shown = || data.points.iter().filter(|p| p.place().is_some());
+    let (left_end, right_end) = roomy(range(&finite(shown().flat_map(|p| ends(p.x, p.x_ends)))));
+    let (low_end, high_end) = roomy(range(&finite(shown().flat_map(|p| ends(p.y, p.y_ends)))));
+    let bottom = picture.under_axis();
+    let left = picture.label + text_width("0.000", picture.tick) + 12.0;
+    let place = Place {
+        left,
+        bottom,
+        width: picture.width - left - 10.0,
+        height: picture.height - bottom - above - picture.tick / 2.0,
+    };
+    picture.axis(
+        &place,
+        &format!(
+            "xmin={},xmax={},ymin={},ymax={},xlabel={{{}}},ylabel={{{}}}",
+            number(left_end),
+            number(right_end),
+            number(low_end),
+            number(high_end),
+            fitted(&data.x, place.width, picture.label),
+            fitted(&data.y, place.height, picture.label)
+        ),
+    );
+    if shown().next().is_none() {
+        picture.add("\\node[text=black!60] at (rel axis cs:0.5,0.5) {No run has both values};");
+    }
+    for (point, (x, y)) in shown().filter_map(|point| Some((point, point.place()?))) {
+        let color = color(&point.label);
+        let whiskers = [
+            point.y_ends.map(|(low, high)| ((x, low), (x, high))),
+            point.x_ends.map(|(low, high)| ((low, y), (high, y))),
+        ];
+        for (from, to) in whiskers.into_iter().flatten() {
+            picture.add(&format!(
+                "\\draw[{color},line width=0.5bp] (axis cs:{},{}) -- (axis cs:{},{});",
+                number(from.0),
+                number(from.1),
+                number(to.0),
+                number(to.1)
+            ));
+        }
+        picture.add(&format!(
+            "\\addplot[only marks,mark={},mark size=2bp,{color}] coordinates {{{}}};",
+            mark(&point.label),
+            coordinates(&[(x, y)])
+        ));
+    }
+    picture.end_axis();
+}
+
+/// Ends of an axis with a little room around these.
+fn roomy((low, high): (f64, f64)) -> (f64, f64) {
+    let room = ((high - low) * 0.08).max(0.01);
+    (low - room, high + room)
 }
