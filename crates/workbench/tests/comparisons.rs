@@ -468,3 +468,16 @@ fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
     assert!(whole.contains("95 % CI by scenario"), "{whole}");
     assert_eq!(line(&[("one", &["a", "b"]), ("two", &["c"])]), whole);
 }
+
+/// Where trials of a task repeat, the curve of retry budgets has the interval that the mean beside it has.
+#[test]
+fn retry_budgets_have_the_interval_of_repeats() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let request = RetriesRequest { members: members(&[ORACLE]), ..RetriesRequest::default() };
+    let retries = library.workbench.get_retries(request).unwrap();
+    let point = &retries.series[0].points[0].stamina;
+    let whole = &library.compare(&[ORACLE], Pairs::All).members[0].stamina;
+    assert_eq!(retries.tau, whole.tau);
+    assert!(point.clustered && whole.clustered);
+    assert_eq!((point.mean, point.ci_low, point.ci_high), (whole.mean, whole.ci_low, whole.ci_high));
+}

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use analysis::bootstrap::Resampling;
+use analysis::bootstrap::{Resampling, bootstrap_mean};
+use analysis::clusters::InScenario;
 use analysis::difference::common_tau;
 use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
 use analysis::survival::{Observation, anyone_at_risk, summarise_over};
@@ -14,7 +15,7 @@ use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::members::{self, Pool};
 use crate::compare::sets::ScenarioSets;
 use crate::compare::tests_of::bootstrapped;
-use crate::compare::{settings, stamina};
+use crate::compare::{settings, stamina_of};
 use crate::published;
 use crate::rounds::task_of;
 
@@ -110,6 +111,12 @@ impl Curve {
         Self { attempts, limit, readings }
     }
 
+    /// The episodes under one budget, each with its scenario.
+    fn in_scenarios(&self, reading: &[Observation]) -> Vec<InScenario> {
+        let each = self.attempts.iter().zip(reading);
+        each.map(|(episode, seen)| InScenario::new(episode.scenario.as_str(), *seen)).collect()
+    }
+
     fn series(&self, pool: &Pool, tau: u32) -> RetrySeries {
         let most = self.readings.len() as u32 - 1;
         let gain =
@@ -122,9 +129,11 @@ impl Curve {
             attempt_limit: self.limit,
             points: (0..)
                 .zip(&self.readings)
-                .map(|(retries, reading)| RetryPoint {
-                    retries,
-                    stamina: stamina(&summarise_over(reading, tau)),
+                .map(|(retries, reading)| {
+                    let trials = self.in_scenarios(reading);
+                    let summary = summarise_over(reading, tau);
+                    let bootstrap = || bootstrap_mean(&trials, tau, Resampling::default());
+                    RetryPoint { retries, stamina: stamina_of(&summary, &trials, bootstrap) }
                 })
                 .collect(),
             gain: gain.as_ref().map(bootstrapped),
