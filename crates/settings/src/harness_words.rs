@@ -23,6 +23,11 @@ const PLAYERS: [&str; 2] = ["ORACLE", "NOP"];
 /// Docker, and the endpoint of the model that samples.
 const OTHERS: [&str; 2] = ["docker", "llm_sampler"];
 
+/// Whether a word of `agent`, in small letters, is that of a player of tasks: it asks no model.
+pub fn is_player(agent: &str) -> bool {
+    PLAYERS.iter().any(|word| word.to_ascii_lowercase() == agent)
+}
+
 /// Whether a section belongs to a harness: its word in small letters.
 pub fn is_harness_section(section: &str) -> bool {
     AGENTS.iter().any(|word| !PLAYERS.contains(word) && word.to_ascii_lowercase() == section)

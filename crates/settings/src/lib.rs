@@ -15,6 +15,7 @@ pub mod docs;
 mod error;
 mod generation;
 mod harness_words;
+pub mod protocols;
 mod resolve;
 mod setting;
 mod table;
@@ -25,7 +26,7 @@ pub mod yaml;
 
 pub use self::error::ConfigError;
 pub use self::generation::{Benchmark, Generation, MODEL};
-pub use self::harness_words::{AGENTS, is_free_section, is_harness_section};
+pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};
 pub use self::resolve::{Config, ConfigFile, LeftOut, read, resolve};
 pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, Need, Setting};
 pub use self::table::{all, fields, keys};

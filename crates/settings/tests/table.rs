@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use settings::{DefaultValue, KeyName, Takes, all, fields, keys};
+use settings::{DefaultValue, Key, KeyName, Takes, all, fields, keys, protocols};
 
 #[test]
 fn every_key_is_declared_once() {
@@ -68,5 +68,17 @@ fn what_the_form_offers_is_what_a_key_takes() {
             ("protocol", _) => assert_eq!(offered.difference(&taken).collect::<Vec<_>>(), ["OWN"]),
             (name, _) => assert_eq!(offered, taken, "{name}"),
         }
+    }
+}
+
+#[test]
+fn every_protocol_has_its_word_and_sets_what_the_keys_take() {
+    let of_key = |name: &str| keys().iter().find(|key| key.dotted() == name).map(Key::takes);
+    let words: Vec<&str> = protocols::ALL.iter().map(|protocol| protocol.word).collect();
+    assert!(matches!(of_key("harbor.protocol"), Some(Takes::Word(taken)) if taken == words));
+    for protocol in protocols::ALL {
+        let timeouts = of_key("harbor.timeout");
+        assert!(matches!(timeouts, Some(Takes::Word(taken)) if taken.contains(&protocol.timeout)));
+        assert!((1..=1000).contains(&protocol.attempts), "{}", protocol.word);
     }
 }

@@ -55,8 +55,8 @@ export const draft = {
     const ours = settings.output_dir === proposed;
     const { source, protocol } = settings;
     if (change.agent !== undefined) settings = withAgent(settings, change.agent);
-    else if (change.source !== undefined) settings = withSource(settings, change.source, form?.defaults ?? settings);
-    else if (change.protocol !== undefined) settings = withProtocol(settings, change.protocol);
+    else if (change.source !== undefined) settings = withSource(settings, change.source, form ?? { defaults: settings, protocols: [] });
+    else if (change.protocol !== undefined) settings = withProtocol(settings, change.protocol, form?.protocols ?? []);
     else settings = { ...settings, ...change };
     // A number that was set, or a field that does nothing any more, is no longer what was typed.
     if (settings.source !== source || settings.protocol !== protocol) {

@@ -13,6 +13,12 @@ const defaults: FormSettings = {
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
   oracle_seed: "0", oracle_defect_rate: 0, oracle_most_defects: 3, oracle_repair: 1, oracle_carries_over: true, oracle_stack: "flask", oracle_stall: 0, oracle_overflow: 0, oracle_malformed: 0, oracle_kill: 0, oracle_give_up: 0, other: [],
 };
+const protocols: LaunchForm["protocols"] = [
+  { protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" },
+  { protocol: "mt_at_k", attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" },
+  { protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" },
+  { protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" },
+];
 const fieldNamed = (field: string, more: Partial<FormField> = {}): FormField => ({ field, key: field, section: "advanced", label: "", unit: "", about: "", takes: "", empty: "", needs: [], choices: [], ...more });
 const form: Pick<LaunchForm, "harnesses" | "fields"> = {
   harnesses: [{ name: "mock", title: "Mock", version: "1", image: "stamina/base:1", api: "chat_completions" }],
@@ -67,25 +73,25 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   expect(shown(codex)).toEqual(expect.arrayContaining(["source", "scenarios_dir", "n_turns", "feedback"]));
   expect(shown(codex)).toContain("restore_before_try");
   for (const field of ["tasks", "protocol", "task_timeout", "task_background", "task_session"]) expect(shown(codex), field).not.toContain(field);
-  const tasks = withSource(codex, "tasks", defaults);
+  const tasks = withSource(codex, "tasks", { defaults, protocols });
   expect(tasks).toMatchObject({ source: "tasks", agent: "codex", protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
   expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "task_background", "task_session", "model", "run_usd"]));
   for (const field of ["attempt_limit", "fail_stop", "restore_before_try", "task_timeout", "scenarios_dir", "n_turns", "feedback", "image", "use_docker"]) expect(shown(tasks), field).not.toContain(field);
-  const tries = withProtocol(tasks, "mt_at_k");
+  const tries = withProtocol(tasks, "mt_at_k", protocols);
   expect(tries).toMatchObject({ attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" });
   expect(shown(tries)).toContain("attempt_limit");
   expect(shown(tries)).not.toContain("fail_stop");
-  const own = withProtocol(tries, "own");
+  const own = withProtocol(tries, "own", protocols);
   expect(own).toEqual({ ...tries, protocol: "own" });
   expect(shown(own)).toEqual(expect.arrayContaining(["attempt_limit", "fail_stop", "restore_before_try", "task_timeout"]));
-  expect(withProtocol(tries, "sr")).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
-  expect(shown(withProtocol(tries, "sr"))).toContain("attempt_limit");
-  expect(withProtocol(tries, "ours")).toMatchObject({ protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
-  expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", defaults)).toEqual(codex);
+  expect(withProtocol(tries, "sr", protocols)).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
+  expect(shown(withProtocol(tries, "sr", protocols))).toContain("attempt_limit");
+  expect(withProtocol(tries, "ours", protocols)).toMatchObject({ protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
+  expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", { defaults, protocols })).toEqual(codex);
 });
 
 test("players of tasks ask no model, and what cannot play tasks gives way to one", () => {
-  const played = withSource(withAgent({ ...defaults, agent: "codex" }, "mock"), "tasks", { ...defaults, agent: "codex" });
+  const played = withSource(withAgent({ ...defaults, agent: "codex" }, "mock"), "tasks", { defaults: { ...defaults, agent: "codex" }, protocols });
   expect(played).toMatchObject({ agent: "oracle", use_docker: true });
   expect(isPlayer(played)).toBe(true);
   expect(isPlayer({ source: "scenarios", agent: "oracle" })).toBe(false);
@@ -95,7 +101,7 @@ test("players of tasks ask no model, and what cannot play tasks gives way to one
   const shown = sections.flatMap((s) => s.fields.map((f) => f.field));
   for (const field of ["endpoint_mode", "model", "base_url", "price_input", "run_usd", "run_tokens", "oracle_defect_rate"]) expect(shown, field).not.toContain(field);
   expect(shown).toEqual(expect.arrayContaining(["attempt_minutes", "cpus", "run_minutes", "network"]));
-  expect(withSource(played, "scenarios", { ...defaults, agent: "codex" })).toMatchObject({ agent: "codex", source: "scenarios", attempt_limit: 10 });
+  expect(withSource(played, "scenarios", { defaults: { ...defaults, agent: "codex" }, protocols })).toMatchObject({ agent: "codex", source: "scenarios", attempt_limit: 10 });
 });
 
 test("limits that do not hold are not shown", () => {

@@ -269,30 +269,19 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
 }
 
 /** Settings with another kind of scenarios. Tasks begin with the protocol of EvoCode-Bench at present; an agent that cannot play the kind gives way. */
-export function withSource(settings: FormSettings, source: FormSettings["source"], defaults: FormSettings): FormSettings {
+export function withSource(settings: FormSettings, source: FormSettings["source"], { defaults, protocols }: Pick<LaunchForm, "defaults" | "protocols">): FormSettings {
   if (source === settings.source) return settings;
   if (source === "tasks") {
     const agent = settings.agent === "mock" || settings.agent === ownHarness ? "oracle" : settings.agent;
-    return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode");
+    return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode", protocols);
   }
   const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol } = defaults;
   return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol };
 }
 
 /** Settings with another protocol, and what it sets; settings of one's own begin with those of the last one. */
-export function withProtocol(settings: FormSettings, protocol: FormSettings["protocol"]): FormSettings {
-  switch (protocol) {
-    case "evocode":
-      return { ...settings, protocol, attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" };
-    case "mt_at_k":
-      return { ...settings, protocol, attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" };
-    case "sr":
-      return { ...settings, protocol, attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" };
-    case "ours":
-      return { ...settings, protocol, attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" };
-    default:
-      return { ...settings, protocol };
-  }
+export function withProtocol(settings: FormSettings, protocol: FormSettings["protocol"], protocols: LaunchForm["protocols"]): FormSettings {
+  return { ...settings, ...protocols.find((sets) => sets.protocol === protocol), protocol };
 }
 
 /** What a choice means, in a sentence; empty where its label says it. */

@@ -292,6 +292,8 @@ pub struct LaunchForm {
     pub defaults: FormSettings,
     /// What each field takes, in the order of the form.
     pub fields: Vec<FormField>,
+    /// What each protocol of tasks sets.
+    pub protocols: Vec<ProtocolSets>,
     /// Known prices.
     pub prices: Vec<ModelPrice>,
     /// CPU cores of this machine.
@@ -326,6 +328,21 @@ pub struct PackChoice {
     pub scenarios: u32,
     /// Most turns of one.
     pub turns: u32,
+}
+
+/// What a protocol of tasks sets: names and values as in [`FormSettings`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ProtocolSets {
+    /// Which.
+    pub protocol: FormProtocol,
+    /// Attempts at a step, unless others are entered.
+    pub attempt_limit: u32,
+    /// Whether the first step without a pass ends the trial.
+    pub fail_stop: bool,
+    /// Whether each attempt at a step begins from the same snapshot.
+    pub restore_before_try: bool,
+    /// What becomes of a step out of time.
+    pub task_timeout: FormTaskTimeout,
 }
 
 /// What a field of the form takes.

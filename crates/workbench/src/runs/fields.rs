@@ -8,7 +8,9 @@ use runner::settings::{
     TaskSession, TaskTimeout, resolve,
 };
 use serde_json::{Map, Value, json};
-use settings::{Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, all, fields};
+use settings::{
+    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, all, fields, is_player,
+};
 
 use crate::api::{
     EndpointMode, FieldChoice, FieldError, FieldNeed, FormFeedback, FormField, FormNetwork, FormProtocol,
@@ -64,7 +66,7 @@ fn holds(setting: &Setting, form: &FormSettings) -> bool {
         Need::Scenarios => !is_tasks,
         Need::Tasks => is_tasks,
         Need::NoProtocol => !is_tasks || form.protocol == FormProtocol::Own,
-        Need::Model => !is_tasks || !matches!(form.agent.as_str(), "oracle" | "nop"),
+        Need::Model => !is_tasks || !is_player(&form.agent),
         // The form does not show such fields; what was entered before is kept, and the run says what it cannot have.
         Need::Containers | Need::PaidEndpoint => true,
     };

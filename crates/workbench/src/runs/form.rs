@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use runner::settings::{RunSettings, resolve};
 use serde_json::Value;
-use settings::{ConfigFile, LeftOut};
+use settings::{ConfigFile, LeftOut, protocols};
 
 use super::fields;
 use crate::Workbench;
 use crate::api::{
     ApiError, EndpointMode, FormProtocol, FormSettings, FormSource, FormTaskTimeout, HarnessInfo, LaunchForm,
-    LoadSettings, LoadedSettings, Nothing, PackChoice, SaveSettings, SavedFile, SettingsCheck,
+    LoadSettings, LoadedSettings, Nothing, PackChoice, ProtocolSets, SaveSettings, SavedFile, SettingsCheck,
 };
 use crate::summary::run_record;
 
@@ -45,6 +45,9 @@ impl Workbench {
             packs,
             defaults: defaults(FIRST_HARNESS, true)?,
             fields: fields::described(),
+            protocols: [FormProtocol::Evocode, FormProtocol::MtAtK, FormProtocol::Sr, FormProtocol::Ours]
+                .map(sets)
+                .into(),
             prices: self.get_prices(Nothing {})?.prices,
             cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
             memory: super::machine::memory(),
@@ -243,19 +246,31 @@ pub fn harnesses() -> Vec<HarnessInfo> {
 fn defaults_of(form: &FormSettings) -> Result<FormSettings, ApiError> {
     let mut standard = defaults(&form.agent, form.iterative)?;
     if form.source == FormSource::Tasks {
-        let is_chain_of_tries = form.protocol == FormProtocol::MtAtK;
-        let is_of_tries = is_chain_of_tries || form.protocol == FormProtocol::Sr;
-        standard.attempt_limit = Some(match form.protocol {
-            FormProtocol::MtAtK => 4.0,
-            FormProtocol::Ours => 10.0,
-            FormProtocol::Own | FormProtocol::Evocode | FormProtocol::Sr => 1.0,
-        });
-        (standard.fail_stop, standard.restore_before_try) = (is_chain_of_tries, is_of_tries);
-        standard.task_timeout = if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded };
+        let sets = sets(form.protocol);
+        standard.attempt_limit = Some(f64::from(sets.attempt_limit));
+        (standard.fail_stop, standard.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
+        standard.task_timeout = sets.task_timeout;
         // Tasks are played in containers only.
         standard.use_docker = true;
     }
     Ok(standard)
+}
+
+/// What a protocol of tasks sets; settings of one's own begin with what is played where none is named.
+fn sets(protocol: FormProtocol) -> ProtocolSets {
+    let sets = match protocol {
+        FormProtocol::Own | FormProtocol::Evocode => protocols::EVOCODE,
+        FormProtocol::MtAtK => protocols::MT_AT_K,
+        FormProtocol::Sr => protocols::SR,
+        FormProtocol::Ours => protocols::OURS,
+    };
+    ProtocolSets {
+        protocol,
+        attempt_limit: sets.attempts,
+        fail_stop: sets.fail_stop,
+        restore_before_try: sets.restore_before_try,
+        task_timeout: if sets.timeout == "stop" { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
+    }
 }
 
 /// What a new form has.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use settings::{AGENTS, DefaultValue, Key, Takes, keys};
+use settings::{AGENTS, DefaultValue, Key, Takes, keys, protocols};
 
 use super::{again, of};
 
@@ -96,6 +96,22 @@ fn the_words_of_agents_are_those_of_the_harnesses() {
         .map(|word| (*word).to_owned())
         .collect();
     assert_eq!(declared, there, "crates/settings/src/harness_words.rs");
-    let players: Vec<&&str> = AGENTS.iter().filter(|word| is_player(word)).collect();
-    assert_eq!(players, [&"ORACLE", &"NOP"]);
+    for word in AGENTS {
+        assert_eq!(is_player(word), settings::is_player(&word.to_ascii_lowercase()), "{word}");
+    }
+}
+
+#[test]
+fn the_words_of_protocols_are_those_of_the_run() {
+    for protocol in protocols::ALL {
+        let named = format!("harbor.protocol={}", protocol.word);
+        let settings = of(&["agent=NOP", "output_dir=/r", "benchmark=HARBOR", "tasks=/t", &named]).unwrap();
+        let tasks = settings.tasks.unwrap();
+        assert_eq!(tasks.protocol.map(super::TaskProtocol::as_str), Some(protocol.word));
+        assert_eq!(
+            (settings.attempt_limit, settings.fail_stop, settings.restore_before_try),
+            (protocol.attempts, protocol.fail_stop, protocol.restore_before_try)
+        );
+        assert_eq!(tasks.timeout == super::TaskTimeout::Stop, protocol.timeout == "stop");
+    }
 }
