@@ -701,6 +701,37 @@ fn many_models_of_one_harness_stand_in_rows() {
 }
 
 #[test]
+fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
+    let series = many::runs(13, 25, 9);
+    let bars: usize = series
+        .iter()
+        .flat_map(|s| &s.points)
+        .map(|p| usize::from(p.events > 0) + usize::from(p.censored > 0))
+        .sum();
+    let figure = many::first_failures(series);
+    let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let texts = texts(&draw(&spec));
+    for model in many::MODELS {
+        assert!(texts.iter().any(|set| set.text == model), "{model} is not whole: {texts:?}");
+    }
+    let numbers = texts.iter().filter(|set| set.text.parse::<u32>().is_ok()).count();
+    // Those of axes are among them.
+    assert!(numbers >= bars, "{numbers} numbers over {bars} bars");
+}
+
+#[test]
+fn retries_without_one_are_refused() {
+    let Figure::Retries(mut data) = many::retries(3) else { panic!("a figure of retries") };
+    for series in &mut data.series {
+        series.points.truncate(1);
+    }
+    let spec = FigureSpec::new(Figure::Retries(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let error = export(&spec, Format::Svg).unwrap_err();
+    assert!(error.to_string().contains("retries cannot be assessed"), "{error}");
+    assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
+}
+
+#[test]
 fn a_figure_without_a_point_is_refused() {
     let Figure::Pareto(mut data) = many::pareto(3, Scale::Linear) else { panic!("a Pareto figure") };
     for point in &mut data.points {

@@ -150,6 +150,9 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         Figure::Matrix(data) => {
             matrix::too_narrow(data, &Sheet::of(&spec.layout, spec.theme)).map(|why| (why, FEWER))
         }
+        Figure::Retries(data) if data.series.iter().all(|series| series.points.len() < 2) => {
+            Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
+        }
         Figure::Pareto(data)
             if data.points.iter().all(|point| point.cost.is_none() || point.mean.is_none()) =>
         {
