@@ -265,6 +265,14 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
     assert_eq!(failures.origins.iter().map(|(_, n)| n).sum::<u32>(), 24);
     let words: Vec<&str> = failures.classes.iter().map(|class| class.class.as_str()).collect();
     assert!(words.contains(&"agent_timeout") && words.contains(&"did_not_start"), "{words:?}");
+    // The most frequent first, those of one side together, and last those that are no attempt's own.
+    let attempts =
+        |word: &str| failures.total.shares.iter().find(|s| s.class == word).map_or(0, |s| s.attempts);
+    for pair in failures.classes.windows(2) {
+        let (before, after) = (attempts(&pair[0].class), attempts(&pair[1].class));
+        assert!(before > 0 || after == 0, "{words:?}");
+        assert!(pair[0].side != pair[1].side || before >= after || before == 0, "{words:?}");
+    }
     assert!(!failures.rules.is_empty());
 
     let cases = |request| library.workbench.list_failure_cases(request).unwrap();

@@ -283,6 +283,21 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
 }
 
 #[test]
+fn classes_that_are_no_attempts_own_are_not_drawn() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let of = FailuresRequest { members: members(&["jobs.failures-k1-oracle"]), ..FailuresRequest::default() };
+    let failures = library.workbench.get_failures(of.clone()).unwrap();
+    let spec = library.spec(&FigureOf::Failures { of });
+    let Figure::FailureShares(drawn) = spec.figure else { panic!("a figure of failures") };
+    let is_drawn = |place: usize| drawn.groups.iter().any(|group| group.counts[place] > 0);
+    assert!(!drawn.classes.is_empty() && (0..drawn.classes.len()).all(is_drawn), "{drawn:?}");
+    // A mark of the figure says the place of its class on the page.
+    for (class, info) in drawn.classes.iter().zip(&failures.classes) {
+        assert_eq!(class.name, info.label);
+    }
+}
+
+#[test]
 fn a_baseline_is_not_called_a_real_model() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"];

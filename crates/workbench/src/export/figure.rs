@@ -149,17 +149,17 @@ fn printed(figure: Figure, method: Method) -> FigureSpec {
     FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method)
 }
 
-/// Classes of failures by group.
+/// Classes of failures by group, without those that no attempt has as its own: they stand at the end, so that the others keep
+/// their places.
 fn failure_shares(data: &api::Failures, group: FailureGrouping) -> FailureShares {
-    let classes = data
-        .classes
-        .iter()
-        .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
-        .collect();
+    let counted = data.total.shares.iter().filter(|share| share.attempts > 0);
+    let counted: Vec<&str> = counted.map(|share| share.class.as_str()).collect();
+    let drawn: Vec<_> = data.classes.iter().filter(|class| counted.contains(&class.class.as_str())).collect();
+    let classes =
+        drawn.iter().map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" }).collect();
     let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
         label: SeriesLabel { simulated: group.simulated, ..SeriesLabel::new(group.label.clone(), index) },
-        counts: data
-            .classes
+        counts: drawn
             .iter()
             .map(|c| group.shares.iter().find(|s| s.class == c.class).map_or(0, |s| s.attempts))
             .collect(),
