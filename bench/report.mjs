@@ -14,7 +14,7 @@ export function rows(result) {
   const add = (figure, value, show, budget = null) => {
     all.push([figure, budget === null ? "" : `≤ ${show(budget)}`, show(value), budget === null ? "" : value <= budget ? "kept" : "MISSED"]);
   };
-  const { ingest, python, tables, pages, comparisons, start, generation, suites, runner, locobench } = result;
+  const { ingest, python, tables, pages, comparisons, start, generation, suites, runner, harbor, locobench } = result;
   if (ingest) {
     add("ingest from nothing", ingest.cold_seconds, seconds, 60);
     add("– processor time", ingest.cold_processor_seconds, seconds);
@@ -83,6 +83,18 @@ export function rows(result) {
     add("– – p95", local.own_seconds_p95, seconds, 1);
     add(`– growth of memory over ${runner.local.turns} turns`, runner.memory_growth_bytes, megabytes, 50 * MB);
     add(`– – of ${runner.long.episodes} long conversations`, runner.long_growth_bytes, megabytes, 50 * MB);
+  }
+  if (harbor) {
+    // Its own cost is the budget where it was measured in the same run; else what it was measured at before.
+    add("a step of a Harbor task, less agent and verifier: median", harbor.ours.own_median, seconds, harbor.harbor?.own_median ?? 2);
+    add("– p95", harbor.ours.own_p95, seconds);
+    add("– the whole step: median", harbor.ours.whole_median, seconds, harbor.harbor?.whole_median ?? 2);
+    if (harbor.harbor) {
+      add("Harbor, the same steps, less agent and verifier: median", harbor.harbor.own_median, seconds);
+      add("– the whole step: median", harbor.harbor.whole_median, seconds);
+    } else {
+      all.push(["Harbor", "", harbor.harbor_missing, ""]);
+    }
   }
   if (locobench) {
     add(`${locobench.sessions} sessions of LoCoBench-Agent (${megabytes(locobench.bytes)}) from nothing`, locobench.seconds, seconds, 60);

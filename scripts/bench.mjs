@@ -3,7 +3,7 @@
 //   npm run bench                          everything, at 42 runs × 20 scenarios × 100 turns
 //   npm run bench -- --small               the same on a small library, to try the bench itself
 //   npm run bench -- --only ingest,pages   some of: ingest, python, tables, pages, comparisons, start, generation, suites,
-//                                          runner, locobench
+//                                          runner, harbor, locobench
 //
 // The table goes to standard output, all numbers to .cache/bench/result.json. A budget that is missed is said and does
 // not make the command fail: another machine has other numbers.
@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { comparisons } from "../bench/comparisons.mjs";
+import { harborSteps } from "../bench/harbor_steps.mjs";
 import { ingest, python } from "../bench/ingest.mjs";
 import { library } from "../bench/library.mjs";
 import { locobench } from "../bench/locobench.mjs";
@@ -23,7 +24,7 @@ import { tables } from "../bench/tables.mjs";
 import { buildUi } from "./build-ui.mjs";
 import { inRoot, output, root, runOrStop, stop } from "./lib/process.mjs";
 
-const PARTS = ["ingest", "python", "tables", "pages", "comparisons", "start", "generation", "suites", "runner", "locobench"];
+const PARTS = ["ingest", "python", "tables", "pages", "comparisons", "start", "generation", "suites", "runner", "harbor", "locobench"];
 const LIBRARY = ["ingest", "python", "pages", "comparisons", "start"];
 
 process.chdir(root);
@@ -89,6 +90,10 @@ if (wants("runner")) {
   result.runner = await runner(size);
 }
 
+if (wants("harbor")) {
+  step("steps of Harbor tasks, with the reference solution and with nobody, here and with Harbor");
+  result.harbor = await harborSteps(size);
+}
 if (wants("locobench")) {
   step("reading sessions of LoCoBench-Agent");
   result.locobench = await locobench(size);

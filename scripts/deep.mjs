@@ -19,13 +19,14 @@ import { nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
 import { failureReport, tail } from "./check/report.mjs";
 import { containers } from "./containers.mjs";
+import { IMAGES } from "./lib/harness-words.mjs";
 import { duration, inRoot, output, root, runLogged, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { setup } from "./setup.mjs";
 
 /** proptest's own number is 256; properties that are dear take a share of it. */
 const CASES = 20 * 256;
 const KILLS = 400;
-const HARNESSES = ["mini_swe", "openhands", "opencode", "qwen_code", "kimi_cli", "kimi_code", "vibe", "claude_code", "codex"];
+const HARNESSES = Object.keys(IMAGES).map((word) => word.toLowerCase());
 /** A program of these tests would sweep away what tests in containers leave. */
 const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 /** A release build is not linted, as in the other scripts: what they have compiled is not compiled again. */

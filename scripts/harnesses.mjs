@@ -8,28 +8,19 @@
 //   --wrong        also plays each way to go wrong (a full context, calls that cannot be read, a killed harness, giving up,
 //                  no answer, no change) with each of them, and looks whether its end is told right, by the harness and in a
 //                  run's record
-//   --faults       also plays each of them with an endpoint that misbehaves in the ways of docs/harnesses.md, and looks whether all
-//                  are judged alike; a sample of it runs with `npm test`
+//   --faults       instead plays each of them with an endpoint that misbehaves in each of the ways of docs/harnesses.md, and
+//                  prints what each attempt came to, as a table fault × harness, with what it must come to. Takes minutes
+//                  for each harness: "npm run harnesses -- --faults mini_swe qwen_code" tries two. Ends with 1 if one of
+//                  them is not judged as it must be; a sample of it runs with `npm test`
 //   --defects N    share of turns whose first attempt has defects, all mended after feedback (default: 0.4)
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
+import { differences, foundIn, table } from "./lib/fault-table.mjs";
+import { IMAGES as HARNESSES } from "./lib/harness-words.mjs";
 import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
-
-/** The configuration's word of each harness, and its image. */
-const HARNESSES = {
-  MINI_SWE: "mini-swe-agent",
-  OPENHANDS: "openhands",
-  OPENCODE: "opencode",
-  QWEN_CODE: "qwen-code",
-  KIMI_CLI: "kimi-cli",
-  KIMI_CODE: "kimi-code",
-  VIBE: "mistral-vibe",
-  CLAUDE_CODE: "claude-code",
-  CODEX: "codex",
-};
 
 process.chdir(root);
 // What `npm test` has compiled is not compiled again.
@@ -54,6 +45,10 @@ if (!(await containers({ ci: Boolean(process.env.CI) }))) stop("No container eng
 if (!built && !bin) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
 const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "debug/stamina");
 runOrStop(stamina, ["images", "build", ...chosen.map((name) => HARNESSES[name])]);
+if (faults) {
+  playFaults();
+  process.exit(0);
+}
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
@@ -92,19 +87,42 @@ for (const name of chosen) {
   process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.status === 0 ? "" : run.stderr}`);
 }
 if (wrong) endsWrong = !passes("of the ways to go wrong", ["docker_clis", "docker_ends"], ["each_way_to_go_wrong", "each_way_in_which_a_real_harness_ends_is_recorded"]);
-const faultsWrong = faults && !passes("of endpoints that misbehave", ["docker_faults"], ["each_fault_of_an_endpoint_is_judged_alike"]);
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
 process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} harnesses passed all ${String(turns)} turns.\n`);
 if (endsWrong) stop("Some of the ways to go wrong were not told right.");
-if (faultsWrong) stop("Some faults of the endpoint were not judged alike.");
 
 /** Whether the tests of these binaries pass with the chosen harnesses. Their output is shown. */
 function passes(what, binaries, tests) {
-  const env = { ...process.env, STAMINA_HARNESSES: chosen.map((name) => name.toLowerCase()).join(",") };
-  const targets = binaries.flatMap((name) => ["--test", name]);
-  const { status, signal } = spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", ...targets, "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: "inherit", env });
+  const { status, signal } = cargoTest(binaries, tests, chosen, "inherit");
   if (status !== 0) process.stderr.write(`cargo test ${what} ended with ${String(status ?? signal)}.\n`);
   return status === 0;
+}
+
+/** Runs these tests of these binaries with some of the harnesses. */
+function cargoTest(binaries, tests, harnesses, stdout) {
+  const env = { ...process.env, STAMINA_HARNESSES: harnesses.map((name) => name.toLowerCase()).join(",") };
+  const targets = binaries.flatMap((name) => ["--test", name]);
+  return spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", ...targets, "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: ["ignore", stdout, "inherit"], env, encoding: "utf8", maxBuffer: 1 << 28 });
+}
+
+/** Plays every fault of an endpoint with each of the chosen harnesses, and prints the table of what they came to. */
+function playFaults() {
+  const found = [];
+  for (const name of chosen) {
+    const begun = Date.now();
+    const { status, stdout } = cargoTest(["docker_faults"], [`each_fault_of_an_endpoint_is_judged_alike_${name.toLowerCase()}`], [name], "pipe");
+    const cells = foundIn(stdout ?? "");
+    const well = cells.filter((cell) => cell.found === cell.must).length;
+    process.stderr.write(`${HARNESSES[name]}: ${String(well)} of ${String(cells.length)} as they must be (${duration(Date.now() - begun)})\n`);
+    // A test that did not come to its end has told nothing, or not all.
+    if (cells.length === 0 || (status !== 0 && well === cells.length)) stop(`cargo test of ${HARNESSES[name]} ended with ${String(status)}:\n${stdout ?? ""}`);
+    found.push(...cells);
+  }
+  const columns = chosen.map((name) => ({ key: name.toLowerCase(), title: HARNESSES[name] }));
+  process.stdout.write(table(found, columns));
+  const differ = differences(found, columns);
+  if (differ.length > 0) stop(`Not judged as they must be:\n${differ.join("\n")}`);
+  process.stdout.write(`\nAll ${String(found.length)} attempts were judged as they must be.\n`);
 }
 
 /** The version that the run's own report names. */

@@ -1,5 +1,5 @@
-// `npm run samples`: data/sample-simulated.zip, results of three real harnesses in their images, played by the scripted
-// model in three abilities: 5 scenarios × 20 turns each, all with the same scenarios, so that they can be paired.
+// `npm run samples`: data/sample-simulated.zip, results of three real harnesses in their images, played by the simulated
+// model in three abilities: 5 scenarios × 12 turns each, all with the same scenarios, so that they can be paired.
 //
 //   --bin FILE     takes this command line; otherwise it is built (release)
 //   --keep FOLDER  where the runs go (default: .cache/samples). What is finished there is not retried, what was
@@ -7,9 +7,10 @@
 //   --at-once N    runs at the same time, two episodes of each (default: 1)
 //   --pack         plays nothing: packs what is there
 //
-// Episodes go on after a turn that is not passed, to the last one: what an agent makes of the changes after it is seen, too.
-// The simulated model's defects follow from its seed, the scenario and the turn, not from the harness. Each harness
-// therefore gets a seed of its own; otherwise all three would come to the same.
+// Episodes continue after a turn that is not passed, to the last one: what an agent makes of the changes after it is seen, too.
+// Runs are comparable only where the simulated model makes the same mistakes, so all have one seed. Its defects follow from the
+// seed, the scenario and the turn, so harnesses come to the same stamina; their transcripts, tokens and times differ.
+// So many turns that code, transcripts and logs of every turn fit what is shipped.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -17,12 +18,16 @@ import { containers } from "./containers.mjs";
 import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { packSamples } from "./lib/sample-zip.mjs";
 
-/** The configuration's word of each harness, its image, and the seed of the model's choices. */
+/** The configuration's word of each harness, and its image. */
 const HARNESSES = [
-  { agent: "CODEX", image: "codex", seed: 1 },
-  { agent: "CLAUDE_CODE", image: "claude-code", seed: 2 },
-  { agent: "KIMI_CODE", image: "kimi-code", seed: 3 },
+  { agent: "CODEX", image: "codex" },
+  { agent: "CLAUDE_CODE", image: "claude-code" },
+  { agent: "KIMI_CODE", image: "kimi-code" },
 ];
+const SCENARIOS = 5;
+const TURNS = 12;
+/** Of the model's choices. */
+const SEED = 1;
 
 /** How often a turn's first attempt has defects, and how often feedback repairs one. */
 const ABILITIES = [
@@ -54,12 +59,12 @@ const values = ({ harness, ability, name }) => [
   "use_docker=true",
   "batch_size=2",
   "endpoint.mode=oracle",
-  "restful_server_gen_iterative.n_scenarios=5",
-  "restful_server_gen_iterative.n_turns=20",
+  `restful_server_gen_iterative.n_scenarios=${String(SCENARIOS)}`,
+  `restful_server_gen_iterative.n_turns=${String(TURNS)}`,
   "restful_server_gen_iterative.base_seed=42",
   "restful_server_gen_iterative.attempt_limit=3",
   "restful_server_gen_iterative.test_fail_feedback_type=DETAILED",
-  `oracle.seed=${String(harness.seed)}`,
+  `oracle.seed=${String(SEED)}`,
   "oracle.most_defects=2",
   `oracle.defect_rate=${String(ability.defectRate)}`,
   `oracle.repair=${String(ability.repair)}`,
@@ -74,7 +79,13 @@ function finished(name) {
   const report = path.join(folder, name, "report.json");
   if (!existsSync(report)) return false;
   const { results, run } = JSON.parse(readFileSync(report, "utf8"));
-  return Boolean(run.finished_at) && results.length === 5;
+  return Boolean(run.finished_at) && results.length === SCENARIOS;
+}
+
+/** Whether a run has the turns and the seed of today, by its own settings. */
+function isOfToday(name) {
+  const config = readFileSync(path.join(folder, name, "config.yaml"), "utf8");
+  return [`n_scenarios: ${String(SCENARIOS)}`, `n_turns: ${String(TURNS)}`, `seed: ${String(SEED)}`].every((line) => config.includes(`  ${line}\n`));
 }
 
 /** Plays runs until none is waiting. */
@@ -97,7 +108,10 @@ if (!packOnly) {
   const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "release/stamina");
   runOrStop(stamina, ["images", "build", ...HARNESSES.map((harness) => harness.image)]);
   mkdirSync(folder, { recursive: true });
+  const others = runs.filter((run) => existsSync(path.join(folder, run.name, "config.yaml")) && !isOfToday(run.name));
+  if (others.length > 0) stop(`${others[0].name} was begun with other settings. Delete ${folder} and begin again.`);
   const waiting = runs.filter((run) => !finished(run.name));
   await Promise.all(Array.from({ length: atOnce }, () => playAll(stamina, waiting)));
 }
+for (const { name } of runs) if (!isOfToday(name)) stop(`${name} was played with other settings. Delete ${folder} and begin again.`);
 packSamples(folder, runs.map((run) => run.name), inRoot("data/sample-simulated.zip"));

@@ -1,5 +1,5 @@
-//! Puts the built web UI into a released program, so that `stamina serve` works wherever the program lies. A program for
-//! development takes the UI from the checkout: else it would be built again whenever the UI is.
+//! Embeds the built web UI in a released program, so that `stamina serve` works wherever the program is. A program for
+//! development uses the UI of the checkout: embedded, every build of the UI would rebuild the program.
 #![allow(clippy::print_stdout, reason = "a build script tells cargo on standard output")]
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ fn main() -> io::Result<()> {
     let ui = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("../../ui/dist");
     let mut files = Vec::new();
     if variable("PROFILE")? == "release" {
-        // Named also while they are not there: cargo then asks again, and a UI that is built later is put in.
+        // Named even if they do not exist: cargo then runs this again, and a UI that is built later is embedded.
         for watched in [ui.join("index.html"), ui.clone()] {
             println!("cargo::rerun-if-changed={}", watched.display());
         }
@@ -29,7 +29,7 @@ fn main() -> io::Result<()> {
     fs::write(PathBuf::from(variable("OUT_DIR")?).join("web_ui.rs"), table(&files))
 }
 
-/// The files below a folder by their names in addresses, sorted.
+/// Collects the files below a folder, sorted, each with its path in URLs.
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);

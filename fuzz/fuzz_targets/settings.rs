@@ -1,8 +1,8 @@
 #![no_main]
 
+use ::settings::ConfigFile;
 use libfuzzer_sys::fuzz_target;
 use runner::settings;
-use scenario::config::ConfigFile;
 
 fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };

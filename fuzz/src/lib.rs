@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use files::Tree;
 use ingest::format::{Format, Report};
 use model::{Artifact, ArtifactKind, Episode};
+use runner::Recipe;
 
 /// The files of [`Sample::pack`].
 const PACK: [&str; 8] = [
@@ -64,6 +65,22 @@ fn shortened(suite: &str) -> Vec<u8> {
     format!("{head}\"cases\":[\n{}\n]}}\n", kept.join(",\n")).into_bytes()
 }
 
+/// A `task.toml` with the first of its steps.
+fn first_step(task: &[u8]) -> Vec<u8> {
+    let text = std::str::from_utf8(task).expect("a task");
+    let (head, steps) = text.split_once("[[steps]]").expect("a list of steps");
+    let first = steps.split("[[steps]]").next().expect("a step");
+    format!("{head}[[steps]]{first}").into_bytes()
+}
+
+/// Checks what is shown of a recipe: it has the bounds that the page of a resume promises, and nothing in a line begins another.
+pub fn check_recipe(recipe: &Recipe) {
+    assert!(recipe.from.len() <= 20 && recipe.executes.len() <= 100, "{recipe:?}");
+    for line in recipe.from.iter().chain(&recipe.executes) {
+        assert!(line.chars().count() <= 250 && !line.contains(['\n', '\r']), "{line:?}");
+    }
+}
+
 impl Sample {
     /// Copies a fixture to a temporary folder.
     pub fn of(name: &str) -> Self {
@@ -84,6 +101,24 @@ impl Sample {
     /// The records of a run, as its runner left them.
     pub fn run() -> Self {
         Self::of_files(files(&repository().join("fuzz/run")))
+    }
+
+    /// A task of Harbor with the first of its steps, so that an input takes less than a millisecond.
+    pub fn task() -> Self {
+        let whole = files(&fixture("harbor/tasks/theme_v5_w1_notes_min_reward"));
+        let is_kept = |path: &Path| !path.starts_with("steps") || path.starts_with("steps/round-1");
+        let kept = whole.into_iter().filter(|(path, _)| is_kept(path)).map(|(path, bytes)| {
+            let is_task_file = path == Path::new("task.toml");
+            (path, if is_task_file { first_step(&bytes) } else { bytes })
+        });
+        Self::of_files(kept.collect())
+    }
+
+    /// A trajectory of another program, alone.
+    pub fn foreign() -> Self {
+        let path = "nested_folders/scenario-0/trajectory.json";
+        let bytes = fs::read(fixture("staminabench").join(path)).expect("a fixture can be read");
+        Self::of_files(vec![(PathBuf::from("scenario_0/trajectory.json"), bytes)])
     }
 
     /// Two turns of a scenario of the sample pack: what is read of a pack, without what is only shown. The first suite has

@@ -17,13 +17,19 @@ const LIST = path.join(root, "scripts/check/words.json");
 const EXTENSIONS = new Set([".rs", ".md", ".toml", ".ts", ".svelte"]);
 const OK = /words: ok/;
 
-/** Splits a line of Rust into its code and its texts (comment and strings). Strings over several lines count as code. */
+/** A string that is a key, an option or a file rather than words: `--grey`, `oracle.mischief.stall=1`. */
+const NAME = /^"[\w./-]*[._=/-][\w.=/-]*"$/;
+
+/**
+ * Splits a line of Rust into its code and its texts (comment and strings), without what stands in these as code. Strings over
+ * several lines count as code.
+ */
 export function splitLine(line) {
   let code = "";
   let text = "";
   for (const [part] of line.matchAll(/\/\/.*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)'|[^"'/]+|./g)) {
     if (part.startsWith("//") || part.length > 1 && part.startsWith('"')) {
-      text += `${part}\n`;
+      text += NAME.test(part) ? "\n" : `${withoutCode(part)}\n`;
       code += " ";
     } else {
       code += part;

@@ -19,6 +19,11 @@ test("words are found in texts, and names in code", () => {
   assert.deepEqual(found("fn of(path: &str) -> Self {"), ["fn of"]);
 });
 
+test("keys, options and code in comments are no words", () => {
+  assert.deepEqual(found('args(["--grey", "oracle.mischief.stall=1"]) // `cancelled`'), []);
+  assert.deepEqual(found('let label = "grey";'), ["grey"]);
+});
+
 test("other uses are left alone", () => {
   assert.deepEqual(found("let boxed = Box::new(1); // cannot, container"), []);
   assert.deepEqual(found('/// It "said" so of the house.'), []);

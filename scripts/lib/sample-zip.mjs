@@ -1,40 +1,62 @@
 // Makes one small zip of the runs of scripts/samples.mjs. The same runs give the same bytes: sorted names, one date.
 //
-// What is left out, and taken out of `trajectory.json`'s lists of files, so that nothing is looked for in vain:
-//   - `.stamina`, `ground_truth`, `test_suites`, `schemas`: `stamina generate` makes the same again from base seed 42
-//   - `agent_logs`: the transcripts say the same in one shape for all harnesses
-//   - `server_logs` of attempts that passed, and of turns other than the first failed one
-//   - `agent_code` of attempts that passed, but each episode's last
-//   - `transcripts` of turns after an episode's first failed turn, and their `agent_code` but that of the last
-//   - `transcripts` of turns after the first that were passed at once: they are all alike
-// `output_dir` in `config.yaml` is the only path of the machine that is written down, and becomes the run's name.
+// Always left out: `.stamina`, `ground_truth`, `test_suites`, `schemas`; `stamina generate` makes the same again from base seed 42.
+// Every turn keeps its request and, of each attempt, its verdict, its tests and its counts. Of code, transcripts and logs the most
+// is kept that fits, see `LEVELS`; what is not kept is taken out of `trajectory.json`'s lists of files, so that nothing is looked for
+// in vain. `output_dir` in `config.yaml` is the only path of the machine that is written down, and becomes the run's name.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import path from "node:path";
 import { zipSync } from "fflate";
 import { stop } from "./process.mjs";
 
-const MOST = 12 * 1024 * 1024;
-const LEFT_OUT = new Set([".stamina", "ground_truth", "test_suites", "schemas", "agent_logs"]);
+/** Bytes that are shipped at most. */
+const MOST = 15_000_000;
+const LEFT_OUT = new Set([".stamina", "ground_truth", "test_suites", "schemas"]);
+/** What an attempt leaves behind, beside the output of its tests. */
+const FILES = ["code", "transcript", "server_log", "agent_logs"];
 
-/** Folders of whoever played the runs, and keys. `/workspace` and `/home/agent` are those of a box. */
+/** What is kept, from the most to the least: the files of an attempt, by whether it is one that every turn has. */
+const LEVELS = [
+  { says: "of every attempt code, transcript and logs", keeps: () => FILES },
+  { says: "of the last attempt of every turn, and of all attempts at the first failed one, code, transcript and logs", keeps: (chosen) => (chosen ? FILES : []) },
+  { says: "of the last attempt of every turn, and of all attempts at the first failed one, code, transcript and the server's log", keeps: (chosen) => (chosen ? FILES.filter((file) => file !== "agent_logs") : []) },
+];
+
+/** Folders of whoever played the runs, and keys. `/workspace` and `/home/agent` are those of a container. */
 const FORBIDDEN = [/\/(?:home\/(?!agent\b)|Users\/|root\/|work\/|tmp\/wt)[\w.-]*/, /\bsk-[A-Za-z0-9_-]{16,}/, /\bAKIA[0-9A-Z]{16}\b/, /\bgh[pousr]_[A-Za-z0-9]{20,}/, /-----BEGIN [A-Z ]*PRIVATE KEY/];
 
-const README = `# Simulated results
+const readme = (says, scenarios, turns) => `# Simulated results
 
-Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over 5 scenarios of 20 turns. No model
-was asked: a scripted one, the oracle of Stamina Lab, answered in three abilities (weak, middling, strong) with seeded
-defects. The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its
-\`report.json\`. A turn that is not passed in 3 attempts is failed; the episode continues with the next one. Transcripts and
-code of turns after the first failed one are not kept, but the code of the last turn, nor are transcripts of turns after the
-first that were passed at once.
+Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over ${String(scenarios)} scenarios of ${String(turns)} turns. No model
+was asked: the simulated model of Stamina Lab answered in three abilities (weak, middling, strong) with seeded defects. Its seed
+is the same in all runs, so its mistakes are the same with every harness; transcripts, tokens and times are each harness's own.
+The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its \`report.json\`.
+A turn that is not passed in 3 attempts is failed; the episode continues with the next one.
 
-Made by \`npm run samples\`; what was left out to keep this small is listed in \`scripts/lib/sample-zip.mjs\`.
+Kept are ${says}.
+Made by \`npm run samples\`; \`scripts/lib/sample-zip.mjs\` lists what is left out.
 `;
 
-/** Writes the runs `names` of `folder` into one zip. */
-export function packSamples(folder, names, to) {
-  const entries = { "README.md": Buffer.from(README) };
+/** Writes the runs `names` of `folder` into one zip of at most so many bytes. */
+export function packSamples(folder, names, to, most = MOST) {
+  for (const { says, keeps } of LEVELS) {
+    const entries = entriesOf(folder, names, says, keeps);
+    for (const [name, bytes] of Object.entries(entries)) check(name, bytes.toString("latin1"));
+    const sorted = Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const zip = zipSync(sorted, { level: 9, mtime: new Date(2026, 0, 1), os: 3 });
+    process.stdout.write(`${String(Object.keys(sorted).length)} files, ${(zip.length / 1e6).toFixed(1)} MB: ${says}\n`);
+    if (zip.length > most) continue;
+    writeFileSync(to, zip);
+    return says;
+  }
+  return stop(`The sample has more than the ${String(most)} bytes that are shipped. Play fewer turns or scenarios.`);
+}
+
+/** What the zip holds at a level, by name. */
+function entriesOf(folder, names, says, keeps) {
+  const entries = {};
+  let [scenarios, turns] = [0, 0];
   for (const name of names) {
     const at = path.join(folder, name);
     const report = JSON.parse(readFileSync(path.join(at, "report.json"), "utf8"));
@@ -43,35 +65,28 @@ export function packSamples(folder, names, to) {
     entries[`${name}/report.json`] = readFileSync(path.join(at, "report.json"));
     const config = readFileSync(path.join(at, "config.yaml"), "utf8");
     entries[`${name}/config.yaml`] = Buffer.from(config.replace(/^output_dir: .*$/m, `output_dir: ${name}`));
-    for (const scenario of readdirSync(at).filter((entry) => entry.startsWith("scenario_"))) {
-      const files = scenarioFiles(path.join(at, scenario));
+    const played = readdirSync(at).filter((entry) => entry.startsWith("scenario_"));
+    for (const scenario of played) {
+      const { files, count } = scenarioFiles(path.join(at, scenario), keeps);
       for (const [file, bytes] of Object.entries(files)) entries[`${name}/${scenario}/${file}`] = bytes;
+      turns = Math.max(turns, count);
     }
+    scenarios = Math.max(scenarios, played.length);
   }
-  for (const [name, bytes] of Object.entries(entries)) check(name, bytes.toString("latin1"));
-  const sorted = Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const zip = zipSync(sorted, { level: 9, mtime: new Date(2026, 0, 1), os: 3 });
-  if (zip.length > MOST) stop(`The sample has ${String(zip.length)} bytes; at most ${String(MOST)} are shipped.`);
-  writeFileSync(to, zip);
-  process.stdout.write(`${String(Object.keys(sorted).length)} files, ${(zip.length / 1024 / 1024).toFixed(1)} MiB\n`);
+  return { "README.md": Buffer.from(readme(says, scenarios, turns)), ...entries };
 }
 
-/** What is kept of a scenario's folder, by name. */
-function scenarioFiles(at) {
+/** What is kept of a scenario's folder, by name, and its number of turns. */
+function scenarioFiles(at, keeps) {
   const trajectory = JSON.parse(readFileSync(path.join(at, "trajectory.json"), "utf8"));
-  const last = trajectory.turns.at(-1);
-  const failed = trajectory.turns.find((turn) => turn.attempts.at(-1).verdict !== "passed")?.turn ?? Infinity;
+  const failed = trajectory.turns.find((turn) => turn.attempts.at(-1).verdict !== "passed");
   const dropped = new Set(LEFT_OUT);
   for (const turn of trajectory.turns) {
     turn.files = { request: turn.files.request };
     for (const attempt of turn.attempts) {
       check(`an attempt of turn ${String(turn.turn)}`, "", attempt);
-      delete attempt.files.agent_logs;
-      const passed = attempt.verdict === "passed";
-      const late = turn.turn > failed && turn !== last;
-      const alike = passed && turn.attempts.length === 1 && turn.turn > 1;
-      for (const [file, goes] of Object.entries({ server_log: passed || turn.turn !== failed, code: late || (passed && attempt !== last?.attempts.at(-1)), transcript: turn.turn > failed || alike })) {
-        if (!goes) continue;
+      const kept = keeps(turn === failed || attempt === turn.attempts.at(-1));
+      for (const file of FILES.filter((one) => !kept.includes(one) && attempt.files[one] !== undefined)) {
         dropped.add(attempt.files[file]);
         delete attempt.files[file];
       }
@@ -80,7 +95,7 @@ function scenarioFiles(at) {
   const files = {};
   for (const file of filesBelow(at, "", dropped)) files[file] = readFileSync(path.join(at, file));
   files["trajectory.json"] = Buffer.from(`${JSON.stringify(trajectory)}\n`);
-  return files;
+  return { files, count: trajectory.turns.length };
 }
 
 /** Files below a folder, without those that are dropped. */
@@ -96,7 +111,7 @@ function filesBelow(at, below, dropped) {
 /** Stops at what must not be shipped, and at an attempt that did not fail by its tests. */
 function check(name, text, attempt = undefined) {
   if (attempt && attempt.verdict !== "passed" && attempt.end_reason !== "tests_failed") {
-    stop(`${name} ended with ${String(attempt.end_reason)}: the machine's or the harness's trouble, no sample of a model's.`);
+    stop(`${name} ended with ${String(attempt.end_reason)}: the machine's or the harness's fault, no sample of a model's.`);
   }
   const own = [hostname(), userInfo().username].filter((word) => word.length > 3 && !["root", "localhost"].includes(word));
   const hit = FORBIDDEN.map((pattern) => pattern.exec(text)?.[0]).find(Boolean) ?? own.find((word) => text.includes(word));

@@ -1,4 +1,4 @@
-//! The command line, as people see it in `--help`.
+//! The arguments of the command line. Their docstrings are what `--help` prints.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::exports::{FigureArgs, ReportArgs, TableArgs};
 #[derive(Debug, Parser)]
 #[command(name = "stamina", version, about, max_term_width = 100)]
 pub(crate) struct Args {
-    /// The library's database; made if it is not there. Default: the desktop app's library
+    /// The library's database; created if it is missing. Default: the desktop app's library
     #[arg(long, global = true, value_name = "FILE", env = "STAMINA_DB")]
     pub(crate) db: Option<PathBuf>,
     /// Print JSON with stable keys (see docs/cli.md)
@@ -29,16 +29,16 @@ pub(crate) enum Command {
     /// Read folders or zips into the library
     ///
     /// Unchanged folders are not read again. Damaged files become warnings; the rest is read.
-    /// Exit code 2 when nothing in a PATH is recognised.
+    /// Exit code 2 when nothing in a PATH is recognized.
     #[command(after_help = "Example: stamina ingest results/sweep-11 harbor-jobs.zip")]
     Ingest {
         /// Folders, zips or tables (.csv, .tsv, .jsonl, .parquet)
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Which column of a table is which, such as turn=round; remembered for every table with the same header
+        /// Meaning of a column of a table, such as turn=round; remembered for every table with the same header
         #[arg(long, value_name = "COLUMN=NAME")]
         map: Vec<String>,
-        /// Read it through the program stamina-import-NAME (or a path with a /), which makes a tidy table of it
+        /// Read it through the program stamina-import-NAME (or a path with a /), which converts it to a tidy table
         #[arg(long, value_name = "NAME")]
         with: Option<String>,
     },
@@ -62,12 +62,12 @@ pub(crate) enum Command {
     },
     /// Print the survival table of a run (Kaplan–Meier, log-log 95 % band)
     Survival {
-        /// Id of the run, or the start of one that names it alone
+        /// Id of the run, or a unique prefix of it
         run: String,
     },
     /// Print a run with its episodes, turns and attempts
     Show {
-        /// Id of the run, or the start of one that names it alone
+        /// Id of the run, or a unique prefix of it
         run: String,
     },
     /// Print the figures of a run of LoCoBench-Agent: its sessions, and means over scenarios
@@ -75,23 +75,22 @@ pub(crate) enum Command {
     /// That benchmark has no tests: its runs have no stamina, and take no part in survival, matrix or comparisons.
     #[command(after_help = "Example: stamina locobench openai-gpt-4o --json")]
     Locobench {
-        /// Id of the run, or the start of one that names it alone
+        /// Id of the run, or a unique prefix of it
         run: String,
     },
-    /// Withdraw runs, or trials of one: they stay in the library, marked, and are left out where they must not count
+    /// Withdraw runs, or trials of one: they stay in the library, marked, and are excluded where they must not count
     ///
-    /// A withdrawn run is left out wherever runs are taken together, a withdrawn trial of every number, that of its run too.
-    /// Groups, the matrix, failures and estimates leave them out and say so; a comparison refuses them. `stamina runs --json`
-    /// and tables for machines have the reason.
+    /// A withdrawn run is excluded wherever runs are combined. A withdrawn trial is excluded from every number, that of its
+    /// run too. Groups, the matrix, failures and estimates exclude them and say so; a comparison refuses them.
+    /// `stamina runs --json` and tables for machines have the reason.
     #[command(
         after_help = "Examples:\n  stamina withdraw sweep.glm-5 --reason \"wrong image\"\n  stamina withdraw sweep.glm-5 --trial fix-git --reason \"network down\"\n  stamina withdraw sweep.glm-5 --undo\n  stamina withdraw --from runs.csv"
     )]
     Withdraw {
-        /// Ids of the runs, or the begins of ones that name them alone
+        /// Ids of the runs, or unique prefixes of them
         #[arg(required_unless_present = "from")]
         runs: Vec<String>,
-        /// Withdraw this trial of the only run that is named: its id in `stamina show`, its name or its task; may be given
-        /// several times
+        /// Withdraw this trial of the only run that is named: its id in `stamina show`, its name or its task; repeatable
         #[arg(long, value_name = "NAME", conflicts_with = "from")]
         trial: Vec<String>,
         /// Why their numbers must not count
@@ -105,42 +104,42 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "reason", "undo"])]
         from: Option<PathBuf>,
     },
-    /// Print which runs have trials of a run, and say whose count
+    /// Print which runs share trials with a run, and which of the copies count
     ///
-    /// The same trial may lie in several sources. Where runs are taken together (groups, matrix, failures) it counts once.
+    /// The same trial may lie in several sources. Where runs are combined (groups, matrix, failures) it counts once.
     Copies {
-        /// Id of the run, or the start of one that names it alone
+        /// Id of the run, or a unique prefix of it
         run: String,
         /// Let the trials of this run count from now on
         #[arg(long)]
         count_here: bool,
     },
-    /// Print which trials of a run to run again, and the flags or YAML that tell its runner
+    /// Print which trials of a run to run again, and the flags or YAML for its runner
     ///
     /// Without --censored, --unreadable or --missing all three.
     #[command(after_help = "Example: stamina rerun-list sweep.glm-5 --censored --missing")]
     RerunList {
-        /// Id of the run, or the start of one that names it alone
+        /// Id of the run, or a unique prefix of it
         run: String,
         /// Trials that something outside the agent ended
         #[arg(long)]
         censored: bool,
-        /// Trials without a verdict that can be read
+        /// Trials without a readable verdict
         #[arg(long)]
         unreadable: bool,
-        /// Trials that were planned and are not there
+        /// Planned trials that do not exist
         #[arg(long)]
         missing: bool,
     },
     /// Compare runs, or groups of runs: what differs in their settings, survival, tests
     ///
-    /// What makes them not comparable comes first. Each run is tested against the reference, which is the first unless
-    /// --reference names another. p values of the log-rank test are corrected by Holm over the pairs that are printed.
+    /// Differences that make them not comparable come first. Each run is tested against the reference, which is the first
+    /// unless --reference names another. p values of the log-rank test are corrected by Holm over the printed pairs.
     #[command(
         after_help = "Examples:\n  stamina compare sweep.glm-5 sweep.kimi-k2 --reference sweep.glm-5\n  stamina compare harness:opencode harness:mini_swe\n  stamina compare model:glm-5@staminabench tag:final --json"
     )]
     Compare {
-        /// Ids of runs (or parts that name one alone), or groups: harness:NAME, model:NAME, tag:NAME,
+        /// Ids of runs (or unique parts of them), or groups: harness:NAME, model:NAME, tag:NAME,
         /// cell:HARNESS×MODEL, each with @BENCHMARK where it has runs of several
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
@@ -156,7 +155,7 @@ pub(crate) enum Command {
     },
     /// Print mean stamina by harness and model
     ///
-    /// Baselines and runs of a simulated model are left out where there are real runs.
+    /// Baselines and runs of a simulated model are excluded where there are real runs.
     #[command(after_help = "Example: stamina matrix --benchmark staminabench")]
     Matrix {
         /// Only these runs
@@ -165,10 +164,10 @@ pub(crate) enum Command {
         /// Key of the benchmark; the one with most runs by default
         #[arg(long, value_name = "KEY")]
         benchmark: Option<String>,
-        /// With baselines and runs of a simulated model
+        /// Include baselines and runs of a simulated model
         #[arg(long)]
         with_baselines: bool,
-        /// Not this run, such as an aborted one that holds τ down for all; repeatable
+        /// Exclude this run, such as an aborted one that keeps τ low for all; repeatable
         #[arg(long, value_name = "RUN", conflicts_with = "runs")]
         without: Vec<String>,
         /// Horizon in turns; as far as every cell is known by default
@@ -183,13 +182,13 @@ pub(crate) enum Command {
         after_help = "Examples:\n  stamina failures sweep.glm-5\n  stamina failures harness:opencode --by turn --scope first --cases"
     )]
     Failures {
-        /// Ids of runs (or parts that name one alone), or groups as in `stamina compare`
+        /// Ids of runs (or unique parts of them), or groups as in `stamina compare`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
         /// Without RUN: key of the benchmark; the one with most runs by default
         #[arg(long, value_name = "KEY", conflicts_with = "runs")]
         benchmark: Option<String>,
-        /// What is counted together
+        /// How failed attempts are grouped
         #[arg(long, value_enum, default_value_t = FailuresBy::Run)]
         by: FailuresBy,
         /// Which failed attempts count
@@ -198,7 +197,7 @@ pub(crate) enum Command {
         /// List the failed attempts, too
         #[arg(long)]
         cases: bool,
-        /// Of these only those of a class
+        /// List only those of a class
         #[arg(long, value_name = "CLASS", requires = "cases")]
         class: Option<String>,
         /// With --class: attempts with a failing test of it, whatever their own class
@@ -207,8 +206,8 @@ pub(crate) enum Command {
     },
     /// Search requests, failing tests, transcripts and logs of all runs
     ///
-    /// Finds texts that hold every word; the last letters of a word may be missing. What is not yet in the index of transcripts
-    /// and logs is read first, so the first search after an import takes longer.
+    /// Finds texts that contain every word; the last letters of a word may be missing. Transcripts and logs that are not yet
+    /// in the index are read first, so the first search after an import takes longer.
     #[command(
         after_help = "Examples:\n  stamina search connection refused\n  stamina search \"no such table\" --json"
     )]
@@ -216,26 +215,26 @@ pub(crate) enum Command {
         /// Words to look for
         #[arg(required = true, value_name = "WORDS")]
         words: Vec<String>,
-        /// Most places to give
+        /// Largest number of places
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
     /// List the sources of the library
     Sources,
-    /// Print the import report of a source: what was recognised, skipped and repaired, and why
+    /// Print the import report of a source: what was recognized, skipped and repaired, and why
     ImportReport {
         /// Name, path or number of the source
         source: String,
     },
-    /// Take a source out of the library; the folder or zip itself is never touched
+    /// Remove a source from the library; the folder or zip itself is never changed
     Close {
         /// Name, path or number of the source
         source: String,
     },
-    /// Make a figure of runs, or make one again from its spec
+    /// Make a figure of runs, or reproduce one from its spec
     ///
-    /// Files carry their spec: SVG, PDF, PNG, .tex and Parquet in themselves, CSV in FILE.csv.toml beside it. Named as SPEC they
-    /// give the same bytes again. Prints the caption.
+    /// Files carry their spec: SVG, PDF, PNG, .tex and Parquet in themselves, CSV in FILE.csv.toml beside it. Named as SPEC,
+    /// they give the same bytes again. Prints the caption.
     #[command(
         after_help = "Examples:\n  stamina figure survival sweep.glm-5 sweep.kimi-k2 --out survival.pdf --preset icml\n  stamina figure differences run-a run-b run-c --reference run-a --out differences.tex\n  stamina figure survival.pdf --out survival.png\n  stamina figure survival run-a > curve.svg"
     )]
@@ -250,9 +249,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the app to a browser on this machine
     ///
-    /// Listens on the loopback address only and asks for a token, which stands in the printed link.
+    /// Listens on the loopback address only and asks for a token, which is part of the printed link.
     Serve {
-        /// Port; 0 takes a free one
+        /// Port; 0 selects a free one
         #[arg(long, default_value_t = 0)]
         port: u16,
         /// Token to ask for; a random one by default
@@ -269,7 +268,7 @@ pub(crate) enum Command {
         after_help = "Example: stamina generate --out pack --values restful_server_gen_iterative.n_scenarios=20 restful_server_gen_iterative.n_turns=100"
     )]
     Generate {
-        /// Folder of the pack, or a .zip; else the key `output_dir` says it
+        /// Folder of the pack, or a .zip; by default that of the key `output_dir`
         #[arg(long, value_name = "DIR|X.zip")]
         out: Option<PathBuf>,
         /// YAML files with keys; a later one wins
@@ -278,20 +277,20 @@ pub(crate) enum Command {
         /// Keys with values; they win over files
         #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
         values: Vec<String>,
-        /// Replace a pack of other settings (what is no pack is never replaced)
+        /// Replace a pack of other settings (anything but a pack is never replaced)
         #[arg(long)]
         force: bool,
-        /// Generate in memory by the settings of this manifest, and compare the hashes; exit code 1 if they differ
+        /// Generate in memory from the settings of this manifest, and compare the hashes; exit code 1 if they differ
         #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["out", "configs", "values", "force"])]
         check: Option<PathBuf>,
-        /// Generate again what this pack has, by its settings and the model's answers in it; no model is asked
+        /// Generate this pack again from its settings and the model's answers in it; no model is asked
         #[arg(long, value_name = "PACK", conflicts_with_all = ["configs", "values", "check"])]
         replay: Option<PathBuf>,
     },
     /// Prove that a pack is sound, not vacuous and sensitive to mutants
     ///
-    /// Exit code 1 if the reference fails its suite, a suite demands what no text states, a turn is vacuous, a hash differs, or fewer than 99 % of the mutants
-    /// are noticed.
+    /// Exit code 1 if the reference fails its suite, a suite demands what no text states, a turn is vacuous, a hash differs,
+    /// or fewer than 99 % of the mutants are noticed.
     Validate {
         /// Folder or zip of the pack
         pack: PathBuf,
@@ -310,16 +309,16 @@ pub(crate) enum Command {
         /// Folder or zip of the pack
         #[arg(required_unless_present = "schema", requires_all = ["scenario", "turn"])]
         pack: Option<PathBuf>,
-        /// Which scenario, counted from 0 as its folder is
+        /// Scenario, counted from 0 as its folder is
         #[arg(long, requires = "pack")]
         scenario: Option<u32>,
-        /// Which turn, counted from 1
+        /// Turn, counted from 1
         #[arg(long, requires = "pack")]
         turn: Option<u32>,
-        /// Instead of a pack: a file with the schema of a turn (YAML), also one that breaks the rules of schemas
+        /// Instead of a pack: a file with the schema of a turn (YAML), which may break the rules of schemas
         #[arg(long, value_name = "FILE", conflicts_with_all = ["pack", "scenario", "turn"])]
         schema: Option<PathBuf>,
-        /// Port; 0 takes a free one
+        /// Port; 0 selects a free one
         #[arg(long, default_value_t = 0)]
         port: u16,
         /// Instead of a port: standard input is a TCP socket that has an address and does not listen yet
@@ -332,10 +331,10 @@ pub(crate) enum Command {
     TestServer {
         /// Folder or zip of the pack
         pack: PathBuf,
-        /// Which scenario, counted from 0 as its folder is
+        /// Scenario, counted from 0 as its folder is
         #[arg(long)]
         scenario: u32,
-        /// Which turn, counted from 1
+        /// Turn, counted from 1
         #[arg(long)]
         turn: u32,
         /// Where the server listens: `http://127.0.0.1:8000`
@@ -345,9 +344,9 @@ pub(crate) enum Command {
         #[arg(long = "case", num_args = 1.., value_name = "ID")]
         cases: Vec<String>,
     },
-    /// Play an evaluation: agents in containers, turn by turn, measured, stoppable, resumable
+    /// Run an evaluation: agents in containers, turn by turn, measured, stoppable, resumable
     ///
-    /// Checks first what it needs (see `stamina preflight`); what fails keeps it from beginning. Results go to the folder
+    /// First checks what it needs (see `stamina preflight`); it does not begin if a check fails. Results go to the folder
     /// `output_dir`; the desktop app shows them live. Ctrl-C stops it after saving, a second one at once; `stamina resume`
     /// continues it. Exit code 0 when finished, 130 when stopped, 3 when a budget ended it, 1 when something failed.
     /// With --json each event is a line of JSON.
@@ -372,22 +371,22 @@ pub(crate) enum Command {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Let a run that is being played begin no new attempts
+    /// Pause a run: it begins no new attempts
     Pause {
         /// Results folder of the run
         folder: PathBuf,
-        /// Take it back: the run goes on
+        /// Continue a paused run
         #[arg(long = "continue")]
-        goes_on: bool,
+        is_continued: bool,
     },
-    /// Stop a run that is being played; running attempts are retried after a resume
+    /// Stop a run; a resume retries its running attempts
     Stop {
         /// Results folder of the run
         folder: PathBuf,
     },
     /// End the attempt of an episode that is running, and retry it from its snapshot
     ///
-    /// An episode that is over because of the endpoint or the containers is continued; one that its agent ended is a result.
+    /// An episode that the endpoint or the containers ended is continued; one that its agent ended is a result.
     #[command(after_help = "Example: stamina retry results/opencode-glm5-40 scenario_3")]
     Retry {
         /// Results folder of the run
@@ -400,17 +399,17 @@ pub(crate) enum Command {
         /// Results folder of the run
         folder: PathBuf,
     },
-    /// Say whether a run can begin, and what it will take
+    /// Check whether a run can begin, and estimate what it takes
     ///
-    /// Takes what `stamina run` takes and begins nothing. Exit code 1 when something fails.
+    /// Takes the arguments of `stamina run` and begins nothing. Exit code 1 when a check fails.
     #[command(after_help = "Example: stamina preflight --configs results/opencode-glm5-40.yaml")]
     Preflight {
         #[command(flatten)]
         what: RunArgs,
-        /// Do not ask the model endpoint anything (otherwise a few small requests)
+        /// Send no request to the model endpoint (otherwise a few small ones)
         #[arg(long)]
         no_call: bool,
-        /// Ask the endpoint for all that it can do, whatever was found out within the last day: after its server was started anew
+        /// Ask the endpoint again for its abilities, even if it was asked within the last day: after a restart of its server
         #[arg(long, conflicts_with = "no_call")]
         ask_again: bool,
     },
@@ -432,16 +431,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ImagesCommand,
     },
-    /// List the agents' programs that Stamina Lab can play
+    /// List the harnesses that Stamina Lab can run
     Harnesses,
-    /// Show and remove containers, networks and volumes that dead runs left behind
+    /// Show and remove containers, networks and volumes that killed runs left behind
     ///
-    /// Results are never touched. Asks before it removes; --yes does not.
+    /// Results are never changed. Asks before it removes anything, unless --yes is given.
     Clean {
         /// Remove without asking
         #[arg(long)]
         yes: bool,
-        /// Those of living runs, too
+        /// Include those of running runs
         #[arg(long)]
         all: bool,
     },
@@ -449,7 +448,7 @@ pub(crate) enum Command {
     Rpc {
         /// Name of the command
         name: Option<String>,
-        /// The request; `-` reads it from standard input, so that a key stands in no list of processes
+        /// The request; `-` reads it from standard input, so that a key appears in no list of processes
         #[arg(default_value = "{}")]
         request: String,
     },
@@ -470,22 +469,22 @@ pub(crate) struct RunArgs {
 pub(crate) enum ImagesCommand {
     /// List the images, and whether they are built
     List,
-    /// Build images; all of them if none is named
+    /// Build images; all if none is named
     #[command(after_help = "Example: stamina images build mini-swe-agent opencode")]
     Build {
-        /// Names as `stamina images list` has them
+        /// Names as `stamina images list` prints them
         names: Vec<String>,
         /// Certificates that the build trusts, for machines behind a proxy that inspects TLS; by default those that
-        /// the environment names (`STAMINA_CA`, else `SSL_CERT_FILE`)
+        /// `STAMINA_CA` names, else `SSL_CERT_FILE`
         #[arg(long, value_name = "FILE")]
         ca: Option<PathBuf>,
     },
-    /// Try images: each program says its version, the server stacks are there; all that are built if none is named
+    /// Test images: each harness prints its version, and the server stacks exist; all built images if none is named
     #[command(after_help = "Example: stamina images test registry.example/my-agent:2 --harness OPENCODE")]
     Test {
-        /// Names as `stamina images list` has them; with --harness images of your own
+        /// Names as `stamina images list` prints them; with --harness images of your own
         names: Vec<String>,
-        /// The harness that is to be played in an image of your own: its name, or the path of its file
+        /// The harness to run in an image of your own: its name, or the path of its file
         #[arg(long)]
         harness: Option<String>,
     },
@@ -506,14 +505,14 @@ pub(crate) enum Sort {
     Date,
 }
 
-/// What failed attempts are counted together.
+/// How failed attempts are grouped.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum FailuresBy {
-    /// Those of a run or group
+    /// By run or group
     Run,
-    /// Those of a harness
+    /// By harness
     Harness,
-    /// Those at a turn
+    /// By turn
     Turn,
     /// First attempts, second attempts, …
     Attempt,
@@ -522,7 +521,7 @@ pub(crate) enum FailuresBy {
 /// Which failed attempts count.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum FailuresScope {
-    /// Every one
+    /// All of them
     Attempts,
     /// The last one of each turn not passed
     Turns,
@@ -552,12 +551,12 @@ impl Numbers {
         Ok(Self(ranges))
     }
 
-    /// Those of a range that are named.
+    /// The numbers of a range that the list names.
     pub(crate) fn among(&self, all: std::ops::RangeInclusive<u32>) -> Vec<u32> {
         all.filter(|number| self.0.iter().any(|range| range.contains(number))).collect()
     }
 
-    /// The first that are named and do not lie in a range.
+    /// The first named numbers that lie outside a range.
     pub(crate) fn outside(
         &self,
         all: &std::ops::RangeInclusive<u32>,
@@ -578,22 +577,22 @@ impl Numbers {
 /// How a run that was not begun here is resumed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrustArgs {
-    /// Resume a run that was not begun by this library on this machine, once you have read what it would do
+    /// Resume a run that was not begun by this library on this machine, after you have read what it would do
     #[arg(long)]
     pub(crate) trust: bool,
-    /// With --trust: what the folder names is used, instead of what this machine has
+    /// With --trust: use what the folder names instead of what this machine has
     #[arg(long, value_enum, num_args = 1.., requires = "trust")]
     pub(crate) keep: Vec<Keep>,
 }
 
-/// What a run of somebody else names of this machine.
+/// What the folder of a run that was not begun here may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Keep {
-    /// Its endpoint is asked
+    /// Its endpoint, to which requests are sent
     Endpoint,
-    /// The key that it names is sent there; in direct mode, credentials of this machine are handed over
+    /// The key that it names, which is sent there; in direct mode, credentials of this machine
     Key,
-    /// Agents get the variables of this machine's environment that it names
+    /// The variables of this machine's environment that it names, which agents get
     Variables,
 }
 

@@ -1,4 +1,4 @@
-//! Which command the arguments name.
+//! Runs the command that the arguments name.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use workbench::{Options, Workbench};
 use crate::args::{Args, Command};
 use crate::print::{print, print_json};
 use crate::{
-    compare_command, endpoints_command, exports, failures_command, library_commands, locobench_command,
-    machine_commands, matrix_command, play_commands, preflight_command, reference_commands,
-    scenario_commands, search_command, serve, source_commands, steer_commands, table, withdraw_command,
+    compare_command, control_commands, endpoints_command, exports, failures_command, library_commands,
+    locobench_command, machine_commands, matrix_command, preflight_command, reference_commands, run_commands,
+    scenario_commands, search_command, serve, source_commands, table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.
@@ -31,8 +31,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Show { run } => library_commands::show(&*open()?, &run, json),
         Command::Locobench { run } => locobench_command::locobench(&*open()?, &run, json),
         Command::Withdraw { runs, trial, reason, undo, from } => {
-            let asked = withdraw_command::Asked { runs, trials: trial, reason, undo, from };
-            withdraw_command::withdraw(&*open()?, &asked, json)
+            let options = withdraw_command::WithdrawOptions { runs, trials: trial, reason, undo, from };
+            withdraw_command::withdraw(&*open()?, &options, json)
         }
         Command::Copies { run, count_here } => library_commands::copies(&*open()?, &run, count_here, json),
         Command::RerunList { run, censored, unreadable, missing } => {
@@ -43,13 +43,13 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             compare_command::compare(&*open()?, &runs, reference.as_deref(), all_pairs, tau, json)
         }
         Command::Matrix { runs, benchmark, with_baselines, without, tau } => {
-            let asked = matrix_command::MatrixAsked { runs, benchmark, with_baselines, without, tau };
-            matrix_command::matrix(&*open()?, asked, json)
+            let options = matrix_command::MatrixOptions { runs, benchmark, with_baselines, without, tau };
+            matrix_command::matrix(&*open()?, options, json)
         }
         Command::Failures { runs, benchmark, by, scope, cases, class, by_tests } => {
-            let asked =
-                failures_command::FailuresAsked { runs, benchmark, by, scope, cases, class, by_tests };
-            failures_command::failures(&*open()?, &asked, json)
+            let options =
+                failures_command::FailuresOptions { runs, benchmark, by, scope, cases, class, by_tests };
+            failures_command::failures(&*open()?, &options, json)
         }
         Command::Search { words, limit } => search_command::search(&*open()?, &words.join(" "), limit, json),
         Command::Sources => source_commands::sources(&*open()?, json),
@@ -84,9 +84,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
                 (None, Some(pack), Some(scenario), Some(turn)) => {
                     reference_commands::Reference::OfPack { pack, scenario, turn }
                 }
-                // The arguments are checked when they are read; this is for readers of the code.
+                // Cannot happen: clap checks the arguments.
                 _ => {
-                    return Err(ApiError::new("serve.what", "What to serve is not said")
+                    return Err(ApiError::new("serve.what", "The arguments name nothing to serve")
                         .hint("PACK --scenario S --turn T, or --schema FILE"));
                 }
             };
@@ -95,20 +95,20 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::TestServer { pack, scenario, turn, url, cases } => {
             reference_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
-        Command::Run { what, yes } => play_commands::run(&what, args.db.as_deref(), yes, json),
+        Command::Run { what, yes } => run_commands::run(&what, args.db.as_deref(), yes, json),
         Command::Resume { folder, values, trust } => {
-            play_commands::resume(&folder, &values, &trust, args.db.as_deref(), json)
+            run_commands::resume(&folder, &values, &trust, args.db.as_deref(), json)
         }
-        Command::Pause { folder, goes_on } => steer_commands::steer(
+        Command::Pause { folder, is_continued } => control_commands::send_request(
             &folder,
-            if goes_on { &RunAction::Continue } else { &RunAction::Pause },
+            if is_continued { &RunAction::Continue } else { &RunAction::Pause },
             json,
         ),
-        Command::Stop { folder } => steer_commands::steer(&folder, &RunAction::Stop, json),
+        Command::Stop { folder } => control_commands::send_request(&folder, &RunAction::Stop, json),
         Command::Retry { folder, episode } => {
-            steer_commands::steer(&folder, &RunAction::Retry { episode }, json)
+            control_commands::send_request(&folder, &RunAction::Retry { episode }, json)
         }
-        Command::Status { folder } => steer_commands::status(&folder, json),
+        Command::Status { folder } => control_commands::status(&folder, json),
         Command::Preflight { what, no_call, ask_again } => {
             let call = match (no_call, ask_again) {
                 (true, _) => EndpointCall::Nothing,
@@ -128,7 +128,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     }
 }
 
-/// `stamina rpc`: a command of the workbench as it is.
+/// `stamina rpc`: calls a command of the workbench.
 fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<ExitCode, ApiError> {
     let Some(name) = name else {
         let lines: Vec<Vec<String>> = workbench::COMMANDS

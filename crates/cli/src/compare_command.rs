@@ -185,7 +185,7 @@ fn comparison_text(comparison: &Comparison) -> String {
     text
 }
 
-/// Members that play one turn.
+/// The table of members of one turn.
 fn pass_rates_text(members: &[ComparedMember]) -> String {
     let rows: Vec<Vec<String>> = members
         .iter()
@@ -268,7 +268,7 @@ fn staminas_text(members: &[ComparedMember]) -> String {
     )
 }
 
-/// Every pair that is tested; of members that play one turn differences are of pass rates.
+/// The table of tested pairs. For members of one turn, differences are of pass rates.
 fn pairs_text(comparison: &Comparison) -> String {
     let members = &comparison.members;
     let mut text = String::new();

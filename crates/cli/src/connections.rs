@@ -1,5 +1,5 @@
-//! The connections of `stamina serve`: bounded in number and in time, so that a client that opens many, sends half a request,
-//! or takes nothing of an answer, keeps nobody else out.
+//! The connections of `stamina serve`, bounded in number and in time: a client that opens many, sends half a request, or
+//! does not read its answer cannot block other clients.
 
 use std::convert::Infallible;
 use std::io::{self, IoSlice};
@@ -18,33 +18,34 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep};
 
 /// Most connections that are open at once; further ones wait until one closes.
-const MOST: usize = 512;
-/// How long the head of a request may take, and how long a connection may stay without one.
-const HEAD: Duration = Duration::from_secs(10);
-/// How long a client may take nothing of an answer.
-const STALLED: Duration = Duration::from_secs(30);
-/// The pause after a connection could not be taken, as where this process has no descriptor left.
-const PAUSE: Duration = Duration::from_millis(100);
+const MOST_CONNECTIONS: usize = 512;
+/// How long the head of a request may take, and how long a connection may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may read nothing of its answer.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The pause after a connection could not be accepted, for example because this process has no file descriptor left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers every connection; never ends.
+/// Answers every connection; never returns.
 pub(crate) async fn serve(listener: TcpListener, app: Router) -> Infallible {
-    let open = Arc::new(Semaphore::new(MOST));
+    let open = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok(permit) = Arc::clone(&open).acquire_owned().await else { continue };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken");
-                tokio::time::sleep(PAUSE).await;
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
         let service = TowerToHyperService::new(app.clone());
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
-            builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-            if let Err(error) =
-                builder.serve_connection(TokioIo::new(Written::new(stream, STALLED)), service).await
+            builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+            if let Err(error) = builder
+                .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT)), service)
+                .await
             {
                 tracing::debug!(%error, "a connection ended early");
             }
@@ -53,33 +54,34 @@ pub(crate) async fn serve(listener: TcpListener, app: Router) -> Infallible {
     }
 }
 
-/// A connection that fails once its client has taken nothing for a while of what is there for it.
-struct Written<S> {
+/// A connection that fails when its client reads nothing of its answer for a while.
+struct WriteTimeout<S> {
     stream: S,
-    most: Duration,
+    timeout: Duration,
     /// When it fails, while something waits to be written.
-    end: Option<Pin<Box<Sleep>>>,
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Written<S> {
-    fn new(stream: S, most: Duration) -> Self {
-        Self { stream, most, end: None }
+impl<S> WriteTimeout<S> {
+    fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, deadline: None }
     }
 
-    /// What a try to write came to; an error instead of waiting beyond the limit.
-    fn within_limit<T>(&mut self, cx: &mut Context<'_>, tried: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if tried.is_ready() {
-            self.end = None;
-            return tried;
+    /// The result of a write; an error instead of waiting beyond the deadline.
+    fn within_limit<T>(&mut self, cx: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if result.is_ready() {
+            self.deadline = None;
+            return result;
         }
-        let most = self.most;
-        let end = self.end.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + most)));
-        ready!(end.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing of its answer")))
+        let timeout = self.timeout;
+        let deadline =
+            self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + timeout)));
+        ready!(deadline.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answer")))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Written<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -89,10 +91,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Written<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Written<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let tried = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.within_limit(cx, tried)
+        let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.within_limit(cx, result)
     }
 
     fn poll_write_vectored(
@@ -100,8 +102,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Written<S> {
         cx: &mut Context<'_>,
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let tried = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
-        self.within_limit(cx, tried)
+        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
+        self.within_limit(cx, result)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -109,8 +111,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Written<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let tried = Pin::new(&mut self.stream).poll_flush(cx);
-        self.within_limit(cx, tried)
+        let result = Pin::new(&mut self.stream).poll_flush(cx);
+        self.within_limit(cx, result)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -128,22 +130,22 @@ mod tests {
     // docs/security.md: Pages, terminals and files that others open
     async fn a_client_that_takes_nothing_of_its_answer_is_let_go() {
         let (ours, theirs) = tokio::io::duplex(16);
-        let mut connection = Written::new(ours, Duration::from_millis(50));
+        let mut connection = WriteTimeout::new(ours, Duration::from_millis(50));
         let error = connection.write_all(&[1; 100]).await.expect_err("nobody reads it");
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(theirs);
-        // One that takes a little each time may take as long as it likes.
+        // A client that reads a little each time may take as long as it likes.
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let mut connection = Written::new(ours, Duration::from_millis(500));
+        let mut connection = WriteTimeout::new(ours, Duration::from_millis(500));
         let reading = tokio::spawn(async move {
-            let (mut taken, mut count) = ([0; 8], 0);
-            while let Ok(read @ 1..) = theirs.read(&mut taken).await {
+            let (mut buffer, mut count) = ([0; 8], 0);
+            while let Ok(read @ 1..) = theirs.read(&mut buffer).await {
                 count += read;
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
             count
         });
-        connection.write_all(&[1; 160]).await.expect("it is taken");
+        connection.write_all(&[1; 160]).await.expect("it is read");
         drop(connection);
         assert_eq!(reading.await.expect("it ends"), 160);
     }

@@ -9,7 +9,7 @@ use workbench::runs;
 use crate::print::{note, print, print_json};
 use crate::table;
 
-/// Lists what answers. Exit code 1 where an address that was named tells no models.
+/// Lists the endpoints that answer. Exit code 1 if a named address lists no models.
 pub(crate) fn endpoints(
     urls: Vec<String>,
     key_env: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) fn endpoints(
             ));
         } else if endpoints.is_empty() {
             note(
-                "no model endpoint answers at the usual ports of this machine; name an address to ask another one",
+                "no model endpoint answers at the usual ports of this machine; name an address to ask elsewhere",
             );
         }
     }

@@ -1,10 +1,10 @@
-//! `stamina figure`, `stamina table`, `stamina report`: what they share. What is made is the workbench's; here stand names,
-//! files and what is printed.
+//! What `stamina figure`, `stamina table` and `stamina report` share: names, files and output. The workbench makes the
+//! exports.
 
 mod figure;
 mod report;
+mod selection;
 mod table;
-mod whose;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,13 +19,13 @@ pub(crate) use table::{TableArgs, table};
 
 use crate::print::{note, print, print_json};
 
-/// A file with this ending, or what it can be instead.
+/// The format that the ending of a file selects; else an error with the endings that are possible.
 fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, ApiError> {
     let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     fits.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format).ok_or_else(|| {
         let known: Vec<&str> = fits.iter().map(|(known, _)| *known).collect();
         let what = if ending.is_empty() { "no ending".to_owned() } else { format!("the ending .{ending}") };
-        ApiError::new("export.format", format!("The file has {what}, which says nothing that can be made"))
+        ApiError::new("export.format", format!("The file has {what}, which is no format that can be made"))
             .at(out.display().to_string())
             .hint(format!("Name it .{}", known.join(", .")))
     })

@@ -15,8 +15,8 @@ use crate::numbers::{benchmarks, notes, unknown};
 use crate::print::{print, print_json};
 use crate::table;
 
-/// What `stamina failures` was asked.
-pub(crate) struct FailuresAsked {
+/// The arguments of `stamina failures`.
+pub(crate) struct FailuresOptions {
     pub(crate) runs: Vec<String>,
     pub(crate) benchmark: Option<String>,
     pub(crate) by: FailuresBy,
@@ -29,53 +29,53 @@ pub(crate) struct FailuresAsked {
 /// `stamina failures`.
 pub(crate) fn failures(
     workbench: &Workbench,
-    asked: &FailuresAsked,
+    options: &FailuresOptions,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let request = FailuresRequest {
-        members: find_members(workbench, &asked.runs)?,
-        group: match asked.by {
+        members: find_members(workbench, &options.runs)?,
+        group: match options.by {
             FailuresBy::Run => FailureGrouping::Member,
             FailuresBy::Harness => FailureGrouping::Harness,
             FailuresBy::Turn => FailureGrouping::Turn,
             FailuresBy::Attempt => FailureGrouping::Attempt,
         },
-        scope: match asked.scope {
+        scope: match options.scope {
             FailuresScope::Attempts => FailureScope::Attempts,
             FailuresScope::Turns => FailureScope::Turns,
             FailuresScope::First => FailureScope::First,
         },
-        benchmark: asked.benchmark.clone(),
+        benchmark: options.benchmark.clone(),
     };
     let failures = workbench.get_failures(request.clone())?;
-    let cases = if asked.cases { every_case(workbench, &request, asked)? } else { Vec::new() };
+    let cases = if options.cases { every_case(workbench, &request, options)? } else { Vec::new() };
     if as_json {
         let mut value = failures_json(&failures);
-        if asked.cases {
+        if options.cases {
             value["cases"] = Value::Array(cases.iter().map(case_json).collect());
         }
         print_json(&value);
     } else {
         print(&failures_text(&failures, request.scope));
-        if asked.cases {
+        if options.cases {
             print(&cases_text(&cases));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The cases behind a share, page by page.
+/// Reads the cases behind a share, page by page.
 fn every_case(
     workbench: &Workbench,
     of: &FailuresRequest,
-    asked: &FailuresAsked,
+    options: &FailuresOptions,
 ) -> Result<Vec<FailureCase>, ApiError> {
     let mut cases = Vec::new();
     loop {
         let page = workbench.list_failure_cases(FailureCasesRequest {
             of: of.clone(),
-            class: asked.class.clone(),
-            by_tests: asked.by_tests,
+            class: options.class.clone(),
+            by_tests: options.by_tests,
             offset: cases.len() as u32,
             limit: 1000,
             most_tests: u32::MAX,

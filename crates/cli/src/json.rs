@@ -1,4 +1,4 @@
-//! The shapes that `--json` prints. Their keys are a promise, documented in `docs/cli.md`; unknown is `null`.
+//! The JSON that `--json` prints. `docs/cli.md` documents its keys, which scripts rely on. Unknown is `null`.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(crate) fn ingested(source: &Ingested) -> Value {
         "attempts": source.attempts,
         "unchanged": source.unchanged,
         "warnings": warnings,
-        "severities": WarningCounts::of(source.warnings.iter().map(|warning| warning.code.as_str())),
+        "severities": WarningCounts::from_codes(source.warnings.iter().map(|warning| warning.code.as_str())),
         "found": source.found,
         "closest": null,
     })
@@ -37,11 +37,11 @@ pub(crate) fn warning(warning: &Warning) -> Value {
         "code": warning.code,
         "message": warning.message,
         "treatment": warning.treatment.as_str(),
-        "severity": Severity::of(&warning.code).as_str(),
+        "severity": Severity::from_code(&warning.code).as_str(),
     })
 }
 
-/// An error inside a list of results, with what was found at the path.
+/// An error in a list of results, with what was found at the path.
 pub(crate) fn error(path: &str, error: &ApiError) -> Value {
     let nothing = error.not_recognised.as_deref();
     let closest = nothing.and_then(|nothing| nothing.closest.as_ref());
@@ -148,7 +148,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "unrecognised": row.unrecognised,
         "tokens": tokens(&row.tokens),
         "cost_usd": row.cost_usd,
-        // Less than all: the sum lacks the others.
+        // If fewer are known than exist, the sum lacks the others.
         "tokens_known": { "known": row.tokens_known, "of": row.episodes },
         "cost_known": { "known": row.cost_known, "of": row.episodes },
         "baseline": row.baseline.map(model::Baseline::as_str),
@@ -161,7 +161,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "note": row.note,
         "invalid": row.invalid,
     });
-    // The macro takes no more keys at once.
+    // The macro cannot take more keys at once.
     let of_rounds = rounds(row.rounds.as_ref());
     for key in ["mt_at_k", "sr", "gap", "comp"] {
         value[key] = of_rounds[key].clone();
@@ -177,7 +177,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
     value
 }
 
-/// How fast the endpoint was; `null` where that is unknown.
+/// The speed of the endpoint; `null` where it is unknown.
 fn tokens_per_second(row: &RunRow) -> Value {
     let speed = |part: &str| {
         let median = row.tokens_per_second(part, "median")?;
@@ -186,7 +186,7 @@ fn tokens_per_second(row: &RunRow) -> Value {
     json!({ "prompt": speed("prompt"), "answer": speed("answer") })
 }
 
-/// MT@k by k, SR, Gap and Comp, with why what is missing is missing; all `null` where they do not apply.
+/// MT@k by k, SR, Gap and Comp, and the reasons for missing ones; all `null` where they do not apply.
 fn rounds(of: Option<&RoundScores>) -> Value {
     json!({
         "mt_at_k": by_k(of.map(|rounds| &rounds.mt_at_k)),
@@ -249,7 +249,7 @@ pub(crate) fn survival(row: &SurvivalRow) -> Value {
     })
 }
 
-/// One episode of `stamina show --json`, with every turn known of, reached or not.
+/// One episode of `stamina show --json`, with every known turn, reached or not.
 pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
     let histories = workbench::histories(episode);
     let turns: Vec<Value> = (1..=episode.known_turns())
@@ -265,7 +265,7 @@ pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
         "repeat": row.repeat,
         "planned_turns": row.planned_turns,
         "stamina": row.stamina,
-        // Who was censored did not fail, at whatever turn the observation ended.
+        // A censored episode did not fail, whatever turn the observation ended at.
         "failed_turn": row.failed_turn.filter(|_| !row.censored),
         "end_reason": row.end_reason.as_str(),
         "unrecognised": row.unrecognised,
@@ -277,7 +277,7 @@ pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
     })
 }
 
-/// How failing tests stood before, by turn, attempt and place among the attempt's tests.
+/// The earlier outcomes of failing tests, by turn, attempt and index among the attempt's tests.
 type Histories = HashMap<(u32, u32, usize), TestHistory>;
 
 fn turn(turn: &Turn, histories: &Histories) -> Value {
@@ -313,12 +313,12 @@ fn exception(exception: Option<&(String, String)>) -> Value {
     exception.map_or(Value::Null, |(kind, message)| json!({ "type": kind, "message": message }))
 }
 
-fn test(test: &TestResult, stood: Option<&TestHistory>) -> Value {
+fn test(test: &TestResult, history: Option<&TestHistory>) -> Value {
     json!({
         "id": test.id,
-        "history": stood.map_or(FailureOrigin::Unknown, |stood| stood.history),
-        "passed_in_turn": stood.and_then(|stood| stood.passed_in_turn),
-        "since_turn": stood.and_then(|stood| stood.since_turn),
+        "history": history.map_or(FailureOrigin::Unknown, |earlier| earlier.history),
+        "passed_in_turn": history.and_then(|earlier| earlier.passed_in_turn),
+        "since_turn": history.and_then(|earlier| earlier.since_turn),
         "outcome": test.outcome,
         "group": test.group,
         "intent": test.intent,

@@ -1,4 +1,4 @@
-//! The library: its runs, and one run's survival table and episodes.
+//! Commands about runs of the library: their list, and the survival table, episodes and copies of one.
 
 use std::process::ExitCode;
 
@@ -59,8 +59,8 @@ pub(crate) fn runs(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs of one turn have a pass rate where others have mean stamina; where all have, the columns say so. Runs without tests have
-/// neither.
+/// Runs of one turn have a pass rate where others have mean stamina; if all have one, the columns are those of pass rates.
+/// Runs without tests have neither.
 fn runs_text(rows: &[RunRow]) -> String {
     let of_one_turn = rows.iter().filter(|row| row.pass_rate.is_some()).count();
     let of_unknown_turns = rows.iter().filter(|row| row.is_of_unknown_turns()).count();
@@ -74,9 +74,9 @@ fn runs_text(rows: &[RunRow]) -> String {
         ["episodes", "stamina", "95 % CI", "tau", "events/censored"].as_slice()
     });
     head.extend(["score", "cost"]);
-    // The ids of runs hold the names of their sources; where these are the same, only the label tells.
-    let labelled = rows.iter().any(|row| row.source_label != row.source_name);
-    if labelled {
+    // The ids of runs contain the names of their sources. Where these are the same, only the labels differ.
+    let has_labels = rows.iter().any(|row| row.source_label != row.source_name);
+    if has_labels {
         head.insert(1, "source");
     }
     let lines: Vec<Vec<String>> = rows
@@ -121,7 +121,7 @@ fn runs_text(rows: &[RunRow]) -> String {
                 ],
             });
             line.push(number(row.score, 1));
-            if labelled {
+            if has_labels {
                 line.insert(1, row.source_label.clone());
             }
             line.push(row.cost_usd.map_or_else(unknown, |cost| match row.cost_known {
@@ -133,12 +133,12 @@ fn runs_text(rows: &[RunRow]) -> String {
             line
         })
         .collect();
-    let texts = if labelled { 4 } else { 3 };
+    let texts = if has_labels { 4 } else { 3 };
     let right: Vec<bool> = (0..head.len()).map(|column| column >= texts).collect();
     table::table(&head, &right, &lines)
 }
 
-/// How many episodes there are, and of how many where more were planned.
+/// The number of episodes, and how many were planned if that is more.
 fn episodes(row: &RunRow) -> String {
     match row.planned_episodes {
         Some(planned) if planned > row.episodes => format!("{} of {planned}", row.episodes),
@@ -146,7 +146,7 @@ fn episodes(row: &RunRow) -> String {
     }
 }
 
-/// The scored trials of a run of one turn, and of how many where more were planned than are there.
+/// The number of scored trials of a run of one turn, and how many were planned if trials are missing.
 fn trials(row: &RunRow, rate: &PassRate) -> String {
     match row.planned_episodes {
         Some(planned) if planned > row.episodes => format!("{} of {planned} planned", rate.trials),
@@ -154,7 +154,7 @@ fn trials(row: &RunRow, rate: &PassRate) -> String {
     }
 }
 
-/// What follows the name of a run that is simulated or withdrawn.
+/// The marks after the name of a run that is simulated or withdrawn.
 fn marks(row: &RunRow) -> &'static str {
     match (row.simulated, row.invalid.is_some()) {
         (false, false) => "",
@@ -164,7 +164,7 @@ fn marks(row: &RunRow) -> &'static str {
     }
 }
 
-/// The lines above what is printed of one run: a simulated model stood in for a real one, it is withdrawn, a part is missing.
+/// Prints why the numbers of a run need care: it is simulated or withdrawn, or a part of it is missing.
 fn print_marks(row: &RunRow) {
     let mut lines = String::new();
     if row.simulated {
@@ -182,25 +182,25 @@ fn print_marks(row: &RunRow) {
     }
 }
 
-/// Finds a run by its id, or by a begin or part of it that names it alone.
-pub(crate) fn find_run(workbench: &Workbench, asked: &str) -> Result<RunRow, ApiError> {
+/// Finds a run by its id, or by a unique prefix or part of it.
+pub(crate) fn find_run(workbench: &Workbench, name: &str) -> Result<RunRow, ApiError> {
     let mut rows = all_runs(workbench, &ListRuns::default())?;
-    if let Some(exact) = rows.iter().position(|row| row.id == asked) {
+    if let Some(exact) = rows.iter().position(|row| row.id == name) {
         return Ok(rows.swap_remove(exact));
     }
-    rows.retain(|row| row.id.contains(asked));
-    if let Some(prefix) = rows.iter().position(|row| row.id.starts_with(asked))
-        && rows.iter().filter(|row| row.id.starts_with(asked)).count() == 1
+    rows.retain(|row| row.id.contains(name));
+    if let Some(prefix) = rows.iter().position(|row| row.id.starts_with(name))
+        && rows.iter().filter(|row| row.id.starts_with(name)).count() == 1
     {
         return Ok(rows.swap_remove(prefix));
     }
     match rows.len() {
         1 => Ok(rows.swap_remove(0)),
-        0 => Err(ApiError::new("run.not_found", format!("There is no run \"{asked}\" in the library"))
+        0 => Err(ApiError::new("run.not_found", format!("There is no run \"{name}\" in the library"))
             .hint("`stamina runs` lists the runs with their ids")),
         _ => {
             let ids: Vec<&str> = rows.iter().take(5).map(|row| row.id.as_str()).collect();
-            Err(ApiError::new("run.ambiguous", format!("\"{asked}\" names {} runs", rows.len()))
+            Err(ApiError::new("run.ambiguous", format!("\"{name}\" names {} runs", rows.len()))
                 .hint(format!("Name one of: {}", ids.join(", "))))
         }
     }
@@ -315,13 +315,13 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
 
 /// Why an episode ended, or why it does not count.
 fn end(row: &GridRow) -> String {
-    let cause = if row.unrecognised { ", cause not recognised" } else { "" };
+    let cause = if row.unrecognised { ", cause not recognized" } else { "" };
     row.invalid
         .as_ref()
         .map_or_else(|| format!("{}{cause}", row.end_reason.label()), |reason| format!("withdrawn: {reason}"))
 }
 
-/// A run of one turn: its pass rate, pass@k and pass^k, and its trials.
+/// The text about a run of one turn: its pass rate, pass@k and pass^k, and its trials.
 fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
     let mut text = format!(
         "Pass rate {}: {} of {} passed, {}",
@@ -363,7 +363,7 @@ fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
         })
         .collect();
     text.push_str(&table::table(
-        &["trial", "task", "repeat", "came to", "end"],
+        &["trial", "task", "repeat", "outcome", "end"],
         &[false, false, true, false, false],
         &lines,
     ));

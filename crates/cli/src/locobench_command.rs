@@ -128,12 +128,12 @@ fn mean_text(mean: Option<&SessionMean>) -> String {
 
 fn to_text(all: &Sessions) -> String {
     let mut text = format!("{}\n{}\n\n", all.run, all.nothing_says);
-    let of = |means: &[SessionMean], name: &str| mean_text(means.iter().find(|mean| mean.name == name));
+    let mean_of = |means: &[SessionMean], name: &str| mean_text(means.iter().find(|mean| mean.name == name));
     let rows: Vec<Vec<String>> = all
         .all
         .imported
         .iter()
-        .map(|mean| vec![mean.name.clone(), mean_text(Some(mean)), of(&all.all.compat, &mean.name)])
+        .map(|mean| vec![mean.name.clone(), mean_text(Some(mean)), mean_of(&all.all.compat, &mean.name)])
         .collect();
     text.push_str(&format!("means over {} scenarios, 95 % CI\n", all.all.scenarios));
     text.push_str(&table::table(&["metric", "imported", "compat"], &[false, true, true], &rows));
@@ -154,11 +154,11 @@ fn to_text(all: &Sessions) -> String {
                 vec![
                     group.key.clone(),
                     group.scenarios.to_string(),
-                    of(&group.imported, "comprehension"),
-                    of(&group.imported, "efficiency"),
-                    of(&group.compat, "comprehension"),
-                    of(&group.compat, "efficiency"),
-                    of(&group.corrected, "tool_success"),
+                    mean_of(&group.imported, "comprehension"),
+                    mean_of(&group.imported, "efficiency"),
+                    mean_of(&group.compat, "comprehension"),
+                    mean_of(&group.compat, "efficiency"),
+                    mean_of(&group.corrected, "tool_success"),
                 ]
             })
             .collect();

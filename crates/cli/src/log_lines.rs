@@ -1,4 +1,4 @@
-//! Lines of the log on standard error. Their words may come from results, servers and containers.
+//! The lines of the log on standard error. Parts of them may come from results, servers and containers.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// One line for each event: its level, its message and its fields, without what a terminal would obey.
+/// One line for each event: its level, its message and its fields, without control characters.
 pub(crate) struct LogLines;
 
 impl<S, N> FormatEvent<S, N> for LogLines

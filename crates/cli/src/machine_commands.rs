@@ -1,4 +1,4 @@
-//! `stamina images`, `harnesses` and `clean`: what this machine has for runs, and what they left behind.
+//! `stamina images`, `harnesses` and `clean`: what this machine has for runs, and what runs left behind.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -104,35 +104,35 @@ pub(crate) fn clean(yes: bool, all: bool, as_json: bool) -> Result<ExitCode, Api
     if list.engine.is_none() {
         return Err(ApiError::new("engine.none", list.problem.unwrap_or_default()));
     }
-    let (gone, kept): (Vec<_>, Vec<_>) = list.leftovers.into_iter().partition(|l| all || !l.in_use);
+    let (found, kept): (Vec<_>, Vec<_>) = list.leftovers.into_iter().partition(|l| all || !l.in_use);
     if !as_json {
-        let rows: Vec<Vec<String>> = gone
+        let rows: Vec<Vec<String>> = found
             .iter()
             .map(|l| {
                 let state = if l.in_use { "in use" } else { "left behind" };
                 vec![l.kind.clone(), l.name.clone(), l.run.clone(), state.to_owned()]
             })
             .collect();
-        if gone.is_empty() {
+        if found.is_empty() {
             note("nothing was left behind");
         } else {
             print(&table::table(&["kind", "name", "run", "state"], &[false; 4], &rows));
         }
         if !kept.is_empty() {
-            note(&format!("{} of living runs stay; --all removes them, too", kept.len()));
+            note(&format!("{} of running runs stay; --all removes them, too", kept.len()));
         }
     }
-    let asked =
-        yes || (!as_json && std::io::stdin().is_terminal() && !gone.is_empty() && confirmed("Remove them?"));
-    let removed = asked && !gone.is_empty();
+    let is_confirmed =
+        yes || (!as_json && std::io::stdin().is_terminal() && !found.is_empty() && confirmed("Remove them?"));
+    let removed = is_confirmed && !found.is_empty();
     if removed {
         runs::clean(all)?;
     }
     if as_json {
-        print_json(&json!({ "found": gone, "kept": kept, "removed": removed }));
+        print_json(&json!({ "found": found, "kept": kept, "removed": removed }));
     } else if removed {
-        note(&format!("removed {}", gone.len()));
-    } else if !gone.is_empty() {
+        note(&format!("removed {}", found.len()));
+    } else if !found.is_empty() {
         note("nothing was removed; --yes removes it");
     }
     Ok(ExitCode::SUCCESS)

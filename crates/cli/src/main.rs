@@ -1,14 +1,16 @@
 //! `stamina`: the commands of the workbench in a terminal.
 //!
 //! Data goes to standard output, logs and progress to standard error. `--json` prints the keys that `docs/cli.md`
-//! documents. The exit code is 0 on success, 1 when a command failed, 2 when nothing was recognised or the command
-//! line is wrong; that of a run also 130 when it was stopped and 3 when a budget ended it.
+//! documents. The exit code is 0 on success, 1 when a command failed, 2 when nothing was recognized or the command
+//! line is wrong. A run also exits with 130 when it was stopped and with 3 when a budget ended it.
 
 mod args;
 mod commands;
 mod compare_command;
 mod connections;
+mod control_commands;
 mod endpoints_command;
+mod event_writer;
 mod exports;
 mod failures_command;
 mod json;
@@ -20,20 +22,18 @@ mod matrix_command;
 mod members;
 mod numbers;
 mod pack_files;
-mod play_commands;
 mod preflight_command;
 mod print;
-mod progress;
+mod progress_throttle;
 mod reference_commands;
+mod run_commands;
+mod run_lines;
 mod scenario_commands;
 mod search_command;
 mod serve;
 mod signals;
 mod source_commands;
-mod steer_commands;
 mod table;
-mod teller;
-mod told;
 mod web_ui;
 mod withdraw_command;
 
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("STAMINA_LOG")
-                // What the AWS tools warn of while they look for credentials and a region is said once, in our own words,
-                // where it matters.
+                // The AWS tools warn while they look for credentials and a region. Errors that matter are reported once,
+                // with what to do about them.
                 .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,aws_config=error")),
         )
         .with_writer(std::io::stderr)
@@ -69,8 +69,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether another command line is what helps: settings that are none, numbers and names that a pack does not have, or a
-/// path at which nothing lies or nothing was recognised.
+/// Whether the user has to change the command line: unknown settings, numbers and names that a pack does not have, or a
+/// path at which nothing exists or nothing was recognized.
 fn is_of_the_command_line(code: &str) -> bool {
     code.starts_with("config.")
         || matches!(
@@ -96,7 +96,7 @@ fn is_of_the_command_line(code: &str) -> bool {
         )
 }
 
-/// Says what happened, where and what to do, on standard error.
+/// Writes what happened, where and what to do to standard error.
 fn report(error: &ApiError) {
     let mut text = format!("error: {}", error.message);
     if let Some(path) = &error.path {
@@ -108,7 +108,7 @@ fn report(error: &ApiError) {
         let first = if thing.count > 1 { "the first at" } else { "at" };
         text.push_str(&format!("\nfound: {}, {first} {}", thing.name, thing.at));
     }
-    // What is known needs no list of what was looked for, and neither does a single file.
+    // Known things and single files need no list of what was looked for.
     if let Some(found) = nothing.filter(|nothing| nothing.found.is_empty() && nothing.folders > 0) {
         text.push_str(&format!(
             "\nlooked at {} in {}, {} deep:",
@@ -130,6 +130,6 @@ fn report(error: &ApiError) {
         text.push_str(&format!("\n hint: {hint}"));
     }
     text.push('\n');
-    // A closed standard error is nobody's fault and nothing can be told any more.
+    // With a closed standard error nothing can be reported.
     drop(std::io::stderr().write_all(print::without_controls(&text).as_bytes()));
 }

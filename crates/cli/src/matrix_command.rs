@@ -17,8 +17,8 @@ use crate::numbers::{
 use crate::print::{print, print_json};
 use crate::{json, table};
 
-/// What `stamina matrix` is asked for.
-pub(crate) struct MatrixAsked {
+/// The arguments of `stamina matrix`.
+pub(crate) struct MatrixOptions {
     pub(crate) runs: Vec<String>,
     pub(crate) benchmark: Option<String>,
     pub(crate) with_baselines: bool,
@@ -27,16 +27,20 @@ pub(crate) struct MatrixAsked {
 }
 
 /// `stamina matrix`.
-pub(crate) fn matrix(workbench: &Workbench, asked: MatrixAsked, as_json: bool) -> Result<ExitCode, ApiError> {
+pub(crate) fn matrix(
+    workbench: &Workbench,
+    options: MatrixOptions,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
     let find = |runs: &[String]| -> Result<Vec<String>, ApiError> {
         runs.iter().map(|run| find_run(workbench, run).map(|row| row.id)).collect()
     };
-    let (runs, without) = (find(&asked.runs)?, find(&asked.without)?);
-    let MatrixAsked { benchmark, with_baselines, tau, .. } = asked;
+    let (runs, without) = (find(&options.runs)?, find(&options.without)?);
+    let MatrixOptions { benchmark, with_baselines, tau, .. } = options;
     let matrix = workbench.get_matrix(MatrixRequest { benchmark, runs, without, with_baselines, tau })?;
     let retries = match retries_of(&matrix) {
-        of if of.members.is_empty() => None,
-        of => Some(workbench.get_retries(of)?),
+        request if request.members.is_empty() => None,
+        request => Some(workbench.get_retries(request)?),
     };
     if as_json {
         let mut value = matrix_json(&matrix);
@@ -49,7 +53,7 @@ pub(crate) fn matrix(workbench: &Workbench, asked: MatrixAsked, as_json: bool) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// A series for each cell of the matrix, of the runs that the cell has there: of one run it is that run.
+/// The request for a series per cell of the matrix, over the runs of the cell.
 fn retries_of(matrix: &Matrix) -> RetriesRequest {
     let name = |lines: &[MatrixLine], at: u32| {
         lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_default()
@@ -98,7 +102,7 @@ fn retries_json(retries: &Retries) -> Value {
     })
 }
 
-/// The retry view, where any member allows a retry.
+/// Mean stamina by retry budget, if any member allows a retry; else empty.
 fn retries_text(retries: &Retries) -> String {
     let Some(most) = retries.series.iter().map(|series| series.points.len()).max().filter(|most| *most > 1)
     else {

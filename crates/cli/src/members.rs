@@ -1,21 +1,21 @@
-//! Members of comparisons as they are named on the command line.
+//! Finds the members of comparisons that a command line names.
 
 use workbench::Workbench;
 use workbench::api::{ApiError, CompareRequest, ListRuns, Member, Pairs, RunGrouping};
 
 use crate::library_commands::find_run;
 
-/// A run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`,
+/// Finds a run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`,
 /// `cell:opencode×glm-5`.
-pub(crate) fn find_member(workbench: &Workbench, asked: &str) -> Result<Member, ApiError> {
+pub(crate) fn find_member(workbench: &Workbench, wanted: &str) -> Result<Member, ApiError> {
     let group = ["harness", "model", "cell", "tag"].into_iter().find_map(|by| {
-        let name = asked.strip_prefix(by)?.strip_prefix(':')?;
+        let name = wanted.strip_prefix(by)?.strip_prefix(':')?;
         Some((by, name))
     });
     let Some((by, name)) = group else {
-        return Ok(Member::Run { run: find_run(workbench, asked)?.id });
+        return Ok(Member::Run { run: find_run(workbench, wanted)?.id });
     };
-    // Names may hold an `@` themselves: only the key of a benchmark behind it is one.
+    // Names may contain an `@`: what follows the last one is a benchmark only if it is the key of one.
     let facets =
         workbench.list_runs(ListRuns { limit: 1, group: RunGrouping::None, ..ListRuns::default() })?.facets;
     let (name, benchmark) = match name.rsplit_once('@') {
@@ -29,7 +29,7 @@ pub(crate) fn find_member(workbench: &Workbench, asked: &str) -> Result<Member, 
         "model" => Member::Model { model: name, benchmark },
         "cell" => {
             let (harness, model) = Member::names_of_cell(&name).ok_or_else(|| {
-                ApiError::new("compare.no_cell", format!("\"{asked}\" names no harness and model"))
+                ApiError::new("compare.no_cell", format!("\"{wanted}\" names no harness and model"))
                     .hint("Write cell:HARNESS×MODEL; `stamina matrix` shows both")
             })?;
             Member::Cell { harness, model, benchmark }
@@ -38,20 +38,20 @@ pub(crate) fn find_member(workbench: &Workbench, asked: &str) -> Result<Member, 
     })
 }
 
-/// The members that are named, in their order.
-pub(crate) fn find_members(workbench: &Workbench, asked: &[String]) -> Result<Vec<Member>, ApiError> {
-    asked.iter().map(|asked| find_member(workbench, asked)).collect()
+/// Finds the named members, in their order.
+pub(crate) fn find_members(workbench: &Workbench, names: &[String]) -> Result<Vec<Member>, ApiError> {
+    names.iter().map(|name| find_member(workbench, name)).collect()
 }
 
-/// The request that a list of members and a reference make; without a reference that is the first of them, as in the app.
+/// The request for a comparison of members. The reference is the first of them if none is named, as in the app.
 pub(crate) fn request(
     workbench: &Workbench,
-    asked: &[String],
+    names: &[String],
     reference: Option<&str>,
     pairs: Pairs,
     tau: Option<u32>,
 ) -> Result<CompareRequest, ApiError> {
-    let mut members = find_members(workbench, asked)?;
+    let mut members = find_members(workbench, names)?;
     let place = match reference {
         None => 0,
         Some(reference) => {

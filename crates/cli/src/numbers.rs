@@ -1,5 +1,4 @@
-//! Numbers of comparisons in text and in JSON: what is not known is `unknown` or `null`, an interval that is not
-//! defined `n/a`.
+//! Numbers in text and in JSON. Unknown is `unknown` or `null`; an interval that is not defined is `n/a`.
 
 use serde_json::{Value, json};
 use workbench::api::{ChiSquare, Estimate, Stamina};
@@ -25,7 +24,7 @@ pub(crate) fn estimate(estimate: Option<Estimate>) -> Value {
     )
 }
 
-/// The benchmarks of the library, with how many runs each has.
+/// The benchmarks of the library, each with its number of runs.
 pub(crate) fn benchmarks(all: &[(String, String, u32)]) -> Vec<Value> {
     all.iter().map(|(key, name, runs)| json!({ "key": key, "name": name, "runs": runs })).collect()
 }
@@ -45,6 +44,11 @@ pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
+/// Seconds, rounded to a millisecond.
+pub(crate) fn rounded_seconds(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
 /// A share in percent.
 pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(unknown, |share| format!("{:.1} %", 100.0 * share))
@@ -58,7 +62,7 @@ pub(crate) fn percent_interval(low: Option<f64>, high: Option<f64>) -> String {
     }
 }
 
-/// Sentences, one a line, behind an empty one.
+/// Appends sentences, one per line, after an empty line.
 pub(crate) fn notes(text: &mut String, sentences: &[String]) {
     if !sentences.is_empty() {
         text.push('\n');

@@ -1,16 +1,16 @@
-//! Packs and settings in files, as commands are given them: opened or refused in words.
+//! Opens the packs and settings files that commands name, or explains why they cannot be used.
 
 use std::path::Path;
 
-use scenario::config::{ConfigError, ConfigFile};
 use scenario::pack::{Pack, PackError};
+use settings::{ConfigError, ConfigFile};
 use workbench::api::ApiError;
 
 /// The largest configuration that is read.
 const CONFIG_CAP: u64 = 1 << 20;
 
-/// Whether no file lies at a path, rather than one that cannot be read.
-pub(crate) fn lies_nowhere(error: &std::io::Error) -> bool {
+/// Whether no file exists at a path, rather than one that cannot be read.
+pub(crate) fn is_missing(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | IsADirectory)
 }
@@ -32,8 +32,8 @@ pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
         ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
     };
     let bytes = files::beneath::read_named_file(path, CONFIG_CAP)
-        .map_err(|error| unreadable(format!("It cannot be read: {error}")))?;
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("It is not UTF-8 text".to_owned()))?;
+        .map_err(|error| unreadable(format!("The file cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("The file is not UTF-8 text".to_owned()))?;
     Ok(ConfigFile { name: shown, text })
 }
 
@@ -45,18 +45,19 @@ pub(crate) fn config_error(error: &ConfigError) -> ApiError {
 /// What is wrong with a pack, and what to do about it.
 pub(crate) fn pack_error(error: &PackError, path: &Path) -> ApiError {
     let place = error.path().unwrap_or(path);
-    let told = ApiError::new(error.code(), error.to_string());
-    let told = if place.as_os_str().is_empty() { told } else { told.at(place.display().to_string()) };
+    let api_error = ApiError::new(error.code(), error.to_string());
+    let api_error =
+        if place.as_os_str().is_empty() { api_error } else { api_error.at(place.display().to_string()) };
     match error {
         PackError::Occupied { .. } => {
-            told.hint("Choose another --out, or --force to replace a pack of other settings")
+            api_error.hint("Choose another --out, or --force to replace a pack of other settings")
         }
-        PackError::NotAPack(_) => told.hint("`stamina generate --out DIR` makes one"),
-        PackError::Config(_) => told.hint("docs/cli.md lists the keys"),
-        PackError::Version(_) => told.hint(
+        PackError::NotAPack(_) => api_error.hint("`stamina generate --out DIR` makes one"),
+        PackError::Config(_) => api_error.hint("docs/cli.md lists the keys"),
+        PackError::Version(_) => api_error.hint(
             "`stamina generate --values …` with the settings in its manifest makes it again; a pack of a later format \
              needs a newer Stamina Lab",
         ),
-        _ => told,
+        _ => api_error,
     }
 }

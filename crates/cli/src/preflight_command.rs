@@ -1,12 +1,12 @@
-//! `stamina preflight`: the settings that a command line names, and what is looked at before anything is begun.
+//! `stamina preflight`: the settings that a command line names, and the checks before a run begins.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use runner::settings::RunSettings;
-use scenario::config::ConfigFile;
 use serde_json::json;
+use settings::ConfigFile;
 use workbench::api::{ApiError, Check, CheckState, Preflight, RunEstimate};
 use workbench::runs::{self, EndpointCall, bytes, duration, short};
 use workbench::{Options, Workbench};
@@ -16,12 +16,12 @@ use crate::pack_files::read_config;
 use crate::print::{note, print, print_json};
 use crate::table;
 
-/// The settings that the arguments name, with absolute paths: a run may be resumed from elsewhere.
+/// The settings that the arguments name, with absolute paths, because a resume may have another working directory.
 pub(crate) fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
     let files: Vec<ConfigFile> =
         args.configs.iter().map(|path| read_config(path)).collect::<Result<_, _>>()?;
     if files.is_empty() && args.values.is_empty() {
-        return Err(ApiError::new("run.no_settings", "Nothing says what to run").hint(
+        return Err(ApiError::new("run.no_settings", "The arguments name nothing to run").hint(
             "Name a file with --configs, or keys with --values: stamina run --values agent=MOCK output_dir=results/smoke \
              quick_debug=true",
         ));
@@ -45,7 +45,7 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf, ApiError> {
     })
 }
 
-/// The library, for what earlier runs took and to show this one; a run does not need it.
+/// Opens the library, which estimates from earlier runs and shows this one. A run does not need it.
 pub(crate) fn library(db: Option<&Path>) -> Option<Arc<Workbench>> {
     match Workbench::open(Options { db: db.map(Path::to_owned), ..Options::default() }) {
         Ok(workbench) => Some(workbench),
@@ -59,22 +59,26 @@ pub(crate) fn library(db: Option<&Path>) -> Option<Arc<Workbench>> {
     }
 }
 
-/// Without a library, one that is gone with the first of the two.
-fn scratch() -> Result<(tempfile::TempDir, Arc<Workbench>), ApiError> {
+/// A temporary library, removed with its folder.
+fn temporary_library() -> Result<(tempfile::TempDir, Arc<Workbench>), ApiError> {
     let folder = tempfile::tempdir()
         .map_err(|e| ApiError::new("run.no_folder", format!("No temporary folder can be made: {e}")))?;
     let db = Some(folder.path().join("library.sqlite"));
     Ok((folder, Workbench::open(Options { db, ..Options::default() })?))
 }
 
-pub(crate) fn look_before(
+/// Runs the checks of preflight, with or without a library.
+pub(crate) fn run_preflight(
     library: Option<&Arc<Workbench>>,
     settings: &RunSettings,
     call: EndpointCall,
 ) -> Result<Preflight, ApiError> {
     match library {
-        Some(library) => library.look_before(settings, call),
-        None => scratch()?.1.look_before(settings, call),
+        Some(library) => library.run_preflight(settings, call),
+        None => {
+            let (_folder, library) = temporary_library()?;
+            library.run_preflight(settings, call)
+        }
     }
 }
 
@@ -86,7 +90,7 @@ pub(crate) fn preflight(
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let settings = settings(args)?;
-    let found = look_before(library(db).as_ref(), &settings, call)?;
+    let found = run_preflight(library(db).as_ref(), &settings, call)?;
     if as_json {
         print_json(&json!(found));
     } else {
@@ -94,7 +98,7 @@ pub(crate) fn preflight(
         if let Some(estimate) = &found.estimate {
             print(&format!("\n{}", estimated(estimate, &settings)));
         } else {
-            print("\nThere is no estimate: what is to be played is not known.\n");
+            print("\nThere is no estimate: the scenarios of the run are unknown.\n");
         }
     }
     Ok(ExitCode::from(u8::from(!found.can_start)))
@@ -106,9 +110,9 @@ pub(crate) fn must_start(found: &Preflight) -> Result<(), ApiError> {
         None => Ok(()),
         Some(check) => Err(ApiError::new(
             "run.preflight",
-            format!("{}: {}; nothing was begun", check.title, check.value),
+            format!("{}: {}; the run did not begin", check.title, check.value),
         )
-        .hint("`stamina preflight` with the same arguments says more")),
+        .hint("`stamina preflight` with the same arguments prints all checks")),
     }
 }
 
@@ -136,8 +140,8 @@ fn table_of(checks: &[Check]) -> String {
     table::table(&["state", "check", "value", "what it means"], &[false; 4], &rows)
 }
 
-fn range(of: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
-    match of {
+fn range(bounds: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
+    match bounds {
         None => "unknown".to_owned(),
         Some((low, high)) if show(low) == show(high) => show(low),
         Some((low, high)) => format!("{}–{}", show(low), show(high)),
@@ -153,7 +157,7 @@ fn no_cost(settings: &RunSettings) -> Option<&'static str> {
     }
 }
 
-/// What a run will take, in lines.
+/// The estimate of a run, as lines of text.
 pub(crate) fn estimated(e: &RunEstimate, settings: &RunSettings) -> String {
     let usd = || range(e.cost_usd, |usd| format!("${usd:.2}"));
     let rows = [

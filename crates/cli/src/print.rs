@@ -1,13 +1,13 @@
-//! What goes to standard output and standard error, and the one question that is asked there.
+//! Writes to standard output and standard error, and asks a question there.
 
 use std::borrow::Cow;
-use std::io::{BufRead as _, Write};
+use std::io::{BufRead as _, IsTerminal as _, Write};
 
 use model::is_display_control;
 use serde_json::Value;
 use workbench::api::ApiError;
 
-/// The text with U+FFFD in the place of what a terminal would obey: what stands in results was written by strangers.
+/// Replaces characters that control a terminal by U+FFFD: strangers wrote the text in results.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     if text.contains(is_display_control) {
         Cow::Owned(text.replace(is_display_control, "\u{fffd}"))
@@ -16,15 +16,16 @@ pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes text for people to standard output, without what a terminal would obey.
+/// Writes text for people to standard output, without control characters.
 pub(crate) fn print(text: &str) {
     print_data(&without_controls(text));
 }
 
-/// Writes to standard output as it is. A reader that went away (`| head`) ends the program quietly; any other fault, such as a
-/// full disk, is a failure.
+/// Writes text to standard output as it is; on a terminal without control characters. A closed pipe (`| head`) ends the
+/// program with exit code 0; any other error, such as a full disk, with 1.
 pub(crate) fn print_data(text: &str) {
     let mut out = std::io::stdout().lock();
+    let text = if out.is_terminal() { without_controls(text) } else { Cow::Borrowed(text) };
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
@@ -34,10 +35,12 @@ pub(crate) fn print_data(text: &str) {
     }
 }
 
-/// As JSON, indented. What a terminal would obey is escaped, as JSON allows.
-pub(crate) fn print_json(value: &Value) {
-    let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    let mut escaped = String::with_capacity(text.len() + 1);
+/// JSON with its control characters escaped, as JSON allows: a serializer escapes only some of them.
+pub(crate) fn escaped_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_display_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if is_display_control(c) {
             escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
@@ -45,16 +48,21 @@ pub(crate) fn print_json(value: &Value) {
             escaped.push(c);
         }
     }
-    escaped.push('\n');
-    print_data(&escaped);
+    Cow::Owned(escaped)
 }
 
-/// A line for people, on standard error, without what a terminal would obey.
+/// Writes indented JSON, with its control characters escaped.
+pub(crate) fn print_json(value: &Value) {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    print_data(&format!("{}\n", escaped_json(&text)));
+}
+
+/// Writes a line for people to standard error, without control characters.
 pub(crate) fn note(text: &str) {
     drop(writeln!(std::io::stderr(), "{}", without_controls(text)));
 }
 
-/// A question at the terminal; no answer is no.
+/// Asks a question at the terminal; no answer counts as no.
 pub(crate) fn confirmed(question: &str) -> bool {
     drop(write!(std::io::stderr(), "{question} [y/N] "));
     let mut answer = String::new();
@@ -74,5 +82,17 @@ mod tests {
             "a\u{fffd}]0;title\u{fffd}b\u{fffd}2Jc\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}g"
         );
         assert!(matches!(without_controls("Grüße, 世界\n\ttext"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    // docs/security.md: Pages, terminals and files that others open
+    fn json_says_the_same_without_anything_that_a_terminal_would_obey() {
+        let value = serde_json::json!({ "model": "a\u{1b}]0;x\u{7}b\u{9b}2J\u{7f}\u{202e}c\nd" });
+        let text = serde_json::to_string(&value).expect("JSON");
+        assert!(text.contains('\u{9b}') && text.contains('\u{202e}'), "a serializer leaves them");
+        let escaped = escaped_json(&text);
+        assert!(!escaped.contains(is_display_control), "{escaped:?}");
+        assert_eq!(serde_json::from_str::<Value>(&escaped).expect("JSON"), value);
+        assert!(matches!(escaped_json("{\"a\": \"ü\"}"), Cow::Borrowed(_)));
     }
 }

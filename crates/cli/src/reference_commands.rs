@@ -1,4 +1,4 @@
-//! A turn's reference server, and a turn's suite against a server.
+//! `stamina serve-reference` (the reference server of a turn) and `stamina test-server` (a suite against a server).
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,11 @@ use scenario::ir::{SCHEMA_CAP, Schema};
 use serde_json::json;
 use workbench::api::ApiError;
 
-use crate::pack_files::{lies_nowhere, open, pack_error};
+use crate::numbers::rounded_seconds;
+use crate::pack_files::{is_missing, open, pack_error};
 use crate::print::{note, print, print_json};
+use crate::progress_throttle::ProgressThrottle;
 use crate::signals::stop_signal;
-use crate::told::{Told, rounded};
 
 /// Longest time for a suite against a server.
 const SUITE_TIME: Duration = Duration::from_mins(30);
@@ -30,7 +31,7 @@ pub(crate) enum Reference {
         /// From 1.
         turn: u32,
     },
-    /// A schema in a file, from whoever wrote it.
+    /// A schema in a file.
     File(PathBuf),
 }
 
@@ -41,30 +42,30 @@ impl Reference {
                 open(pack)?.schema(*scenario, *turn).map_err(|error| pack_error(&error, pack))
             }
             Self::File(path) => {
-                let told = |code: &str, what: String| {
-                    ApiError::new(code, what)
+                let file_error = |code: &str, message: String| {
+                    ApiError::new(code, message)
                         .at(path.display().to_string())
                         .hint("--schema takes a schema of a turn, as a pack has it in schemas/turn_N.yaml")
                 };
                 let unreadable = |error: std::io::Error| {
-                    let code = if lies_nowhere(&error) { "schema.missing" } else { "schema.unreadable" };
-                    told(code, format!("It cannot be read: {error}"))
+                    let code = if is_missing(&error) { "schema.missing" } else { "schema.unreadable" };
+                    file_error(code, format!("The file cannot be read: {error}"))
                 };
                 let bytes = files::beneath::read_named_file(path, SCHEMA_CAP).map_err(|error| match error
                     .kind()
                 {
-                    std::io::ErrorKind::FileTooLarge => told("schema.large", error.to_string()),
+                    std::io::ErrorKind::FileTooLarge => file_error("schema.large", error.to_string()),
                     _ => unreadable(error),
                 })?;
                 let text = String::from_utf8(bytes)
-                    .map_err(|_| told("schema.form", "It is no text in UTF-8".to_owned()))?;
-                Schema::from_yaml(&text).map_err(|error| told("schema.form", error.to_string()))
+                    .map_err(|_| file_error("schema.form", "The file is not UTF-8 text".to_owned()))?;
+                Schema::from_yaml(&text).map_err(|error| file_error("schema.form", error.to_string()))
             }
         }
     }
 }
 
-/// `stamina serve-reference`. Without a port it serves on the socket that is its standard input.
+/// `stamina serve-reference`. Without a port it serves on the socket that standard input is.
 pub(crate) fn serve_reference(
     from: &Reference,
     port: Option<u16>,
@@ -124,12 +125,12 @@ pub(crate) fn test_server(
         suite.cases.retain(|case| cases.iter().any(|wanted| is_of(&case.id, wanted)));
     }
     let total = suite.cases.len();
-    let told = Told::new();
+    let throttle = ProgressThrottle::new();
     let mut results: Vec<CaseResult> = Vec::with_capacity(total);
     let begun = Instant::now();
     let mut on_case = |_: &scenario::suite::Case, result: &CaseResult| {
         results.push(result.clone());
-        told.tell(|| format!("ran {} of {total} cases", results.len()));
+        throttle.report(|| format!("ran {} of {total} cases", results.len()));
         ControlFlow::Continue(())
     };
     let options =
@@ -148,7 +149,7 @@ pub(crate) fn test_server(
                 "status": result.status,
                 "message": result.message,
             })).collect::<Vec<_>>(),
-            "seconds": rounded(seconds),
+            "seconds": rounded_seconds(seconds),
         }));
     } else {
         let mut text = String::new();
@@ -162,12 +163,12 @@ pub(crate) fn test_server(
     Ok(ExitCode::from(u8::from(passed != total)))
 }
 
-/// Whether a case is meant: its id, or all below a begin of it.
+/// Whether `wanted` names a case: by its id, or by the start of its id up to a dot.
 fn is_of(id: &str, wanted: &str) -> bool {
     id.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// One thread: answers are made one after the other, and hopping between threads would take longer than making them.
+/// One thread: answers are computed one after the other, and switching threads would take longer than computing them.
 fn runtime() -> Result<tokio::runtime::Runtime, ApiError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

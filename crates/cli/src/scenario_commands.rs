@@ -1,4 +1,4 @@
-//! Packs: generated, sampled by a model, replayed, checked, validated. These commands need no library.
+//! Packs: generate, sample with a model, replay, check, validate. These commands need no library.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use llm_sampler::{Counts, Tally};
-use scenario::config::{Config, Generation, resolve};
 use scenario::pack::{self, Manifest, Target};
 use scenario::validate::{self, Report};
 use serde_json::json;
+use settings::{Config, Generation, resolve};
 use workbench::api::ApiError;
 use workbench::sampler::Chosen;
 
 use crate::args::Numbers;
-use crate::pack_files::{config_error, lies_nowhere, open, pack_error, read_config};
+use crate::numbers::rounded_seconds;
+use crate::pack_files::{config_error, is_missing, open, pack_error, read_config};
 use crate::print::{note, print, print_json};
+use crate::progress_throttle::ProgressThrottle;
 use crate::signals::cancel_on_signal;
 use crate::table;
-use crate::told::{Told, rounded};
 
 /// The largest manifest that is read.
 const MANIFEST_CAP: u64 = 96 << 20;
@@ -38,11 +39,12 @@ pub(crate) fn generate(
     let out = out.or_else(|| config.output_dir.as_ref().map(PathBuf::from));
     let out = target_of(out, "Name a folder or a .zip with --out, or with the key output_dir")?;
     let cancel = cancel_on_signal();
-    let sampler = Chosen::by_settings(&config.generation, given(&config), &out, &cancel, &heard(), &note)?;
+    let sampler =
+        Chosen::by_settings(&config.generation, given(&config), &out, &cancel, &answer_tally(), &note)?;
     write(&config.generation, &sampler, &out, force, &cancel, None, as_json)
 }
 
-/// `stamina generate --replay`: what comes out is held against the pack that it comes from.
+/// `stamina generate --replay`: the new pack is compared with the one that it is generated from.
 pub(crate) fn replay(
     path: &Path,
     out: Option<PathBuf>,
@@ -57,10 +59,10 @@ pub(crate) fn replay(
 }
 
 fn target_of(out: Option<PathBuf>, hint: &str) -> Result<PathBuf, ApiError> {
-    out.ok_or_else(|| ApiError::new("generate.no_target", "Where the pack goes is not said").hint(hint))
+    out.ok_or_else(|| ApiError::new("generate.no_target", "No folder is named for the pack").hint(hint))
 }
 
-/// Generates a pack, and says what it is; and whether it is the one that was expected.
+/// Generates a pack and describes it. Exit code 1 if another one was expected.
 fn write(
     config: &Generation,
     sampler: &Chosen,
@@ -79,14 +81,14 @@ fn write(
     let same = expected.is_none_or(|expected| expected.sha256 == manifest.sha256);
     let differences = expected.map(|expected| expected.differences(&manifest)).unwrap_or_default();
     if as_json {
-        let mut said = json!({
+        let mut value = json!({
             "scenarios": manifest.config.n_scenarios,
             "turns": manifest.config.n_turns,
             "bytes": manifest.bytes,
-            "seconds": rounded(seconds),
+            "seconds": rounded_seconds(seconds),
             "sha256": manifest.sha256,
         });
-        if let (Some(tally), Some(said)) = (&sampler.tally, said.as_object_mut()) {
+        if let (Some(tally), Some(keys)) = (&sampler.tally, value.as_object_mut()) {
             let counted = |counts: Counts| {
                 json!({
                     "taken": counts.taken,
@@ -98,14 +100,14 @@ fn write(
             let mut answers = counted(tally.counts());
             answers["by_purpose"] =
                 tally.by_purpose().into_iter().map(|(purpose, counts)| (purpose, counted(counts))).collect();
-            said.insert("answers".to_owned(), answers);
+            keys.insert("answers".to_owned(), answers);
         }
-        if let (Some(expected), Some(said)) = (expected, said.as_object_mut()) {
-            said.insert("same".to_owned(), json!(same));
-            said.insert("expected".to_owned(), json!(expected.sha256));
-            said.insert("differences".to_owned(), json!(differences));
+        if let (Some(expected), Some(keys)) = (expected, value.as_object_mut()) {
+            keys.insert("same".to_owned(), json!(same));
+            keys.insert("expected".to_owned(), json!(expected.sha256));
+            keys.insert("differences".to_owned(), json!(differences));
         }
-        print_json(&said);
+        print_json(&value);
     } else {
         print(&format!(
             "{}: {}, {} each, {:.1} MB, {seconds:.1} s\nsha256 {}\n",
@@ -116,7 +118,7 @@ fn write(
             manifest.sha256
         ));
         if let Some(tally) = &sampler.tally {
-            print(&format!("{}\n", tally.counts().told()));
+            print(&format!("{}\n", tally.counts().in_words()));
         }
         if let Some(expected) = expected.filter(|_| !same) {
             let mut text = format!("Different: the pack that was replayed says {}\n", expected.sha256);
@@ -132,7 +134,7 @@ fn write(
 /// `stamina generate --check`.
 pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     let bytes = files::beneath::read_named_file(path, MANIFEST_CAP).map_err(|error| {
-        let code = if lies_nowhere(&error) { "manifest.missing" } else { "manifest.unreadable" };
+        let code = if is_missing(&error) { "manifest.missing" } else { "manifest.unreadable" };
         ApiError::new(code, format!("The manifest cannot be read: {error}"))
             .at(path.display().to_string())
             .hint("Check the path")
@@ -140,7 +142,7 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     let expected =
         Manifest::from_json(&bytes, &path.display().to_string()).map_err(|e| pack_error(&e, path))?;
     let sampler = if expected.config.use_llm_sampler {
-        // Its answers lie beside it.
+        // The pack beside the manifest has the answers of its model.
         let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         Chosen::by_answers(open(beside.unwrap_or(Path::new(".")))?)
     } else {
@@ -158,7 +160,7 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
             "scenarios": manifest.config.n_scenarios,
             "turns": manifest.config.n_turns,
             "bytes": manifest.bytes,
-            "seconds": rounded(seconds),
+            "seconds": rounded_seconds(seconds),
             "sha256": manifest.sha256,
             "expected": expected.sha256,
             "differences": differences,
@@ -176,7 +178,7 @@ pub(crate) fn check(path: &Path, as_json: bool) -> Result<ExitCode, ApiError> {
     Ok(ExitCode::from(u8::from(!same)))
 }
 
-/// The pack that a model samples for a run, made before it; one of the same settings that lies there is taken as it is.
+/// Generates the pack that a model samples for a run. An existing pack of the same settings is used as it is.
 pub(crate) fn sampled(
     configs: &[PathBuf],
     values: &[String],
@@ -185,18 +187,27 @@ pub(crate) fn sampled(
 ) -> Result<(), ApiError> {
     let files = configs.iter().map(|path| read_config(path)).collect::<Result<Vec<_>, _>>()?;
     let config = resolve(&files, values).map_err(|error| config_error(&error))?;
-    let told = Told::new();
-    let progress = |at: pack::Progress| told.tell(|| format!("generated {} of {} turns", at.done, at.total));
-    workbench::sampler::sample(&config.generation, given(&config), out, &progress, cancel, &heard(), &note)
+    let throttle = ProgressThrottle::new();
+    let progress =
+        |at: pack::Progress| throttle.report(|| format!("generated {} of {} turns", at.done, at.total));
+    workbench::sampler::sample(
+        &config.generation,
+        given(&config),
+        out,
+        &progress,
+        cancel,
+        &answer_tally(),
+        &note,
+    )
 }
 
-/// Says now and then what became of a model's answers.
-fn heard() -> Tally {
-    let told = Told::new();
-    Tally::heard_by(move |counts| told.tell(|| counts.told()))
+/// Counts a model's answers and reports the counts.
+fn answer_tally() -> Tally {
+    let throttle = ProgressThrottle::new();
+    Tally::with_listener(move |counts| throttle.report(|| counts.in_words()))
 }
 
-/// The settings that were given, by their keys: they say where a model is.
+/// The given settings by their keys, which name the endpoint of a model.
 fn given(config: &Config) -> impl Iterator<Item = (&str, &serde_json::Value)> {
     config.given.iter().map(|(key, value)| (key.as_str(), value))
 }
@@ -209,10 +220,10 @@ fn run(
     cancel: &AtomicBool,
 ) -> Result<Manifest, ApiError> {
     let options = pack::Options { threads: sampler.threads, ..*options };
-    let told = Told::new();
+    let throttle = ProgressThrottle::new();
     let progress = |at: pack::Progress| {
-        told.tell(|| {
-            let answers = sampler.tally.as_ref().map(|tally| format!("; {}", tally.counts().told()));
+        throttle.report(|| {
+            let answers = sampler.tally.as_ref().map(|tally| format!("; {}", tally.counts().in_words()));
             format!("generated {} of {} turns{}", at.done, at.total, answers.unwrap_or_default())
         });
     };
@@ -242,20 +253,21 @@ pub(crate) fn validate(
         threads: None,
     };
     let cancel = cancel_on_signal();
-    let told = Told::new();
-    let progress = |at: pack::Progress| told.tell(|| format!("validated {} of {} turns", at.done, at.total));
+    let throttle = ProgressThrottle::new();
+    let progress =
+        |at: pack::Progress| throttle.report(|| format!("validated {} of {} turns", at.done, at.total));
     let report =
         validate::validate(&pack, &options, &progress, &cancel).map_err(|error| pack_error(&error, path))?;
     if as_json {
         print_json(&serde_json::to_value(&report).unwrap_or_default());
     } else {
-        print(&described(&report));
+        print(&report_text(&report));
     }
     Ok(ExitCode::from(u8::from(!report.is_good())))
 }
 
-/// The numbers that are named, or all that a pack has. A number that it does not have is refused: a report about less
-/// than was asked for would look like one about all of it.
+/// The named numbers, or all that a pack has. A number that it does not have is refused: a report about fewer than
+/// requested would look like a full one.
 fn chosen(
     given: Option<&Numbers>,
     all: RangeInclusive<u32>,
@@ -278,7 +290,7 @@ fn chosen(
 }
 
 /// A report for people.
-fn described(report: &Report) -> String {
+fn report_text(report: &Report) -> String {
     let mut text = format!(
         "{}, {} each: {} of the reference, {} that no text states, {}, content {}\n",
         counted(report.scenarios.into(), "scenario"),

@@ -1,4 +1,4 @@
-//! `stamina search`: places in requests, failing tests, transcripts and logs.
+//! `stamina search`: finds places in requests, failing tests, transcripts and logs.
 
 use std::process::ExitCode;
 
@@ -20,12 +20,12 @@ pub(crate) fn search(
     let found = workbench.search_everything(words, limit)?;
     if !found.complete {
         note(
-            "Some transcripts and logs are not searched: their source is not there, another process reads them just now, or the library cannot be written.",
+            "Some transcripts and logs are not searched: their source is missing, another process is reading them, or the library cannot be written.",
         );
     }
     if found.in_part > 0 {
         let episodes = counted(u64::from(found.in_part), "episode");
-        note(&format!("Of {episodes} only a part of the texts is searched, because they are too many."));
+        note(&format!("Only a part of the texts of {episodes} is searched, because there are too many."));
     }
     if found.more {
         note(&format!("There may be more places than these {}; --limit N gives more.", found.hits.len()));
@@ -58,7 +58,7 @@ pub(crate) fn search(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A place as scripts get it; what it does not have is null.
+/// A place as JSON; what it does not have is `null`.
 fn hit(hit: &TextHit) -> Value {
     json!({
         "run": hit.run,

@@ -1,8 +1,7 @@
 //! `stamina serve`: the app in a browser on the same machine.
 //!
-//! Loopback only. Every command asks for the token, and for a `Host` that is the loopback address, so that no page of
-//! another site can reach it by name (DNS rebinding); a request that another site's page sends says so in its `Origin` and
-//! is refused.
+//! Loopback only. Every command requires the token, and a `Host` that is the loopback address, so that no page of another
+//! site reaches it by name (DNS rebinding). A request of another site's page names that site in `Origin` and is refused.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -27,16 +26,16 @@ use crate::print::{note, print};
 use crate::signals::StopSignals;
 use crate::web_ui::WebUi;
 
-/// What the pages may load: themselves only.
+/// Pages may load only what this server serves.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
      img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const TOKEN: HeaderName = HeaderName::from_static("x-stamina-token");
-/// Most bytes of a request, and the time in which they have to come.
+/// Most bytes of a request, and the time in which they must arrive.
 const LARGEST_BODY: usize = 1 << 20;
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// The command that waits for something to happen, and how many of it wait at once: each takes a thread, of which other
-/// commands need some, and a connection. Further ones wait for a place only shortly, and are then answered with what holds now.
+/// The command that waits for changes, and how many calls of it wait at once. Each takes a connection and a thread, and
+/// other commands need threads too. Further calls wait shortly for a place and are then answered with the present state.
 const LONG_POLL: &str = "wait_for_changes";
 const LONG_POLLS: usize = 64;
 const WAIT_FOR_PLACE: Duration = Duration::from_secs(1);
@@ -58,7 +57,7 @@ pub(crate) async fn serve(
     json: bool,
 ) -> Result<(), ApiError> {
     let ui = WebUi::find(ui)?;
-    // An empty token would let every page in.
+    // An empty token would admit every page.
     let token = match token.filter(|token| !token.is_empty()) {
         Some(token) => token,
         None => random_token()?,
@@ -71,7 +70,7 @@ pub(crate) async fn serve(
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
     workbench::runs::sweep_leftovers();
     workbench::runs::sweep_shakedowns();
-    // Listened for before a run can be begun that would have to be stopped.
+    // Signals are handled before a run can begin that a signal has to stop.
     let mut signals = StopSignals::new();
     let host = Host {
         workbench: workbench.clone(),
@@ -94,7 +93,7 @@ pub(crate) async fn serve(
         format!("Stamina Lab is at {link}\nPress Ctrl C to stop.\n")
     });
     let mut serving = std::pin::pin!(connections::serve(listener, app));
-    // Requests that wait for changes would hold a graceful shutdown open: the server itself ends at once.
+    // Requests that wait for changes would delay a graceful shutdown, so the server itself ends at once.
     tokio::select! {
         never = &mut serving => match never {},
         () = next(&mut signals) => {}
@@ -107,7 +106,7 @@ pub(crate) async fn serve(
         return Ok(());
     };
     note(&stopping(in_flight));
-    // Pages go on to show what becomes of the runs.
+    // Meanwhile pages still show the runs.
     let stopped = tokio::task::spawn_blocking(move || {
         workbench.stop_own_runs();
         workbench.leave();
@@ -115,21 +114,21 @@ pub(crate) async fn serve(
     tokio::select! {
         never = &mut serving => match never {},
         _ = stopped => Ok(()),
-        () = next(&mut signals) => std::process::exit(i32::from(crate::play_commands::STOPPED)),
+        () = next(&mut signals) => std::process::exit(i32::from(crate::run_commands::STOPPED)),
     }
 }
 
-/// What is said when runs are played that end with this process.
+/// The message when this process ends while it has runs.
 fn stopping(InFlight { runs, attempts }: InFlight) -> String {
     let counted = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
-        "stopping {} with {} in flight: what was finished is kept, `stamina resume` continues it; once more ends it at once",
+        "stopping {} with {} in flight: what was finished is kept, `stamina resume` continues it; a second signal exits at once",
         counted(runs, "run"),
         counted(attempts, "attempt")
     )
 }
 
-/// The next signal; none where the system lets nobody listen for them.
+/// Waits for the next signal; forever where the system does not let this process handle signals.
 async fn next(signals: &mut std::io::Result<StopSignals>) {
     match signals {
         Ok(signals) => signals.next().await,
@@ -148,7 +147,7 @@ async fn check_host(State(host): State<Host>, request: Request, next: Next) -> R
     }
 }
 
-/// Why a request is refused, by where it says that it goes to and comes from.
+/// Why a request is refused, by its `Host` and `Origin`.
 fn refusal(headers: &HeaderMap, port: u16) -> Option<&'static str> {
     let given = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let is_ours = |name: &str| {
@@ -157,7 +156,7 @@ fn refusal(headers: &HeaderMap, port: u16) -> Option<&'static str> {
     if !given(header::HOST).is_some_and(is_ours) {
         return Some("Only reachable as 127.0.0.1 or localhost");
     }
-    // A program that is no browser sends none.
+    // Programs other than browsers send none.
     let is_foreign = |origin: &str| !origin.strip_prefix("http://").is_some_and(is_ours);
     given(header::ORIGIN).is_some_and(is_foreign).then_some("Pages of other sites have no access")
 }
@@ -177,7 +176,7 @@ async fn rpc(
     let Ok(read) = tokio::time::timeout(BODY_TIME, axum::body::to_bytes(body, LARGEST_BODY)).await else {
         let error = ApiError::new(
             "request.slow",
-            format!("The request did not come within {} s", BODY_TIME.as_secs()),
+            format!("The request did not arrive within {} s", BODY_TIME.as_secs()),
         );
         return (StatusCode::REQUEST_TIMEOUT, Json(error)).into_response();
     };
@@ -207,7 +206,7 @@ async fn rpc(
     }
 }
 
-/// Compares in a time that does not depend on where the two differ.
+/// Compares in a time that does not depend on where the values differ.
 fn same(a: &[u8], b: &[u8]) -> bool {
     !b.is_empty() && a.len() == b.len() && a.iter().zip(b).fold(0, |d, (x, y)| d | (x ^ y)) == 0
 }

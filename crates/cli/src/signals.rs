@@ -1,18 +1,18 @@
-//! What asks the program to end: Ctrl-C, SIGTERM, a terminal that is closed.
+//! The signals that end the program: Ctrl-C, SIGTERM, and SIGHUP of a closed terminal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ctrl-C, SIGTERM and a terminal that is closed, from the moment this is made: until then each ends the program at once.
+/// Handles Ctrl-C, SIGTERM and SIGHUP from its creation on. Before that, each ends the program at once.
 pub(crate) struct StopSignals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// `None` under nohup, which is there to live on.
+    /// `None` under nohup, which lets the program run on.
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
 impl StopSignals {
-    /// Inside a runtime.
+    /// Needs a tokio runtime.
     pub(crate) fn new() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let hangup = (!ignores_hangup()).then(|| signal(SignalKind::hangup())).transpose()?;
@@ -23,7 +23,7 @@ impl StopSignals {
         })
     }
 
-    /// Ends at the next of them.
+    /// Waits for the next of them.
     pub(crate) async fn next(&mut self) {
         let hangup = async {
             match &mut self.hangup {
@@ -35,15 +35,15 @@ impl StopSignals {
     }
 }
 
-/// Whether this process was started with SIGHUP ignored, as nohup does. Where the system does not tell, it is left alone.
+/// Whether this process was started with SIGHUP ignored, as nohup does. Where that is unknown, it counts as ignored.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // A mask of signals from 1, and SIGHUP is the first.
+    // The lowest bit of the mask is signal 1, SIGHUP.
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
-/// Ends at Ctrl-C and at SIGTERM; never, where the system lets nobody listen for them.
+/// Waits for Ctrl-C, SIGTERM or SIGHUP; forever where the system does not let this process handle signals.
 pub(crate) async fn stop_signal() {
     match StopSignals::new() {
         Ok(mut signals) => signals.next().await,
@@ -51,7 +51,7 @@ pub(crate) async fn stop_signal() {
     }
 }
 
-/// A flag that Ctrl-C and SIGTERM set, so that what was begun is taken away; the second ends the program at once.
+/// A flag that the first signal sets, so that unfinished work is removed. The second signal exits at once.
 pub(crate) fn cancel_on_signal() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
@@ -68,7 +68,7 @@ pub(crate) fn cancel_on_signal() -> Arc<AtomicBool> {
             std::process::exit(130);
         });
     });
-    // Nothing is begun before a signal would be heard: it would leave half of it behind. Ends in an error either way.
+    // Nothing begins before signals are handled: a signal would leave half of it behind. The error is the expected end.
     let _ = listens.recv();
     flag
 }

@@ -1,11 +1,11 @@
-//! Sources: reading them, showing them in the app, what an import left, closing them.
+//! Commands about sources: read them, open them in the app, print import reports, close them.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
-use model::{Severity, WarningCounts, counted};
+use model::{Severity, Warning, WarningCounts, counted};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceInfo, SourceRef};
 use workbench::{Options, Workbench};
@@ -13,8 +13,11 @@ use workbench::{Options, Workbench};
 use crate::print::{note, print, print_json};
 use crate::{json, table};
 
-/// How often a long reading says how far it is.
-const PROGRESS: Duration = Duration::from_secs(2);
+/// How often a long import reports its progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Entries of an import report that are noted after reading a source.
+const MOST_NOTED: usize = 10;
 
 /// `stamina ingest`.
 pub(crate) fn ingest(
@@ -27,17 +30,17 @@ pub(crate) fn ingest(
     let mut errors = Vec::new();
     let mut failed = false;
     for path in paths {
-        let told = Cell::new(Instant::now());
+        let last = Cell::new(Instant::now());
         let progress = |done: u32, total: u32| {
-            if told.get().elapsed() >= PROGRESS {
-                told.set(Instant::now());
+            if last.get().elapsed() >= PROGRESS_INTERVAL {
+                last.set(Instant::now());
                 note(&format!("{}: read {done} of {total}", path.display()));
             }
         };
-        // The columns that are named are those of the table that an importer makes.
+        // With an importer, `map` names columns of the table that it writes.
         let read = || match with {
             Some(importer) => workbench.ingest_with(path, importer, &workbench::parse_map(map)?, &progress),
-            None => mapped(workbench, path, map).and_then(|()| workbench.ingest(path, &progress)),
+            None => store_mapping(workbench, path, map).and_then(|()| workbench.ingest(path, &progress)),
         };
         match read() {
             Ok(read) => {
@@ -50,18 +53,9 @@ pub(crate) fn ingest(
                         counted(read.episodes.into(), "episode"),
                         counted(read.turns, "turn"),
                         counted(read.attempts, "attempt"),
-                        WarningCounts::of(read.warnings.iter().map(|warning| warning.code.as_str()))
+                        WarningCounts::from_codes(read.warnings.iter().map(|warning| warning.code.as_str()))
                     ));
-                    for warning in read.warnings.iter().take(10) {
-                        note(&format!("warning: {}: {} [{}]", warning.path, warning.message, warning.code));
-                    }
-                    if read.warnings.len() > 10 {
-                        note(&format!(
-                            "… {} more warnings; `stamina import-report {}` lists them",
-                            read.warnings.len() - 10,
-                            read.name
-                        ));
-                    }
+                    note_warnings(&read.warnings, &read.name);
                 }
                 sources.push(json::ingested(&read));
             }
@@ -83,8 +77,24 @@ pub(crate) fn ingest(
     ExitCode::from(code)
 }
 
-/// Keeps what `--map` says of the columns of a table.
-fn mapped(workbench: &Workbench, path: &Path, map: &[String]) -> Result<(), ApiError> {
+/// Notes the entries of an import report that matter most, each with its severity, and how many of each are left.
+fn note_warnings(warnings: &[Warning], source: &str) {
+    let mut entries: Vec<(Severity, &Warning)> =
+        warnings.iter().map(|warning| (Severity::from_code(&warning.code), warning)).collect();
+    entries.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
+    let (shown, left) = entries.split_at(entries.len().min(MOST_NOTED));
+    for (severity, warning) in shown {
+        let severity = severity.as_str();
+        note(&format!("{severity}: {}: {} [{}]", warning.path, warning.message, warning.code));
+    }
+    if !left.is_empty() {
+        let left = WarningCounts::from_codes(left.iter().map(|(_, warning)| warning.code.as_str()));
+        note(&format!("… and {left} more; `stamina import-report {source}` lists them"));
+    }
+}
+
+/// Stores the meaning of a table's columns that `--map` names.
+fn store_mapping(workbench: &Workbench, path: &Path, map: &[String]) -> Result<(), ApiError> {
     if map.is_empty() {
         return Ok(());
     }
@@ -104,7 +114,7 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
     }
     let options = Options { db: db.map(Path::to_owned), live: false, ..Options::default() };
     if workbench::app_is_running(&options) {
-        // The running app notices new sources of its library by itself.
+        // The running app notices new sources of its library.
         let workbench = Workbench::open(options)?;
         for path in &absolute {
             workbench.register(path)?;
@@ -133,7 +143,7 @@ fn finish_open(what: &str, as_json: bool) {
     }
 }
 
-/// The desktop app lies beside this program, or on the `PATH`.
+/// Finds the desktop app beside this program or on the `PATH`.
 fn find_app() -> Result<PathBuf, ApiError> {
     let beside = std::env::current_exe().ok().and_then(|p| p.parent().map(|f| f.join("stamina-lab")));
     let on_path = std::env::var_os("PATH")
@@ -178,23 +188,25 @@ pub(crate) fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn find_source(workbench: &Workbench, asked: &str) -> Result<SourceInfo, ApiError> {
-    let absolute = Path::new(asked).canonicalize().ok();
+pub(crate) fn find_source(workbench: &Workbench, wanted: &str) -> Result<SourceInfo, ApiError> {
+    let absolute = Path::new(wanted).canonicalize().ok();
     let sources = workbench.app_state(Nothing {})?.sources;
     let mut found = sources.into_iter().filter(|s| {
-        s.name == asked
-            || s.label == asked
-            || s.id.to_string() == asked
+        s.name == wanted
+            || s.label == wanted
+            || s.id.to_string() == wanted
             || absolute.as_deref().is_some_and(|p| Path::new(&s.path) == p)
     });
     match (found.next(), found.next()) {
         (Some(source), None) => Ok(source),
         (Some(_), Some(_)) => {
-            Err(ApiError::new("source.ambiguous", format!("\"{asked}\" names more than one source"))
+            Err(ApiError::new("source.ambiguous", format!("\"{wanted}\" names more than one source"))
                 .hint("Name it by its number; `stamina sources` lists them"))
         }
-        _ => Err(ApiError::new("source.not_found", format!("There is no source \"{asked}\" in the library"))
-            .hint("`stamina sources` lists them")),
+        _ => {
+            Err(ApiError::new("source.not_found", format!("There is no source \"{wanted}\" in the library"))
+                .hint("`stamina sources` lists them"))
+        }
     }
 }
 
@@ -236,7 +248,7 @@ pub(crate) fn import_report(
         report.not_reached,
         counted(report.attempts, "attempt"),
         counted(report.files_read, "file"),
-        WarningCounts::of(report.warnings.iter().map(|warning| warning.code.as_str()))
+        WarningCounts::from_codes(report.warnings.iter().map(|warning| warning.code.as_str()))
     );
     for warning in &report.warnings {
         let treatment = match warning.treatment {
@@ -244,7 +256,7 @@ pub(crate) fn import_report(
             model::Treatment::Skipped => "skipped",
             model::Treatment::ReadDifferently => "read differently",
         };
-        let severity = Severity::of(&warning.code).as_str();
+        let severity = Severity::from_code(&warning.code).as_str();
         text.push_str(&format!(
             "{severity}, {treatment}: {}: {} [{}]\n",
             warning.path, warning.message, warning.code

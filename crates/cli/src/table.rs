@@ -1,9 +1,8 @@
-//! Plain text tables that line up, whatever script the names are in.
+//! Plain text tables whose columns line up in every script.
 
 use unicode_width::UnicodeWidthStr;
 
-/// Lays out rows in columns. `right` says which columns hold numbers. Control characters, which a terminal would obey,
-/// are replaced.
+/// Lays out rows in columns. `right` is true for columns of numbers. Control characters are replaced.
 pub(crate) fn table(head: &[&str], right: &[bool], rows: &[Vec<String>]) -> String {
     let plain = |text: &str| text.replace(char::is_control, "\u{fffd}");
     let head: Vec<String> = head.iter().map(|cell| plain(cell)).collect();
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn names_do_not_steer_the_terminal() {
+    fn control_characters_in_names_are_replaced() {
         let text = table(&["\u{1b}[2J"], &[false], &[vec!["a\u{7}\nb".into()]]);
         assert_eq!(text, "\u{fffd}[2J\na\u{fffd}\u{fffd}b\n");
     }

@@ -1,5 +1,4 @@
-//! Where the pages of `stamina serve` come from: a folder of the built UI, or the program itself, which carries it where it was
-//! released.
+//! The pages of `stamina serve`: from a folder of the built UI, or from the program, where a release embeds them.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +8,11 @@ use axum::response::{IntoResponse as _, Response};
 use tower_http::services::{ServeDir, ServeFile};
 use workbench::api::ApiError;
 
-/// Files by their names in addresses.
+/// Files by their paths in URLs.
 type Files = &'static [(&'static str, &'static [u8])];
 
-/// The UI that this program carries; empty in a program for development.
-static CARRIED: Files = include!(concat!(env!("OUT_DIR"), "/web_ui.rs"));
+/// The UI that this program embeds; empty in a program for development.
+static EMBEDDED: Files = include!(concat!(env!("OUT_DIR"), "/web_ui.rs"));
 
 const INDEX: &str = "index.html";
 
@@ -23,36 +22,36 @@ pub(crate) enum WebUi {
     /// A folder with `index.html` in it.
     Folder(PathBuf),
     /// The program itself.
-    Carried(Files),
+    Embedded(Files),
 }
 
 impl WebUi {
-    /// The UI in the folder that was named; else beside the program, or in the checkout that it was built in; else the one
-    /// that the program carries.
+    /// Finds the UI: in the named folder; else beside the program, or in the checkout that it was built in; else in the
+    /// program.
     pub(crate) fn find(named: Option<PathBuf>) -> Result<Self, ApiError> {
         if let Some(named) = named {
             return if is_ui(&named) {
                 Ok(Self::Folder(named))
             } else {
-                Err(ApiError::new("serve.no_ui", "There is no index.html in the folder of the UI")
+                Err(ApiError::new("serve.no_ui", "The folder of the UI has no index.html")
                     .at(named.display().to_string()))
             };
         }
         let program = std::env::current_exe().unwrap_or_default();
-        Self::near(&program, CARRIED).ok_or_else(|| {
+        Self::near(&program, EMBEDDED).ok_or_else(|| {
             ApiError::new("serve.no_ui", "The built web UI was not found beside this program")
                 .hint("Run `npm run build -w ui` in the checkout, or name its folder with --ui")
         })
     }
 
-    fn near(program: &Path, carried: Files) -> Option<Self> {
+    fn near(program: &Path, embedded: Files) -> Option<Self> {
         let folder = program
             .ancestors()
             .skip(1)
             .flat_map(|folder| [folder.join("ui/dist"), folder.join("share/stamina-lab/ui")])
             .find(|folder| is_ui(folder))
             .map(Self::Folder);
-        folder.or_else(|| (!carried.is_empty()).then_some(Self::Carried(carried)))
+        folder.or_else(|| (!embedded.is_empty()).then_some(Self::Embedded(embedded)))
     }
 
     /// Serves the pages wherever the router has nothing else.
@@ -61,7 +60,7 @@ impl WebUi {
             Self::Folder(folder) => {
                 router.fallback_service(ServeDir::new(&folder).fallback(ServeFile::new(folder.join(INDEX))))
             }
-            Self::Carried(files) => router
+            Self::Embedded(files) => router
                 .fallback(move |method: Method, uri: Uri| async move { page(files, &method, uri.path()) }),
         }
     }
@@ -71,7 +70,7 @@ fn is_ui(folder: &Path) -> bool {
     folder.join(INDEX).is_file()
 }
 
-/// The file that an address names. What is no file is a place in the app, which `index.html` shows.
+/// The file of a URL. Other URLs are places in the app, which `index.html` shows.
 fn page(files: Files, method: &Method, path: &str) -> Response {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
@@ -83,7 +82,7 @@ fn page(files: Files, method: &Method, path: &str) -> Response {
     }
 }
 
-/// The media type of a file of the UI. Browsers are told not to guess it.
+/// The media type of a file of the UI. A header forbids browsers to guess it.
 fn media_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
         "html" => "text/html; charset=utf-8",
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_serves_the_ui_that_it_carries() {
+    async fn a_program_serves_the_ui_that_it_embeds() {
         let ok = |kind: &str, body: &str| (StatusCode::OK, kind.to_owned(), body.to_owned());
         let index = ok("text/html; charset=utf-8", "<!doctype html>");
         assert_eq!(answer(Method::GET, "/").await, index);
@@ -126,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_beside_the_program_goes_before_what_it_carries() {
-        let room = tempfile::tempdir().unwrap();
-        let program = room.path().join("usr/bin/stamina");
+    fn a_folder_beside_the_program_is_preferred_to_the_embedded_ui() {
+        let root = tempfile::tempdir().unwrap();
+        let program = root.path().join("usr/bin/stamina");
         assert!(WebUi::near(&program, &[]).is_none());
-        assert!(matches!(WebUi::near(&program, FILES), Some(WebUi::Carried(_))));
-        let installed = room.path().join("usr/share/stamina-lab/ui");
+        assert!(matches!(WebUi::near(&program, FILES), Some(WebUi::Embedded(_))));
+        let installed = root.path().join("usr/share/stamina-lab/ui");
         std::fs::create_dir_all(&installed).unwrap();
         std::fs::write(installed.join(INDEX), "").unwrap();
         let found = WebUi::near(&program, FILES);

@@ -11,8 +11,8 @@ use workbench::api::{ApiError, ListRuns, Withdraw};
 use crate::library_commands::{all_runs, find_run};
 use crate::print::{note, print, print_json};
 
-/// What the command line says.
-pub(crate) struct Asked {
+/// The arguments of `stamina withdraw`.
+pub(crate) struct WithdrawOptions {
     pub(crate) runs: Vec<String>,
     pub(crate) trials: Vec<String>,
     pub(crate) reason: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Asked {
     pub(crate) from: Option<PathBuf>,
 }
 
-/// A run, or an episode of it, and why it is withdrawn; without a reason it counts.
+/// A run or an episode, and why it is withdrawn. Without a reason it counts.
 struct Mark {
     run: String,
     episode: Option<String>,
@@ -37,10 +37,14 @@ impl Mark {
 }
 
 /// `stamina withdraw`.
-pub(crate) fn withdraw(workbench: &Workbench, asked: &Asked, as_json: bool) -> Result<ExitCode, ApiError> {
-    let marks = match &asked.from {
-        Some(table) => here(workbench, marks(table)?)?,
-        None => named(workbench, asked)?,
+pub(crate) fn withdraw(
+    workbench: &Workbench,
+    options: &WithdrawOptions,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let marks = match &options.from {
+        Some(table) => marks_in_library(workbench, read_marks(table)?)?,
+        None => marks_of_options(workbench, options)?,
     };
     for mark in &marks {
         workbench.withdraw(Withdraw {
@@ -69,12 +73,12 @@ pub(crate) fn withdraw(workbench: &Workbench, asked: &Asked, as_json: bool) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runs that are named, or the trials of the only one.
-fn named(workbench: &Workbench, asked: &Asked) -> Result<Vec<Mark>, ApiError> {
+/// A mark for each named run, or for the named trials of the only one.
+fn marks_of_options(workbench: &Workbench, options: &WithdrawOptions) -> Result<Vec<Mark>, ApiError> {
     let runs: Vec<String> =
-        asked.runs.iter().map(|run| Ok(find_run(workbench, run)?.id)).collect::<Result<_, ApiError>>()?;
-    let reason = asked.reason.clone().filter(|_| !asked.undo);
-    if asked.trials.is_empty() {
+        options.runs.iter().map(|run| Ok(find_run(workbench, run)?.id)).collect::<Result<_, ApiError>>()?;
+    let reason = options.reason.clone().filter(|_| !options.undo);
+    if options.trials.is_empty() {
         return Ok(runs.into_iter().map(|run| Mark { run, episode: None, reason: reason.clone() }).collect());
     }
     let [run] = runs.as_slice() else {
@@ -82,18 +86,18 @@ fn named(workbench: &Workbench, asked: &Asked) -> Result<Vec<Mark>, ApiError> {
             "withdraw.one_run",
             format!("Trials are withdrawn of one run at a time, and {} are named", runs.len()),
         )
-        .hint("Name the run that the trials are of"));
+        .hint("Name the run of the trials"));
     };
     let mark = |trial: &String| {
         let episode = Some(workbench.find_episode(run, trial)?);
         Ok(Mark { run: run.clone(), episode, reason: reason.clone() })
     };
-    asked.trials.iter().map(mark).collect()
+    options.trials.iter().map(mark).collect()
 }
 
-/// Those of the marks whose runs and episodes are here. A table has whole ids, and may be of a larger library: a run whose
-/// id only looks like one of them is another run.
-fn here(workbench: &Workbench, mut marks: Vec<Mark>) -> Result<Vec<Mark>, ApiError> {
+/// Keeps the marks whose runs and episodes are in this library. A table has whole ids and may come from a larger library,
+/// so a run with a similar id is a different run.
+fn marks_in_library(workbench: &Workbench, mut marks: Vec<Mark>) -> Result<Vec<Mark>, ApiError> {
     let ids: HashSet<String> =
         all_runs(workbench, &ListRuns::default())?.into_iter().map(|run| run.id).collect();
     marks.retain(|mark| {
@@ -102,15 +106,15 @@ fn here(workbench: &Workbench, mut marks: Vec<Mark>) -> Result<Vec<Mark>, ApiErr
                 workbench.find_episode(&mark.run, episode).is_ok_and(|found| found == *episode)
             });
         if !is_here {
-            note(&format!("{} is not in this library; its mark is left out", mark.name()));
+            note(&format!("{} is not in this library; its mark is ignored", mark.name()));
         }
         is_here
     });
     Ok(marks)
 }
 
-/// What is withdrawn in an exported table of runs, or of episodes.
-fn marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
+/// Reads the marks of an exported table of runs or of episodes.
+fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
     let wrong = |why: String| {
         ApiError::new("withdraw.table", format!("{}: {why}", table.display())).hint(
             "Export one with `stamina table library --out runs.csv`; it has the columns run_id and invalid",
@@ -122,7 +126,7 @@ fn marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
     let column = |name: &str| place(name).ok_or_else(|| wrong(format!("it has no column {name}")));
     let (run, invalid) = (column("run_id")?, column("invalid")?);
     let episode = place("episode");
-    // By what is marked: a table may name it twice.
+    // A table may name the same run or episode twice.
     let mut marks: BTreeMap<(String, Option<String>), String> = BTreeMap::new();
     for row in reader.records() {
         let row = row.map_err(|error| wrong(error.to_string()))?;

@@ -1,12 +1,12 @@
-//! An app that is killed in the middle of a run it plays: begun again, it knows the run as lost, continues it, and comes to
-//! the same results as one that was left in peace.
+//! An app that is killed in the middle of a run: after a restart it lists the run as lost, continues it, and its results
+//! are those of an undisturbed run.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
 use std::time::Duration;
 
-use app::{Gate, Room, Served};
+use app::{Gate, Served, TestHome};
 use results::normalised;
 use serde_json::{Value, json};
 
@@ -37,22 +37,22 @@ fn settings(app: &Served, folder: &Path) -> Value {
 }
 
 #[test]
-fn an_app_that_is_killed_goes_on_with_its_run() {
-    let room = Room::new();
+fn an_app_that_is_killed_continues_its_run() {
+    let home = TestHome::new();
     let is_over = |run: &Value| run["row"]["state"] == "finished";
     // Names of one length: what the model counts must not depend on them.
-    let (calm, folder) = (room.path("calm-run-00"), room.path("killed-0001"));
-    let app = Served::new(&room);
+    let (calm, folder) = (home.path("calm-run-00"), home.path("killed-0001"));
+    let app = Served::new(&home);
     app.get("start_run", &json!({ "settings": settings(&app, &calm), "shakedown": false }));
     app.until("get_live_run", &json!({ "folder": calm }), is_over);
     let expected = normalised(&calm);
     drop(app);
 
-    let of = json!({ "folder": folder });
+    let run_ref = json!({ "folder": folder });
     // A few attempts at a time: however late it is looked at, the run is not over before it was killed often enough.
-    let gate = Gate::new(&room, 0);
+    let gate = Gate::new(&home, 0);
     let begin = || {
-        Served::of(&room, |command| {
+        Served::with_command(&home, |command| {
             command.env("PATH", gate.path());
         })
     };
@@ -62,8 +62,8 @@ fn an_app_that_is_killed_goes_on_with_its_run() {
     // Each time a little later in its part of the run.
     for pause in [5, 150, 300, 450, 80, 220] {
         gate.allow_more(2);
-        let seen = app.get("get_live_run", &of)["row"]["turns"][0].as_u64();
-        let seen = app.until("get_live_run", &of, |run| {
+        let seen = app.get("get_live_run", &run_ref)["row"]["turns"][0].as_u64();
+        let seen = app.until("get_live_run", &run_ref, |run| {
             is_over(run) || run["row"]["turns"][0].as_u64() > seen || run["episodes"][0]["phase"] == "agent"
         });
         std::thread::sleep(Duration::from_millis(pause));
@@ -74,7 +74,7 @@ fn an_app_that_is_killed_goes_on_with_its_run() {
         drop(app);
         kills += 1;
         app = begin();
-        let lost = app.get("get_live_run", &of);
+        let lost = app.get("get_live_run", &run_ref);
         if lost["row"]["state"] == "finished" {
             break;
         }
@@ -87,7 +87,7 @@ fn an_app_that_is_killed_goes_on_with_its_run() {
     }
     assert!(kills >= 3, "{kills} kills");
     gate.open();
-    app.until("get_live_run", &of, is_over);
+    app.until("get_live_run", &run_ref, is_over);
     let found = normalised(&folder);
     let paths: Vec<&String> = found.keys().collect();
     assert_eq!(paths, expected.keys().collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! What the documents say of the house: ARCHITECTURE.md which crate depends on which, docs/security.md which tests hold its
-//! promises; and that no comment holds a test, which no stage of the check would run.
+//! Compares documents with the code: the crate table of ARCHITECTURE.md, and the tests that docs/security.md names. Also
+//! refuses tests in comments, which no stage of the check would run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -88,16 +88,16 @@ fn ingesting_is_idempotent_and_the_numbers_are_those_of_the_source() {
 }
 
 #[test]
-fn what_is_no_results_folder_is_said_so_with_exit_code_2() {
+fn a_folder_without_results_is_exit_code_2() {
     let library = Library::new();
     let empty = tempfile::tempdir().expect("a folder");
     std::fs::write(empty.path().join("notes.txt"), "nothing here").expect("a file");
     let output = library.run(&["ingest", empty.path().to_str().expect("UTF-8"), "--json"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(
-        said.contains("Nothing in") && said.contains("Harbor") && said.contains("StaminaBench"),
-        "{said}"
+        message.contains("Nothing in") && message.contains("Harbor") && message.contains("StaminaBench"),
+        "{message}"
     );
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(json["errors"][0]["code"], "source.not_recognised");
@@ -120,7 +120,7 @@ fn errors_say_what_to_do_and_never_touch_standard_output() {
 }
 
 #[test]
-fn a_full_disk_is_a_failure_and_a_reader_that_went_away_is_none() {
+fn a_full_disk_is_a_failure_and_a_reader_that_exits_is_none() {
     let library = Library::new();
     let run = |stdout: std::process::Stdio| {
         Command::new(env!("CARGO_BIN_EXE_stamina"))
@@ -141,7 +141,7 @@ fn a_full_disk_is_a_failure_and_a_reader_that_went_away_is_none() {
 }
 
 #[test]
-fn who_was_censored_has_no_failed_turn() {
+fn a_censored_episode_has_no_failed_turn() {
     let library = Library::new();
     library.json(&["ingest", fixtures().join("harbor/jobs/failures-k1").to_str().expect("UTF-8")]);
     let shown = library.json(&["show", "failures-k1-oracle"]);
@@ -153,7 +153,7 @@ fn who_was_censored_has_no_failed_turn() {
 }
 
 #[test]
-fn closing_a_source_takes_its_runs_away_and_leaves_its_files() {
+fn closing_a_source_removes_its_runs_and_keeps_its_files() {
     let library = Library::new();
     let jobs = fixtures().join("harbor/jobs/nop-k1");
     library.json(&["ingest", jobs.to_str().expect("UTF-8")]);
@@ -189,7 +189,7 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
         .collect();
     assert_eq!(marked, ["path", "quote"]);
     let text = String::from_utf8_lossy(&library.run(&["show", id]).stdout).into_owned();
-    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognised")))
+    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognized")))
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert_eq!(marked, ["path", "quote"], "{text}");

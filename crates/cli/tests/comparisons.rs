@@ -16,7 +16,7 @@ struct Library {
 }
 
 impl Library {
-    fn of(names: &[&str]) -> Self {
+    fn with_fixtures(names: &[&str]) -> Self {
         let library = Self { folder: tempfile::tempdir().expect("a folder for the library") };
         for name in names {
             library.json(&["ingest", &fixtures(name)]);
@@ -65,7 +65,7 @@ fn near(value: &Value, wanted: f64) {
 
 #[test]
 fn a_comparison_has_the_keys_that_scripts_rely_on() {
-    let library = Library::of(&["harbor/jobs"]);
+    let library = Library::with_fixtures(&["harbor/jobs"]);
     let value = library.json(&["compare", "oracle-k2", "nop", "failures", "--all-pairs"]);
     has(&value, &["differences", "runs", "pairs", "overall"]);
     let runs = value["runs"].as_array().expect("runs");
@@ -87,7 +87,7 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
         has(&pair["logrank"], &["chi2", "df", "p", "p_holm"]);
         has(&pair["difference"], &["value", "ci_low", "ci_high", "p"]);
     }
-    // The oracle plays each scenario twice: scores of −11/16, −11/16 and −2/16 by scenario.
+    // The agent ORACLE runs each scenario twice: scores of −11/16, −11/16 and −2/16 by scenario.
     near(&pairs[0]["logrank"]["chi2"], 2.25 * 256.0 / 246.0);
     assert_eq!((&pairs[0]["clustered"], &pairs[0]["logrank_permutation"]), (&true.into(), &Value::Null));
     // 45 ways to give 10 episodes to runs of 2 and 8, but for one that was never at risk: few enough to look at all.
@@ -122,7 +122,7 @@ fn a_comparison_has_the_keys_that_scripts_rely_on() {
 
 #[test]
 fn groups_are_named_by_harness_model_and_tag() {
-    let library = Library::of(&["staminabench", "harbor/jobs"]);
+    let library = Library::with_fixtures(&["staminabench", "harbor/jobs"]);
     let value =
         library.json(&["compare", "harness:opencode", "harness:mini_swe@staminabench", "model:zai.glm-5"]);
     let ids: Vec<&str> =
@@ -139,8 +139,8 @@ fn groups_are_named_by_harness_model_and_tag() {
 }
 
 #[test]
-fn a_person_reads_tables() {
-    let library = Library::of(&["harbor/jobs", "staminabench"]);
+fn without_json_a_comparison_is_tables() {
+    let library = Library::with_fixtures(&["harbor/jobs", "staminabench"]);
     let text = library.text(&["compare", "oracle-k2", "nop"]);
     assert!(
         text.lines().next().is_some_and(|line| line.starts_with("setting")),
@@ -174,7 +174,7 @@ fn a_person_reads_tables() {
 #[test]
 fn cases_of_a_class_are_those_of_attempts_or_with_by_tests_those_of_tests() {
     const RUN: &str = "failures-k1";
-    let library = Library::of(&["harbor/jobs"]);
+    let library = Library::with_fixtures(&["harbor/jobs"]);
     let failures = library.json(&["failures", RUN]);
     let shares = failures["total"]["classes"].as_array().expect("classes");
     let share = shares.iter().find(|share| share["tests"].as_u64() > Some(0)).expect("failing tests");
@@ -187,15 +187,15 @@ fn cases_of_a_class_are_those_of_attempts_or_with_by_tests_those_of_tests() {
     let tests: u64 = cases(&["--by-tests"])
         .iter()
         .flat_map(|case| case["tests"].as_array().cloned().unwrap_or_default())
-        .filter(|of| of["class"] == class)
-        .filter_map(|of| of["tests"].as_u64())
+        .filter(|with_fixtures| with_fixtures["class"] == class)
+        .filter_map(|with_fixtures| with_fixtures["tests"].as_u64())
         .sum();
     assert_eq!(Some(tests), share["tests"].as_u64());
 }
 
 #[test]
 fn matrix_and_failures_have_stable_keys() {
-    let library = Library::of(&["staminabench"]);
+    let library = Library::with_fixtures(&["staminabench"]);
     let matrix = library.json(&["matrix"]);
     has(
         &matrix,
@@ -276,8 +276,8 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
-    let library = Library::of(&[]);
+fn the_ends_of_logs_classify_failures_of_a_run_folder() {
+    let library = Library::with_fixtures(&[]);
     let run = library.folder.path().join("own");
     copy(Path::new(&fixtures("staminabench/own")), &run);
     let write = |name: &str, text: &[u8]| {
@@ -330,23 +330,23 @@ fn what_logs_end_with_is_told_from_the_folder_of_a_run() {
     let failures = library.json(&["failures", "own.run", "--cases", "--scope", "attempts"]);
     let rules = rules(&failures);
     assert!(rules.len() == 5 && rules.iter().all(|(.., rule)| !rule.starts_with("log.")), "{rules:?}");
-    let said = library.text(&["failures", "own.run"]);
-    assert!(said.contains("own.run: logs of 6 failed attempts cannot be read"), "{said}");
+    let is_by_scenario = library.text(&["failures", "own.run"]);
+    assert!(is_by_scenario.contains("own.run: logs of 6 failed attempts cannot be read"), "{is_by_scenario}");
 }
 
 #[test]
-fn what_makes_a_number_less_sure_stands_beside_it() {
-    let library = Library::of(&[]);
+fn caveats_are_printed_beside_numbers() {
+    let library = Library::with_fixtures(&[]);
     let folder = tempfile::tempdir().expect("a folder");
     let job = folder.path().join("failures-k1");
     copy(Path::new(&fixtures("harbor/jobs/failures-k1")), &job);
     // Planned, and not there any more.
-    let gone = std::fs::read_dir(&job)
+    let removed = std::fs::read_dir(&job)
         .expect("the job")
         .flatten()
         .find(|entry| entry.file_name().to_string_lossy().starts_with("theme_v1_"))
         .expect("the trial");
-    std::fs::remove_dir_all(gone.path()).expect("removed");
+    std::fs::remove_dir_all(removed.path()).expect("removed");
     library.json(&["ingest", job.to_str().expect("UTF-8")]);
     library.json(&["ingest", &fixtures("harbor/jobs/nop-k1")]);
 
@@ -379,7 +379,7 @@ fn what_makes_a_number_less_sure_stands_beside_it() {
 /// Two runs of one model and harness: the first lines of a report tell them apart, as its tables do.
 #[test]
 fn the_first_lines_of_a_report_tell_its_runs_apart() {
-    let library = Library::of(&["harbor/jobs"]);
+    let library = Library::with_fixtures(&["harbor/jobs"]);
     let to = library.folder.path().join("report");
     let runs = ["jobs.oracle-k2-oracle", "jobs.failures-k1-oracle"];
     library.json(&["report", runs[0], runs[1], "--out", to.to_str().expect("UTF-8")]);
@@ -394,7 +394,7 @@ fn the_first_lines_of_a_report_tell_its_runs_apart() {
 
 #[test]
 fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
-    let library = Library::of(&["harbor/jobs"]);
+    let library = Library::with_fixtures(&["harbor/jobs"]);
     let k2 = "jobs.oracle-k2-oracle";
     // Two different runs of the same tasks, taken together, repeat them.
     library.json(&["rpc", "annotate", r#"{"runs":["jobs.oracle-k2-oracle","jobs.failures-k1-oracle"],"add_tags":["both"],"remove_tags":[],"note":null}"#]);
@@ -413,15 +413,15 @@ fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
     };
     assert_eq!((run(k2), run("jobs.failures-k1-oracle")), (true.into(), false.into()));
     // So is the band of a curve, and says so wherever it stands.
-    let said = |args: &[&str]| {
+    let is_by_scenario = |args: &[&str]| {
         let text = library.text(args);
         text.contains("interval is by scenario") || text.contains("band is by scenario")
     };
     let figure = library.folder.path().join("survival.svg");
     let figure = figure.to_str().expect("UTF-8");
-    assert!(said(&["survival", k2]) && said(&["table", "survival", k2]));
-    assert!(said(&["figure", "survival", k2, "--out", figure]));
-    assert!(!said(&["survival", "jobs.failures-k1-oracle"]));
+    assert!(is_by_scenario(&["survival", k2]) && is_by_scenario(&["table", "survival", k2]));
+    assert!(is_by_scenario(&["figure", "survival", k2, "--out", figure]));
+    assert!(!is_by_scenario(&["survival", "jobs.failures-k1-oracle"]));
     let matrix = library.json(&["matrix", "--with-baselines"]);
     let repeated = (matrix["cells"].as_array().expect("cells").iter())
         .find(|cell| cell["runs"].to_string().contains(k2))

@@ -1,4 +1,4 @@
-//! The same trials in two sources count once wherever runs are taken together, and say where.
+//! The same trials in two sources count once wherever runs are combined, and the output says where they count.
 
 mod app;
 mod folders;
@@ -6,7 +6,7 @@ mod folders;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use app::Room;
+use app::TestHome;
 use serde_json::{Value, json};
 
 fn fixture() -> PathBuf {
@@ -14,8 +14,8 @@ fn fixture() -> PathBuf {
 }
 
 /// A library with a job and a copy of it in another source.
-fn with_a_copy() -> Room {
-    let library = Room::new();
+fn with_a_copy() -> TestHome {
+    let library = TestHome::new();
     let copied = library.path("job-b");
     folders::copy(&fixture(), &copied);
     library.ingest(&fixture());
@@ -23,7 +23,7 @@ fn with_a_copy() -> Room {
     library
 }
 
-fn sorted_runs(library: &Room) -> Vec<String> {
+fn sorted_runs(library: &TestHome) -> Vec<String> {
     let mut ids = library.run_ids();
     ids.sort_unstable();
     ids
@@ -45,12 +45,12 @@ fn a_job_and_its_copy_are_one() {
     assert_eq!(cells.len(), 1);
     assert_eq!(cells[0]["n"], 2, "{matrix}");
     assert_eq!(cells[0]["runs"].as_array().map(Vec::len), Some(1));
-    let said = |value: &Value| value["cautions"].to_string().contains("the same trials as in");
-    assert!(said(&matrix), "{matrix}");
+    let has_caution = |value: &Value| value["cautions"].to_string().contains("the same trials as in");
+    assert!(has_caution(&matrix), "{matrix}");
 
     let failures = library.json(&["failures"]);
     assert_eq!(failures["attempts"], 1, "{failures}");
-    assert!(said(&failures), "{failures}");
+    assert!(has_caution(&failures), "{failures}");
 
     let group = library.json(&["compare", "harness:agent-a"]);
     assert_eq!(group["runs"][0]["n"], 2, "{group}");
@@ -95,7 +95,7 @@ fn which_one_counts_is_shown_and_can_be_chosen() {
 /// One library of two jobs, the second with the trials of the first and one more.
 #[test]
 fn files_of_a_group_have_each_trial_once() {
-    let library = Room::new();
+    let library = TestHome::new();
     let larger = library.path("job-b");
     folders::copy(&fixture(), &larger);
     let further = larger.join("y__EEEEEE3");
@@ -156,7 +156,7 @@ fn trial(job: &Path, name: &str, reward: Option<f64>) {
 fn a_trial_that_was_copied_while_it_ran_is_its_result() {
     for cut in [false, true] {
         for snapshot_first in [true, false] {
-            let library = Room::new();
+            let library = TestHome::new();
             let (early, late) = (library.path("early/job-a"), library.path("late/job-a"));
             for job in [&early, &late] {
                 trial(job, "t__AAAAAA2", Some(0.0));
@@ -185,7 +185,7 @@ fn a_trial_that_was_copied_while_it_ran_is_its_result() {
 
 #[test]
 fn of_a_snapshot_and_a_result_in_one_source_the_result_counts() {
-    let library = Room::new();
+    let library = TestHome::new();
     let folder = library.path("results");
     // The names of the folders put the snapshot first.
     trial(&folder.join("job-a"), "t__AAAAAA1", None);
@@ -200,7 +200,7 @@ fn of_a_snapshot_and_a_result_in_one_source_the_result_counts() {
 }
 
 /// The mean stamina and the number of episodes of the one cell of a matrix, and what a run shares with another.
-fn pooled(library: &Room) -> (Value, Value, Value) {
+fn pooled(library: &TestHome) -> (Value, Value, Value) {
     let matrix = library.json(&["matrix"]);
     let run = &sorted_runs(library)[0];
     let copies = library.json(&["copies", run]);
@@ -209,9 +209,9 @@ fn pooled(library: &Room) -> (Value, Value, Value) {
 }
 
 /// Libraries of an early and a late copy of a run, once for each order in which they can be opened.
-fn of_early_and_late(early: impl Fn(&Path), late: impl Fn(&Path)) -> Vec<(Room, String)> {
+fn of_early_and_late(early: impl Fn(&Path), late: impl Fn(&Path)) -> Vec<(TestHome, String)> {
     let made = [true, false].into_iter().map(|early_first| {
-        let library = Room::new();
+        let library = TestHome::new();
         let places = ["early/run-a", "late/run-a"].map(|place| library.path(place));
         early(&places[0]);
         late(&places[1]);
@@ -302,15 +302,15 @@ fn scenario_of_others(run: &Path, turns: usize) {
         json!({ "turn": 2, "attempts": [attempt(2, 1, false), attempt(2, 2, true)] }),
         json!({ "turn": 3, "attempts": [attempt(3, 1, true)] }),
     ];
-    let mut said: Vec<Value> = all[..turns].to_vec();
+    let mut content: Vec<Value> = all[..turns].to_vec();
     if turns == 2 {
-        said[1]["attempts"].as_array_mut().expect("attempts").truncate(1);
+        content[1]["attempts"].as_array_mut().expect("attempts").truncate(1);
     }
     let folder = run.join("scenario_0");
     std::fs::create_dir_all(&folder).expect("a folder");
     let config = "agent: MINI_SWE\nmodel: vendor/model-a\nrestful_server_gen_iterative:\n  n_turns: 3\n";
     std::fs::write(run.join("config.yaml"), config).expect("to write");
-    let trajectory = json!({ "n_turns": 3, "turns": said });
+    let trajectory = json!({ "n_turns": 3, "turns": content });
     std::fs::write(folder.join("trajectory.json"), trajectory.to_string()).expect("to write");
 }
 
@@ -326,7 +326,7 @@ fn a_scenario_that_was_copied_while_it_was_played_is_the_finished_one() {
     }
 }
 
-/// A run of our own, as every run of today is: it has an id.
+/// A run of Stamina Lab as today's version writes it: it has an id.
 fn own_run(at: &Path) {
     folders::copy(&folders::fixtures().join("staminabench/own"), at);
     let path = at.join("report.json");
@@ -336,31 +336,31 @@ fn own_run(at: &Path) {
     std::fs::write(&path, report.to_string()).expect("to write");
 }
 
-/// The same before the first turn of its first scenario was over.
+/// The same run before the first turn of its first scenario ended.
 fn own_run_that_has_begun(at: &Path) {
     own_run(at);
     let path = at.join("scenario_0/trajectory.json");
-    let mut said: Value =
+    let mut content: Value =
         serde_json::from_str(&std::fs::read_to_string(&path).expect("a trajectory")).expect("JSON");
     for key in ["finished_at", "end_reason"] {
-        said[key] = Value::Null;
+        content[key] = Value::Null;
     }
-    said["turns"] = json!([]);
-    std::fs::write(&path, said.to_string()).expect("to write");
+    content["turns"] = json!([]);
+    std::fs::write(&path, content.to_string()).expect("to write");
 }
 
-/// What a run of our own is by itself.
+/// The matrix of a run of Stamina Lab without copies.
 fn right() -> Value {
-    let whole = Room::new();
+    let whole = TestHome::new();
     let run = whole.path("run-a");
     own_run(&run);
     whole.ingest(&run);
     whole.json(&["matrix"])
 }
 
-/// Of our own runs it is known from the first turn on: by the id of the run.
+/// Runs of Stamina Lab have an id, so copies are known from the first turn on.
 #[test]
-fn a_run_of_our_own_that_was_copied_while_it_was_played_is_the_finished_one() {
+fn a_run_that_was_copied_while_it_ran_is_the_finished_one() {
     let right = right();
     for (library, order) in of_early_and_late(own_run_that_has_begun, own_run) {
         let both = library.json(&["matrix"]);
@@ -374,7 +374,7 @@ fn a_run_of_our_own_that_was_copied_while_it_was_played_is_the_finished_one() {
 
 /// The folder of a scenario does not say of which run it is, nor whose.
 #[test]
-fn a_scenario_of_our_own_that_lies_alone_is_that_of_its_run() {
+fn a_scenario_folder_without_its_run_belongs_to_that_run() {
     let right = right();
     let alone = |at: &Path| {
         let fixture = folders::fixtures().join("staminabench/own/scenario_0");
@@ -410,7 +410,7 @@ fn a_withdrawn_run_is_not_the_one_that_counts() {
 /// Ids that others give their episodes are numbers of rows: the same ones in two tables are not the same trials.
 #[test]
 fn tables_that_number_their_episodes_share_none() {
-    let library = Room::new();
+    let library = TestHome::new();
     for (run, passed) in [("run-a", ["1", "0"]), ("run-b", ["1", "1"])] {
         let mut table = "run,harness,model,scenario,episode_id,turn,attempt,passed\n".to_owned();
         for (id, passed) in [1, 2].into_iter().zip(passed) {

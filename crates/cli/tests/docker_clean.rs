@@ -1,5 +1,4 @@
-//! `stamina clean`: what a run that was killed has left in the engine is shown, and goes when it is told to; what a living run
-//! uses stays.
+//! `stamina clean` shows what a killed run left in the engine and removes it on request. What a running run uses stays.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -7,29 +6,29 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use app::{Room, text};
+use app::{TestHome, text};
 use serde_json::Value;
 
 mod app;
 
-/// A run that waits for a model that never answers. It does not outlive the test.
+/// A run that waits for a model that never answers. The test ends it.
 struct Waiting {
     process: Child,
-    /// As in the labels of what it makes.
+    /// As in the labels of its containers.
     id: String,
 }
 
 impl Waiting {
-    /// Begins it, and waits until its agent is in a container.
-    fn begin(room: &Room, folder: &str) -> Self {
+    /// Starts the run, and waits until its agent is in a container.
+    fn begin(home: &TestHome, folder: &str) -> Self {
         let output = format!("output_dir={folder}");
         let args = ["run", "--json", "--values", "agent=MOCK", "use_docker=true", &output];
         let more = ["oracle.mischief.stall=1", "limits.cpus=1"];
         let tasks = ["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=1"];
-        let mut command = room.command(&[&args[..], &more, &tasks].concat());
+        let mut command = home.command(&[&args[..], &more, &tasks].concat());
         let process = command.stdout(Stdio::null()).spawn().unwrap();
         let mut run = Self { process, id: String::new() };
-        let state = room.path(folder).join(".stamina/run.json");
+        let state = home.path(folder).join(".stamina/run.json");
         let until = Instant::now() + Duration::from_mins(2);
         // Its container comes last.
         while !run.of_kind("container").iter().any(|name| name.contains("-agent-")) {
@@ -103,10 +102,10 @@ fn good(output: &Output) -> String {
 
 #[test]
 #[ignore = "needs a container engine"]
-fn what_the_dead_left_is_shown_and_goes_when_told_to_and_what_the_living_use_stays() {
-    let room = Room::new();
-    let mut dead = Waiting::begin(&room, "dead");
-    let mut living = Waiting::begin(&room, "living");
+fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
+    let home = TestHome::new();
+    let mut dead = Waiting::begin(&home, "dead");
+    let mut living = Waiting::begin(&home, "living");
     let (of_dead, of_living) = (dead.has(), living.has());
 
     for kind in ["container", "network", "volume"] {
@@ -114,22 +113,22 @@ fn what_the_dead_left_is_shown_and_goes_when_told_to_and_what_the_living_use_sta
     }
 
     // Both live: neither is left behind.
-    let found = room.json(&["clean"]);
+    let found = home.json(&["clean"]);
     assert_eq!(dead.listed(&found["found"]), [""; 0], "{found}");
     assert_eq!(dead.listed(&found["kept"]), of_dead, "{found}");
 
     dead.kill();
-    let found = room.json(&["clean"]);
+    let found = home.json(&["clean"]);
     assert_eq!(dead.listed(&found["found"]), of_dead, "{found}");
     assert_eq!(living.listed(&found["found"]), [""; 0], "{found}");
     assert_eq!(living.listed(&found["kept"]), of_living, "{found}");
     assert_eq!(found["removed"], false, "without a word nothing is removed");
-    let all = room.json(&["clean", "--all"]);
+    let all = home.json(&["clean", "--all"]);
     assert_eq!((living.listed(&all["found"]), &all["removed"]), (of_living.clone(), &Value::from(false)));
     assert_eq!(all["kept"].as_array().map(Vec::len), Some(0), "{all}");
 
     // The same for a person who cannot be asked.
-    let shown = room.stamina(&["clean"]);
+    let shown = home.stamina(&["clean"]);
     let table = good(&shown);
     for line in &of_dead {
         let (kind, name) = line.split_once(' ').unwrap();
@@ -137,35 +136,35 @@ fn what_the_dead_left_is_shown_and_goes_when_told_to_and_what_the_living_use_sta
         assert!(row.starts_with(kind) && row.contains(&dead.id) && row.contains("left behind"), "{row}");
     }
     assert!(!table.contains(&living.id), "{table}");
-    let said = text(&shown.stderr);
-    assert!(said.contains("of living runs stay; --all removes them, too"), "{said}");
-    assert!(said.contains("nothing was removed; --yes removes it"), "{said}");
+    let message = text(&shown.stderr);
+    assert!(message.contains("of running runs stay; --all removes them, too"), "{message}");
+    assert!(message.contains("nothing was removed; --yes removes it"), "{message}");
     assert_eq!(dead.has(), of_dead);
 
-    let done = room.stamina(&["clean", "--yes"]);
+    let done = home.stamina(&["clean", "--yes"]);
     assert!(good(&done).contains("left behind") && text(&done.stderr).contains("removed "), "{done:?}");
     assert_eq!(dead.has(), [""; 0]);
     assert_eq!(living.has(), of_living);
     assert!(living.process.try_wait().unwrap().is_none(), "it still waits");
-    assert!(room.path("dead/.stamina/run.json").exists(), "results are never touched");
+    assert!(home.path("dead/.stamina/run.json").exists(), "results are never touched");
 
     // For scripts in one go.
     living.kill();
-    let done = room.json(&["clean", "--yes"]);
+    let done = home.json(&["clean", "--yes"]);
     assert_eq!((living.listed(&done["found"]), &done["removed"]), (of_living, &Value::from(true)));
     assert_eq!(living.has(), [""; 0]);
-    let again = room.json(&["clean", "--yes"]);
+    let again = home.json(&["clean", "--yes"]);
     assert_eq!(living.listed(&again["found"]), [""; 0], "{again}");
 }
 
 #[test]
 fn without_an_engine_it_says_where_it_looked() {
-    let room = Room::new();
-    let socket = format!("unix://{}", room.path("no-engine.sock").display());
+    let home = TestHome::new();
+    let socket = format!("unix://{}", home.path("no-engine.sock").display());
     for args in [&["clean"][..], &["clean", "--yes"], &["clean", "--yes", "--json"]] {
-        let told = room.command(args).env("DOCKER_HOST", &socket).output().unwrap();
-        assert_eq!(told.status.code(), Some(1), "{args:?}");
-        let said = text(&told.stderr);
-        assert!(said.contains("no-engine.sock"), "{args:?}: {said}");
+        let failed = home.command(args).env("DOCKER_HOST", &socket).output().unwrap();
+        assert_eq!(failed.status.code(), Some(1), "{args:?}");
+        let message = text(&failed.stderr);
+        assert!(message.contains("no-engine.sock"), "{args:?}: {message}");
     }
 }

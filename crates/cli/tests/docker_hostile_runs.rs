@@ -1,5 +1,5 @@
-//! Whole runs of agents that mean harm: each ends with its own reason, leaves nothing in the engine, and harms nothing of this
-//! machine. The agent is a script, described by a TOML file; the model is the scripted one.
+//! Whole runs of hostile agents: each ends with its own reason, leaves nothing in the engine, and does not harm this
+//! machine. The agent is a script, described by a TOML file; the model is the simulated one.
 //!
 //! What a single container withstands is in `crates/sandbox/tests/docker_hostile.rs`.
 
@@ -24,7 +24,7 @@ def done():
     print(json.dumps(dict(type="result", status="done")), flush=True)
 "#;
 
-struct Room {
+struct TestHome {
     temp: tempfile::TempDir,
 }
 
@@ -35,7 +35,7 @@ struct Ran {
     events: Vec<Value>,
 }
 
-impl Room {
+impl TestHome {
     fn new() -> Self {
         Self { temp: tempfile::tempdir().unwrap() }
     }
@@ -47,7 +47,7 @@ impl Room {
     /// The description of an agent that does this.
     fn harness(&self, script: &str) -> PathBuf {
         let text = Value::from(format!("{ASKS}\n{script}"));
-        let told = format!(
+        let description = format!(
             r#"
 name = "hostile"
 title = "Hostile"
@@ -81,7 +81,7 @@ last_line = {{ type = "result", status = "done" }}
 "#
         );
         let path = self.path("hostile.toml");
-        std::fs::write(&path, told).unwrap();
+        std::fs::write(&path, description).unwrap();
         path
     }
 
@@ -163,15 +163,15 @@ impl Ran {
 const LITTLE_TIME: &str = "limits.attempt_minutes=0.1";
 
 /// Plays a script; the run finishes, the attempt ends for this reason, nothing is left.
-fn ends(script: &str, more: &[&str], reason: &str) -> (Room, Ran) {
-    let room = Room::new();
+fn ends(script: &str, more: &[&str], reason: &str) -> (TestHome, Ran) {
+    let test_home = TestHome::new();
     let all = [&["endpoint.mode=oracle", "limits.attempt_minutes=10"], more].concat();
-    let ran = room.play(script, &all, &[]);
+    let ran = test_home.play(script, &all, &[]);
     assert_eq!(ran.output.status.code(), Some(0), "{}", ran.errors());
     assert_eq!(ran.event("finished")["how"]["how"], "finished");
     assert_eq!(ran.reason(), reason, "{:?}", ran.event("attempt"));
     ran.assert_clean();
-    (room, ran)
+    (test_home, ran)
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_fork_bomb_runs_into_the_limits_of_its_container() {
 #[test]
 #[ignore = "needs a container engine"]
 fn a_full_disk_is_the_agents() {
-    let (_room, ran) = ends(
+    let (_test_home, ran) = ends(
         "ask()\nn = 0\nwhile True:\n    open('/workspace/' + str(n), 'wb').write(bytes(1 << 20)); n += 1; time.sleep(0.002)\n",
         &["limits.disk_gib=0.0625"],
         "agent_error",
@@ -202,7 +202,7 @@ fn a_full_disk_is_the_agents() {
 #[test]
 #[ignore = "needs a container engine"]
 fn links_to_the_root_lead_nowhere() {
-    let (_room, ran) = ends(
+    let (_test_home, ran) = ends(
         "ask()\nfor n in range(50):\n    os.symlink('/', '/workspace/root' + str(n))\n\
          os.symlink('/etc/passwd', '/workspace/run.sh')\nos.symlink('/proc/self/environ', '/workspace/notes.md')\n\
          os.symlink('../../../../../../etc', '/agent/etc')\ndone()\n",
@@ -218,7 +218,7 @@ fn links_to_the_root_lead_nowhere() {
 
 #[test]
 #[ignore = "needs a container engine"]
-fn an_agent_that_kills_everything_kills_itself() {
+fn an_agent_that_kills_all_processes_kills_only_itself() {
     ends(
         "ask()\nimport signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)\n",
         &[],
@@ -229,7 +229,7 @@ fn an_agent_that_kills_everything_kills_itself() {
 #[test]
 #[ignore = "needs a container engine"]
 fn ten_thousand_open_files_are_not_to_be_had() {
-    let (_room, ran) = ends(
+    let (_test_home, ran) = ends(
         "ask()\nheld = []\nfor n in range(10000):\n    held.append(open('/tmp/' + str(n), 'w'))\ndone()\n",
         &[],
         "agent_error",
@@ -242,7 +242,7 @@ fn ten_thousand_open_files_are_not_to_be_had() {
 #[ignore = "needs a container engine"]
 fn a_gigabyte_of_output_is_not_kept() {
     // It does nothing else wrong: it is done, and has made no server.
-    let (_room, ran) = ends(
+    let (_test_home, ran) = ends(
         "ask()\npiece = b'x' * 1023 + b'\\n'\nfor n in range(1 << 20):\n    sys.stdout.buffer.write(piece)\nsys.stdout.flush()\n\
          open('/workspace/notes.txt', 'w').write('printed')\ndone()\n",
         &[],
@@ -272,15 +272,17 @@ fn an_agent_that_never_returns_is_ended() {
 #[test]
 #[ignore = "needs a container engine"]
 fn a_budget_of_minutes_holds_in_direct_mode() {
-    let room = Room::new();
+    let test_home = TestHome::new();
     let script = "for n in range(6000):\n    time.sleep(0.1)\n";
     // In direct mode a harness finds its model by itself.
-    let file = room.harness(script);
-    let told = std::fs::read_to_string(&file).unwrap();
-    let without: String =
-        told.lines().filter(|line| !line.starts_with("AGENT_")).fold(String::new(), |all, l| all + l + "\n");
+    let file = test_home.harness(script);
+    let description = std::fs::read_to_string(&file).unwrap();
+    let without: String = description
+        .lines()
+        .filter(|line| !line.starts_with("AGENT_"))
+        .fold(String::new(), |all, l| all + l + "\n");
     std::fs::write(&file, without).unwrap();
-    let folder = room.path("results");
+    let folder = test_home.path("results");
     let run = Command::new(env!("CARGO_BIN_EXE_stamina"))
         .args([
             "run",
@@ -294,8 +296,8 @@ fn a_budget_of_minutes_holds_in_direct_mode() {
         .arg(format!("output_dir={}", folder.display()))
         .args(["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=1"])
         .args(["restful_server_gen_iterative.attempt_limit=1", "limits.attempt_minutes=10"])
-        .env("STAMINA_DB", room.path("library.sqlite"))
-        .env("HOME", room.temp.path())
+        .env("STAMINA_DB", test_home.path("library.sqlite"))
+        .env("HOME", test_home.temp.path())
         .output()
         .unwrap();
     let events: Vec<Value> = String::from_utf8_lossy(&run.stdout)
@@ -329,8 +331,8 @@ open("/workspace/run.sh", "w").write("echo served '" + value + "'; exit 3\n")
 print("uid", os.getuid(), "home", os.environ["HOME"], "key", os.environ["AGENT_KEY"][:3], flush=True)
 done()
 "#;
-    let room = Room::new();
-    let ran = room.play(
+    let test_home = TestHome::new();
+    let ran = test_home.play(
         script,
         &[
             "endpoint.mode=oracle",
@@ -349,8 +351,8 @@ done()
     assert!(log.contains(&format!("uid {uid} home {home}")), "{log}");
     assert!(log.contains("printed [secret]") && log.contains("told [secret]"), "{log}");
     assert!(!log.contains("key the"), "the attempt's own key counts: {log}");
-    let said = ran.errors();
-    assert!(said.contains("-u 0:0 -e HOME=/tmp") && said.contains("not obeyed"), "{said}");
+    let errors = ran.errors();
+    assert!(errors.contains("-u 0:0 -e HOME=/tmp") && errors.contains("not obeyed"), "{errors}");
     for word in [VALUE, "s3cret/val+ue\\\"of", "the-real-key-of-somebody-1"] {
         let (_, found) = ran.look(word);
         // The folders of the agent stay as it left them: it continues them.
@@ -411,10 +413,10 @@ fn refusing() -> String {
 /// A run in which the endpoint ended every episode has not finished well, whatever its episodes are.
 #[test]
 #[ignore = "needs a container engine"]
-fn a_run_without_an_endpoint_fails_and_can_be_gone_on_with() {
-    let room = Room::new();
+fn a_run_without_an_endpoint_fails_and_can_be_resumed() {
+    let test_home = TestHome::new();
     let url = format!("endpoint.base_url={}", refusing());
-    let ran = room.play("ask()\ndone()\n", &["endpoint.mode=gateway", &url, "custom.model_id=m"], &[]);
+    let ran = test_home.play("ask()\ndone()\n", &["endpoint.mode=gateway", &url, "custom.model_id=m"], &[]);
     assert_eq!(ran.output.status.code(), Some(1), "{}", ran.errors());
     // What no model answered is no attempt of its agent.
     assert!(!ran.events.iter().any(|event| event["event"] == "attempt"), "{:?}", ran.events);

@@ -1,8 +1,7 @@
-//! Runs in containers whose command line or whose engine is killed come to the same results as one that was left in peace.
+//! Runs in containers whose command line or engine is killed have the same results as an undisturbed run.
 //!
-//! Kills at a hundred named points and times are in `crates/runner/tests/kill_resume.rs`, without containers. Here a few say
-//! that containers, volumes and networks do not stand in the way: those of a killed process are found, those of a killed
-//! engine are made anew.
+//! Kills at a hundred named points and times are in `crates/runner/tests/kill_resume.rs`, without containers. The few here
+//! test containers, volumes and networks: those of a killed process are found, those of a killed engine are made anew.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,22 +29,22 @@ const TURNS: u32 = 2;
 /// An engine of its own needs this image.
 const IMAGE: &str = "stamina/base:1";
 
-struct Room {
+struct TestHome {
     temp: KeptIfFailed,
     pack: PathBuf,
 }
 
-impl Room {
+impl TestHome {
     fn new() -> Self {
         let temp = KeptIfFailed::new();
         let pack = temp.path().join("pack");
-        let room = Self { temp, pack };
+        let home = Self { temp, pack };
         let turns = format!("restful_server_gen_iterative.n_turns={TURNS}");
         let values = ["--values", "restful_server_gen_iterative.n_scenarios=1", &turns];
-        let out = room.pack.display().to_string();
-        let made = room.command(&["generate", "--out", &out]).args(values).output().unwrap();
+        let out = home.pack.display().to_string();
+        let made = home.command(&["generate", "--out", &out]).args(values).output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        room
+        home
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -72,10 +71,10 @@ impl Room {
     /// The results of a run that nothing disturbs, and how long it took.
     fn calm(&self, more: &[&str]) -> (BTreeMap<String, String>, Duration) {
         let folder = self.path("calm-run-00");
-        let since = Instant::now();
+        let started = Instant::now();
         let run = self.run(&folder).args(more).output().unwrap();
         assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-        (normalised(&folder), since.elapsed())
+        (normalised(&folder), started.elapsed())
     }
 }
 
@@ -132,14 +131,14 @@ fn task_of_two_steps(folder: &Path) {
 #[test]
 #[ignore = "needs a container engine"]
 fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
-    let room = Room::new();
-    let tasks = room.path("tasks");
+    let home = TestHome::new();
+    let tasks = home.path("tasks");
     task_of_two_steps(&tasks);
     // With snapshots of its container and without.
     for (name, more) in [("chain", "attempt_limit=1"), ("tries", "harbor.protocol=mt_at_k")] {
-        let folder = room.path(name);
+        let folder = home.path(name);
         let path = folder.display().to_string();
-        let mut run = room.command(&["run", "--json", "--values", "benchmark=HARBOR", "agent=ORACLE", more]);
+        let mut run = home.command(&["run", "--json", "--values", "benchmark=HARBOR", "agent=ORACLE", more]);
         run.arg(format!("output_dir={path}")).arg(format!("tasks={}", tasks.display()));
         let mut child = Ends(run.stdout(Stdio::null()).spawn().unwrap());
         // Its second step has begun, and takes its time.
@@ -159,25 +158,33 @@ fn a_trial_that_is_killed_in_the_middle_of_its_chain_is_played_by_a_resume() {
         }
         child.0.kill().unwrap();
         child.0.wait().unwrap();
-        let resumed = room.command(&["resume", "--json", &path]).output().unwrap();
+        let resumed = home.command(&["resume", "--json", &path]).output().unwrap();
         assert_eq!(resumed.status.code(), Some(0), "{}", String::from_utf8_lossy(&resumed.stderr));
         let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
         let trajectory: Value = serde_json::from_str(&text).unwrap();
         let turns = trajectory["turns"].as_array().unwrap();
         let passed = turns.iter().all(|turn| turn["attempts"][0]["verdict"] == "passed");
         assert!(turns.len() == 2 && passed && trajectory["end_reason"] == "passed_all", "{trajectory:#}");
+        // With a snapshot it continues in the second step, without one it says that it began anew.
+        let (from, is_marked) = if name == "tries" { ("snapshot", true) } else { ("first_step", false) };
+        let resume = &trajectory["resumes"][0];
+        assert_eq!(resume["from"], from, "{trajectory:#}");
+        assert_eq!(resume["why"], "killed", "{trajectory:#}");
+        assert_eq!(turns[1]["attempts"][0]["resumed"] == true, is_marked, "{trajectory:#}");
+        let first = turns[0]["attempts"][0]["started_at"].as_str().unwrap();
+        assert_eq!(first < resume["at"].as_str().unwrap(), is_marked, "{trajectory:#}");
     }
 }
 
 #[test]
 #[ignore = "needs a container engine"]
 fn a_command_line_that_is_killed_in_the_middle_of_containers_is_resumed() {
-    let room = Room::new();
-    let (expected, took) = room.calm(&[]);
-    let folder = room.path("killed-0001");
+    let home = TestHome::new();
+    let (expected, took) = home.calm(&[]);
+    let folder = home.path("killed-0001");
     let path = folder.display().to_string();
-    let mut command = room.run(&folder);
-    // Where the kills fall is told by what happened, and a bit later each time: a busy machine has no say in how many there are.
+    let mut command = home.run(&folder);
+    // Events decide when each kill comes, a bit later each time, so that the number of kills does not depend on the machine.
     let events =
         || std::fs::read_to_string(folder.join(".stamina/events.jsonl")).unwrap_or_default().lines().count();
     let (mut kills, mut starts) = (0_u32, 0_usize);
@@ -198,7 +205,7 @@ fn a_command_line_that_is_killed_in_the_middle_of_containers_is_resumed() {
             kills += 1;
             // Before the run has begun there is nothing to continue with.
             let begun = folder.join(".stamina/run.json").exists();
-            command = if begun { room.command(&["resume", "--json", &path]) } else { room.run(&folder) };
+            command = if begun { home.command(&["resume", "--json", &path]) } else { home.run(&folder) };
             continue;
         };
         assert_eq!(status.code(), Some(0));
@@ -212,10 +219,10 @@ fn a_command_line_that_is_killed_in_the_middle_of_containers_is_resumed() {
 #[test]
 #[ignore = "needs a container engine"]
 fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
-    let room = Room::new();
-    let folder = room.path("left-0001");
+    let home = TestHome::new();
+    let folder = home.path("left-0001");
     let mut run =
-        Ends(room.run(&folder).arg("oracle.mischief.stall=1").stdout(Stdio::null()).spawn().unwrap());
+        Ends(home.run(&folder).arg("oracle.mischief.stall=1").stdout(Stdio::null()).spawn().unwrap());
     let state = folder.join(".stamina/run.json");
     let left = |id: &str| {
         let label = format!("label=org.stamina-lab.run={id}");
@@ -244,10 +251,10 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
     let found = left(&id);
     assert!(found.iter().all(|count| *count > 0), "containers, networks and volumes: {found:?}");
 
-    std::fs::create_dir_all(room.path("ui")).unwrap();
-    std::fs::write(room.path("ui/index.html"), "<!doctype html>").unwrap();
-    let ui = room.path("ui").display().to_string();
-    let _app = Ends(room.command(&["serve", "--json", "--ui", &ui]).stdout(Stdio::null()).spawn().unwrap());
+    std::fs::create_dir_all(home.path("ui")).unwrap();
+    std::fs::write(home.path("ui/index.html"), "<!doctype html>").unwrap();
+    let ui = home.path("ui").display().to_string();
+    let _app = Ends(home.command(&["serve", "--json", "--ui", &ui]).stdout(Stdio::null()).spawn().unwrap());
     soon(&|| left(&id) == [0, 0, 0]);
     assert!(folder.join("report.json").exists(), "results are not touched");
 }
@@ -263,19 +270,19 @@ fn inputs(folder: &Path, turn: u64) -> Vec<u64> {
 /// next begins with all of the first turn.
 #[test]
 #[ignore = "needs a container engine"]
-fn a_real_harness_that_is_killed_within_a_turn_goes_on_in_its_session() {
-    let room = Room::new();
+fn a_real_harness_that_is_killed_within_a_turn_continues_its_session() {
+    let home = TestHome::new();
     let chosen = std::env::var("STAMINA_HARNESSES").unwrap_or_else(|_| "mini_swe,qwen_code".to_owned());
     // The mock agent has tests of its own.
     for agent in chosen.split(',').filter(|name| *name != "mock") {
-        let folder = room.path(agent);
+        let folder = home.path(agent);
         let path = folder.display().to_string();
         let mut command =
-            room.command(&["run", "--json", "--values", "endpoint.mode=oracle", "limits.cpus=1"]);
+            home.command(&["run", "--json", "--values", "endpoint.mode=oracle", "limits.cpus=1"]);
         command
             .arg(format!("agent={}", agent.to_uppercase()))
             .arg(format!("output_dir={path}"))
-            .arg(format!("scenarios_dir={}", room.pack.display()));
+            .arg(format!("scenarios_dir={}", home.pack.display()));
         let mut run = Ends(command.stdout(Stdio::null()).spawn().unwrap());
         let until = Instant::now() + Duration::from_mins(4);
         while inputs(&folder, 2).is_empty() {
@@ -285,7 +292,7 @@ fn a_real_harness_that_is_killed_within_a_turn_goes_on_in_its_session() {
         }
         drop(run);
         let (first, before) = (inputs(&folder, 1), inputs(&folder, 2).len());
-        let resumed = room.command(&["resume", "--json", &path]).output().unwrap();
+        let resumed = home.command(&["resume", "--json", &path]).output().unwrap();
         assert_eq!(resumed.status.code(), Some(0), "{agent}: {}", String::from_utf8_lossy(&resumed.stderr));
         let after = inputs(&folder, 2).split_off(before);
         println!("{agent}: {first:?}, killed after {before} requests of turn 2, then {after:?}");
@@ -428,12 +435,12 @@ fn mortal() -> Option<Engine> {
 
 #[test]
 #[ignore = "needs a container engine"]
-fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
+fn an_attempt_waits_for_a_killed_engine_and_is_retried() {
     let Some(mut engine) = mortal() else { return };
-    let room = Room::new();
-    let (expected, _) = room.calm(&[]);
-    let folder = room.path("engine-0001");
-    let mut run = room.run(&folder);
+    let home = TestHome::new();
+    let (expected, _) = home.calm(&[]);
+    let folder = home.path("engine-0001");
+    let mut run = home.run(&folder);
     run.env("DOCKER_HOST", engine.host()).stdout(Stdio::piped());
     let mut run = Ends(run.spawn().unwrap());
     let mut kills = 0;
@@ -463,17 +470,17 @@ fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_played_again() {
 #[ignore = "needs a container engine"]
 fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
     let Some(mut engine) = mortal() else { return };
-    let room = Room::new();
+    let home = TestHome::new();
     // Servers that take their time, so that the engine is back before the suite is over, and takes the server with it.
     let slow = ["limits.cpus=0.3"];
-    let (expected, took) = room.calm(&slow);
+    let (expected, took) = home.calm(&slow);
     // At which words of the test phase it is killed, once each.
     let mut when = ["its server starts", "the tests run"].iter().peekable();
     // A busy machine may come to it late so often that no suite is left: then there is another run.
     for number in 2.. {
         assert!(number < 7, "in five runs the engine was not killed in time");
-        let folder = room.path(&format!("engine-{number:04}"));
-        let mut run = room.run(&folder);
+        let folder = home.path(&format!("engine-{number:04}"));
+        let mut run = home.run(&folder);
         run.args(slow).env("DOCKER_HOST", engine.host()).stdout(Stdio::null());
         let mut run = Ends(run.spawn().unwrap());
         let shown = folder.join(".stamina/episodes/scenario_0.json");

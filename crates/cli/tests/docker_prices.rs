@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
-use app::{Room, Served, text};
+use app::{Served, TestHome, text};
 use serde_json::{Value, json};
 
 mod app;
@@ -53,8 +53,8 @@ fn nearly(found: &Value, wanted: f64) -> bool {
 
 #[test]
 fn a_price_that_is_edited_is_kept_and_one_that_is_removed_is_unknown() {
-    let room = Room::new();
-    let app = Served::new(&room);
+    let home = TestHome::new();
+    let app = Served::new(&home);
     assert_eq!(known(&app), json!([]), "none is shipped");
     let (first, odd) = (price("acme/new", 1.25, Some(0.125), 10.0), price("say \"a\\b\" ü", 0.0, None, 0.5));
     put(&app, &[first, odd.clone()]);
@@ -64,13 +64,13 @@ fn a_price_that_is_edited_is_kept_and_one_that_is_removed_is_unknown() {
     assert_eq!(app.get("launch_form", &json!({}))["prices"], all, "the form of a run has it");
     // For whoever comes next, and in a file that a person can read.
     drop(app);
-    let app = Served::new(&room);
+    let app = Served::new(&home);
     assert_eq!(known(&app), all);
     let file = app.get("get_prices", &json!({}))["path"].as_str().unwrap().to_owned();
-    assert_eq!(Path::new(&file), room.path(".config/stamina-lab/prices.toml"));
+    assert_eq!(Path::new(&file), home.path(".config/stamina-lab/prices.toml"));
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.contains("[models.\"acme/new\"]\ninput = 3.0\noutput = 15.0\n"), "{written}");
-    assert_eq!(room.json(&["rpc", "get_prices", "{}"])["prices"], all);
+    assert_eq!(home.json(&["rpc", "get_prices", "{}"])["prices"], all);
 
     let left = app.get("set_prices", &json!({ "put": [], "remove": ["acme/new", "never there"] }));
     assert_eq!(left["prices"], json!([odd]));
@@ -78,8 +78,8 @@ fn a_price_that_is_edited_is_kept_and_one_that_is_removed_is_unknown() {
 
 #[test]
 fn a_price_that_is_none_is_refused_and_changes_nothing() {
-    let room = Room::new();
-    let app = Served::new(&room);
+    let home = TestHome::new();
+    let app = Served::new(&home);
     let all = put(&app, &[price("acme/new", 3.0, None, 15.0)]);
     let bad = [
         price("", 1.0, None, 1.0),
@@ -96,20 +96,20 @@ fn a_price_that_is_none_is_refused_and_changes_nothing() {
         let asked = json!({ "put": [price("other", 1.0, None, 1.0), bad], "remove": ["acme/new"] });
         let refused = app.ask("set_prices", &asked).unwrap_err();
         assert_eq!(refused["code"], "prices.value", "{refused}");
-        let said = refused["message"].as_str().unwrap();
+        let message = refused["message"].as_str().unwrap();
         assert!(
-            said.contains("is not taken: a model has a name") && said.contains("dollars from 0 up"),
-            "{said}"
+            message.contains("is not taken: a model has a name") && message.contains("dollars from 0 up"),
+            "{message}"
         );
         assert_eq!(known(&app), all, "{asked}");
     }
     // No number at all.
     let asked = json!({ "put": [{ "model": "acme/new", "input": "cheap", "output": 1.0 }], "remove": [] });
     let refused = app.ask("set_prices", &asked).unwrap_err();
-    assert!(refused["message"].as_str().is_some_and(|said| said.contains("cheap")), "{refused}");
+    assert!(refused["message"].as_str().is_some_and(|message| message.contains("cheap")), "{refused}");
 
     // A file that somebody has spoilt by hand is not written over.
-    let file = room.path(".config/stamina-lab/prices.toml");
+    let file = home.path(".config/stamina-lab/prices.toml");
     std::fs::write(&file, "[models.x]\ninput = \"free\"\n").unwrap();
     let asked = json!({ "put": [price("other", 1.0, None, 1.0)], "remove": [] });
     for refused in
@@ -124,17 +124,17 @@ fn a_price_that_is_none_is_refused_and_changes_nothing() {
 
 #[test]
 fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
-    let room = Room::new();
+    let home = TestHome::new();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/staminabench/own");
-    room.json(&["ingest", fixture.to_str().unwrap()]);
+    home.json(&["ingest", fixture.to_str().unwrap()]);
     // Whether a run can begin is another question: no engine answers here.
-    let address = format!("unix://{}", room.path("no-engine.sock").display());
-    let app = Served::of(&room, |command| {
+    let address = format!("unix://{}", home.path("no-engine.sock").display());
+    let app = Served::with_command(&home, |command| {
         command.env("DOCKER_HOST", address);
     });
     let look = |model: &str, more: &[(&str, Value)]| {
         let mut settings = form(&app, "mini_swe", model, more);
-        settings["output_dir"] = json!(room.path("new"));
+        settings["output_dir"] = json!(home.path("new"));
         let found = app.get("preflight_run", &json!({ "settings": settings, "call": false }));
         let checks = found["checks"].as_array().unwrap();
         let check =
@@ -143,7 +143,7 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
     };
     let limited = [("run_usd", json!(0.000_001))];
 
-    // No earlier run used this model, so nothing says what it costs; what it uses is told all the same.
+    // No earlier run used this model, so its cost is unknown; its usage is estimated nevertheless.
     let (check, estimate) = look("acme/new", &[]);
     assert_eq!((&check["state"], &check["value"]), (&json!("warn"), &json!("unknown")), "{check}");
     assert!(check["sentence"].as_str().unwrap().contains("acme/new is not known"), "{check}");
@@ -158,8 +158,8 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
     assert_eq!(check["value"], "$3 in, 0.3 cached, $15 out per M tokens");
     let share = estimate["cached"].as_f64().unwrap_or(0.0);
     for end in [0, 1] {
-        let of = |part: usize| tokens[part][end].as_f64().unwrap();
-        let wanted = (of(0) * (3.0 * (1.0 - share) + 0.3 * share) + of(1) * 15.0) / 1e6;
+        let tokens_of = |part: usize| tokens[part][end].as_f64().unwrap();
+        let wanted = (tokens_of(0) * (3.0 * (1.0 - share) + 0.3 * share) + tokens_of(1) * 15.0) / 1e6;
         assert!(nearly(&estimate["cost_usd"][end], wanted), "{wanted}: {estimate}");
     }
     assert!(estimate["budgets"].as_array().is_some_and(|hit| hit.len() == 1), "{estimate}");
@@ -189,19 +189,19 @@ fn an_estimate_goes_by_the_table_and_without_a_price_it_has_no_cost() {
 #[test]
 #[ignore = "needs a container engine"]
 fn a_run_costs_what_the_table_said_when_it_began_and_one_of_an_unknown_model_costs_what_is_unknown() {
-    let room = Room::new();
-    let app = Served::new(&room);
+    let home = TestHome::new();
+    let app = Served::new(&home);
     put(&app, &[price("acme/new", 3.0, Some(0.3), 15.0)]);
     let endpoint = endpoint();
     let play = |model: &str| {
-        let folder = room.path(model.rsplit('/').next().unwrap());
+        let folder = home.path(model.rsplit('/').next().unwrap());
         let more = [("base_url", json!(endpoint)), ("output_dir", json!(folder)), ("cpus", json!(1))];
         let settings = form(&app, "mock", model, &more);
         app.get("start_run", &json!({ "settings": settings, "shakedown": false }));
-        let of = json!({ "folder": folder });
+        let run_ref = json!({ "folder": folder });
         // Too late for this one.
         put(&app, &[price("acme/new", 300.0, None, 1500.0)]);
-        let live = app.until("get_live_run", &of, |run| run["row"]["state"] == "finished");
+        let live = app.until("get_live_run", &run_ref, |run| run["row"]["state"] == "finished");
         let of_model =
             |runs: &Value| runs["rows"].as_array().unwrap().iter().find(|row| row["model"] == model).cloned();
         let is_read = |runs: &Value| of_model(runs).is_some_and(|row| !row["tokens"]["input"].is_null());
@@ -221,7 +221,7 @@ fn a_run_costs_what_the_table_said_when_it_began_and_one_of_an_unknown_model_cos
     assert!(row["tokens"]["input"].as_f64() >= Some(TOLD.0), "{row}");
     assert_eq!((&row["cost_usd"], &row["cost_known"]), (&Value::Null, &json!(0)), "{row}");
     assert_eq!(live["row"]["cost_usd"], Value::Null, "{live}");
-    let table = text(&room.stamina(&["runs"]).stdout);
+    let table = text(&home.stamina(&["runs"]).stdout);
     let of_unknown = table.lines().find(|line| line.contains("acme/unknown")).unwrap();
     assert!(of_unknown.trim_end().ends_with("unknown"), "{table}");
 }

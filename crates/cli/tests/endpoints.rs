@@ -55,7 +55,7 @@ fn answer(connection: TcpStream, answers: Answers) {
 /// llama.cpp without `--jinja`, with one slot of 8192 tokens.
 fn llama_cpp(path: &str, body: &str) -> (u16, String) {
     let usage = json!({ "prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11, "prompt_tokens_details": { "cached_tokens": 8 } });
-    let said = |content: &str| {
+    let completion = |content: &str| {
         json!({
             "id": "chatcmpl-1", "object": "chat.completion", "model": "small",
             "choices": [{ "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": content } }],
@@ -82,8 +82,8 @@ fn llama_cpp(path: &str, body: &str) -> (u16, String) {
             let last = json!({ "choices": [], "usage": usage });
             (200, format!("data: {delta}\n\ndata: {last}\n\ndata: [DONE]\n\n"))
         }
-        "/v1/chat/completions" if body.contains("json_schema") => (200, said("{\"answer\":\"yes\"}")),
-        "/v1/chat/completions" => (200, said("yes")),
+        "/v1/chat/completions" if body.contains("json_schema") => (200, completion("{\"answer\":\"yes\"}")),
+        "/v1/chat/completions" => (200, completion("yes")),
         _ => {
             (404, r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#.to_owned())
         }
@@ -159,27 +159,33 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
         "streams": true, "tools": false, "json_schema": true, "usage_in_stream": true, "cached": true, "context": 8192,
     });
     assert_eq!(found["endpoint"], abilities);
-    let said = check(&found, "abilities").expect("the check");
-    let sentence = said["sentence"].as_str().expect("a sentence");
-    assert_eq!(said["state"], "warn");
+    let abilities_check = check(&found, "abilities").expect("the check");
+    let sentence = abilities_check["sentence"].as_str().expect("a sentence");
+    assert_eq!(abilities_check["state"], "warn");
     for words in
         ["mini-swe-agent", "requires --jinja", "Start llama-server with --jinja", "larger -c", "-np 2"]
     {
         assert!(sentence.contains(words), "{words}: {sentence}");
     }
     assert_eq!(
-        said["fix"]["action"],
+        abilities_check["fix"]["action"],
         json!({ "do": "set_number", "field": "context_window", "value": 8192.0 })
     );
     let model = check(&found, "model").expect("the check");
-    assert!(model["sentence"].as_str().is_some_and(|said| said.contains("does not list the model another")));
+    assert!(
+        model["sentence"]
+            .as_str()
+            .is_some_and(|sentence| sentence.contains("does not list the model another"))
+    );
 
     // Another process asks nothing, and finds in the library what was found out.
     let kept = asked(&["--no-call"]);
     assert_eq!(kept["endpoint"], abilities);
     let kept_check = check(&kept, "abilities").expect("the check");
     assert!(
-        kept_check["sentence"].as_str().is_some_and(|said| said.contains("Start llama-server with --jinja"))
+        kept_check["sentence"]
+            .as_str()
+            .is_some_and(|sentence| sentence.contains("Start llama-server with --jinja"))
     );
     assert!(check(&kept, "model").is_none(), "the list of models is not kept");
 

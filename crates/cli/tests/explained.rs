@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use app::Room;
+use app::TestHome;
 use serde_json::Value;
 
 fn repository() -> PathBuf {
@@ -53,7 +53,7 @@ fn numbers(text: &str) -> Vec<f64> {
 
 /// A library of runs, and what its commands print.
 struct Library {
-    room: Room,
+    home: TestHome,
     run: String,
     reference: String,
     tau: Value,
@@ -62,26 +62,26 @@ struct Library {
 impl Library {
     /// `run` and `reference` are the ends of ids.
     fn new(source: &Path, run: &str, reference: &str) -> Self {
-        let room = Room::new();
-        room.ingest(source);
-        let ids = room.run_ids();
+        let home = TestHome::new();
+        home.ingest(source);
+        let ids = home.run_ids();
         let id = |end: &str| {
             ids.iter().find(|id| id.ends_with(end)).unwrap_or_else(|| panic!("{end} in {ids:?}")).clone()
         };
         let (run, reference) = (id(run), id(reference));
-        let mut library = Self { room, run, reference, tau: Value::Null };
+        let mut library = Self { home, run, reference, tau: Value::Null };
         library.tau = library.of_run("stamina")["tau"].clone();
         library
     }
 
     fn of_run(&self, name: &str) -> Value {
-        let runs = self.room.json(&["runs"]);
+        let runs = self.home.json(&["runs"]);
         let runs = runs.as_array().expect("runs");
         runs.iter().find(|run| run["id"] == self.run.as_str()).expect("the run")[name].clone()
     }
 
     fn rows(&self, table: &[&str]) -> Vec<Value> {
-        let table = self.room.json(&[&["table"], table].concat());
+        let table = self.home.json(&[&["table"], table].concat());
         table["rows"].as_array().expect("rows").clone()
     }
 
@@ -94,8 +94,8 @@ impl Library {
             let mut words = String::new();
             for piece in text.split_inclusive(|c| !is_of_name(c)) {
                 let word = piece.trim_end_matches(|c| !is_of_name(c));
-                let of = names.iter().find(|(name, _)| *name == word);
-                words.push_str(of.map_or(word, |(_, value)| value));
+                let found = names.iter().find(|(name, _)| *name == word);
+                words.push_str(found.map_or(word, |(_, value)| value));
                 words.push_str(&piece[word.len()..]);
             }
             words
@@ -106,10 +106,10 @@ impl Library {
             assert_eq!(words[0], "stamina", "{command}");
             let mut args = words[1..].to_vec();
             let out = args.pop().expect("a file");
-            let out = self.room.path(out);
+            let out = self.home.path(out);
             let out = out.to_str().expect("UTF-8");
             args.push(out);
-            self.room.text(&args);
+            self.home.text(&args);
         }
         let code = filled(&entry.code);
         let mut program = match entry.language.as_str() {
@@ -124,7 +124,7 @@ impl Library {
                 program
             }
         };
-        let ran = program.current_dir(self.room.path("")).output().expect("the program runs");
+        let ran = program.current_dir(self.home.path("")).output().expect("the program runs");
         assert!(ran.status.success(), "{}: {}", entry.key, String::from_utf8_lossy(&ran.stderr));
         numbers(&String::from_utf8_lossy(&ran.stdout))
     }
@@ -231,7 +231,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
     let one = |value: &Value| vec![number(value)];
     let pair = &pairs[0];
-    let compared_tau = sample.room.json(&["compare", reference, run])["tau"].clone();
+    let compared_tau = sample.home.json(&["compare", reference, run])["tau"].clone();
     let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
         ("episodes", one(&sample.of_run("episodes"))),
         (
@@ -352,7 +352,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give_in_r() {
     let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
     let pair = sample.rows(&["pairs", &sample.reference, &sample.run]).remove(0);
     let stamina = sample.of_run("stamina");
-    let compared = sample.room.json(&["compare", &sample.run, &sample.reference]);
+    let compared = sample.home.json(&["compare", &sample.run, &sample.reference]);
     let bootstrap = &compared["runs"][0]["mean_stamina_bootstrap"];
     // What is expected, and how near: the draws of a bootstrap differ.
     let mut expected: BTreeMap<&str, (Vec<f64>, f64)> = BTreeMap::from([

@@ -62,9 +62,9 @@ impl Library {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         assert!(output.stdout.is_empty(), "{args:?}");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("hint:"), "{said}");
-        said
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains("hint:"), "{message}");
+        message
     }
 
     fn runs(&self) -> Vec<String> {
@@ -148,8 +148,11 @@ fn every_kind_of_figure_and_table_is_made() {
             let made: Value = serde_json::from_slice(&made.stdout).expect("JSON");
             assert!((made["inches"][0].as_f64().expect("a width") - 5.5).abs() < 1e-9, "{kind}: {made}");
         } else {
-            let said = String::from_utf8_lossy(&made.stderr).into_owned();
-            assert!(said.contains("fit a page") && said.contains("hint: CSV and Parquet"), "{kind}: {said}");
+            let message = String::from_utf8_lossy(&made.stderr).into_owned();
+            assert!(
+                message.contains("fit a page") && message.contains("hint: CSV and Parquet"),
+                "{kind}: {message}"
+            );
         }
     }
 }
@@ -191,28 +194,28 @@ fn bands_the_other_run_and_baselines_can_be_chosen_as_on_the_pages() {
         bands("auto"),
         bands("all")
     );
-    let said = library.fails(&[&["figure", "paired"][..], &three].concat());
-    assert!(said.contains("--other"), "{said}");
+    let message = library.fails(&[&["figure", "paired"][..], &three].concat());
+    assert!(message.contains("--other"), "{message}");
     // With the first as the reference, each of the others.
     let turned = ["--reference", "oracle-k2"];
     let [second, third] = [0, 2].map(|at| made("paired", &[&turned[..], &["--other", three[at]]].concat()));
     assert!(second.starts_with("<svg") && third.starts_with("<svg") && second != third);
-    let said = library.fails(&[&["figure", "paired"][..], &three, &["--other", three[0]]].concat());
-    assert!(said.contains("none of the runs that are compared"), "{said}");
+    let message = library.fails(&[&["figure", "paired"][..], &three, &["--other", three[0]]].concat());
+    assert!(message.contains("not one of the runs that are compared"), "{message}");
     // Of failures without a run the benchmark can be named, as on their page.
-    let said = library.fails(&["table", "failures", "--benchmark", "no-such"]);
-    assert!(said.contains("no-such"), "{said}");
+    let message = library.fails(&["table", "failures", "--benchmark", "no-such"]);
+    assert!(message.contains("no-such"), "{message}");
     let rows = |more: &[&str]| -> usize {
-        let told = library.ok(&[&["table", "matrix", "--json"][..], more].concat());
-        let told: Value = serde_json::from_str(&told).expect("JSON");
-        told["rows"].as_array().map_or(0, Vec::len)
+        let table_json = library.ok(&[&["table", "matrix", "--json"][..], more].concat());
+        let table_json: Value = serde_json::from_str(&table_json).expect("JSON");
+        table_json["rows"].as_array().map_or(0, Vec::len)
     };
     assert!(rows(&["--with-baselines"]) > rows(&[]), "{} {}", rows(&["--with-baselines"]), rows(&[]));
     // A run that is left out counts in no cell, as in `stamina matrix`.
     let n = |more: &[&str]| -> u64 {
-        let told = library.ok(&[&["table", "matrix", "--with-baselines", "--json"][..], more].concat());
-        let told: Value = serde_json::from_str(&told).expect("JSON");
-        told["rows"].as_array().expect("rows").iter().filter_map(|row| row["n"].as_u64()).sum()
+        let table_json = library.ok(&[&["table", "matrix", "--with-baselines", "--json"][..], more].concat());
+        let table_json: Value = serde_json::from_str(&table_json).expect("JSON");
+        table_json["rows"].as_array().expect("rows").iter().filter_map(|row| row["n"].as_u64()).sum()
     };
     assert!(n(&["--without", three[0]]) < n(&[]), "{} {}", n(&["--without", three[0]]), n(&[]));
     let figure = |more: &[&str]| library.ok(&[&["figure", "matrix", "--with-baselines"][..], more].concat());
@@ -226,16 +229,16 @@ fn a_table_is_printed_as_json_for_scripts() {
     let table = |args: &[&str]| -> Value {
         serde_json::from_str(&library.ok(&[&["table"][..], args, &["--json"]].concat())).expect("JSON")
     };
-    let told = table(&["runs", &runs[0], &runs[1]]);
-    assert_eq!(told["name"], "runs");
-    assert!(told["title"].is_string() && told["notes"].is_array(), "{told}");
-    let columns = told["columns"].as_array().expect("columns");
+    let table_json = table(&["runs", &runs[0], &runs[1]]);
+    assert_eq!(table_json["name"], "runs");
+    assert!(table_json["title"].is_string() && table_json["notes"].is_array(), "{table_json}");
+    let columns = table_json["columns"].as_array().expect("columns");
     let mean = columns.iter().find(|c| c["name"] == "mean_stamina").expect("a mean");
     assert_eq!((&mean["kind"], &mean["unit"]), (&"number".into(), &"turns".into()));
-    let rows = told["rows"].as_array().expect("rows");
+    let rows = table_json["rows"].as_array().expect("rows");
     assert_eq!(rows.len(), 2);
-    assert!(rows.iter().all(|row| row["mean_stamina"].is_number() && row["n"].is_u64()), "{told}");
-    assert!(rows.iter().all(|row| row["cost_usd"].is_null()), "unknown is null: {told}");
+    assert!(rows.iter().all(|row| row["mean_stamina"].is_number() && row["n"].is_u64()), "{table_json}");
+    assert!(rows.iter().all(|row| row["cost_usd"].is_null()), "unknown is null: {table_json}");
     let all = table(&["library"]);
     assert_eq!(all["rows"].as_array().map(Vec::len), Some(runs.len()));
     assert_eq!(table(&["played"])["rows"], Value::Array(Vec::new()));
@@ -267,8 +270,8 @@ fn failures_of_a_benchmark_are_asked_for_as_a_matrix_is() {
     let table: Value = serde_json::from_str(&library.ok(&["table", "failures", "--json"])).expect("JSON");
     assert!(table["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
     for kind in ["figure", "table"] {
-        let said = library.fails(&[kind, "failures", "--benchmark", "none-of-these"]);
-        assert!(said.contains("none-of-these"), "{kind}: {said}");
+        let message = library.fails(&[kind, "failures", "--benchmark", "none-of-these"]);
+        assert!(message.contains("none-of-these"), "{kind}: {message}");
     }
 }
 
@@ -290,6 +293,17 @@ fn a_turn_and_a_source_have_tables() {
     assert!(library.fails(&["table", "tests", run]).contains("--episode"));
     let warnings = library.ok(&["table", "warnings", "evocode", "--json"]);
     assert!(warnings.contains("Import warnings of evocode"), "{warnings}");
+}
+
+#[test]
+fn reading_a_source_notes_warnings_first_and_calls_a_note_a_note() {
+    let library = Library::new();
+    let read = library.run(&["ingest", library.sources.join("evocode").to_str().expect("UTF-8")]);
+    let noted = String::from_utf8_lossy(&read.stderr).into_owned();
+    let severity = |line: &str| line.split_once(": ").map(|(severity, _)| severity.to_owned());
+    let severities: Vec<String> = noted.lines().filter_map(severity).collect();
+    assert_eq!(severities, ["warning", "warning", "note", "note", "note"], "{noted}");
+    assert!(String::from_utf8_lossy(&read.stdout).contains("2 warnings, 3 notes"));
 }
 
 #[test]
@@ -356,8 +370,8 @@ fn errors_say_what_can_be_asked_for() {
     let run = runs[0].as_str();
     assert!(library.fails(&["figure", "pie", run]).contains("survival, first-failures"));
     assert!(library.fails(&["figure", "survival", run, "--out", "x.docx"]).contains(".pdf"));
-    let said = library.fails(&["figure", "survival", run, "--out", "x.pdf", "--preset", "nature"]);
-    assert!(said.contains("icml") && said.contains("neurips"), "{said}");
+    let message = library.fails(&["figure", "survival", run, "--out", "x.pdf", "--preset", "nature"]);
+    assert!(message.contains("icml") && message.contains("neurips"), "{message}");
     assert!(library.fails(&["figure", "survival", "--out", "x.pdf"]).contains("stamina runs"));
     assert!(library.fails(&["figure", "survival", run, "--out", "no/such/x.pdf"]).contains("no/such"));
     assert!(library.fails(&["figure", "survival", run, "--out", "x.pdf", "--height", "5"]).contains("pt"));
@@ -368,19 +382,19 @@ fn errors_say_what_can_be_asked_for() {
     // Sources are never changed.
     let before: Vec<_> = std::fs::read_dir(library.sources.join("evocode")).expect("the source").collect();
     for out in ["sources/evocode/x.pdf", "sources/evocode/tasks/../x.pdf"] {
-        let said = library.fails(&["figure", "survival", run, "--out", out]);
-        assert!(said.contains("opened source"), "{said}");
+        let message = library.fails(&["figure", "survival", run, "--out", out]);
+        assert!(message.contains("opened source"), "{message}");
     }
-    let said = library.fails(&["report", run, "--out", "sources/evocode/report"]);
-    assert!(said.contains("opened source"), "{said}");
+    let message = library.fails(&["report", run, "--out", "sources/evocode/report"]);
+    assert!(message.contains("opened source"), "{message}");
     let after: Vec<_> = std::fs::read_dir(library.sources.join("evocode")).expect("the source").collect();
     assert_eq!(before.len(), after.len());
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(library.sources.join("evocode"), library.folder.path().join("link"))
             .expect("a link");
-        let said = library.fails(&["figure", "survival", run, "--out", "link/x.pdf"]);
-        assert!(said.contains("opened source"), "{said}");
+        let message = library.fails(&["figure", "survival", run, "--out", "link/x.pdf"]);
+        assert!(message.contains("opened source"), "{message}");
     }
 }
 

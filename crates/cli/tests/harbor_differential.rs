@@ -137,10 +137,10 @@ fn text(value: &Value) -> &str {
 }
 
 /// Takes over fields of `from` under the name of what they are of.
-fn take(facts: &mut Facts, of: &str, from: &Value, fields: &[&str]) {
+fn take(facts: &mut Facts, key: &str, from: &Value, fields: &[&str]) {
     for field in fields {
         let value = from.pointer(&format!("/{}", field.replace(' ', "/"))).cloned().unwrap_or(Value::Null);
-        facts.insert(format!("{of}/{}", field.rsplit(' ').next().unwrap_or(field)), value);
+        facts.insert(format!("{key}/{}", field.rsplit(' ').next().unwrap_or(field)), value);
     }
 }
 
@@ -152,14 +152,14 @@ fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
     let script = repository().join("bench/harbor_reader.py");
     let found = output(Command::new("python3").arg("-B").args([&script, folder]));
     let mut fixtures: BTreeMap<String, Facts> = BTreeMap::new();
-    for of in list(&found["runs"]) {
-        let path: Vec<&str> = text(&of["run"]).split('/').collect();
+    for run in list(&found["runs"]) {
+        let path: Vec<&str> = text(&run["run"]).split('/').collect();
         let (fixture, job) = (path[usize::from(by_folder)], path[path.len() - 1]);
         let facts = fixtures.entry(fixture.to_owned()).or_default();
-        facts.insert(format!("{job}/run"), id(fixture, of).into());
-        take(facts, job, of, &["n", "events", "censored", "cost_known"]);
-        take(facts, job, of, &SUMS);
-        for trial in list(&of["trials"]) {
+        facts.insert(format!("{job}/run"), id(fixture, run).into());
+        take(facts, job, run, &["n", "events", "censored", "cost_known"]);
+        take(facts, job, run, &SUMS);
+        for trial in list(&run["trials"]) {
             let episode = format!("{job}/{} {}", text(&trial["task"]), trial["repeat"]);
             take(facts, &episode, trial, &["planned", "stamina", "event", "cause"]);
             for (turn, number) in list(&trial["turns"]).iter().zip(1..) {
@@ -179,17 +179,18 @@ fn ours(facts: &mut Facts, job: &str, shown: &Value) {
     take(facts, job, shown, &SUMS);
     take(facts, job, &json!({ "cost_known": shown["cost_known"]["known"] }), &["cost_known"]);
     for episode in list(&shown["episodes"]) {
-        let of = format!("{job}/{} {}", text(&episode["scenario"]), episode["repeat"]);
+        let key = format!("{job}/{} {}", text(&episode["scenario"]), episode["repeat"]);
         let cause = match text(&episode["end_reason"]) {
             "passed_all" => Value::Null,
             "endpoint" => "provider".into(),
+            // words: ok: the name of an end reason.
             outside @ ("environment" | "cancelled" | "budget" | "unfinished") => outside.into(),
             _ => "failed".into(),
         };
         let (planned, event) = (&episode["planned_turns"], episode["censored"] == false);
         let end =
             json!({ "planned": planned, "stamina": episode["stamina"], "event": event, "cause": cause });
-        take(facts, &of, &end, &["planned", "stamina", "event", "cause"]);
+        take(facts, &key, &end, &["planned", "stamina", "event", "cause"]);
         let turns = list(&episode["turns"]).iter().zip(1..);
         let mut attempts: Vec<(u32, Value)> =
             turns.filter_map(|(turn, number)| Some((number, turn["attempts"].get(0)?.clone()))).collect();
@@ -201,7 +202,7 @@ fn ours(facts: &mut Facts, job: &str, shown: &Value) {
             let verdict = attempt["verdict"].take();
             attempt["verdict"] =
                 if verdict == "passed" || verdict == "failed" { verdict } else { "none".into() };
-            let turn_of = format!("{of}/turn {number}");
+            let turn_of = format!("{key}/turn {number}");
             take(facts, &turn_of, &attempt, &["verdict"]);
             take(facts, &turn_of, &attempt, &[&SUMS[..], &OF_TURN].concat());
         }
@@ -279,21 +280,21 @@ fn compare(
             ours(&mut facts, field.trim_end_matches("/run"), &stamina(&["show", text(run)]));
         }
         let here = list(&runs).iter().filter(|run| text(&run["id"]).starts_with(&format!("{fixture}.")));
-        let told = theirs.keys().filter(|field| field.ends_with("/run"));
-        assert_eq!(here.count(), told.count(), "runs of {fixture}");
+        let runs_of = theirs.keys().filter(|field| field.ends_with("/run"));
+        assert_eq!(here.count(), runs_of.count(), "runs of {fixture}");
         let fields: BTreeSet<&String> =
             facts.keys().chain(theirs.keys()).filter(|field| wanted(field)).collect();
         compared += fields.len();
         for field in fields {
-            let said = [facts.get(field), theirs.get(field)];
-            if let [Some(a), Some(b)] = said
+            let values = [facts.get(field), theirs.get(field)];
+            if let [Some(a), Some(b)] = values
                 && same(a, b)
             {
                 continue;
             }
-            let [a, b] = said.map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
-            let entry = explanations.iter().position(|(of, pattern, ours, theirs, _)| {
-                of == fixture && is_like(field, pattern) && *ours == a && *theirs == b
+            let [a, b] = values.map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
+            let entry = explanations.iter().position(|(key, pattern, ours, theirs, _)| {
+                key == fixture && is_like(field, pattern) && *ours == a && *theirs == b
             });
             match entry {
                 Some(entry) => explained[entry] += 1,
@@ -401,10 +402,10 @@ fn another_table_says_the_same_of_every_exception() {
 /// By the formula of EvoCode-Bench's paper, calculated from the rewards in `result.json` and the steps in `task.toml`.
 #[test]
 fn the_scores_of_the_paper_are_those_of_their_formula() {
-    let library = app::Room::new();
+    let library = app::TestHome::new();
     library.ingest(&folders::fixtures().join("harbor"));
     let runs = library.json(&["runs"]);
-    let of = |job: &str| {
+    let scores_of = |job: &str| {
         let run =
             runs.as_array().expect("runs").iter().find(|run| {
                 run["source"] == "harbor" && run["id"].as_str().is_some_and(|id| id.contains(job))
@@ -413,7 +414,10 @@ fn the_scores_of_the_paper_are_those_of_their_formula() {
         (run["mt_at_k"].clone(), run["comp"].clone(), run["sr"].clone(), run["gap"].clone())
     };
     let both = 100.0 * 11.0 / 12.0;
-    assert_eq!(of("oracle-k2"), (json!({ "1": both, "2": both }), json!(100.0), Value::Null, Value::Null));
-    assert_eq!(of("failures-k1"), (json!({ "1": 50.0 }), json!(50.0), Value::Null, Value::Null));
-    assert_eq!(of("nop-k1"), (json!({ "1": 0.0 }), json!(0.0), Value::Null, Value::Null));
+    assert_eq!(
+        scores_of("oracle-k2"),
+        (json!({ "1": both, "2": both }), json!(100.0), Value::Null, Value::Null)
+    );
+    assert_eq!(scores_of("failures-k1"), (json!({ "1": 50.0 }), json!(50.0), Value::Null, Value::Null));
+    assert_eq!(scores_of("nop-k1"), (json!({ "1": 0.0 }), json!(0.0), Value::Null, Value::Null));
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use app::{Room, Served, text};
+use app::{Served, TestHome, text};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 mod app;
@@ -42,8 +42,8 @@ struct Ran {
 }
 
 /// Runs the program with bounded memory and time.
-fn run(room: &Room, args: &[&str]) -> Ran {
-    let plain = room.command(args);
+fn run(test_home: &TestHome, args: &[&str]) -> Ran {
+    let plain = test_home.command(args);
     let other = std::env::var_os(PROGRAM);
     let hangs = if other.is_some() { HANGS_IN_RELEASE } else { HANGS };
     let program = other.unwrap_or_else(|| plain.get_program().to_owned());
@@ -52,10 +52,10 @@ fn run(room: &Room, args: &[&str]) -> Ran {
         .args(["-c", &format!("ulimit -v {ADDRESS_SPACE} && exec \"$0\" \"$@\"")])
         .arg(program)
         .args(plain.get_args())
-        .current_dir(room.path(""))
+        .current_dir(test_home.path(""))
         .stdin(Stdio::null())
-        .stdout(fs::File::create(room.path("out")).expect("a file"))
-        .stderr(fs::File::create(room.path("err")).expect("a file"));
+        .stdout(fs::File::create(test_home.path("out")).expect("a file"))
+        .stderr(fs::File::create(test_home.path("err")).expect("a file"));
     for (name, value) in plain.get_envs() {
         match value {
             Some(value) => command.env(name, value),
@@ -76,7 +76,8 @@ fn run(room: &Room, args: &[&str]) -> Ran {
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    let output = [room.path("out"), room.path("err")].map(|path| text(&fs::read(path).expect("its output")));
+    let output =
+        [test_home.path("out"), test_home.path("err")].map(|path| text(&fs::read(path).expect("its output")));
     Ran { status, output: output.concat(), peak, work }
 }
 
@@ -109,8 +110,8 @@ struct Outside {
 }
 
 impl Outside {
-    fn new(room: &Room) -> Self {
-        let folder = room.path("outside");
+    fn new(test_home: &TestHome) -> Self {
+        let folder = test_home.path("outside");
         fs::create_dir_all(folder.join("home/.ssh")).expect("a folder");
         for (name, content) in [
             ("home/.ssh/authorized_keys", "ssh-ed25519 AAAA somebody\n"),
@@ -139,8 +140,8 @@ impl Outside {
 
     /// What happened in it since the last look: event and name.
     fn touched(&self) -> Vec<String> {
-        let mut room = [MaybeUninit::<u8>::uninit(); 4096];
-        let mut events = inotify::Reader::new(&self.watch, &mut room);
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
+        let mut events = inotify::Reader::new(&self.watch, &mut buffer);
         let mut found = Vec::new();
         while let Ok(event) = events.next() {
             // Other programs of the machine may list folders at any time; nobody else opens these files.
@@ -435,25 +436,25 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
 #[test]
 // docs/security.md: The hostile kit
 fn hostile_folders_do_no_harm() {
-    let room = Room::new();
-    let outside = Outside::new(&room);
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
     for (number, (what, harm)) in harms(&outside.folder).into_iter().enumerate() {
-        let folder = room.path(&format!("run-{number}"));
+        let folder = test_home.path(&format!("run-{number}"));
         copy(&fixture("staminabench/own"), &folder);
         harm(&folder);
-        let ran = run(&room, &["ingest", &folder.display().to_string()]);
+        let ran = run(&test_home, &["ingest", &folder.display().to_string()]);
         is_harmless(what, &ran, &outside);
         // Odd names are no fault of the results.
         let is_fault = what != "names that a terminal obeys";
         let is_told = ran.output.contains("warning:") || !ran.status.success();
         assert!(is_told || !is_fault, "{what} is not told: {}", ran.output);
         // Reads the texts of what was just opened.
-        let ran = run(&room, &["search", "hunter2"]);
+        let ran = run(&test_home, &["search", "hunter2"]);
         is_harmless(&format!("{what}, searched"), &ran, &outside);
-        let ran = run(&room, &["import-report", &format!("run-{number}")]);
+        let ran = run(&test_home, &["import-report", &format!("run-{number}")]);
         is_harmless(what, &ran, &outside);
     }
-    let ran = run(&room, &["runs"]);
+    let ran = run(&test_home, &["runs"]);
     is_harmless("the library of all of them", &ran, &outside);
     assert!(ran.status.success());
 }
@@ -486,9 +487,9 @@ fn many_names(file: &Path, begin: &str, end: &str) {
 #[test]
 // docs/security.md: The hostile kit
 fn hostile_transcripts_and_logs_do_no_harm() {
-    let room = Room::new();
-    let outside = Outside::new(&room);
-    let job = room.path("job");
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
+    let job = test_home.path("job");
     copy(&fixture("harbor/jobs/terminus2-mock-priced"), &job);
     let trial = job.join("theme_t1_w1_notes_cli__xVc8kuG/steps");
     let agent = |round: u32| trial.join(format!("round-{round}/agent"));
@@ -511,11 +512,11 @@ fn hostile_transcripts_and_logs_do_no_harm() {
     fs::write(&log, "one line\n".repeat(500)).expect("a log");
     many_names(&log, "log-", ".txt");
 
-    let ran = run(&room, &["ingest", "job"]);
+    let ran = run(&test_home, &["ingest", "job"]);
     is_harmless("texts", &ran, &outside);
     assert!(ran.status.success(), "{}", ran.output);
     // The app makes the index by itself, …
-    let mut served = Served::new(&room);
+    let mut served = Served::new(&test_home);
     let begun = Instant::now();
     let found = loop {
         let request = serde_json::json!({ "text": "escaped zwiebelkuchen", "limit": 5 });
@@ -533,7 +534,7 @@ fn hostile_transcripts_and_logs_do_no_harm() {
     assert!(served.wait().success());
     // … and what it names is read.
     for words in [["one", "line"], ["x00", "x00"]] {
-        let ran = run(&room, &["search", words[0], words[1]]);
+        let ran = run(&test_home, &["search", words[0], words[1]]);
         is_harmless(&format!("a search for {words:?}"), &ran, &outside);
         assert!(!ran.output.contains("Nothing found"), "{words:?}: {}", ran.output);
     }
@@ -542,8 +543,8 @@ fn hostile_transcripts_and_logs_do_no_harm() {
 #[test]
 // docs/security.md: The hostile kit
 fn hostile_zips_do_no_harm() {
-    let room = Room::new();
-    let outside = Outside::new(&room);
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
     let zips = [
         (
             "names of many folders",
@@ -565,9 +566,9 @@ fn hostile_zips_do_no_harm() {
         ("names that lead out", zip_of_names((0..1000).map(|n| format!("../{n}/home/.profile")), |at| at)),
     ];
     for (what, bytes) in zips {
-        let path = room.path("hostile.zip");
+        let path = test_home.path("hostile.zip");
         fs::File::create(&path).and_then(|mut file| file.write_all(&bytes)).expect("a zip");
-        let ran = run(&room, &["ingest", "hostile.zip"]);
+        let ran = run(&test_home, &["ingest", "hostile.zip"]);
         is_harmless(what, &ran, &outside);
         assert!(!ran.status.success(), "{what}: there are no results in it");
     }
@@ -577,8 +578,8 @@ fn hostile_zips_do_no_harm() {
 // docs/security.md: The hostile kit
 fn hostile_tables_do_no_harm() {
     const HEADER: &str = "run,harness,model,scenario,turn,attempt,passed\n";
-    let room = Room::new();
-    let outside = Outside::new(&room);
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
     let row = "a,h,m,s,1,1,1\n";
     let kinds = ["csv", "jsonl", "parquet"];
     let backwards: String = std::iter::once(HEADER.to_owned())
@@ -632,7 +633,7 @@ fn hostile_tables_do_no_harm() {
         }),
     ];
     for (number, (what, harm)) in harms.into_iter().enumerate() {
-        let folder = room.path(&format!("tables-{number}"));
+        let folder = test_home.path(&format!("tables-{number}"));
         fs::create_dir(&folder).expect("a folder");
         // Beside it lies one that is as it should be.
         fs::write(folder.join("good.csv"), format!("{HEADER}good,h,m,s,1,1,1\n")).expect("a file");
@@ -641,13 +642,13 @@ fn hostile_tables_do_no_harm() {
         {
             // Whoever names a link chose where it leads.
             if source.symlink_metadata().is_ok_and(|meta| !meta.is_symlink()) {
-                let ran = run(&room, &["ingest", &source.display().to_string()]);
+                let ran = run(&test_home, &["ingest", &source.display().to_string()]);
                 is_harmless(what, &ran, &outside);
                 assert!(source != folder || ran.status.success(), "{what}: {}", ran.output);
             }
         }
     }
-    let ran = run(&room, &["runs"]);
+    let ran = run(&test_home, &["runs"]);
     is_harmless("the library of all tables", &ran, &outside);
 }
 
@@ -659,12 +660,12 @@ fn writes(name: &'static str, text: String) -> Box<dyn Fn(&Path)> {
 #[test]
 // docs/security.md: The hostile kit
 fn large_sources_take_time_that_grows_with_their_size() {
-    let room = Room::new();
-    let outside = Outside::new(&room);
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
     // Thousands of scenarios, and a run behind thousands of folders.
-    let folder = room.path("results");
+    let folder = test_home.path("results");
     let one = fs::read(fixture("staminabench/own/scenario_1/trajectory.json")).expect("a trajectory");
-    for number in 0..2000 {
+    for number in 0..3000 {
         let scenario = folder.join(format!("many/scenario_{number}"));
         fs::create_dir_all(&scenario).expect("a folder");
         fs::write(scenario.join("trajectory.json"), &one).expect("a file");
@@ -676,11 +677,11 @@ fn large_sources_take_time_that_grows_with_their_size() {
         fs::create_dir_all(folder.join(format!("junk-{number}"))).expect("a folder");
     }
     copy(&fixture("staminabench/own"), &folder.join("zzz"));
-    let ran = run(&room, &["ingest", "results"]);
+    let ran = run(&test_home, &["ingest", "results"]);
     is_harmless("thousands of folders", &ran, &outside);
-    assert!(ran.output.contains("2 runs, 2002 episodes"), "{}", ran.output);
+    assert!(ran.output.contains("2 runs, 3002 episodes"), "{}", ran.output);
     // Thousands of copies of one trial.
-    let (from, job) = (fixture("harbor/jobs/failures-k1"), room.path("copies"));
+    let (from, job) = (fixture("harbor/jobs/failures-k1"), test_home.path("copies"));
     let trial = from.join("theme_v5_w1_notes_min_reward__PAxApKs");
     for number in 0..3000 {
         let copy = job.join(format!("copy-{number}__PAxApKs"));
@@ -693,7 +694,7 @@ fn large_sources_take_time_that_grows_with_their_size() {
     for name in ["config.json", "result.json"] {
         fs::copy(from.join(name), job.join(name)).expect("a copy");
     }
-    let ran = run(&room, &["ingest", "copies"]);
+    let ran = run(&test_home, &["ingest", "copies"]);
     is_harmless("copies of one trial", &ran, &outside);
     assert!(ran.output.contains("1 run, 1 episode"), "{}", ran.output);
 }
@@ -701,11 +702,11 @@ fn large_sources_take_time_that_grows_with_their_size() {
 #[test]
 // docs/security.md: The hostile kit
 fn hostile_records_of_runs_do_no_harm() {
-    let room = Room::new();
-    let outside = Outside::new(&room);
-    room.run_until_budget(1, 1);
-    let good = room.path("good");
-    fs::rename(room.path("results"), &good).expect("renamed");
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
+    test_home.run_until_budget(1, 1);
+    let good = test_home.path("good");
+    fs::rename(test_home.path("results"), &good).expect("renamed");
     let names = [
         "run.json",
         "lock",
@@ -739,7 +740,7 @@ fn hostile_records_of_runs_do_no_harm() {
     ];
     for name in names {
         for (what, harm) in &harms {
-            let folder = room.path("results");
+            let folder = test_home.path("results");
             drop(fs::remove_dir_all(&folder));
             copy(&good, &folder);
             let path = folder.join(".stamina").join(name);
@@ -753,7 +754,7 @@ fn hostile_records_of_runs_do_no_harm() {
                 &["stop", "results"],
                 &["ingest", "results"],
             ] {
-                let ran = run(&room, args);
+                let ran = run(&test_home, args);
                 is_harmless(&format!("{what}, {}", args[0]), &ran, &outside);
                 // What the reader of results takes from a record is still there in one of many values.
                 if args[0] == "ingest" && name == "run.json" && !what.starts_with("many values in") {

@@ -106,8 +106,8 @@ fn a_generation_that_breaks_off_keeps_its_answers_and_is_gone_on_with() {
     });
     let url = format!("llm_sampler.base_url={}", breaks.base_url());
     let output = generate(folder.path(), &[&url, "llm_sampler.calls_at_once=1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("pack.answers.jsonl"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("pack.answers.jsonl"), "{message}");
     assert_eq!(std::fs::read_to_string(&kept).expect("it is there").lines().count(), 1 + 5);
     assert!(!folder.path().join("pack").exists());
     drop(breaks);
@@ -151,9 +151,9 @@ fn a_replay_that_comes_out_otherwise_is_said() {
     std::fs::write(&at, text.replace("seed\": 42", "seed\": 43")).expect("it is written");
     let output = stamina(folder.path(), &["generate", "--replay", "pack", "--out", "other"]);
     assert_eq!(output.status.code(), Some(1));
-    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((&said["same"], &said["expected"]), (&Value::Bool(false), &same["sha256"]));
-    assert_ne!(said["sha256"], said["expected"]);
+    let message: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&message["same"], &message["expected"]), (&Value::Bool(false), &same["sha256"]));
+    assert_ne!(message["sha256"], message["expected"]);
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn a_generation_that_waits_for_a_model_ends_at_once_and_leaves_the_answers_only(
         .spawn()
         .expect("stamina runs");
     while asked.recv_timeout(std::time::Duration::from_mins(1)).expect("it is asked") < 3 {}
-    let since = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
     assert!(ended.expect("kill runs").success());
     let output = child.wait_with_output().expect("it ends");
-    assert!(since.elapsed().as_secs() < 100, "a call may take two minutes");
+    assert!(started.elapsed().as_secs() < 100, "a call may take two minutes");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .expect("a folder")
@@ -206,7 +206,7 @@ fn what_is_wrong_with_an_endpoint_is_said_and_no_pack_is_left() {
     let denied = Endpoint::start(|_| Reply::Http(401, Vec::new(), format!("{{\"error\": \"no {KEY}\"}}")));
     let denied_url = format!("llm_sampler.base_url={}", denied.base_url());
     let nobody = format!("llm_sampler.base_url={NOBODY}/v1");
-    for (values, said) in [
+    for (values, message) in [
         (vec![denied_url.as_str(), "llm_sampler.key_variable=SCRIPTED_KEY"], "401"),
         (vec![nobody.as_str(), "llm_sampler.timeout_seconds=0"], "timeout_seconds"),
         (vec!["llm_sampler.base_url=nowhere"], "nowhere"),
@@ -215,7 +215,7 @@ fn what_is_wrong_with_an_endpoint_is_said_and_no_pack_is_left() {
         let output = generate(folder.path(), &values);
         let text =
             String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(!output.status.success() && text.contains(said), "{values:?}: {text}");
+        assert!(!output.status.success() && text.contains(message), "{values:?}: {text}");
         assert!(!text.contains(KEY), "{text}");
         assert!(!folder.path().join("pack/manifest.json").exists());
     }
@@ -254,7 +254,7 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
 /// Two windows that ask for the scenarios of the same run at once have them from one job, whose calls are paid for once.
 #[test]
 fn two_that_ask_for_a_sampling_at_once_get_one_job() {
-    let room = app::Room::new();
+    let home = app::TestHome::new();
     // Answers only once both have asked.
     let (go, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Mutex::new(Some(gate));
@@ -265,10 +265,10 @@ fn two_that_ask_for_a_sampling_at_once_get_one_job() {
         }
         Reply::Says(asked.good_change())
     });
-    let app = app::Served::of(&room, |command| {
+    let app = app::Served::with_command(&home, |command| {
         command.env("SCRIPTED_KEY", KEY);
     });
-    let settings = sampled(&app, &room, &endpoint);
+    let settings = sampled(&app, &home, &endpoint);
     let ask = |settings: &Value| app.ask("sample_scenarios", &json!({ "settings": settings }));
     let both: Vec<Value> = std::thread::scope(|threads| {
         let asked: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&settings))).collect();
@@ -288,8 +288,8 @@ fn two_that_ask_for_a_sampling_at_once_get_one_job() {
 }
 
 /// The form of a run whose scenarios a model at this endpoint fills in.
-fn sampled(app: &app::Served, room: &app::Room, endpoint: &Endpoint) -> Value {
-    let out = room.path("results").display().to_string();
+fn sampled(app: &app::Served, home: &app::TestHome, endpoint: &Endpoint) -> Value {
+    let out = home.path("results").display().to_string();
     let yaml = format!(
         "agent: MOCK\noutput_dir: {out}\nllm_sampler:\n  base_url: {}\n  key_variable: SCRIPTED_KEY\n\
          restful_server_gen_iterative:\n  use_llm_sampler: true\n  n_scenarios: 1\n  n_turns: 2\n  \
@@ -305,13 +305,13 @@ fn sampled(app: &app::Served, room: &app::Room, endpoint: &Endpoint) -> Value {
 /// The form's way: the model samples in the background, and the pack that it wrote is what the run is begun with.
 #[test]
 fn the_app_has_scenarios_sampled_before_a_run() {
-    let room = app::Room::new();
+    let home = app::TestHome::new();
     let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
-    let app = app::Served::of(&room, |command| {
+    let app = app::Served::with_command(&home, |command| {
         command.env("SCRIPTED_KEY", KEY);
     });
-    let out = room.path("results").display().to_string();
-    let mut settings = sampled(&app, &room, &endpoint);
+    let out = home.path("results").display().to_string();
+    let mut settings = sampled(&app, &home, &endpoint);
     let found = app.get("preflight_run", &json!({ "settings": settings, "call": false }));
     assert_eq!(found["can_start"], true, "{found}");
     let job = app.get("sample_scenarios", &json!({ "settings": settings }));

@@ -4,15 +4,15 @@ mod app;
 mod folders;
 mod kinds;
 
-use app::{Room, text};
+use app::{TestHome, text};
 use folders::fixtures;
 use serde_json::Value;
 
 const METRICS: [&str; 9] = model::LOCOBENCH_METRICS;
 
 /// A library with its runs, and with a run that has tests.
-fn library() -> Room {
-    let library = Room::new();
+fn library() -> TestHome {
+    let library = TestHome::new();
     let read = library.ingest(&fixtures().join("locobench/recorded"));
     assert_eq!(read["sources"][0]["format"], "locobench");
     assert_eq!((&read["sources"][0]["runs"], &read["sources"][0]["episodes"]), (&4.into(), &13.into()));
@@ -20,7 +20,7 @@ fn library() -> Room {
     library
 }
 
-fn run_of(library: &Room, model: &str) -> String {
+fn run_of(library: &TestHome, model: &str) -> String {
     let runs = library.json(&["runs"]);
     let found = runs.as_array().expect("runs").iter().find(|run| run["model"] == model).expect("the run");
     found["id"].as_str().expect("an id").to_owned()
@@ -33,13 +33,13 @@ fn figures_stand_in_three_columns_with_means() {
     let all = library.json(&["locobench", &run]);
     let sessions = all["sessions"].as_array().expect("sessions");
     assert_eq!(sessions.len(), 8);
-    let of = |play: &str, repeat: u32| -> &Value {
+    let session = |play: &str, repeat: u32| -> &Value {
         let is_it = |s: &&Value| {
             s["scenario"].as_str().is_some_and(|name| name.contains(play)) && s["repeat"] == repeat
         };
         sessions.iter().find(is_it).expect("the session")
     };
-    let done = of("_completed_", 1);
+    let done = session("_completed_", 1);
     assert_eq!(
         (&done["status"], &done["turns"], &done["tool_calls"]),
         (&"completed".into(), &3.into(), &4.into())
@@ -56,11 +56,11 @@ fn figures_stand_in_three_columns_with_means() {
     assert_eq!(done["corrected"]["read_before_write"], 0.5);
     assert_eq!(done["differs"].as_array().map(Vec::len), Some(0));
     // Its comprehension is not the mean of its own five any more.
-    let differs = &of("_completed_", 2)["differs"];
+    let differs = &session("_completed_", 2)["differs"];
     assert_eq!(*differs, serde_json::json!(["execution_success_rate", "comprehension", "overall"]));
-    assert_eq!((&done["counts"], &of("_completed_", 2)["counts"]), (&false.into(), &true.into()));
-    assert_eq!(of("_refused_", 1)["compat"], Value::Null, "its line is cut off");
-    assert_eq!(of("_slow_", 1)["imported"]["execution_success_rate"], Value::Null, "NaN");
+    assert_eq!((&done["counts"], &session("_completed_", 2)["counts"]), (&false.into(), &true.into()));
+    assert_eq!(session("_refused_", 1)["compat"], Value::Null, "its line is cut off");
+    assert_eq!(session("_slow_", 1)["imported"]["execution_success_rate"], Value::Null, "NaN");
     let means = &all["means"]["all"];
     assert_eq!((&means["scenarios"], &means["sessions"]), (&7.into(), &8.into()));
     assert_eq!(means["compat"]["comprehension"]["n"], 5, "two lines are cut off");
@@ -74,9 +74,9 @@ fn figures_stand_in_three_columns_with_means() {
     assert_eq!(all["means"]["language"]["rust"]["scenarios"], 1);
     assert_eq!(all["published"].as_array().map(Vec::len), Some(12), "six models, both figures");
 
-    let said = library.text(&["locobench", &run]);
-    assert!(said.contains("A session that does nothing scores .780 / .650"), "{said}");
-    assert!(said.contains("≠ execution_success_rate") && said.contains("(retried)"), "{said}");
+    let message = library.text(&["locobench", &run]);
+    assert!(message.contains("A session that does nothing scores .780 / .650"), "{message}");
+    assert!(message.contains("≠ execution_success_rate") && message.contains("(retried)"), "{message}");
     let never = library.text(&["locobench", &run_of(&library, "gpt-4.1")]);
     assert!(never.contains("2 of 2 sessions never started"), "{never}");
     assert!(never.contains("A session that does nothing scores .780 / .650"), "{never}");
@@ -108,10 +108,11 @@ fn such_runs_enter_no_statistic_of_stamina() {
     // What a command wrongly gave, or said instead of why there is nothing.
     let wrong = |args: &[&str]| -> Option<String> {
         let output = library.stamina(args);
-        let said = text(&output.stderr);
-        let is_refused =
-            !output.status.success() && said.contains("has no tests") && said.contains("stamina locobench");
-        (!is_refused).then(|| format!("{args:?}: {said}{}", text(&output.stdout)))
+        let message = text(&output.stderr);
+        let is_refused = !output.status.success()
+            && message.contains("has no tests")
+            && message.contains("stamina locobench");
+        (!is_refused).then(|| format!("{args:?}: {message}{}", text(&output.stdout)))
     };
     let mut asked: Vec<Vec<&str>> = vec![
         vec!["survival", &run],

@@ -6,7 +6,7 @@ mod kinds;
 use std::fs;
 use std::path::Path;
 
-use app::{Room, text};
+use app::{TestHome, text};
 use serde_json::{Value, json};
 
 /// What a trial came to.
@@ -76,15 +76,15 @@ fn near(value: &Value, expected: f64) {
 
 #[test]
 fn a_job_of_one_turn_has_a_pass_rate() {
-    let room = Room::new();
+    let home = TestHome::new();
     let tasks: &[(&str, &[Came])] = &[
         ("a", &[Passed, Passed, Failed]),
         ("b", &[Failed, Failed, Failed, Stopped]),
         ("c", &[Passed, Passed, Passed]),
     ];
-    write_job(&room.path("job"), "model-a", tasks);
-    room.json(&["ingest", room.path("job").to_str().expect("UTF-8")]);
-    let run = &room.json(&["runs"])[0];
+    write_job(&home.path("job"), "model-a", tasks);
+    home.json(&["ingest", home.path("job").to_str().expect("UTF-8")]);
+    let run = &home.json(&["runs"])[0];
     let rate = &run["pass_rate"];
     near(&rate["value"], 5.0 / 9.0);
     // Of statsmodels, as in crates/analysis/tests/golden/make_pass_rate.py.
@@ -112,9 +112,9 @@ fn a_job_of_one_turn_has_a_pass_rate() {
     near(&run["stamina"]["mean"], 5.0 / 9.0);
     assert_eq!(run["stamina"]["tau"], 1);
 
-    let listed = text(&room.stamina(&["runs"]).stdout);
+    let listed = text(&home.stamina(&["runs"]).stdout);
     assert!(listed.contains("pass rate") && listed.contains("55.6 %") && !listed.contains("tau"), "{listed}");
-    let shown = text(&room.stamina(&["show", run["id"].as_str().expect("an id")]).stdout);
+    let shown = text(&home.stamina(&["show", run["id"].as_str().expect("an id")]).stdout);
     assert!(shown.starts_with("Pass rate 55.6 % (95 % CI "), "{shown}");
     assert!(shown.contains("clustered by task; 1 trial not scored.") && shown.contains("pass^k"), "{shown}");
     assert!(!shown.contains("stamina"), "{shown}");
@@ -128,12 +128,12 @@ const CI_AT_3: (f64, f64) = (0.043_829_922_985_203_11, 0.988_670_077_014_796_9);
 
 #[test]
 fn a_run_of_more_turns_has_no_pass_rate() {
-    let room = Room::new();
+    let home = TestHome::new();
     let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/jobs");
     for job in ["failures-k1", "oracle-k2", "nop-k1"] {
-        room.json(&["ingest", jobs.join(job).to_str().expect("UTF-8")]);
+        home.json(&["ingest", jobs.join(job).to_str().expect("UTF-8")]);
     }
-    let runs = room.json(&["runs"]);
+    let runs = home.json(&["runs"]);
     let runs = runs.as_array().expect("runs");
     assert_eq!(runs.len(), 3);
     for run in runs {
@@ -145,31 +145,31 @@ fn a_run_of_more_turns_has_no_pass_rate() {
 }
 
 /// Two models over four tasks. Each solves one that the other is known to fail; of the last, one was stopped.
-fn two_models() -> (Room, Vec<String>) {
-    let room = Room::new();
+fn two_models() -> (TestHome, Vec<String>) {
+    let home = TestHome::new();
     write_job(
-        &room.path("jobs/a"),
+        &home.path("jobs/a"),
         "model-a",
         &[("a", &[Passed]), ("b", &[Failed]), ("c", &[Passed]), ("d", &[Stopped])],
     );
     write_job(
-        &room.path("jobs/b"),
+        &home.path("jobs/b"),
         "model-b",
         &[("a", &[Passed]), ("b", &[Passed]), ("c", &[Failed]), ("d", &[Passed])],
     );
-    room.json(&["ingest", room.path("jobs").to_str().expect("UTF-8")]);
-    let runs = room.json(&["runs", "--sort", "model", "--ascending"]);
+    home.json(&["ingest", home.path("jobs").to_str().expect("UTF-8")]);
+    let runs = home.json(&["runs", "--sort", "model", "--ascending"]);
     let ids = runs.as_array().expect("runs").iter().map(|run| run["id"].as_str().expect("an id").to_owned());
     let ids: Vec<String> = ids.collect();
     assert_eq!(ids.len(), 2, "{runs}");
-    (room, ids)
+    (home, ids)
 }
 
 #[test]
 fn compare_and_matrix_have_pass_rates_and_who_alone_solves_a_task() {
-    let (room, ids) = two_models();
+    let (home, ids) = two_models();
     let (a, b) = (ids[0].as_str(), ids[1].as_str());
-    let compared = room.json(&["compare", a, b]);
+    let compared = home.json(&["compare", a, b]);
     assert_eq!(compared["of_one_turn"], true);
     near(&compared["runs"][0]["pass_rate"]["value"], 2.0 / 3.0);
     near(&compared["runs"][1]["pass_rate"]["value"], 0.75);
@@ -178,19 +178,19 @@ fn compare_and_matrix_have_pass_rates_and_who_alone_solves_a_task() {
     // statsmodels: confint_proportions_2indep(3, 4, 2, 3, method="newcomb", compare="diff").
     near(&difference["ci_low"], DIFFERENCE.0);
     near(&difference["ci_high"], DIFFERENCE.1);
-    let shown = text(&room.stamina(&["compare", a, b]).stdout);
+    let shown = text(&home.stamina(&["compare", a, b]).stdout);
     assert!(
         shown.contains("pass rate") && shown.contains("66.7 %") && !shown.contains("survived"),
         "{shown}"
     );
 
-    let matrix = room.json(&["matrix"]);
+    let matrix = home.json(&["matrix"]);
     assert_eq!(matrix["of_one_turn"], true);
     near(&matrix["cells"][1]["pass_rate"]["value"], 0.75);
-    let shown = text(&room.stamina(&["matrix"]).stdout);
+    let shown = text(&home.stamina(&["matrix"]).stdout);
     assert!(shown.contains("pass rate") && shown.contains("75.0 % (") && !shown.contains("τ"), "{shown}");
 
-    let grid = room.json(&["table", "task-grid", a, b]);
+    let grid = home.json(&["table", "task-grid", a, b]);
     let rows: Vec<Vec<Value>> = grid["rows"]
         .as_array()
         .expect("rows")
@@ -206,7 +206,7 @@ fn compare_and_matrix_have_pass_rates_and_who_alone_solves_a_task() {
             [json!("d"), json!("not scored"), json!("passed"), Value::Null],
         ]
     );
-    let per_task = &room.json(&["table", "per-task", a, b])["rows"];
+    let per_task = &home.json(&["table", "per-task", a, b])["rows"];
     assert_eq!([&per_task[0]["solved"], &per_task[0]["only"]], [&json!(2), &json!(1)]);
     assert_eq!([&per_task[1]["solved"], &per_task[1]["only"]], [&json!(3), &json!(1)]);
     near(&per_task[0]["seconds"], 90.0);
@@ -219,28 +219,28 @@ const DIFFERENCE: (f64, f64) = (-0.441_852_818_617_333_4, 0.585_799_306_765_294_
 
 #[test]
 fn tables_of_tasks_are_made_in_every_format() {
-    let (room, ids) = two_models();
+    let (home, ids) = two_models();
     for kind in kinds::OF_ONE_TURN {
         for format in ["csv", "parquet", "tex", "toml", "md", "html", "svg"] {
-            let out = room.path(&format!("{kind}.{format}"));
+            let out = home.path(&format!("{kind}.{format}"));
             let out = out.to_str().expect("UTF-8");
-            let made = room.stamina(&["table", kind, &ids[0], &ids[1], "--out", out]);
+            let made = home.stamina(&["table", kind, &ids[0], &ids[1], "--out", out]);
             assert!(made.status.success(), "{kind} as {format}: {}", text(&made.stderr));
         }
     }
     // Runs of more turns have episodes and turns, and no tasks that are solved.
     let jobs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor/jobs/oracle-k2");
-    room.json(&["ingest", jobs.to_str().expect("UTF-8")]);
-    let refused = room.stamina(&["table", "tasks", "oracle-k2"]);
+    home.json(&["ingest", jobs.to_str().expect("UTF-8")]);
+    let refused = home.stamina(&["table", "tasks", "oracle-k2"]);
     assert!(text(&refused.stderr).contains("plays more than one turn"), "{}", text(&refused.stderr));
     assert_eq!(refused.status.code(), Some(1));
 }
 
 #[test]
 fn a_report_of_one_turn_has_no_curve() {
-    let (room, ids) = two_models();
-    let to = room.path("report");
-    let made = room.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
+    let (home, ids) = two_models();
+    let to = home.path("report");
+    let made = home.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let report = fs::read_to_string(to.join("report.md")).expect("the report");
     for there in
@@ -253,23 +253,23 @@ fn a_report_of_one_turn_has_no_curve() {
     }
     assert!(!to.join("figures/survival.svg").exists());
     // Whoever asks for the curve gets it.
-    let curve = text(&room.stamina(&["figure", "survival", &ids[0]]).stdout);
+    let curve = text(&home.stamina(&["figure", "survival", &ids[0]]).stdout);
     assert!(curve.contains("<svg"), "{curve}");
 }
 
 /// A trial that failed its first of an unknown number of steps says nothing of how many there are.
 #[test]
 fn steps_of_an_unknown_number_are_no_single_turn() {
-    let room = Room::new();
-    write_job(&room.path("job"), "model-a", &[("a", &[Failed])]);
-    let result = room.path("job/a__model-a0/result.json");
+    let home = TestHome::new();
+    write_job(&home.path("job"), "model-a", &[("a", &[Failed])]);
+    let result = home.path("job/a__model-a0/result.json");
     let mut read: Value = serde_json::from_slice(&fs::read(&result).expect("the result")).expect("JSON");
     let step = json!({ "step_name": "one", "verifier_result": { "rewards": { "reward": 0.0 } }, "exception_info": null,
       "agent_execution": read["agent_execution"], "verifier": read["verifier"] });
     read["step_results"] = json!([step]);
     fs::write(&result, serde_json::to_vec(&read).expect("JSON")).expect("the result");
-    room.json(&["ingest", room.path("job").to_str().expect("UTF-8")]);
-    let run = &room.json(&["runs"])[0];
+    home.json(&["ingest", home.path("job").to_str().expect("UTF-8")]);
+    let run = &home.json(&["runs"])[0];
     assert_eq!(run["end_reasons"], json!({ "tests_failed": 1 }));
     assert!(run["planned_turns"].is_null() && run["pass_rate"].is_null(), "{run}");
 }
@@ -277,11 +277,11 @@ fn steps_of_an_unknown_number_are_no_single_turn() {
 /// Of a job that is still running, trials that did not begin are not scored, and it stays a job of one turn.
 #[test]
 fn trials_that_did_not_begin_are_not_scored() {
-    let room = Room::new();
-    write_job(&room.path("job"), "model-a", &[("a", &[Passed]), ("b", &[Failed]), ("c", &[Passed])]);
-    fs::remove_file(room.path("job/c__model-a0/result.json")).expect("the result");
-    room.json(&["ingest", room.path("job").to_str().expect("UTF-8")]);
-    let rate = &room.json(&["runs"])[0]["pass_rate"];
+    let home = TestHome::new();
+    write_job(&home.path("job"), "model-a", &[("a", &[Passed]), ("b", &[Failed]), ("c", &[Passed])]);
+    fs::remove_file(home.path("job/c__model-a0/result.json")).expect("the result");
+    home.json(&["ingest", home.path("job").to_str().expect("UTF-8")]);
+    let rate = &home.json(&["runs"])[0]["pass_rate"];
     near(&rate["value"], 0.5);
     assert_eq!([&rate["tasks"], &rate["trials"], &rate["unscored"]], [&json!(2), &json!(2), &json!(1)]);
 }
@@ -289,22 +289,22 @@ fn trials_that_did_not_begin_are_not_scored() {
 /// A run of which nobody was at risk, and that does not say how many turns it plays, leaves the pass rate of the others.
 #[test]
 fn a_run_that_never_began_follows_the_others() {
-    let room = Room::new();
-    write_job(&room.path("job-a"), "model-a", &[("a", &[Passed]), ("b", &[Failed])]);
-    write_job(&room.path("job-b"), "model-b", &[("z", &[Passed])]);
-    fs::remove_file(room.path("job-b/z__model-b0/result.json")).expect("the result");
+    let home = TestHome::new();
+    write_job(&home.path("job-a"), "model-a", &[("a", &[Passed]), ("b", &[Failed])]);
+    write_job(&home.path("job-b"), "model-b", &[("z", &[Passed])]);
+    fs::remove_file(home.path("job-b/z__model-b0/result.json")).expect("the result");
     for job in ["job-a", "job-b"] {
-        room.json(&["ingest", room.path(job).to_str().expect("UTF-8")]);
+        home.json(&["ingest", home.path(job).to_str().expect("UTF-8")]);
     }
-    let runs = room.json(&["runs"]);
+    let runs = home.json(&["runs"]);
     let runs = runs.as_array().expect("runs");
     let unknown = runs.iter().find(|run| run["coverage"]["scored"] == 0).expect("the run that did not begin");
     assert!(unknown["planned_turns"].is_null() && unknown["pass_rate"].is_null(), "{unknown}");
-    let text = room.text(&["runs"]);
+    let text = home.text(&["runs"]);
     assert!(text.contains("pass rate") && !text.contains("stamina"), "{text}");
     let ids: Vec<&str> = runs.iter().map(|run| run["id"].as_str().expect("an id")).collect();
-    assert_eq!(room.json(&["compare", ids[0], ids[1]])["of_one_turn"], true);
-    let matrix = room.json(&["matrix"]);
+    assert_eq!(home.json(&["compare", ids[0], ids[1]])["of_one_turn"], true);
+    let matrix = home.json(&["matrix"]);
     assert_eq!(matrix["of_one_turn"], true, "{matrix}");
     let rates: Vec<&Value> =
         matrix["cells"].as_array().expect("cells").iter().map(|cell| &cell["pass_rate"]["value"]).collect();
@@ -314,22 +314,22 @@ fn a_run_that_never_began_follows_the_others() {
 /// A cost that is known for some trials is no whole one, in the text of a comparison either; nor is what a task takes.
 #[test]
 fn a_cost_that_is_known_in_part_says_so_in_text() {
-    let room = Room::new();
+    let home = TestHome::new();
     for (job, model) in [("job-a", "model-a"), ("job-b", "model-b")] {
-        write_job(&room.path(job), model, &[("a", &[Passed, Failed]), ("b", &[Failed, Failed])]);
+        write_job(&home.path(job), model, &[("a", &[Passed, Failed]), ("b", &[Failed, Failed])]);
     }
-    let result = room.path("job-a/a__model-a0/result.json");
+    let result = home.path("job-a/a__model-a0/result.json");
     let mut read: Value = serde_json::from_slice(&fs::read(&result).expect("the result")).expect("JSON");
     read["agent_result"]["cost_usd"] = Value::Null;
     fs::write(&result, read.to_string()).expect("the result");
     for job in ["job-a", "job-b"] {
-        room.json(&["ingest", room.path(job).to_str().expect("UTF-8")]);
+        home.json(&["ingest", home.path(job).to_str().expect("UTF-8")]);
     }
-    let ids = room.run_ids();
-    let compared = room.text(&["compare", &ids[0], &ids[1]]);
+    let ids = home.run_ids();
+    let compared = home.text(&["compare", &ids[0], &ids[1]]);
     assert!(compared.contains("≥ 0.75 (known for 3 of 4)"), "{compared}");
-    let library = room.text(&["table", "library"]);
+    let library = home.text(&["table", "library"]);
     assert!(library.contains("0.75, known for 3 of 4 episodes"), "{library}");
-    let per_task = room.text(&["table", "per-task", &ids[0], &ids[1]]);
+    let per_task = home.text(&["table", "per-task", &ids[0], &ids[1]]);
     assert!(per_task.contains("over fewer trials of a task than there are"), "{per_task}");
 }

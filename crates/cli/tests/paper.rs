@@ -35,7 +35,7 @@ fn stamina(folder: &Path, args: &[&str]) -> Output {
     output
 }
 
-fn said(program: &str, folder: &Path, args: &[&str]) -> String {
+fn output_of(program: &str, folder: &Path, args: &[&str]) -> String {
     let output =
         Command::new(program).args(args).current_dir(folder).output().expect("a program that is here");
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -49,13 +49,13 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = kinds::figures()
         .into_iter()
         .map(|kind| {
-            let of = match kind.as_str() {
+            let subject = match kind.as_str() {
                 "paired" => &runs[1..3],
                 // A matrix is of one benchmark.
                 "matrix" => &runs[..1],
                 _ => runs,
             };
-            let asked = args(&kind, of, &[]);
+            let asked = args(&kind, subject, &[]);
             (kind, asked)
         })
         .collect();
@@ -73,8 +73,8 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
     for measure in measures {
         all.push((format!("bars-{measure}"), args("bars", runs, &["--measure", measure])));
     }
-    for (kind, of) in [("bars", runs), ("matrix", &runs[..1]), ("retries", runs)] {
-        all.push((format!("{kind}-published"), args(kind, of, &["--published"])));
+    for (kind, subject) in [("bars", runs), ("matrix", &runs[..1]), ("retries", runs)] {
+        all.push((format!("{kind}-published"), args(kind, subject, &["--published"])));
     }
     for by in ["harness", "turn", "attempt"] {
         all.push((format!("failures-by-{by}"), args("failures", runs, &["--by", by])));
@@ -96,7 +96,11 @@ fn compile(folder: &Path, name: &str, body: &str) -> String {
     let mut log = String::new();
     // Widths of long tables are known at the third time.
     for _ in 0..3 {
-        said("pdflatex", folder, &["-interaction=nonstopmode", "-halt-on-error", &format!("{name}.tex")]);
+        output_of(
+            "pdflatex",
+            folder,
+            &["-interaction=nonstopmode", "-halt-on-error", &format!("{name}.tex")],
+        );
         log = String::from_utf8_lossy(&std::fs::read(file("log")).expect("a log")).into_owned();
         assert!(log.contains(&format!("Output written on {name}.pdf")), "{log}");
         if !log.contains("Rerun") && !log.contains("rerun") {
@@ -111,9 +115,9 @@ fn compile(folder: &Path, name: &str, body: &str) -> String {
     let bad: Vec<&str> = log.lines().filter(|l| marks.iter().any(|mark| l.contains(mark))).collect();
     assert!(bad.is_empty(), "{name}: {}", bad.join("\n"));
     let pdf = format!("{name}.pdf");
-    let fonts = said("pdffonts", folder, &[&pdf]);
+    let fonts = output_of("pdffonts", folder, &[&pdf]);
     assert!(fonts.contains("IBMPlexSans") && !fonts.contains("Type 3"), "{name}: {fonts}");
-    said("pdftotext", folder, &["-layout", &pdf, "-"])
+    output_of("pdftotext", folder, &["-layout", &pdf, "-"])
 }
 
 #[test]
@@ -160,7 +164,7 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
     }
     let (tables, mut many, mut of_tables) = (kinds::tables(), 0, String::new());
     for kind in &tables {
-        let of: &[&str] = match kind.as_str() {
+        let subject: &[&str] = match kind.as_str() {
             "matrix" | "spread" | "published" => &runs[..1],
             "library" | "played" => &[],
             "progress" => &["results"],
@@ -173,11 +177,12 @@ fn a_paper_of_every_figure_and_table_compiles_without_a_warning() {
             _ => &runs,
         };
         let out = format!("table-{kind}.tex");
-        stamina(folder, &[&["table", kind.as_str()][..], of, &["--out", &out]].concat());
+        stamina(folder, &[&["table", kind.as_str()][..], subject, &["--out", &out]].concat());
         of_tables.push_str(&format!("\\input{{{out}}}\\clearpage\n"));
         // Drawn, where a page can hold it.
         let drawn = format!("table-{kind}.pdf");
-        let args = [&["table", kind.as_str()][..], of, &["--out", &drawn, "--preset", "icml:full"]].concat();
+        let args =
+            [&["table", kind.as_str()][..], subject, &["--out", &drawn, "--preset", "icml:full"]].concat();
         if attempt(folder, &args).status.success() {
             of_tables.push_str(&format!("\\includegraphics{{{drawn}}}\\clearpage\n"));
             many += 1;

@@ -6,12 +6,12 @@ mod folders;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use app::Room;
+use app::TestHome;
 use folders::{copy, fixtures};
 use serde_json::{Value, json};
 
-fn library_of(sources: &[&Path]) -> Room {
-    let library = Room::new();
+fn library_of(sources: &[&Path]) -> TestHome {
+    let library = TestHome::new();
     for source in sources {
         library.ingest(source);
     }
@@ -31,12 +31,12 @@ fn a_harbor_job_gives_censored_unreadable_and_missing_trials() {
     let job = folder.path().join("failures-k1");
     copy(&fixtures().join("harbor/jobs/failures-k1"), &job);
     // One that was planned is not there any more.
-    let gone = fs::read_dir(&job)
+    let removed = fs::read_dir(&job)
         .expect("the job")
         .flatten()
         .find(|entry| entry.file_name().to_string_lossy().starts_with("theme_v1_"))
         .expect("the trial");
-    fs::remove_dir_all(gone.path()).expect("removed");
+    fs::remove_dir_all(removed.path()).expect("removed");
     let library = library_of(&[&job]);
     let run = library.run_ids().remove(0);
     let list = library.json(&["rerun-list", &run]);

@@ -109,8 +109,8 @@ fn a_generation_that_is_ended_takes_away_what_it_has_begun() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("stamina runs");
-        let since = std::time::Instant::now();
-        while !begun() && since.elapsed().as_secs() < 60 {
+        let started = std::time::Instant::now();
+        while !begun() && started.elapsed().as_secs() < 60 {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         assert!(begun(), "it has begun to write");
@@ -185,7 +185,7 @@ fn a_manifest_is_enough_to_check_a_generation() {
     assert_eq!(output.status.code(), Some(1));
     let different: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(different["same"], false);
-    assert!(different["differences"][0].as_str().is_some_and(|said| said.contains("3 of 3 turns")));
+    assert!(different["differences"][0].as_str().is_some_and(|printed| printed.contains("3 of 3 turns")));
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn what_cannot_be_generated_is_said_with_what_to_do() {
         let output = stamina(&args);
         assert_eq!(output.status.code(), Some(code), "{args:?}");
         assert!(output.stdout.is_empty(), "{args:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(part), "{args:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains(part), "{args:?}: {printed}");
     }
     assert!(!Path::new(out).exists());
 }
@@ -244,8 +244,8 @@ fn a_schema_in_a_file_of_its_own_is_served() {
     ] {
         let output = stamina(&args);
         assert!(!output.status.success() && output.stdout.is_empty(), "{args:?}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(part), "{args:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(printed.contains(part), "{args:?}: {printed}");
     }
 }
 
@@ -356,9 +356,9 @@ fn what_a_pack_has_not_and_what_is_no_pack_is_a_wrong_command_line() {
     ] {
         for args in [args.clone(), [args, vec!["--json"]].concat()] {
             let output = stamina(&args);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-            assert!(output.stdout.is_empty() && said.contains(part), "{args:?}: {said}");
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {printed}");
+            assert!(output.stdout.is_empty() && printed.contains(part), "{args:?}: {printed}");
         }
     }
 }
@@ -379,9 +379,9 @@ fn a_damaged_pack_has_a_report() {
     assert_eq!(mismatches[0]["at"], "scenario_0/test_suites/turn_3.json");
     let text = stamina(&["validate", path, "--mutants", "0"]);
     assert_eq!(text.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&text.stdout);
+    let printed = String::from_utf8_lossy(&text.stdout);
     assert!(
-        said.contains("scenario_0/test_suites/turn_3.json: There is no such file. Turn 3 could not be"),
-        "{said}"
+        printed.contains("scenario_0/test_suites/turn_3.json: There is no such file. Turn 3 could not be"),
+        "{printed}"
     );
 }

@@ -10,8 +10,8 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").to_path_buf()
 }
 
-fn json(room: &app::Room, args: &[&str]) -> Vec<Value> {
-    let output = room.stamina(&[args, &["--json"]].concat());
+fn json(home: &app::TestHome, args: &[&str]) -> Vec<Value> {
+    let output = home.stamina(&[args, &["--json"]].concat());
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     let Value::Array(hits) = serde_json::from_slice(&output.stdout).expect("JSON on standard output") else {
         panic!("a list of places")
@@ -19,17 +19,17 @@ fn json(room: &app::Room, args: &[&str]) -> Vec<Value> {
     hits
 }
 
-fn ingest(room: &app::Room, path: &str) {
+fn ingest(home: &app::TestHome, path: &str) {
     let path = repository().join(path);
-    let output = room.stamina(&["ingest", path.to_str().expect("UTF-8")]);
+    let output = home.stamina(&["ingest", path.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
 fn words_of_a_log_are_found_in_the_line_that_holds_them() {
-    let room = app::Room::new();
-    ingest(&room, "tests/fixtures/staminabench/own");
-    let hits = json(&room, &["search", "failed", "passed"]);
+    let home = app::TestHome::new();
+    ingest(&home, "tests/fixtures/staminabench/own");
+    let hits = json(&home, &["search", "failed", "passed"]);
     let logs: Vec<&Value> = hits.iter().filter(|hit| hit["kind"] == "log").collect();
     assert!(!logs.is_empty(), "{hits:#?}");
     for hit in logs {
@@ -47,9 +47,9 @@ fn words_of_a_log_are_found_in_the_line_that_holds_them() {
 
 #[test]
 fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
-    let room = app::Room::new();
-    ingest(&room, "tests/fixtures/harbor/jobs/terminus2-mock-priced");
-    let hits = json(&room, &["search", "workspace", "--limit", "30"]);
+    let home = app::TestHome::new();
+    ingest(&home, "tests/fixtures/harbor/jobs/terminus2-mock-priced");
+    let hits = json(&home, &["search", "workspace", "--limit", "30"]);
     let hit = hits.iter().find(|hit| hit["kind"] == "transcript").expect("a step of a transcript");
     let place = format!("transcript, step {}", hit["step"]);
     assert_eq!(hit["where"], place);
@@ -57,20 +57,20 @@ fn words_of_a_transcript_are_found_in_the_step_that_holds_them() {
     let request = serde_json::json!({
         "run": hit["run"], "episode": hit["episode"], "turn": hit["turn"], "attempt": hit["attempt"],
     });
-    let output = room.stamina(&["rpc", "get_transcript", &request.to_string()]);
+    let output = home.stamina(&["rpc", "get_transcript", &request.to_string()]);
     let transcript: Value = serde_json::from_slice(&output.stdout).expect("a transcript");
     let step = &transcript["steps"][hit["step"].as_u64().expect("a step") as usize - 1];
     assert!(step.to_string().contains("workspace"), "{step}");
     // A second search finds the same and reads nothing into the index.
-    assert_eq!(json(&room, &["search", "workspace", "--limit", "30"]), hits);
+    assert_eq!(json(&home, &["search", "workspace", "--limit", "30"]), hits);
 }
 
 #[test]
 fn what_is_not_there_is_not_found_and_no_word_is_refused() {
-    let room = app::Room::new();
-    ingest(&room, "tests/fixtures/harbor/jobs/nop-k1");
-    assert!(json(&room, &["search", "zwiebelkuchen"]).is_empty());
-    let output = room.stamina(&["search", "…"]);
+    let home = app::TestHome::new();
+    ingest(&home, "tests/fixtures/harbor/jobs/nop-k1");
+    assert!(json(&home, &["search", "zwiebelkuchen"]).is_empty());
+    let output = home.stamina(&["search", "…"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no letter or digit"));
 }

@@ -2,13 +2,13 @@
 
 mod app;
 
-use app::{Room, Served};
+use app::{Served, TestHome};
 use serde_json::{Value, json};
 
 #[test]
 fn a_browser_is_offered_the_sample_of_the_desktop_app_and_opens_it() {
-    let room = Room::new();
-    let app = Served::new(&room);
+    let home = TestHome::new();
+    let app = Served::new(&home);
     let state = app.get("app_state", &json!({}));
     let sample = state["sample"].as_str().expect("the place of the sample").to_owned();
     assert!(sample.ends_with("data/sample-simulated.zip"), "{sample}");

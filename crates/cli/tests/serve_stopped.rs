@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
-use app::{Room, Served};
+use app::{Served, TestHome};
 use serde_json::{Value, json};
 
 mod app;
@@ -26,51 +26,51 @@ fn begin(app: &Served, folder: &std::path::Path) -> Value {
         settings[field] = value;
     }
     app.get("start_run", &json!({ "settings": settings, "shakedown": false }));
-    let of = json!({ "folder": folder });
-    app.until("get_live_run", &of, |run| run["episodes"][0]["phase"] == "agent")
+    let run_ref = json!({ "folder": folder });
+    app.until("get_live_run", &run_ref, |run| run["episodes"][0]["phase"] == "agent")
 }
 
 #[test]
 fn a_signal_stops_the_runs_before_it_ends() {
-    let room = Room::new();
-    let mut app = Served::of(&room, |command| {
+    let home = TestHome::new();
+    let mut app = Served::with_command(&home, |command| {
         command.stderr(Stdio::piped());
     });
-    let folder = room.path("results");
+    let folder = home.path("results");
     begin(&app, &folder);
     app.signal("INT");
     assert_eq!(app.wait().code(), Some(0));
-    let mut said = String::new();
-    app.stderr().read_to_string(&mut said).expect("text");
-    assert!(said.contains("stopping 1 run with 1 attempt in flight"), "{said}");
-    let status = room.json(&["status", "results"]);
+    let mut errors = String::new();
+    app.stderr().read_to_string(&mut errors).expect("text");
+    assert!(errors.contains("stopping 1 run with 1 attempt in flight"), "{errors}");
+    let status = home.json(&["status", "results"]);
     assert_eq!(status["state"], json!({ "state": "ended", "finish": { "how": "stopped" } }), "{status}");
 
     // Without a run there is nothing to wait for.
-    let mut app = Served::new(&room);
+    let mut app = Served::new(&home);
     app.signal("TERM");
     assert_eq!(app.wait().code(), Some(0));
 }
 
-/// A stop takes its time where a run cannot be told of it; whoever asks twice does not want to wait.
+/// A stop takes long if the control request cannot be written. A second signal does not wait for it.
 #[test]
 fn a_second_signal_ends_it_at_once() {
-    let room = Room::new();
-    let mut app = Served::of(&room, |command| {
+    let home = TestHome::new();
+    let mut app = Served::with_command(&home, |command| {
         command.stderr(Stdio::piped());
     });
-    let folder = room.path("results");
+    let folder = home.path("results");
     begin(&app, &folder);
-    // No wish can be written there, so the run goes on and is waited for.
+    // No control request can be written there, so the run continues and the program waits for it.
     let control = folder.join(".stamina/control.json");
     drop(std::fs::remove_file(&control));
     std::fs::create_dir_all(control.join("in the way")).expect("a folder");
     app.signal("INT");
-    let said = BufReader::new(app.stderr()).lines().map(|line| line.expect("a line"));
-    let mut said = said.skip_while(|line| !line.contains("once more ends it at once"));
-    assert!(said.next().is_some_and(|line| line.contains("stopping 1 run with 1 attempt in flight")));
+    let errors = BufReader::new(app.stderr()).lines().map(|line| line.expect("a line"));
+    let mut errors = errors.skip_while(|line| !line.contains("a second signal exits at once"));
+    assert!(errors.next().is_some_and(|line| line.contains("stopping 1 run with 1 attempt in flight")));
     app.signal("INT");
     assert_eq!(app.wait().code(), Some(130));
-    let status = room.json(&["status", "results"]);
+    let status = home.json(&["status", "results"]);
     assert_eq!(status["state"]["state"], "lost", "as by a kill, which it survives: {status}");
 }

@@ -6,7 +6,7 @@ mod folders;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use app::{Room, text};
+use app::{TestHome, text};
 use folders::fixtures;
 use serde_json::{Value, json};
 
@@ -14,8 +14,8 @@ fn sample() -> String {
     fixtures().join("../../data/sample-table.csv").canonicalize().expect("the sample").display().to_string()
 }
 
-fn answer(room: &Room, arguments: &[&str]) -> Value {
-    let output = room.stamina(&[arguments, &["--json"]].concat());
+fn answer(home: &TestHome, arguments: &[&str]) -> Value {
+    let output = home.stamina(&[arguments, &["--json"]].concat());
     assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON on standard output")
 }
@@ -23,8 +23,8 @@ fn answer(room: &Room, arguments: &[&str]) -> Value {
 /// `tests/fixtures/table/lifelines.json` is what `docs/python.md` computes with lifelines.
 #[test]
 fn mean_stamina_is_that_of_lifelines() {
-    let room = Room::new();
-    let read = answer(&room, &["ingest", &sample()]);
+    let home = TestHome::new();
+    let read = answer(&home, &["ingest", &sample()]);
     assert_eq!(read["sources"][0]["format"], "table");
     assert_eq!(read["sources"][0]["warnings"], json!([]));
     assert_eq!((&read["sources"][0]["runs"], &read["sources"][0]["episodes"]), (&json!(4), &json!(32)));
@@ -32,7 +32,7 @@ fn mean_stamina_is_that_of_lifelines() {
         &fs::read(fixtures().join("table/lifelines.json")).expect("the golden values"),
     )
     .expect("JSON");
-    let runs = answer(&room, &["runs"]);
+    let runs = answer(&home, &["runs"]);
     let runs = runs.as_array().expect("a list");
     assert_eq!(runs.len(), 4);
     for run in runs {
@@ -50,7 +50,7 @@ fn mean_stamina_is_that_of_lifelines() {
         }
     }
     // And what stands on a table of two other programs: https://lifelines.readthedocs.io has its log-rank test.
-    let compared = answer(&room, &["table", "pairs", "loopy-m-large", "loopy-m-small"]);
+    let compared = answer(&home, &["table", "pairs", "loopy-m-large", "loopy-m-small"]);
     let row = &compared["rows"][0];
     for (name, of) in [("logrank_chi2", "chi2"), ("logrank_p", "p")] {
         let (ours, theirs) = (row[name].as_f64().expect(name), golden["logrank"][of].as_f64().expect(of));
@@ -60,16 +60,16 @@ fn mean_stamina_is_that_of_lifelines() {
 
 #[test]
 fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
-    let room = Room::new();
+    let home = TestHome::new();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rounds.csv");
     let rows = "experiment,agent,llm,task,round,try,ok\ne1,codex,gpt,s1,1,1,yes\ne1,codex,gpt,s1,2,1,no\n";
     fs::write(&path, rows).expect("written");
     let path = path.to_str().expect("UTF-8");
-    let output = room.stamina(&["ingest", path, "--json"]);
+    let output = home.stamina(&["ingest", path, "--json"]);
     assert_eq!(output.status.code(), Some(2));
-    let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let error = &said["errors"][0];
+    let refusal: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let error = &refusal["errors"][0];
     assert_eq!(
         error["message"],
         "\"rounds.csv\" is a table without the columns run, model, turn, attempt, passed of a tidy table"
@@ -85,12 +85,12 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
         ("turn=rnd", "No table there has the columns rnd"),
         ("turn", "does not say which"),
     ] {
-        let output = room.stamina(&["ingest", path, "--map", wrong]);
+        let output = home.stamina(&["ingest", path, "--map", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(text(&output.stderr).contains(what), "{wrong}: {}", text(&output.stderr));
     }
     let arguments: Vec<&str> = ["ingest", path].into_iter().chain(map.split(' ')).collect();
-    let read = answer(&room, &arguments);
+    let read = answer(&home, &arguments);
     assert_eq!(
         (&read["sources"][0]["format"], &read["sources"][0]["attempts"]),
         (&json!("table"), &json!(2))
@@ -98,18 +98,18 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
     // Another file with the same header, in another order of rows and in a folder, needs no word.
     let other = tempfile::tempdir().expect("a folder");
     fs::write(other.path().join("more.csv"), rows.replace("e1", "e2")).expect("written");
-    let read = answer(&room, &["ingest", other.path().to_str().expect("UTF-8")]);
+    let read = answer(&home, &["ingest", other.path().to_str().expect("UTF-8")]);
     assert_eq!(read["sources"][0]["format"], "table");
     // And it is read again by itself.
     fs::write(path, format!("{rows}e1,codex,gpt,s2,1,1,no\n")).expect("written");
-    assert_eq!(answer(&room, &["ingest", path])["sources"][0]["attempts"], 3);
+    assert_eq!(answer(&home, &["ingest", path])["sources"][0]["attempts"], 3);
 }
 
 /// An importer of others is run where a user says so, and never by itself.
 #[test]
 // docs/security.md: An importer of others
 fn an_importer_of_others_makes_the_table_of_a_folder() {
-    let room = Room::new();
+    let home = TestHome::new();
     let folder = tempfile::tempdir().expect("a folder");
     let results = folder.path().join("results");
     fs::create_dir(&results).expect("a folder");
@@ -124,29 +124,29 @@ fn an_importer_of_others_makes_the_table_of_a_folder() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
     let (program, path) = (program.to_str().expect("UTF-8"), results.to_str().expect("UTF-8"));
     let runs = || fs::read_to_string(format!("{program}.runs")).map_or(0, |runs| runs.lines().count());
-    assert_eq!(room.stamina(&["ingest", path]).status.code(), Some(2), "nobody else reads it");
+    assert_eq!(home.stamina(&["ingest", path]).status.code(), Some(2), "nobody else reads it");
     assert_eq!(runs(), 0);
-    let read = answer(&room, &["ingest", path, "--with", program]);
+    let read = answer(&home, &["ingest", path, "--with", program]);
     let source = &read["sources"][0];
     assert_eq!(
         (&source["format"], &source["attempts"], &source["warnings"]),
         (&json!("table"), &json!(2), &json!([]))
     );
     assert_eq!(source["path"], fs::canonicalize(path).expect("there").to_str().expect("UTF-8"));
-    let shown = answer(&room, &["show", "results.r"]);
+    let shown = answer(&home, &["show", "results.r"]);
     assert_eq!(shown["episodes"][0]["scenario"], "s1");
     // Reading it again does not run the importer; saying so does.
-    answer(&room, &["ingest", path]);
+    answer(&home, &["ingest", path]);
     assert_eq!(runs(), 1);
     fs::write(results.join("verdicts.txt"), "s1 1 true\ns1 2 true\ns1 3 true\n").expect("written");
-    assert_eq!(answer(&room, &["ingest", path, "--with", program])["sources"][0]["attempts"], 3);
+    assert_eq!(answer(&home, &["ingest", path, "--with", program])["sources"][0]["attempts"], 3);
     assert_eq!(runs(), 2);
     let other = folder.path().join("other");
     fs::create_dir(&other).expect("a folder");
-    let refused = room.stamina(&["ingest", other.to_str().expect("UTF-8"), "--with", program]);
+    let refused = home.stamina(&["ingest", other.to_str().expect("UTF-8"), "--with", program]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("no verdicts.txt"), "{}", text(&refused.stderr));
-    let missing = room.stamina(&["ingest", path, "--with", "nothing-of-this-name"]);
+    let missing = home.stamina(&["ingest", path, "--with", "nothing-of-this-name"]);
     assert!(
         text(&missing.stderr).contains("No program stamina-import-nothing-of-this-name"),
         "{}",
@@ -156,18 +156,18 @@ fn an_importer_of_others_makes_the_table_of_a_folder() {
 
 #[test]
 fn the_whole_library_goes_out_and_comes_in() {
-    let room = Room::new();
+    let home = TestHome::new();
     let folder = tempfile::tempdir().expect("a folder");
     for input in [
         sample(),
         fixtures().join("staminabench/own").display().to_string(),
         fixtures().join("harbor/jobs/failures-k1").display().to_string(),
     ] {
-        answer(&room, &["ingest", &input]);
+        answer(&home, &["ingest", &input]);
     }
-    answer(&room, &["withdraw", "sample-table.csv.planner-m-small", "--reason", "wrong image"]);
-    let runs = |room: &Room| {
-        let mut runs: Vec<Value> = answer(room, &["runs"])
+    answer(&home, &["withdraw", "sample-table.csv.planner-m-small", "--reason", "wrong image"]);
+    let runs = |home: &TestHome| {
+        let mut runs: Vec<Value> = answer(home, &["runs"])
             .as_array()
             .expect("a list")
             .iter()
@@ -197,11 +197,11 @@ fn the_whole_library_goes_out_and_comes_in() {
     };
     for ending in ["csv", "jsonl", "parquet"] {
         let out = folder.path().join(format!("all.{ending}"));
-        answer(&room, &["table", "tidy", "--out", out.to_str().expect("UTF-8")]);
-        let other = Room::new();
+        answer(&home, &["table", "tidy", "--out", out.to_str().expect("UTF-8")]);
+        let other = TestHome::new();
         let read = answer(&other, &["ingest", out.to_str().expect("UTF-8")]);
         assert_eq!(read["sources"][0]["format"], "table", "{ending}");
-        assert_eq!(runs(&room), runs(&other), "{ending}");
+        assert_eq!(runs(&home), runs(&other), "{ending}");
         assert_eq!(runs(&other).iter().filter(|run| run["invalid"] == "wrong image").count(), 1, "{ending}");
     }
 }
@@ -209,7 +209,7 @@ fn the_whole_library_goes_out_and_comes_in() {
 /// The table that an importer makes may have other names; it goes when its source is closed.
 #[test]
 fn the_table_of_an_importer_is_mapped_and_goes_with_its_source() {
-    let room = Room::new();
+    let home = TestHome::new();
     let folder = tempfile::tempdir().expect("a folder");
     let results = folder.path().join("results");
     fs::create_dir(&results).expect("a folder");
@@ -219,16 +219,16 @@ fn the_table_of_an_importer_is_mapped_and_goes_with_its_source() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
     let [path, program] = [&results, &program].map(|path| path.to_str().expect("UTF-8"));
     let with = ["ingest", path, "--with", program];
-    assert_eq!(room.stamina(&with).status.code(), Some(2), "its columns have other names");
+    assert_eq!(home.stamina(&with).status.code(), Some(2), "its columns have other names");
     let map: Vec<&str> = ["run=experiment", "model=llm", "turn=round", "attempt=try", "passed=ok"]
         .into_iter()
         .flat_map(|pair| ["--map", pair])
         .collect();
-    assert_eq!(answer(&room, &[&with[..], &map].concat())["sources"][0]["attempts"], 1);
+    assert_eq!(answer(&home, &[&with[..], &map].concat())["sources"][0]["attempts"], 1);
     // It is remembered by the header.
-    assert_eq!(answer(&room, &with)["sources"][0]["attempts"], 1);
-    let kept = || fs::read_dir(room.path("library.sqlite.imported")).expect("the folder").count();
+    assert_eq!(answer(&home, &with)["sources"][0]["attempts"], 1);
+    let kept = || fs::read_dir(home.path("library.sqlite.imported")).expect("the folder").count();
     assert_eq!(kept(), 1);
-    answer(&room, &["close", path]);
+    answer(&home, &["close", path]);
     assert_eq!(kept(), 0);
 }

@@ -5,17 +5,17 @@ mod folders;
 
 use std::fs;
 
-use app::{Room, text};
+use app::{TestHome, text};
 use serde_json::Value;
 
 /// A library with the two jobs of one agent and model.
-struct Library(Room);
+struct Library(TestHome);
 
 impl Library {
     fn with_two_runs() -> Self {
-        let room = Room::new();
-        room.ingest(&folders::fixtures().join("world/set-order"));
-        Self(room)
+        let home = TestHome::new();
+        home.ingest(&folders::fixtures().join("world/set-order"));
+        Self(home)
     }
 
     /// Id and mark of every run, by id.
@@ -112,8 +112,8 @@ fn the_mark_travels_with_an_exported_table() {
 }
 
 /// The episodes of a run, each by id with its mark.
-fn episodes(room: &Room, run: &str) -> Vec<(String, Option<String>)> {
-    (room.json(&["show", run])["episodes"].as_array().expect("episodes").iter())
+fn episodes(home: &TestHome, run: &str) -> Vec<(String, Option<String>)> {
+    (home.json(&["show", run])["episodes"].as_array().expect("episodes").iter())
         .map(|episode| {
             let id = episode["episode"].as_str().expect("an id").to_owned();
             (id, episode["invalid"].as_str().map(str::to_owned))
@@ -124,20 +124,20 @@ fn episodes(room: &Room, run: &str) -> Vec<(String, Option<String>)> {
 #[test]
 fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     let library = Library::with_two_runs();
-    let room = &library.0;
+    let home = &library.0;
     let run = library.marks().remove(1).0;
-    let before = room.json(&["runs"]);
-    let shown = room.json(&["show", &run]);
+    let before = home.json(&["runs"]);
+    let shown = home.json(&["show", &run]);
     let failed = (shown["episodes"].as_array().expect("episodes").iter())
         .find(|episode| episode["end_reason"] == "tests_failed")
         .expect("a trial that failed");
     let trial = failed["episode"].as_str().expect("an id");
-    let failures = || room.json(&["failures"])["attempts"].clone();
+    let failures = || home.json(&["failures"])["attempts"].clone();
     assert_eq!((library.episodes_of_the_matrix(), failures()), (4.into(), 2.into()));
 
     // By the name of its task, which the run has once.
     let scenario = failed["scenario"].as_str().expect("a task");
-    let marked = room.json(&["withdraw", &run, "--trial", scenario, "--reason", "network down"]);
+    let marked = home.json(&["withdraw", &run, "--trial", scenario, "--reason", "network down"]);
     assert_eq!(marked, serde_json::json!([{ "id": run, "episode": trial, "invalid": "network down" }]));
     let own = |runs: &Value| {
         (runs.as_array().expect("runs").iter())
@@ -145,7 +145,7 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
             .expect("the run")
             .clone()
     };
-    let left = own(&room.json(&["runs"]));
+    let left = own(&home.json(&["runs"]));
     assert_eq!(
         [&left["episodes"], &left["withdrawn_episodes"], &left["coverage"]["present"], &left["invalid"]],
         [&Value::from(1), &Value::from(1), &Value::from(1), &Value::Null]
@@ -153,18 +153,18 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert_eq!((&left["stamina"]["n"], &left["stamina"]["events"]), (&1.into(), &0.into()));
     assert!(left["end_reasons"].get("tests_failed").is_none(), "{left}");
     assert_eq!((library.episodes_of_the_matrix(), failures()), (3.into(), 1.into()));
-    assert!(room.json(&["matrix"]).to_string().contains("1 withdrawn episode left out"));
-    assert_eq!(room.json(&["compare", &run])["runs"][0]["n"], 1);
+    assert!(home.json(&["matrix"]).to_string().contains("1 withdrawn episode left out"));
+    assert_eq!(home.json(&["compare", &run])["runs"][0]["n"], 1);
     // It is shown, with its mark.
-    let marks = episodes(room, &run);
+    let marks = episodes(home, &run);
     assert_eq!(marks.len(), 2);
     assert!(marks.contains(&(trial.to_owned(), Some("network down".to_owned()))), "{marks:?}");
-    assert!(text(&room.stamina(&["show", &run]).stdout).contains("withdrawn: network down"));
+    assert!(text(&home.stamina(&["show", &run]).stdout).contains("withdrawn: network down"));
 
     // The mark travels with the table of episodes, and outlives another reading.
-    let table = room.path("episodes.csv");
+    let table = home.path("episodes.csv");
     let table = table.to_str().expect("UTF-8");
-    assert!(room.stamina(&["table", "episodes", &run, "--out", table]).status.success());
+    assert!(home.stamina(&["table", "episodes", &run, "--out", table]).status.success());
     let other = Library::with_two_runs();
     other.0.json(&["withdraw", "--from", table]);
     assert_eq!(episodes(&other.0, &run), marks);
@@ -172,16 +172,16 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert_eq!(episodes(&other.0, &run), marks);
     assert_eq!(own(&other.0.json(&["runs"]))["withdrawn_episodes"], 1);
 
-    let twice = room.stamina(&["withdraw", &run, "--trial", "not-there", "--reason", "gone"]);
+    let twice = home.stamina(&["withdraw", &run, "--trial", "not-there", "--reason", "gone"]);
     assert_eq!(twice.status.code(), Some(1));
     assert!(text(&twice.stderr).contains("There is no episode \"not-there\""), "{}", text(&twice.stderr));
     let two = library.marks();
     let several =
-        room.stamina(&["withdraw", &two[0].0, &two[1].0, "--trial", trial, "--reason", "network down"]);
+        home.stamina(&["withdraw", &two[0].0, &two[1].0, "--trial", trial, "--reason", "network down"]);
     assert!(text(&several.stderr).contains("of one run at a time"), "{}", text(&several.stderr));
 
-    room.json(&["withdraw", &run, "--trial", trial, "--undo"]);
-    assert_eq!(room.json(&["runs"]), before);
+    home.json(&["withdraw", &run, "--trial", trial, "--undo"]);
+    assert_eq!(home.json(&["runs"]), before);
     assert_eq!((library.episodes_of_the_matrix(), failures()), (4.into(), 2.into()));
 }
 
@@ -198,7 +198,7 @@ fn the_mark_of_a_trial_travels_with_the_tidy_table() {
     let ids: Vec<String> = library.marks().into_iter().map(|(id, _)| id).collect();
     library.0.text(&["table", "tidy", &ids[0], &ids[1], "--out", table.to_str().expect("UTF-8")]);
 
-    let other = Library(Room::new());
+    let other = Library(TestHome::new());
     other.0.ingest(&folder);
     assert_eq!(other.episodes_of_the_matrix(), 3);
     let marks: Vec<_> = other.0.run_ids().iter().flat_map(|run| episodes(&other.0, run)).collect();
@@ -225,10 +225,10 @@ fn the_mark_of_a_trial_travels_with_the_tidy_table() {
 
 #[test]
 fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
-    let room = Room::new();
-    room.ingest(&folders::fixtures().join("evocode"));
+    let home = TestHome::new();
+    home.ingest(&folders::fixtures().join("evocode"));
     let partial = || {
-        let runs = room.json(&["runs"]);
+        let runs = home.json(&["runs"]);
         let run = (runs.as_array().expect("runs").iter())
             .find(|run| run["partial"].is_string())
             .expect("a run with tasks that are only counted")
@@ -242,7 +242,7 @@ fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
         )
     };
     let (run, read, all) = partial();
-    let trial = room.json(&["show", &run])["episodes"][0]["episode"].as_str().expect("an id").to_owned();
-    room.json(&["withdraw", &run, "--trial", &trial, "--reason", "another image"]);
+    let trial = home.json(&["show", &run])["episodes"][0]["episode"].as_str().expect("an id").to_owned();
+    home.json(&["withdraw", &run, "--trial", &trial, "--reason", "another image"]);
     assert_eq!(partial(), (run, read - 1, all));
 }

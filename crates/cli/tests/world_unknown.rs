@@ -3,11 +3,11 @@
 mod app;
 mod folders;
 
-use app::Room;
+use app::TestHome;
 
 /// A library with one source of `tests/fixtures/world`.
-fn library_of(name: &str) -> Room {
-    let library = Room::new();
+fn library_of(name: &str) -> TestHome {
+    let library = TestHome::new();
     library.ingest(&folders::fixtures().join("world").join(name));
     library
 }
@@ -115,6 +115,7 @@ fn the_note_beside_harbors_mean_names_the_cause_that_was_found() {
 
 #[test]
 fn what_was_stopped_from_outside_is_counted_apart() {
+    // words: ok: the name of a fixture.
     let library = library_of("cancelled");
     let id = library.run_ids().remove(0);
     let text = library.text(&["failures", &id]);
@@ -125,11 +126,12 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     assert!(report.contains("2 of 3 attempts did not pass; 1 of them is unfinished"), "{report}");
     let csv = std::fs::read_to_string(folder.join("tables/attempts.csv")).expect("attempts by their number");
     let (head, row) = csv.split_once("\r\n").expect("a heading line");
-    let of = |name: &str| {
+    let cell = |name: &str| {
         let at = head.split(',').position(|column| column == name).expect("the column");
         row.trim_end().split(',').nth(at).map(str::to_owned)
     };
-    let counts = ["made", "passed", "failed", "errors", "unfinished"].map(|name| of(name).expect("a count"));
+    let counts =
+        ["made", "passed", "failed", "errors", "unfinished"].map(|name| cell(name).expect("a count"));
     assert_eq!(counts, ["3", "1", "1", "0", "1"], "{csv}");
 }
 

@@ -7,13 +7,13 @@ mod folders;
 use std::fs;
 use std::path::Path;
 
-use app::{Room, text};
+use app::{TestHome, text};
 use folders::fixtures;
 use serde_json::Value;
 
 /// Exit code, what is said, and the JSON of the only path.
 fn ingest(path: &Path) -> (Option<i32>, String, Value) {
-    let output = Room::new().stamina(&["ingest", path.to_str().expect("UTF-8"), "--json"]);
+    let output = TestHome::new().stamina(&["ingest", path.to_str().expect("UTF-8"), "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON on standard output");
     let of_path = json["errors"].get(0).or(json["sources"].get(0)).expect("the path").clone();
     assert_eq!(
@@ -113,7 +113,7 @@ fn what_comes_near_a_format_is_told_where_nothing_is_known() {
 
 #[test]
 fn a_run_of_tb_is_read_with_its_right_values() {
-    let library = Room::new();
+    let library = TestHome::new();
     let ingested = library.ingest(&fixtures().join("terminal_bench/run-a"));
     let source = &ingested["sources"][0];
     assert_eq!((&source["format"], &source["episodes"]), (&"terminal-bench".into(), &8.into()));
@@ -145,7 +145,7 @@ fn a_run_of_tb_is_read_with_its_right_values() {
 
 #[test]
 fn transcripts_of_several_files_have_headings_and_copied_context_is_marked() {
-    let library = Room::new();
+    let library = TestHome::new();
     library.ingest(&fixtures().join("world/copied/job-a"));
     let run = library.run_ids().remove(0);
     let shown = library.json(&["show", &run]);
@@ -162,8 +162,8 @@ fn transcripts_of_several_files_have_headings_and_copied_context_is_marked() {
 }
 
 #[test]
-fn a_session_that_goes_on_shows_the_own_part_of_each_step() {
-    let library = Room::new();
+fn a_continued_session_shows_the_own_part_of_each_step() {
+    let library = TestHome::new();
     let texts = |job: &str, turn: u32| -> Vec<String> {
         let run = library.run_ids().into_iter().find(|id| id.starts_with(job)).expect("the run");
         let shown = library.json(&["show", &run]);

@@ -7,7 +7,7 @@ mod folders;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use app::Room;
+use app::TestHome;
 use folders::copy;
 use serde_json::Value;
 
@@ -17,15 +17,15 @@ fn world(name: &str) -> PathBuf {
 
 /// A library that has read one folder.
 struct Library {
-    room: Room,
+    home: TestHome,
     ingested: Value,
 }
 
 impl Library {
-    fn of(source: &Path) -> Self {
-        let room = Room::new();
-        let ingested = room.ingest(source);
-        Self { room, ingested }
+    fn from_source(source: &Path) -> Self {
+        let home = TestHome::new();
+        let ingested = home.ingest(source);
+        Self { home, ingested }
     }
 
     /// How often reading gave a warning of this code.
@@ -35,13 +35,13 @@ impl Library {
     }
 
     fn run(&self) -> Value {
-        self.room.json(&["runs"])[0].clone()
+        self.home.json(&["runs"])[0].clone()
     }
 
     /// Scenario, stamina and end reason of each episode.
     fn ends(&self) -> Vec<(String, u64, String)> {
         let run = self.run();
-        let shown = self.room.json(&["show", run["id"].as_str().expect("an id")]);
+        let shown = self.home.json(&["show", run["id"].as_str().expect("an id")]);
         let mut ends: Vec<_> = shown["episodes"]
             .as_array()
             .expect("episodes")
@@ -57,7 +57,7 @@ impl Library {
 }
 
 /// A copy of a fixture in which one file is written anew.
-fn with(name: &str, file: &str, change: impl FnOnce(&str) -> Vec<u8>) -> tempfile::TempDir {
+fn changed_fixture(name: &str, file: &str, change: impl FnOnce(&str) -> Vec<u8>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&world(name), folder.path());
     let path = folder.path().join(file);
@@ -72,7 +72,7 @@ fn end(scenario: &str, stamina: u64, reason: &str) -> (String, u64, String) {
 
 #[test]
 fn a_reward_that_is_no_number_is_no_verdict() {
-    let library = Library::of(&world("null-reward"));
+    let library = Library::from_source(&world("null-reward"));
     assert_eq!(
         library.ends(),
         [
@@ -85,7 +85,7 @@ fn a_reward_that_is_no_number_is_no_verdict() {
     );
     let run = library.run();
     assert_eq!((run["stamina"]["n"].as_u64(), run["stamina"]["events"].as_u64()), (Some(5), Some(3)));
-    let survival = library.room.json(&["survival", run["id"].as_str().expect("an id")]);
+    let survival = library.home.json(&["survival", run["id"].as_str().expect("an id")]);
     assert!((survival[0]["survival"].as_f64().expect("S(1)") - 0.4).abs() < 1e-12, "{survival}");
     assert_eq!((library.warned("harbor.reward_unreadable"), library.warned("reward.range")), (3, 1));
 }
@@ -94,13 +94,13 @@ fn a_reward_that_is_no_number_is_no_verdict() {
 #[test]
 fn a_result_that_is_no_strict_json_is_read() {
     let file = "job-a/e__GGGGGG5/result.json";
-    let folder = with("null-reward", file, |text| {
+    let folder = changed_fixture("null-reward", file, |text| {
         let text = text.replace("\"n_input_tokens\": null", "\"n_input_tokens\": 1200");
         let text =
             text.replace("\"cost_usd\": null", "\"cost_usd\": NaN, \"note\": \"\\ud83d\", \"note\": 1e999");
         format!("\u{feff}{text}").replace('\n', "\r\n").into_bytes()
     });
-    let library = Library::of(folder.path());
+    let library = Library::from_source(folder.path());
     assert_eq!(library.ends()[4], end("e", 1, "passed_all"));
     let run = library.run();
     assert_eq!(run["tokens"]["input"].as_u64(), Some(1200));
@@ -121,7 +121,7 @@ fn a_cost_that_cannot_be_is_unknown_and_a_sum_says_of_how_many_it_is() {
         fs::write(&path, text.replace("\"cost_usd\": null", &format!("\"cost_usd\": {cost}")))
             .expect("the result");
     }
-    let library = Library::of(folder.path());
+    let library = Library::from_source(folder.path());
     let run = library.run();
     assert!((run["cost_usd"].as_f64().expect("a cost") - 0.35).abs() < 1e-9, "{run}");
     assert_eq!(run["cost_known"], serde_json::json!({"known": 2, "of": 5}));
@@ -149,7 +149,7 @@ fn tokens_that_nobody_counted_are_unknown_and_a_sum_says_of_how_many_it_is() {
         result["agent_result"]["n_output_tokens"] = tokens(output);
         fs::write(&path, result.to_string()).expect("the result");
     }
-    let library = Library::of(folder.path());
+    let library = Library::from_source(folder.path());
     let run = library.run();
     assert!(run["cost_usd"].is_null(), "no price is known: {run}");
     assert_eq!(run["cost_known"]["known"], 0);
@@ -162,25 +162,28 @@ fn tokens_that_nobody_counted_are_unknown_and_a_sum_says_of_how_many_it_is() {
 /// A trial whose result cannot be read has ended: an event of the verifier, and not a trial that is still running.
 #[test]
 fn a_result_that_cannot_be_read_is_no_running_trial() {
-    let folder = with("null-reward", "job-a/e__GGGGGG5/result.json", |text| text[..text.len() / 2].into());
+    let folder =
+        changed_fixture("null-reward", "job-a/e__GGGGGG5/result.json", |text| text[..text.len() / 2].into());
     fs::remove_file(folder.path().join("job-a/e__GGGGGG5/verifier/reward.txt")).expect("the reward");
-    let library = Library::of(folder.path());
+    let library = Library::from_source(folder.path());
     assert_eq!(library.ends()[4], end("e", 0, "verifier_error"));
     let run = library.run();
     assert_eq!((run["stamina"]["n"].as_u64(), run["stamina"]["events"].as_u64()), (Some(5), Some(4)));
     // Where the verifier's own file is left, it is the verdict.
-    let folder = with("null-reward", "job-a/e__GGGGGG5/result.json", |text| text[..text.len() / 2].into());
+    let folder =
+        changed_fixture("null-reward", "job-a/e__GGGGGG5/result.json", |text| text[..text.len() / 2].into());
     let reward = folder.path().join("job-a/e__GGGGGG5/verifier/reward.txt");
     fs::write(reward, "\u{feff}1.0\r\n").expect("the reward");
-    assert_eq!(Library::of(folder.path()).ends()[4], end("e", 1, "passed_all"));
+    assert_eq!(Library::from_source(folder.path()).ends()[4], end("e", 1, "passed_all"));
 }
 
 #[test]
-fn how_much_of_a_run_is_there_is_told() {
-    let coverage = |name: &str| Library::of(&world(name)).room.json(&["runs"])[0]["coverage"].clone();
-    // Of three trials one was cancelled before its tests ran.
-    let cancelled = coverage("cancelled");
-    assert_eq!((&cancelled["present"], &cancelled["scored"]), (&Value::from(3), &Value::from(2)));
+fn coverage_says_how_much_of_a_run_exists() {
+    let coverage =
+        |name: &str| Library::from_source(&world(name)).home.json(&["runs"])[0]["coverage"].clone();
+    // One of three trials was canceled before its tests ran. (words: ok: below, the name of a fixture)
+    let canceled = coverage("cancelled");
+    assert_eq!((&canceled["present"], &canceled["scored"]), (&Value::from(3), &Value::from(2)));
     // Nobody was at risk.
     let never = coverage("never-at-risk");
     assert_eq!((&never["present"], &never["scored"]), (&Value::from(3), &Value::from(0)));
@@ -189,9 +192,9 @@ fn how_much_of_a_run_is_there_is_told() {
 #[test]
 fn the_zone_and_the_language_of_a_machine_change_no_number() {
     for name in ["docker-words", "cache-beside", "odd-counts"] {
-        let library = Library::of(&world(name));
-        let said = |zone: &str, language: &str| {
-            let mut command = library.room.command(&["--json", "runs"]);
+        let library = Library::from_source(&world(name));
+        let printed = |zone: &str, language: &str| {
+            let mut command = library.home.command(&["--json", "runs"]);
             let output = command
                 .env("TZ", zone)
                 .env("LC_ALL", language)
@@ -201,15 +204,15 @@ fn the_zone_and_the_language_of_a_machine_change_no_number() {
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             String::from_utf8(output.stdout).expect("UTF-8")
         };
-        let plain = said("UTC", "C");
+        let plain = printed("UTC", "C");
         for (zone, language) in [("Asia/Kathmandu", "de_DE.UTF-8"), ("America/St_Johns", "tr_TR.UTF-8")] {
-            assert_eq!(said(zone, language), plain, "{name} in {zone}, {language}");
+            assert_eq!(printed(zone, language), plain, "{name} in {zone}, {language}");
         }
         // Reading in another zone is the same, too: times without a zone are nobody's local time.
-        let room = Room::new();
-        let mut read = room.command(&["--json", "ingest", world(name).to_str().expect("UTF-8")]);
+        let home = TestHome::new();
+        let mut read = home.command(&["--json", "ingest", world(name).to_str().expect("UTF-8")]);
         assert!(read.env("TZ", "Pacific/Auckland").output().expect("an end").status.success());
-        assert_eq!(room.json(&["runs"]), library.room.json(&["runs"]), "{name}");
+        assert_eq!(home.json(&["runs"]), library.home.json(&["runs"]), "{name}");
     }
 }
 
@@ -219,9 +222,9 @@ fn a_run_that_was_refused_alike_is_said_to_be() {
     let job = folder.path().join("job-a");
     copy(&world("docker-words/job-a"), &job);
     let doubts = || {
-        let library = Library::of(&job);
+        let library = Library::from_source(&job);
         let run = library.run();
-        let compared = library.room.json(&["compare", run["id"].as_str().expect("an id")]);
+        let compared = library.home.json(&["compare", run["id"].as_str().expect("an id")]);
         compared["runs"][0]["doubts"].to_string()
     };
     assert!(!doubts().contains("look at the configuration"), "one of them passed");

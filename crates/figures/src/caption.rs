@@ -122,6 +122,11 @@ fn drawn(figure: &Figure, method: &Method) -> String {
             let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
             with(&format!("Mean stamina against {cost}, line: runs that none beats in both"), "95 % CI")
         }
+        Figure::Plane(data) => {
+            let has_ci = data.points.iter().any(|p| p.x_ends.is_some() || p.y_ends.is_some());
+            let what = format!("{} against {}", clean(&data.y), clean(&data.x).to_lowercase());
+            with(&what, if has_ci { "95 % CI" } else { "" })
+        }
         Figure::Matrix(data) => {
             let what = format!(
                 "{} by {} and {}",
@@ -191,9 +196,11 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
                 let all: Option<Vec<u32>> = method.counts.iter().map(of).collect();
                 all.filter(|all| !all.is_empty()).map(|all| all.into_iter().fold(0, u32::saturating_add))
             };
+            // A cell of pass rates counts the trials that are scored; the others are episodes, too, and censored.
+            let n = sum(|c| Some(c.n)).unwrap_or(total);
             Some(format!(
                 "{} in {}",
-                ended(total, sum(|c| c.events), sum(|c| c.censored)),
+                ended(n, sum(|c| c.events), sum(|c| c.censored)),
                 counted(played.len() as u32, "cell", "cells")
             ))
         }
@@ -212,6 +219,13 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
                 .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
             Some(known.collect::<Vec<_>>().join(", "))
         }),
+        Figure::Plane(data) => {
+            let known = data
+                .points
+                .iter()
+                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
+            Some(known.collect::<Vec<_>>().join(", ")).filter(|known| !known.is_empty())
+        }
         Figure::Retries(_) => counts.map(|counts| format!("with the most retries {counts}")),
         Figure::Bars(_) | Figure::Differences(_) | Figure::Table(_) => counts,
     }
@@ -252,6 +266,7 @@ pub(crate) fn labels(figure: &Figure) -> Vec<&SeriesLabel> {
         Figure::Paired(data) => vec![&data.a, &data.b],
         Figure::Bars(data) => data.rows.iter().map(|r| &r.label).collect(),
         Figure::Pareto(data) => data.points.iter().map(|p| &p.label).collect(),
+        Figure::Plane(data) => data.points.iter().map(|p| &p.label).collect(),
         Figure::Retries(data) => data.series.iter().map(|s| &s.label).collect(),
         Figure::FailureShares(data) => data.groups.iter().map(|g| &g.label).collect(),
     }

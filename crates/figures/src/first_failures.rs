@@ -193,7 +193,8 @@ pub(crate) fn labels(size: f64, px_per_turn: f64, bars: &[Bar]) -> Vec<Label> {
     let highest = bars.iter().map(|b| b.count).max().unwrap_or(0);
     let mut wanted: Vec<&Bar> = bars.iter().collect();
     wanted.sort_by_key(|b| std::cmp::Reverse(b.count));
-    if px_per_turn < text_width(&words::count(highest), size) + 4.0 {
+    // A column that has no room for a figure has numbers over its highest bars only.
+    if px_per_turn < text_width(&words::count(highest.min(9)), size) + 4.0 {
         let first = |event| wanted.iter().copied().find(|b| b.event == event);
         wanted = [first(true), first(false)].into_iter().flatten().collect();
     }

@@ -7,7 +7,7 @@ use crate::curve::last_turn_shown;
 use crate::first_failures::{Bar, Widths, labels};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{said, shown_each};
+use crate::names::{natural_width, said, shown_each};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FirstFailuresComparison, Layout, SeriesData, SeriesLabel};
@@ -31,8 +31,11 @@ struct Plan {
     legend: f64,
     turns: u32,
     most: u32,
-    /// Names over the panels.
+    /// Names over the panels, and the size of their letters.
     names: Vec<String>,
+    name_size: f64,
+    /// Whether what it came to stands below a name, and not right of it.
+    is_below: bool,
     height: f64,
 }
 
@@ -46,7 +49,7 @@ pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme
     };
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        draw_legend(&sheet, canvas);
+        draw_legend(&sheet, canvas, data);
         for (i, series) in data.series.iter().enumerate() {
             let named = i + plan.across >= data.series.len();
             marks.extend(draw_panel(&sheet, canvas, &plan, i, series, named));
@@ -81,7 +84,20 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     let ticks = (2..=MOST_TICKS).map(|ticks| sheet.beside_ticks(&counts(most, [0.0, 1.0], ticks)));
     let left = PAD + ticks.fold(0.0, f64::max);
     let panel_width = (sheet.width - PAD - left - gap * (across - 1) as f64) / across as f64;
-    let (title, legend) = (1.5 * sheet.sizes.name_font, 1.6 * size);
+    // A name that has no room beside its numbers stands over them, in smaller letters where it must.
+    let name_font = sheet.sizes.name_font;
+    let room = |s: &SeriesData, is_below: bool| {
+        let beside = if is_below { 0.0 } else { sheet.tick_width(&numbers(s)) + size };
+        panel_width - beside - swatch_room(sheet)
+    };
+    let forms = [(false, name_font), (true, name_font), (true, size)];
+    let fits = |(is_below, name_size): (bool, f64)| {
+        data.series.iter().all(|s| natural_width(&s.label, name_size) <= room(s, is_below))
+    };
+    let (is_below, name_size) = forms.into_iter().find(|form| fits(*form)).unwrap_or(forms[2]);
+    let rooms: Vec<f64> = data.series.iter().map(|s| room(s, is_below)).collect();
+    let title = 1.5 * name_font + if is_below { 1.3 * size } else { 0.0 };
+    let legend = 1.6 * size;
     let axis_room = sheet.below(false) + 0.4 * size;
     let rest = legend + sheet.sizes.name_font + 4.0;
     let plot = 6.5 * size;
@@ -90,10 +106,22 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     let panel = sheet.height.map_or(natural, |h| ((h - rest) / rows as f64).max(least));
     let height = rest + panel * rows as f64 + PAD;
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
-    let beside = |s: &SeriesData| panel_width - sheet.tick_width(&numbers(s)) - size - swatch_room(sheet);
-    let rooms: Vec<f64> = data.series.iter().map(beside).collect();
-    let names = shown_each(&labels, &rooms, sheet.sizes.name_font);
-    Plan { across, left, panel_width, gap, panel, title, legend, turns, most, names, height }
+    let names = shown_each(&labels, &rooms, name_size);
+    Plan {
+        across,
+        left,
+        panel_width,
+        gap,
+        panel,
+        title,
+        legend,
+        turns,
+        most,
+        names,
+        name_size,
+        is_below,
+        height,
+    }
 }
 
 /// An axis of counts from 0 to at least `most`, with so many ticks at most.
@@ -101,7 +129,7 @@ fn counts(most: u32, places: [f64; 2], ticks: usize) -> ValueAxis {
     ValueAxis::of_counts(std::iter::once(f64::from(most)), places, ticks)
 }
 
-/// What stands right of a name.
+/// What stands right of a name or below it.
 fn numbers(series: &SeriesData) -> String {
     format!("{} of {} failed", count(series.summary.events), count(series.summary.n))
 }
@@ -116,16 +144,27 @@ fn swatch_room(sheet: &Sheet) -> f64 {
     2.0 * swatch(sheet) + 0.5 * sheet.sizes.tick_font
 }
 
-fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>) {
+/// Colors of the sample of a bar: those of the first runs, each once.
+const MOST_COLORS: usize = 3;
+
+fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>, data: &FirstFailuresComparison) {
     let size = sheet.sizes.tick_font;
     canvas.part("legend");
+    let mut colors = Vec::new();
+    for color in data.series.iter().map(|s| Style::of_label(&s.label, sheet.tokens).color) {
+        if !colors.contains(&color) && colors.len() < MOST_COLORS {
+            colors.push(color);
+        }
+    }
     let mut right = sheet.width - PAD;
-    for (label, width, color) in
-        [("censored", 2.0, sheet.tokens.censored), ("failed", size, sheet.tokens.label)]
-    {
+    for (label, width, colors) in [("censored", 2.0, vec![sheet.tokens.censored]), ("failed", size, colors)] {
         canvas.text(label, (right, size), Anchor::End, size, sheet.tokens.muted);
         let mark = right - sheet.tick_width(label) - 0.4 * size;
-        canvas.bar((mark - width, 0.2 * size), (mark, size), color);
+        let part = width / colors.len().max(1) as f64;
+        for (i, color) in colors.iter().enumerate() {
+            let left = mark - width + i as f64 * part;
+            canvas.bar((left, 0.2 * size), (left + part, size), *color);
+        }
         right = mark - width - 1.2 * size;
     }
 }
@@ -139,7 +178,7 @@ fn draw_panel(
     labelled: bool,
 ) -> Vec<Mark> {
     let sizes = &sheet.sizes;
-    let (size, name_size) = (sizes.tick_font, sizes.name_font);
+    let (size, name_size) = (sizes.tick_font, plan.name_size);
     let left = plan.left + (i % plan.across) as f64 * (plan.panel_width + plan.gap);
     let top = plan.legend + (i / plan.across) as f64 * plan.panel;
     let right = left + plan.panel_width;
@@ -149,7 +188,13 @@ fn draw_panel(
     style.marker(canvas, (left + swatch, top + 0.75 * name_size), swatch);
     let name_left = left + swatch_room(sheet);
     canvas.text(&plan.names[i], (name_left, top + 1.05 * name_size), Anchor::Start, name_size, style.text);
-    canvas.text(&numbers(series), (right, top + 1.05 * name_size), Anchor::End, size, sheet.tokens.muted);
+    if plan.is_below {
+        let base = top + 1.05 * sizes.name_font + 1.2 * size;
+        canvas.text(&numbers(series), (name_left, base), Anchor::Start, size, sheet.tokens.muted);
+    } else {
+        let base = top + 1.05 * name_size;
+        canvas.text(&numbers(series), (right, base), Anchor::End, size, sheet.tokens.muted);
+    }
     let bottom = top + plan.panel - sheet.below(false) - 0.4 * size;
     // Room for the count above the highest bar.
     let highest = top + plan.title + 1.2 * size;

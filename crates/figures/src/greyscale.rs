@@ -16,7 +16,11 @@ const NEAR: f64 = 15.0;
 pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
     let tokens = Theme::Print.tokens();
     let marks_are_drawn = match &spec.figure {
-        Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Retries(_) => true,
+        Figure::SurvivalComparison(_)
+        | Figure::Paired(_)
+        | Figure::Pareto(_)
+        | Figure::Plane(_)
+        | Figure::Retries(_) => true,
         Figure::Survival(_)
         | Figure::FirstFailures(_)
         | Figure::FirstFailuresComparison(_)

@@ -42,9 +42,11 @@ mod number;
 mod paired;
 mod pareto;
 mod pattern;
+mod plane;
 mod retries;
 mod scale;
 mod scene;
+mod scatter;
 mod sheet;
 mod spec;
 mod survival;
@@ -70,9 +72,9 @@ pub use number::{p_number, p_value, thousands};
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,
     FailureShares, Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell,
-    Method, Pair, Paired, PairedMean, Pareto, ParetoPoint, Published, PublishedPoint, Retries, RetryPoint,
-    RetrySeries, RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData, SeriesLabel, SharesForm,
-    SurvivalComparison,
+    Method, Pair, Paired, PairedMean, Pareto, ParetoPoint, Plane, PlanePoint, Published, PublishedPoint,
+    Retries, RetryPoint, RetrySeries, RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData, SeriesLabel,
+    SharesForm, SurvivalComparison,
 };
 pub use theme::{SERIES, Theme, Tokens};
 pub use web_font::font_face;
@@ -151,6 +153,7 @@ pub fn draw(spec: &FigureSpec) -> Drawing {
         Figure::Paired(data) => paired::draw(data, &spec.layout, spec.theme),
         Figure::Retries(data) => retries::draw(data, &spec.layout, spec.theme),
         Figure::Pareto(data) => pareto::draw(data, &spec.layout, spec.theme),
+        Figure::Plane(data) => plane::draw(data, &spec.layout, spec.theme),
         Figure::Matrix(data) => matrix::draw(data, &spec.layout, spec.theme),
         Figure::FirstFailuresComparison(data) => {
             first_failures_comparison::draw(data, &spec.layout, spec.theme)

@@ -1,4 +1,4 @@
-//! Harness × model: a grid of mean stamina.
+//! Harness × model: a grid of mean stamina. Many columns beside few rows stand as rows where their names are readable so.
 
 use plotters::style::RGBColor;
 
@@ -14,6 +14,12 @@ use crate::spec::{Layout, Margin, Matrix, MatrixCell};
 use crate::swatch::hollow_diamond;
 use crate::theme::{Theme, grey, luminance};
 use crate::{Drawing, Mark};
+
+mod turned;
+mod wording;
+
+pub(crate) use self::turned::{laid_out, too_narrow};
+use self::wording::{Wording, in_one_line, mean_in_one_line, widest_line};
 
 /// Cividis (Nuñez, Anderton and Renslow 2018) at equal steps: rising lightness, the same for the color-blind.
 const CIVIDIS: [RGBColor; 9] = [
@@ -40,14 +46,14 @@ fn ramp(share: f64) -> RGBColor {
 }
 
 /// White or black, whichever stands out more.
-fn ink_on(color: RGBColor) -> RGBColor {
+pub(crate) fn ink_on(color: RGBColor) -> RGBColor {
     if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
 }
 
 /// What a cell without a run says; where that does not fit, its frame is empty and a note says what that means.
-const NO_RUN: &str = "no run";
+pub(crate) const NO_RUN: &str = "no run";
 
-fn no_run_fits(column: f64, size: f64) -> bool {
+pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
     text_width(NO_RUN, size) <= column - 2.0
 }
 
@@ -55,97 +61,51 @@ fn no_run_fits(column: f64, size: f64) -> bool {
 const SIMULATED: &str = "simulated";
 const SHORT: &str = "sim.";
 
-/// How the numbers of cells are written, the same in all: columns may be narrow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wording {
-    /// `2.4–4.7` in one line or two, `n = 25`.
-    Full,
-    /// `2.4`, `4.7`, `25`, and a note that says what they are.
-    Bare,
-    /// The mean alone, and a note that says so.
-    Mean,
-}
-
-impl Wording {
-    const BARE: &'static str = "In a cell: mean, lower and upper end of its 95 % CI, n";
-    const MEAN: &'static str = "The columns are too narrow for intervals and n";
-
-    /// The first that fits in cells of this inner width.
-    fn fitting(data: &Matrix, width: f64, size: f64) -> Self {
-        let fits = |wording: &Self| {
-            data.cells
-                .iter()
-                .flat_map(|c| wording.details(c, width, size))
-                .all(|l| text_width(&l, size) <= width)
-        };
-        [Self::Full, Self::Bare].into_iter().find(fits).unwrap_or(Self::Mean)
-    }
-
-    /// Lines of a cell below its mean.
-    fn details(self, cell: &MatrixCell, width: f64, size: f64) -> Vec<String> {
-        let mut lines = Vec::new();
-        if self == Self::Mean || cell.is_published_only() {
-            return lines;
-        }
-        if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
-            let (low, high) = (decimal(low, 1), decimal(high, 1));
-            let whole = format!("{low}–{high}");
-            match self {
-                Self::Full if text_width(&whole, size) <= width => lines.push(whole),
-                Self::Full => lines.extend([format!("{low}–"), high]),
-                _ => lines.extend([low, high]),
-            }
-        } else if cell.mean.is_some() {
-            lines.push(if self == Self::Full { "CI n/a" } else { "n/a" }.to_owned());
-        }
-        lines.push(if self == Self::Full { format!("n = {}", cell.n) } else { cell.n.to_string() });
-        lines
-    }
-
-    fn note(self) -> Option<&'static str> {
-        match self {
-            Self::Full => None,
-            Self::Bare => Some(Self::BARE),
-            Self::Mean => Some(Self::MEAN),
-        }
-    }
-}
-
-struct Plan {
-    left: f64,
-    top: f64,
+pub(crate) struct Plan {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
     column: f64,
     row: f64,
-    columns: usize,
-    rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
     /// Whether there is a column and a row of means.
-    means: [bool; 2],
+    pub(crate) means: [bool; 2],
     /// Whether column names stand upright.
-    upright: bool,
-    size: f64,
+    pub(crate) upright: bool,
+    pub(crate) size: f64,
     /// Size of the means.
-    big: f64,
+    pub(crate) big: f64,
     most: f64,
     wording: Wording,
-    notes: Vec<String>,
-    notes_top: f64,
+    pub(crate) notes: Vec<String>,
+    pub(crate) notes_top: f64,
     height: f64,
 }
 
 impl Plan {
     /// The color of a cell with this mean.
-    fn fill(&self, mean: f64) -> RGBColor {
+    pub(crate) fn fill(&self, mean: f64) -> RGBColor {
         ramp(if self.most > 0.0 { mean / self.most } else { 0.0 })
     }
 
     /// What stands in a cell under its mean, published values aside.
-    fn lines(&self, cell: &MatrixCell) -> Vec<String> {
+    pub(crate) fn lines(&self, cell: &MatrixCell) -> Vec<String> {
         let width = self.column - 0.4 * self.size;
         let mut lines = self.wording.details(cell, width - 0.1 * self.size, self.size);
-        if cell.simulated {
+        if cell.simulated && self.wording != Wording::Line {
             lines.push(self.simulated().to_owned());
         }
         lines
+    }
+
+    /// The mean of a cell, with all that stands beside it.
+    pub(crate) fn text_of(&self, cell: &MatrixCell) -> String {
+        if self.wording == Wording::Line { in_one_line(cell) } else { cell_text(cell) }
+    }
+
+    /// A number where it fits whole; one that is cut would be another.
+    pub(crate) fn whole(&self, text: &str, size: f64) -> bool {
+        text_width(text, size) <= self.column - 0.4 * self.size + 0.01
     }
 
     /// What a simulated cell says.
@@ -153,7 +113,7 @@ impl Plan {
         if text_width(SIMULATED, self.size) <= self.column - 0.4 * self.size { SIMULATED } else { SHORT }
     }
 
-    fn cell(&self, row: usize, column: usize) -> Area {
+    pub(crate) fn cell(&self, row: usize, column: usize) -> Area {
         // Means stand a little apart.
         let apart = |is_mean: bool| if is_mean { 0.5 * self.size } else { 0.0 };
         let left = self.left + column as f64 * self.column + apart(column >= self.columns);
@@ -164,15 +124,16 @@ impl Plan {
 
 pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
-    let plan = plan(data, &sheet);
     let described =
         Described { kind: "matrix", title: "Stamina by harness and model", summary: summary(data) };
+    let (laid, is_turned) = laid_out(data, &sheet);
+    let plan = plan(&laid, &sheet);
     let cells: Vec<(usize, usize, Option<&MatrixCell>)> = (0..plan.rows)
         .flat_map(|r| (0..plan.columns).map(move |c| (r, c)))
-        .map(|(r, c)| (r, c, cell_at(data, r, c)))
+        .map(|(r, c)| (r, c, cell_at(&laid, r, c)))
         .collect();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        draw_names(&sheet, canvas, data, &plan);
+        draw_names(&sheet, canvas, &laid, &plan);
         canvas.part("cells");
         for (row, column, cell) in &cells {
             let area = plan.cell(*row, *column);
@@ -181,7 +142,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
                 None => draw_missing(&sheet, canvas, area, plan.size),
             }
         }
-        draw_means(&sheet, canvas, data, &plan);
+        draw_means(&sheet, canvas, &laid, &plan);
         if cells.is_empty() {
             let at = (sheet.width / 2.0, plan.top + plan.size);
             sheet.centred(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
@@ -191,28 +152,30 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
     drawing.marks = cells
         .iter()
         .map(|(row, column, cell)| {
-            let lines = said_cell(data, *row, *column, *cell);
-            Mark::of(format!("cell-{row}-{column}"), None, plan.cell(*row, *column), lines)
+            // Whoever asked counts rows and columns as in the data.
+            let (of_row, of_column) = if is_turned { (*column, *row) } else { (*row, *column) };
+            let lines = said_cell(data, of_row, of_column, *cell);
+            Mark::of(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
         })
         .collect();
     drawing
 }
 
-fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
+pub(crate) fn cell_at(data: &Matrix, row: usize, column: usize) -> Option<&MatrixCell> {
     data.cells.iter().find(|c| c.row as usize == row && c.column as usize == column)
 }
 
-fn mean_text(mean: Option<f64>) -> String {
+pub(crate) fn mean_text(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| "unknown".to_owned(), |m| decimal(m, 1))
 }
 
 /// The mean of a cell, with a star where the caption says what makes it less sure.
-fn cell_text(cell: &MatrixCell) -> String {
+pub(crate) fn cell_text(cell: &MatrixCell) -> String {
     let star = if cell.doubtful { "*" } else { "" };
     format!("{}{star}", mean_text(cell.mean))
 }
 
-fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
+pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
     let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
@@ -225,7 +188,9 @@ fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let left = PAD + widest.min(0.28 * sheet.width) + 0.6 * size;
     let apart = if means[0] { 0.5 * size } else { 0.0 };
     let across = (columns + usize::from(means[0])).max(1) as f64;
-    let column = ((sheet.width - PAD - left - apart) / across).min(11.0 * size);
+    let room = (sheet.width - PAD - left - apart) / across;
+    let line = widest_line(data, size).map(|width| width + size).filter(|width| *width <= room);
+    let column = line.unwrap_or_else(|| room.min(11.0 * size));
     let inner = column - 0.5 * size;
     let name_width = |c: &String| sheet.tick_width(&clean(c));
     let upright = data.columns.iter().take(columns).any(|c| name_width(c) > column - 0.4 * size);
@@ -234,19 +199,25 @@ fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     } else {
         size
     };
-    let wording = Wording::fitting(data, inner, size);
+    let wording = match line {
+        Some(_) => Wording::Line,
+        // A page is not endless.
+        None if sheet.print && rows >= wording::MANY_ROWS => Wording::Mean,
+        None => Wording::fitting(data, inner, size),
+    };
     let most_lines = data
         .cells
         .iter()
         .map(|c| {
             let details = wording.details(c, inner, size).len();
-            details + usize::from(c.simulated) + usize::from(!c.published.is_empty())
+            let badge = c.simulated && wording != Wording::Line;
+            details + usize::from(badge) + usize::from(!c.published.is_empty())
         })
         .max()
         .unwrap_or(1);
     // The mean of a line may say of how many cells it is, and that some of them are simulated.
     let some_simulated = means.iter().any(|m| *m) && data.cells.iter().any(|c| c.simulated);
-    let most_lines = if some_simulated { most_lines.max(2) } else { most_lines };
+    let most_lines = if some_simulated && wording != Wording::Line { most_lines.max(2) } else { most_lines };
     // One size for all means: the usual one if every mean fits so.
     let mut all_means = data
         .cells
@@ -254,7 +225,8 @@ fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
         .filter(|c| !c.is_published_only())
         .map(cell_text)
         .chain(data.row_means.iter().chain(&data.column_means).map(|m| mean_text(m.mean)));
-    let big = if all_means.all(|text| text_width(&text, big) <= column - 0.4 * size) { big } else { size };
+    let has_room = all_means.all(|text| text_width(&text, big) <= column - 0.4 * size);
+    let big = if has_room && wording != Wording::Line { big } else { size };
     let natural = 0.7 * size + big + most_lines as f64 * 1.2 * size;
     let top = names + 0.8 * size;
     let notes = notes::wrap(&notes_of(data, wording, column, size), sheet.width - 2.0 * PAD, size);
@@ -305,7 +277,7 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
 }
 
 /// The names of rows and columns as far as there is room for them; those that differ stay different.
-fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
+pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
     let beside = plan.left - 0.6 * plan.size - PAD;
     // Names that do not stand upright were seen to fit.
     let above = if plan.upright { plan.top - 0.7 * plan.size } else { f64::INFINITY };
@@ -373,7 +345,10 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * big;
     // Where "no run" does not fit, the note says what a frame without a mean is.
     if !cell.is_published_only() {
-        canvas.text(&fit(&cell_text(cell), width, big), (middle, base), Anchor::Middle, big, ink);
+        let text = plan.text_of(cell);
+        if plan.whole(&text, big) {
+            canvas.text(&text, (middle, base), Anchor::Middle, big, ink);
+        }
     } else if no_run_fits(area.right - area.left, size) {
         canvas.text(NO_RUN, (middle, base), Anchor::Middle, size, ink);
     }
@@ -406,27 +381,28 @@ fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     canvas.part("means");
     for mean in means(data, plan) {
         let middle = f64::midpoint(mean.area.left, mean.area.right);
-        let width = mean.area.right - mean.area.left - 0.4 * size;
         let mut base = mean.base(plan);
-        canvas.text(&fit(&mean.text, width, big), (middle, base), Anchor::Middle, big, sheet.tokens.label);
-        for line in &mean.lines {
+        if plan.whole(&mean.text, big) {
+            canvas.text(&mean.text, (middle, base), Anchor::Middle, big, sheet.tokens.label);
+        }
+        for line in mean.lines.iter().filter(|line| plan.whole(line, size)) {
             base += 1.2 * size;
-            canvas.text(&fit(line, width, size), (middle, base), Anchor::Middle, size, sheet.tokens.muted);
+            canvas.text(line, (middle, base), Anchor::Middle, size, sheet.tokens.muted);
         }
     }
 }
 
 /// The mean of a row or a column as it stands beside the cells.
-struct MeanOfLine {
-    area: Area,
-    text: String,
+pub(crate) struct MeanOfLine {
+    pub(crate) area: Area,
+    pub(crate) text: String,
     /// Under it: of how many cells it is, where some are missing, and whether some are simulated.
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 impl MeanOfLine {
     /// Base line of the mean.
-    fn base(&self, plan: &Plan) -> f64 {
+    pub(crate) fn base(&self, plan: &Plan) -> f64 {
         let middle = f64::midpoint(self.area.top, self.area.bottom);
         match self.lines.len() {
             0 => middle + 0.35 * plan.big,
@@ -435,18 +411,34 @@ impl MeanOfLine {
     }
 }
 
+/// What stands under the mean of a row or column: of how many cells it is, where some are missing, and whether some are
+/// simulated. Shorter where there is little room.
+fn margin_lines(margin: &Margin, of: u32, simulated: Option<&str>, width: f64, size: f64) -> Vec<String> {
+    if margin.mean.is_none() {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    if margin.cells < of {
+        let whole = format!("{} of {of}", margin.cells);
+        let fits = text_width(&whole, size) <= width;
+        lines.push(if fits { whole } else { format!("{}/{of}", margin.cells) });
+    }
+    lines.extend(simulated.map(str::to_owned));
+    lines
+}
+
 /// The means of rows and of columns, as far as there are any.
-fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
+pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
     let [of_rows, of_columns] = played_lines(data);
+    let width = plan.column - 0.4 * plan.size;
     let mean = |margin: &Margin, area: Area, of: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {
-        let mut lines = Vec::new();
-        if margin.mean.is_some() && (margin.cells as usize) < of {
-            lines.push(format!("{} of {of}", margin.cells));
-        }
-        if margin.mean.is_some() && data.cells.iter().any(|c| c.simulated && c.mean.is_some() && in_line(c)) {
-            lines.push(plan.simulated().to_owned());
-        }
+        let some_simulated = data.cells.iter().any(|c| c.simulated && c.mean.is_some() && in_line(c));
+        let lines =
+            margin_lines(margin, of as u32, some_simulated.then(|| plan.simulated()), width, plan.size);
         let text = margin.mean.map_or_else(|| NO_RUN.to_owned(), |m| decimal(m, 1));
+        if plan.wording == Wording::Line {
+            return MeanOfLine { area, text: mean_in_one_line(&text, &lines), lines: Vec::new() };
+        }
         MeanOfLine { area, text, lines }
     };
     let mut means = Vec::new();

@@ -118,7 +118,64 @@ pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<
     apart_in(&names.iter().map(named).collect::<Vec<_>>(), &vec![width; names.len()], size)
 }
 
+/// What stands between the parts of a name: `model · harness`.
+const PARTS: &str = " · ";
+
+/// The names without what all of them share part by part, up to a hyphen or the like: `oracle-weak · codex` beside
+/// `oracle-strong · codex` is `weak`. `None` where nothing could be left out.
+fn without_shared(names: &[&str]) -> Option<Vec<String>> {
+    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split(PARTS).collect()).collect();
+    let count = parts.first().filter(|_| names.len() > 1)?.len();
+    if parts.iter().any(|parts| parts.len() != count) {
+        return None;
+    }
+    let mut short: Vec<Vec<&str>> = vec![Vec::new(); names.len()];
+    for at in 0..count {
+        let first = parts[0][at];
+        if parts.iter().all(|parts| parts[at] == first) {
+            continue;
+        }
+        let shared = first
+            .char_indices()
+            .filter(|(_, c)| matches!(c, '-' | '_' | '/' | ' '))
+            .map(|(end, c)| end + c.len_utf8())
+            .take_while(|end| parts.iter().all(|parts| parts[at].get(..*end) == first.get(..*end)))
+            .last()
+            .unwrap_or(0);
+        // A number, or a letter or two, is no name.
+        let is_name = |rest: &str| rest.starts_with(char::is_alphabetic) && rest.chars().nth(2).is_some();
+        let shared = if parts.iter().all(|parts| is_name(&parts[at][shared..])) { shared } else { 0 };
+        for (short, parts) in short.iter_mut().zip(&parts) {
+            short.push(&parts[at][shared..]);
+        }
+    }
+    let short: Vec<String> = short.into_iter().map(|parts| parts.join(PARTS)).collect();
+    (short.iter().all(|name| !name.is_empty()) && short.iter().zip(names).any(|(a, b)| a != b))
+        .then_some(short)
+}
+
+/// The names in their most telling form that fits all rooms: whole, then with a short badge, then without what all of them
+/// share. What fits in none of these is cut.
 fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
+    let fitting = |named: &[Named], badge: &str| -> Option<Vec<String>> {
+        let whole = |one: &Named| format!("{}{}", one.name, if one.simulated { badge } else { "" });
+        let texts: Vec<String> = named.iter().map(whole).collect();
+        texts.iter().zip(widths).all(|(text, width)| text_width(text, size) <= width + 0.01).then_some(texts)
+    };
+    if let Some(texts) = fitting(named, SIMULATED) {
+        return texts;
+    }
+    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+    let Some(short) = without_shared(&names) else { return cut_apart(named, widths, size) };
+    let short: Vec<Named> =
+        short.into_iter().zip(named).map(|(name, one)| Named { name, simulated: one.simulated }).collect();
+    [(named, SIMULATED_SHORT), (short.as_slice(), SIMULATED), (short.as_slice(), SIMULATED_SHORT)]
+        .into_iter()
+        .find_map(|(named, badge)| fitting(named, badge))
+        .unwrap_or_else(|| cut_apart(&short, widths, size))
+}
+
+fn cut_apart(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
     let mut texts: Vec<String> =
         named.iter().zip(widths).map(|(named, width)| named.shown(*width, size)).collect();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -280,6 +337,28 @@ mod tests {
         // The same name is the same.
         let same = labels(&["a".to_owned(), "a".to_owned()], false);
         assert_eq!(shown_all(&same.iter().collect::<Vec<_>>(), 60.0, 7.0), ["a", "a"]);
+    }
+
+    #[test]
+    fn names_lose_what_all_of_them_share_before_they_are_cut() {
+        let labels: Vec<SeriesLabel> = ["strong", "middling", "weak"]
+            .iter()
+            .flat_map(|model| ["codex", "claude_code", "kimi_code"].map(|h| format!("oracle-{model} · {h}")))
+            .map(|name| SeriesLabel { simulated: true, ..SeriesLabel::new(name, 0) })
+            .collect();
+        let of: Vec<&SeriesLabel> = labels.iter().collect();
+        let shown = |width: f64| shown_all(&of, width, 7.0);
+        assert_eq!(shown(1e9)[4], "oracle-middling · claude_code (simulated)");
+        assert_eq!(shown(120.0)[4], "middling · claude_code (sim.)");
+        assert_eq!(shown(120.0)[8], "weak · kimi_code (sim.)");
+        // One harness over all is no part of what differs.
+        let one = [&labels[0], &labels[3], &labels[6]];
+        assert_eq!(shown_all(&one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);
+        // Names of other forms, and a name that is what others begin with, are not taken apart.
+        assert_eq!(without_shared(&["a-b", "a"]), None);
+        assert_eq!(without_shared(&["a-b · x", "a-c"]), None);
+        // A number is no name.
+        assert_eq!(without_shared(&["glm-5.1", "glm-5.2"]), None);
     }
 
     #[test]

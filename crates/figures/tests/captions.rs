@@ -38,7 +38,7 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
         let counted = match &figure {
             _ if own => "censored",
             Figure::Matrix(_) => "21 events, 999 censored in 23 cells",
-            Figure::FailureShares(_) => "n = ",
+            Figure::FailureShares(_) | Figure::Plane(_) => "n = ",
             _ => "one: n = 20, 17 events, 3 censored; two: n = 1,000, 4 events, 996 censored",
         };
         // Where no band is drawn because nobody failed or nobody is there, none is said.

@@ -121,6 +121,7 @@ fn every_other_kind_fits_everywhere() {
         everywhere(&many::retries(count));
         everywhere(&many::pareto(count, Scale::Log));
         everywhere(&many::pareto(count, Scale::Linear));
+        everywhere(&many::plane(count));
         everywhere(&many::failures(6, count, SharesForm::Auto));
         everywhere(&many::failures(20, count.min(6), SharesForm::Auto));
         everywhere(&many::failures(20, count, SharesForm::Stacked));
@@ -244,6 +245,13 @@ fn with(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure
                 rename(&mut point.label);
                 (point.cost, point.mean, point.ci_low, point.ci_high) =
                     (number(), number(), number(), number());
+            }
+        }
+        Figure::Plane(data) => {
+            for point in &mut data.points {
+                rename(&mut point.label);
+                (point.x, point.y) = (number(), number());
+                (point.x_ends, point.y_ends) = (number().zip(number()), number().zip(number()));
             }
         }
         Figure::Retries(data) => {
@@ -462,6 +470,9 @@ fn what_is_simulated_or_unknown_is_said_in_the_figure() {
     assert!(words(many::ratios()).contains("(simulated)"));
     assert!(words(many::bars(3)).contains("unknown"));
     assert!(words(many::pareto(4, Scale::Log)).contains("Cost unknown: DeepSeek-V4-Pro"));
+    let plane = words(many::plane(4));
+    assert!(plane.contains("Unknown: DeepSeek-V4-Pro.") && plane.contains("Published:"), "{plane}");
+    assert!(plane.contains("does nothing"), "{plane}");
     let matrix = words(many::matrix(3, 4));
     assert!(
         matrix.contains("no run")
@@ -623,6 +634,101 @@ fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
     }
     assert_eq!(written, BTreeSet::from([1, 3, 9, 13]));
     assert!(refused > 0);
+}
+
+/// A matrix whose names have so many letters. What tells them apart stands in their middle.
+fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
+    let Figure::Matrix(mut data) = many::matrix(rows, columns) else { unreachable!() };
+    let name = |kind: char, i: usize| {
+        let own = format!("{kind}{i:02}");
+        let around = (letters - own.len()) / 2;
+        format!("{}{own}{}", "m".repeat(around), "e".repeat(letters - own.len() - around))
+    };
+    data.rows = (0..rows).map(|i| name('h', i)).collect();
+    data.columns = (0..columns).map(|i| name('k', i)).collect();
+    Figure::Matrix(data)
+}
+
+/// With so many columns and names of so many letters, at every venue, a matrix has whole numbers and names that differ, or is
+/// refused with a reason.
+#[test]
+fn a_matrix_of_many_columns_is_readable_or_refused() {
+    let (mut written, mut refused) = (BTreeSet::new(), 0);
+    for (rows, columns) in
+        [(1, 1), (3, 3), (1, 9), (3, 9), (1, 13), (6, 13), (1, 42), (3, 42), (42, 3), (42, 42)]
+    {
+        for letters in [3, 120] {
+            for preset in Preset::all() {
+                let figure = named_matrix(rows, columns, letters);
+                let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
+                if let Err(error) = export(&spec, Format::Svg) {
+                    assert!(error.to_string().contains("no room for whole numbers"), "{error}");
+                    assert!(error.advice().is_some());
+                    refused += 1;
+                    continue;
+                }
+                check(&spec);
+                let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|set| set.text).collect();
+                let of = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
+                let is_cut =
+                    |text: &&String| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('…');
+                assert_eq!(texts.iter().find(is_cut), None, "{of}");
+                let names =
+                    (0..rows).map(|i| format!("h{i:02}")).chain((0..columns).map(|i| format!("k{i:02}")));
+                for name in names {
+                    assert!(texts.iter().any(|text| text.contains(&name)), "{of}: {name} in {texts:?}");
+                }
+                written.insert((rows, columns));
+            }
+        }
+    }
+    // Many models beside few harnesses have room as rows; many of both have none on a page.
+    assert!(written.contains(&(1, 42)) && written.contains(&(3, 42)) && written.contains(&(6, 13)));
+    assert!(refused > 0 && !written.contains(&(42, 42)), "{written:?}");
+}
+
+#[test]
+fn many_models_of_one_harness_stand_in_rows() {
+    let spec = FigureSpec::new(named_matrix(1, 13, 20), Layout::panel(560.0), Theme::Light);
+    let drawing = draw(&spec);
+    assert!(!drawing.svg.contains("rotate("), "no name stands upright: {}", drawing.svg);
+    // The page counts cells as the data do.
+    let ids: BTreeSet<&str> = drawing.marks.iter().map(|mark| mark.id.as_str()).collect();
+    assert!(ids.contains("cell-0-12") && !ids.contains("cell-12-0"), "{ids:?}");
+    let last = drawing.marks.iter().find(|mark| mark.id == "cell-0-12").unwrap();
+    let first = drawing.marks.iter().find(|mark| mark.id == "cell-0-0").unwrap();
+    assert!(last.y0 > first.y1 && last.lines[0].contains("h00") && last.lines[0].contains("k12"), "{last:?}");
+}
+
+#[test]
+fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
+    let series = many::runs(13, 25, 9);
+    let bars: usize = series
+        .iter()
+        .flat_map(|s| &s.points)
+        .map(|p| usize::from(p.events > 0) + usize::from(p.censored > 0))
+        .sum();
+    let figure = many::first_failures(series);
+    let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let texts = texts(&draw(&spec));
+    for model in many::MODELS {
+        assert!(texts.iter().any(|set| set.text == model), "{model} is not whole: {texts:?}");
+    }
+    let numbers = texts.iter().filter(|set| set.text.parse::<u32>().is_ok()).count();
+    // Those of axes are among them.
+    assert!(numbers >= bars, "{numbers} numbers over {bars} bars");
+}
+
+#[test]
+fn retries_without_one_are_refused() {
+    let Figure::Retries(mut data) = many::retries(3) else { panic!("a figure of retries") };
+    for series in &mut data.series {
+        series.points.truncate(1);
+    }
+    let spec = FigureSpec::new(Figure::Retries(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let error = export(&spec, Format::Svg).unwrap_err();
+    assert!(error.to_string().contains("retries cannot be assessed"), "{error}");
+    assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
 }
 
 #[test]

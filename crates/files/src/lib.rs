@@ -75,9 +75,11 @@ pub type HashKey = [u8; 16];
 pub struct Tree {
     root: PathBuf,
     inner: Arc<Inner>,
-    warnings: tree_warnings::TreeWarnings,
+    warnings: Arc<tree_warnings::TreeWarnings>,
     column_names: Arc<ColumnNames>,
     hash_key: OnceLock<HashKey>,
+    /// A folder that was listed before, with what was in it.
+    listed: Option<Arc<(String, Vec<Entry>)>>,
 }
 
 #[derive(Debug)]
@@ -141,7 +143,7 @@ impl Tree {
     /// Opens with other limits for zips.
     pub fn open_with(path: &Path, limits: ZipLimits) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
-        let warnings = tree_warnings::TreeWarnings::default();
+        let warnings = Arc::<tree_warnings::TreeWarnings>::default();
         let kind = root.metadata()?.file_type();
         let inner = if kind.is_dir() {
             Inner::Folder(folder::Folder::open(&root)?)
@@ -150,8 +152,7 @@ impl Tree {
         } else {
             return Err(error::not_a_file());
         };
-        let (column_names, hash_key) = (Arc::default(), OnceLock::new());
-        Ok(Self { root, inner: Arc::new(inner), warnings, column_names, hash_key })
+        Ok(Self::of_inner(root, inner, warnings))
     }
 
     /// A tree whose only entry is one file, whatever it is: to say what a file is that is no zip. Its other names are not
@@ -161,8 +162,18 @@ impl Tree {
     pub fn of_file(path: &Path) -> Result<Self, ReadError> {
         let root = path.canonicalize()?;
         let single = single::Single::open(&root)?;
-        let (inner, warnings) = (Arc::new(Inner::Single(single)), tree_warnings::TreeWarnings::default());
-        Ok(Self { root, inner, warnings, column_names: Arc::default(), hash_key: OnceLock::new() })
+        Ok(Self::of_inner(root, Inner::Single(single), Arc::default()))
+    }
+
+    fn of_inner(root: PathBuf, inner: Inner, warnings: Arc<tree_warnings::TreeWarnings>) -> Self {
+        Self {
+            root,
+            inner: Arc::new(inner),
+            warnings,
+            column_names: Arc::default(),
+            hash_key: OnceLock::new(),
+            listed: None,
+        }
     }
 
     /// The same tree with one file of another place as all that is listed in it, to read what a program made of it. Paths
@@ -171,7 +182,7 @@ impl Tree {
     /// Errors: as [`Tree::of_file`].
     pub fn with_table(self, path: &Path) -> Result<Self, ReadError> {
         let table = single::Single::open(&path.canonicalize()?)?;
-        Ok(Self { inner: Arc::new(Inner::Table(table, Arc::clone(&self.inner))), ..self })
+        Ok(Self { inner: Arc::new(Inner::Table(table, Arc::clone(&self.inner))), listed: None, ..self })
     }
 
     /// The same tree with warnings of its own, to tell what reading one part met. Cheap.
@@ -180,10 +191,22 @@ impl Tree {
         Self {
             root: self.root.clone(),
             inner: Arc::clone(&self.inner),
-            warnings: tree_warnings::TreeWarnings::default(),
+            warnings: Arc::default(),
             column_names: Arc::clone(&self.column_names),
             hash_key: self.hash_key.clone(),
+            listed: None,
         }
+    }
+
+    /// The same tree, warnings included, which lists one folder now and gives that list each time it is asked for it: for
+    /// whoever asks many readers about one folder. What comes into the folder later is not in the list.
+    #[must_use]
+    pub fn with_listing(&self, folder: &str) -> Self {
+        let listed = path::clean(folder).ok().map(|clean| {
+            let entries = self.list(&clean);
+            Arc::new((clean, entries))
+        });
+        Self { warnings: Arc::clone(&self.warnings), listed, ..self.fork() }
     }
 
     /// Takes the key of hashes, once: another one later changes nothing.
@@ -237,6 +260,11 @@ impl Tree {
     /// The entries of a folder, by name. A folder that is not there has none.
     pub fn list(&self, folder: &str) -> Vec<Entry> {
         let Ok(folder) = path::clean(folder) else { return Vec::new() };
+        if let Some((listed, entries)) = self.listed.as_deref()
+            && *listed == folder
+        {
+            return entries.clone();
+        }
         match &*self.inner {
             Inner::Folder(inner) => inner.list(&folder, &self.warnings),
             Inner::Zip(inner) => inner.list(&folder),

@@ -9,9 +9,7 @@ use super::*;
 
 fn folder_without_openat2(path: &Path) -> Tree {
     let inner = folder::Folder::open(path).unwrap().without_openat2();
-    let (inner, warnings) = (Arc::new(Inner::Folder(inner)), tree_warnings::TreeWarnings::default());
-    let (column_names, hash_key) = (Arc::default(), OnceLock::new());
-    Tree { root: path.to_owned(), inner, warnings, column_names, hash_key }
+    Tree::of_inner(path.to_owned(), Inner::Folder(inner), Arc::default())
 }
 
 #[test]
@@ -48,6 +46,28 @@ fn both_ways_to_open_agree_and_neither_leaves_the_folder() {
         );
         assert!(warned.iter().any(|(p, m)| p == "in" && m.contains("even inside")), "{warned:?}");
     }
+}
+
+#[test]
+fn a_listing_that_is_kept_is_that_of_one_moment_and_its_warnings_are_those_of_the_tree() {
+    let temp = tempfile::tempdir().unwrap();
+    fs::create_dir_all(temp.path().join("a/b")).unwrap();
+    symlink("b", temp.path().join("a/link")).unwrap();
+    let tree = Tree::open(temp.path()).unwrap();
+    let names = |tree: &Tree, folder: &str| -> Vec<String> {
+        tree.list(folder).into_iter().map(|entry| entry.name).collect()
+    };
+    let kept = tree.with_listing("a");
+    assert_eq!(tree.warnings().len(), 1, "the link");
+    fs::write(temp.path().join("a/later"), "x").unwrap();
+    fs::write(temp.path().join("later"), "x").unwrap();
+    assert_eq!(names(&kept, "a"), ["b"]);
+    assert_eq!(names(&kept, "./a/"), ["b"], "however it is spelled");
+    assert_eq!(names(&tree, "a"), ["b", "later"]);
+    assert_eq!(names(&kept, ""), ["a", "later"], "of one folder only");
+    assert_eq!(names(&kept.fork(), "a"), ["b", "later"]);
+    assert_eq!(kept.read("a/later", 9).unwrap(), b"x");
+    assert!(tree.with_listing("../outside").list("../outside").is_empty());
 }
 
 #[test]

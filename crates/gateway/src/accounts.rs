@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tokio::time::Instant;
 
 use crate::cost::RequestCost;
-use crate::machine::MachineClock;
+use crate::endpoint_time::EndpointClock;
 use crate::record::{Guess, Scope, Spent, StopReason};
 use crate::settings::{Budget, Budgets, Price};
 
@@ -153,7 +153,7 @@ pub(crate) struct Accounts {
     episodes: HashMap<String, Account>,
     budgets: Budgets,
     price: Option<Price>,
-    machine: MachineClock,
+    endpoint_clock: EndpointClock,
 }
 
 impl Accounts {
@@ -165,7 +165,13 @@ impl Accounts {
         episodes: BTreeMap<String, Spent>,
     ) -> Self {
         let episodes = episodes.into_iter().map(|(name, spent)| (name, Account::resumed(spent))).collect();
-        Self { run: Account::resumed(run), episodes, budgets, price, machine: MachineClock::default() }
+        Self {
+            run: Account::resumed(run),
+            episodes,
+            budgets,
+            price,
+            endpoint_clock: EndpointClock::default(),
+        }
     }
 
     /// The price that costs are computed by.
@@ -175,7 +181,7 @@ impl Accounts {
 
     /// A try goes to the endpoint. Returns what [`Accounts::work_ends`] needs. `attempt` is `None` for a probe.
     pub(crate) fn work_begins(&mut self, attempt: Option<&mut Account>, episode: &str, now: Instant) -> f64 {
-        let entered = self.machine.enter(now);
+        let entered = self.endpoint_clock.enter(now);
         for account in [attempt, Some(&mut self.run)].into_iter().flatten() {
             account.running.enter(entered);
         }
@@ -191,7 +197,7 @@ impl Accounts {
         entered: f64,
         now: Instant,
     ) -> f64 {
-        let seconds = self.machine.leave(entered, now);
+        let seconds = self.endpoint_clock.leave(entered, now);
         for account in [attempt, Some(&mut self.run)].into_iter().flatten() {
             account.running.leave(entered, seconds);
         }
@@ -259,7 +265,7 @@ impl Accounts {
         episode: &str,
         now: Instant,
     ) -> Option<StopReason> {
-        let share = self.machine.share_at(now);
+        let share = self.endpoint_clock.share_at(now);
         let reached = |account: Option<&Account>, budget: &Budget, scope: Scope| {
             let account = account?;
             let usd = account.running_usd(share, self.price.as_ref());

@@ -1,13 +1,13 @@
-//! Claude Code: the messages API, stream-json on standard output, a session id of the caller's choice.
+//! Claude Code: the messages API, stream-json on standard output, and a session id that the caller chooses.
 //!
-//! `result.usage` is of this call, `total_cost_usd` of the whole session; for models that it does not know it makes a cost
-//! up and says so (`costBasis`: `unknown`). SIGINT ends it with exit code 0. It refuses to run as root.
+//! `result.usage` counts this call, `total_cost_usd` the whole session. For unknown models it invents a cost and marks it
+//! (`costBasis`: `unknown`). After SIGINT it exits with code 0. It refuses to run as root.
 
 use model::{EndReason, Tokens};
 use serde_json::Value;
 
-use crate::ends::{Signs, decide, fault};
-use crate::lines::{count_at, said, text_at};
+use crate::call_end::{Signs, decide, fault};
+use crate::lines::{count_at, message_text, text_at};
 use crate::readers::stream::{self, Input};
 use crate::shell::{Command, is_id};
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, Session};
@@ -60,18 +60,18 @@ impl Harness for ClaudeCode {
             if !is_error && text_at(result, &["subtype"]) == Some("success") {
                 signs.finished = true;
             } else {
-                let said = text_at(result, &["result"])
+                let message = text_at(result, &["result"])
                     .map(str::to_owned)
-                    .or_else(|| result.get("errors").map(said))
+                    .or_else(|| result.get("errors").map(message_text))
                     .filter(|text| !text.is_empty())
                     .unwrap_or_else(|| text_at(result, &["subtype"]).unwrap_or("is_error").to_owned());
                 let reason = match text_at(result, &["terminal_reason"]) {
                     Some("prompt_too_long") => EndReason::ContextOverflow,
                     Some("aborted_streaming" | "aborted_tools" | "aborted") => EndReason::KilledItself,
                     Some("max_turns") => EndReason::AgentError,
-                    _ => fault(count_at(result, &["api_error_status"]), &said),
+                    _ => fault(count_at(result, &["api_error_status"]), &message),
                 };
-                signs.failed(reason, &said);
+                signs.failed(reason, &message);
             }
         }
         let begun = call.session.is_some_and(|s| s.id.is_some()) || read.begun;
@@ -83,7 +83,7 @@ impl Harness for ClaudeCode {
     }
 }
 
-/// `result.usage`; zeros are what it is, where not one request came to an answer.
+/// `result.usage`. Zeros mean that no request got an answer.
 fn whole_usage(usage: &Value) -> Tokens {
     let count = |key| count_at(usage, &[key]);
     let cached = count("cache_read_input_tokens");
@@ -95,7 +95,7 @@ fn whole_usage(usage: &Value) -> Tokens {
     }
 }
 
-/// What this call cost, if each model's price is known to it.
+/// The cost of this call, if Claude Code knows the price of each model.
 fn cost(result: &Value) -> Option<f64> {
     let models = result.get("model_usage_since_last_result")?.as_object()?;
     let mut sum = None;

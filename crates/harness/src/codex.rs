@@ -1,23 +1,23 @@
-//! Codex CLI: the responses API only, JSON lines, a thread id of its own in the first line.
+//! Codex CLI: only the responses API, JSON lines, and a thread id that it chooses, in the first line.
 //!
-//! Usage is cumulative over the thread, so the count of the call before is subtracted; after a kill it is taken from the
-//! thread's rollout file. A refused connection is tried again for ever. When it exits it ends what the agent left running.
+//! Usage is cumulative over the thread, so the count of the last call is subtracted. After a kill, it is in the rollout
+//! file of the thread. Codex retries a refused connection forever. When it exits, it ends the processes of the agent.
 
 use model::{EndReason, Tokens};
 
-use crate::ends::{Signs, decide, fault};
-use crate::lines::{at, objects, said, text_at};
+use crate::call_end::{Signs, decide, fault};
+use crate::lines::{at, message_text, objects, text_at};
 use crate::readers::codex::{read, usage_of};
 use crate::shell::{Command, is_uuid, toml_text};
 use crate::usage::Meter;
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const SESSIONS: &str = ".codex/sessions";
-/// How it answers a call whose arguments are no JSON.
+/// Its answer to a call whose arguments are not JSON.
 const UNREAD: &str = "failed to parse function arguments";
-/// Bytes from the end of a rollout that are read.
+/// How many bytes at the end of a rollout are read.
 const TAIL: u64 = 4 << 20;
-/// Bytes from the end of its log in which calls that it could not read are counted.
+/// How many bytes at the end of its log are searched for malformed calls.
 const TAIL_OF_LOG: usize = 64 * 1024;
 
 /// Codex CLI 0.169.0.
@@ -73,15 +73,18 @@ impl Harness for Codex {
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
         let mut read = read(ended.stdout);
         let mut signs = Signs { finished: read.completed, ..Signs::default() };
-        if let Some(said) = read.failed.as_deref().or(read.retrying.as_deref()) {
-            let ran_out = said.contains("ran out of room");
-            signs.failed(if ran_out { EndReason::ContextOverflow } else { fault(status(said), said) }, said);
+        if let Some(message) = read.failed.as_deref().or(read.retrying.as_deref()) {
+            let ran_out = message.contains("ran out of room");
+            signs.failed(
+                if ran_out { EndReason::ContextOverflow } else { fault(status(message), message) },
+                message,
+            );
         }
         signs.waits_for_endpoint = read.retrying.is_some() && signs.reason == Some(EndReason::Endpoint);
         let known = call.session.and_then(|s| s.id.clone());
         let rollouts = rollouts(ended.home);
         let id = read.session.filter(|id| is_uuid(id)).or(known).or_else(|| match rollouts.as_slice() {
-            // Of an earlier session there is one in any case.
+            // With an earlier session there is one in any case.
             [(_, only)] if call.earlier.is_none() => Some(only.clone()),
             _ => None,
         });
@@ -89,16 +92,16 @@ impl Harness for Codex {
             .as_deref()
             .and_then(|id| rollouts.iter().rev().find(|(_, of)| of == id))
             .map_or_else(Rollout::default, |(path, _)| Rollout::read(ended.home, path));
-        // Calls that it cannot read are no items of its output.
+        // Malformed calls are not items of its output.
         let unread = rollout.unread.unwrap_or_else(|| {
-            if read.record.working_calls() == 0 { told_by_the_log(ended.stderr) } else { 0 }
+            if read.record.working_calls() == 0 { unread_calls_in_log(ended.stderr) } else { 0 }
         });
         for _ in 0..unread.min(100) {
             read.record.unseen();
         }
         let total = read.total.or(rollout.total);
         let mut session = crate::next_session(call.session, id);
-        let usage = Meter::of(&mut session).tokens(total.unwrap_or_default());
+        let usage = Meter::new(&mut session).tokens(total.unwrap_or_default());
         let (end, message) = decide(ended, &read.record, signs);
         Outcome {
             session: Some(session),
@@ -121,7 +124,7 @@ fn rollouts(home: &files::Tree) -> Vec<(String, String)> {
     let folders = |path: &str| {
         let mut found = home.list(path);
         found.retain(files::Entry::is_folder);
-        // Nobody runs one episode for years: whoever made more folders is welcome to be misread.
+        // An episode does not run for years. With more folders than that, the result may be wrong.
         found.into_iter().rev().take(40).rev().map(move |e| files::join(path, &e.name)).collect::<Vec<_>>()
     };
     let mut found = Vec::new();
@@ -137,12 +140,12 @@ fn rollouts(home: &files::Tree) -> Vec<(String, String)> {
     found
 }
 
-/// What the end of a rollout file says, which has all that passed between model and program.
+/// The end of a rollout file, which has all messages between model and program.
 #[derive(Debug, Default)]
 struct Rollout {
     /// Usage of the thread so far.
     total: Option<Tokens>,
-    /// Calls of the last turn since the last one that could be read; `None` = no begin of a turn was found.
+    /// Malformed calls of the last turn after the last valid one; `None` = no start of a turn was found.
     unread: Option<usize>,
 }
 
@@ -155,7 +158,7 @@ impl Rollout {
             match text_at(&line, &["payload", "type"]) {
                 Some("task_started") => found.unread = Some(0),
                 Some("function_call_output" | "custom_tool_call_output") => {
-                    let output = at(&line, &["payload", "output"]).map(said).unwrap_or_default();
+                    let output = at(&line, &["payload", "output"]).map(message_text).unwrap_or_default();
                     if let Some(unread) = &mut found.unread {
                         *unread = if output.starts_with(UNREAD) { *unread + 1 } else { 0 };
                     }
@@ -171,9 +174,9 @@ impl Rollout {
     }
 }
 
-/// Calls that its log on standard error says it could not read, for a call that left no rollout.
-fn told_by_the_log(stderr: &[u8]) -> usize {
+/// Malformed calls in its log on standard error, for a call without a rollout.
+fn unread_calls_in_log(stderr: &[u8]) -> usize {
     let log = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL_OF_LOG)..]);
-    let told = format!("error={UNREAD}: ");
-    log.lines().filter(|line| line.contains(&told)).count()
+    let logged = format!("error={UNREAD}: ");
+    log.lines().filter(|line| line.contains(&logged)).count()
 }

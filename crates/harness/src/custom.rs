@@ -1,7 +1,7 @@
-//! Any other agent, from a TOML file: what to run, how its session goes on, and where transcript, usage and success are.
+//! Any other agent, described by a TOML file: its commands, its session, and where transcript, usage and success are.
 //!
-//! `docs/harnesses.md` teaches the format; a test loads its example and plays it. A file is checked as a whole when it is loaded,
-//! so that a run never stumbles over a misspelt placeholder in its third turn.
+//! `docs/harnesses.md` documents the format, and a test runs its example. Loading checks the whole file, so that a run
+//! does not fail at a misspelled placeholder in its third turn.
 
 mod bounded;
 mod document;
@@ -18,38 +18,38 @@ use serde_json::Value;
 use self::document::{Unread, is_new};
 use self::format::{Cumulative, Document, From, Reader};
 use self::template::Filled;
-use crate::ends::{Signs, TAIL, decide, fault};
+use crate::call_end::{Signs, TAIL, decide, fault};
+use crate::growing_lines::GrowingLines;
 use crate::lines::{count_at, objects, plain_tail, text_at};
 use crate::readers::{chat, codex, opencode, openhands, stream, vibe};
 use crate::record::Record;
 use crate::shell::{Command, is_id};
 use crate::usage::Meter;
-use crate::wire::Wire;
 use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome, Session, next_session, text};
 
-/// Bytes of a harness file.
+/// Most bytes of a harness file.
 pub const FILE_CAP: u64 = 1 << 20;
-/// Bytes of a file in HOME that is read for its transcript or its result.
+/// Most bytes of a file in HOME with a transcript or a result.
 const HOME_CAP: u64 = 64 << 20;
-/// Elements of a transcript in one document that calls before had, in the session's memory.
+/// Key in the memory of a session: how many elements of a transcript document belong to earlier calls.
 const ELEMENTS: &str = "elements:transcript";
 
 /// A harness that a file describes.
 #[derive(Debug)]
 pub struct Custom {
-    told: Document,
+    description: Document,
     text: String,
 }
 
 impl Custom {
-    /// The text of its file, as it was read.
+    /// The text of its file.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// Loads a harness from a TOML file (`docs/harnesses.md`) at an absolute path that passes no link; one that a person chose is
-/// resolved before ([`files::beneath::resolved`]). Errors name the file, and the key or line.
+/// Loads a harness from a TOML file (`docs/harnesses.md`) at an absolute path without links. Resolve a path from a user
+/// first ([`files::beneath::resolved`]). Errors name the file, and the key or line.
 pub fn load(path: &Path) -> Result<Custom, HarnessError> {
     let wrong = |why: String| HarnessError::File { path: path.display().to_string(), why };
     let bytes = files::beneath::read_file(path, FILE_CAP).map_err(|error| wrong(error.to_string()))?;
@@ -59,84 +59,84 @@ pub fn load(path: &Path) -> Result<Custom, HarnessError> {
 
 /// Reads the text of a harness file.
 fn parse(text: &str) -> Result<Custom, String> {
-    let told: Document = toml::from_str(text).map_err(|error| {
-        // Where and what, and no line of the text: it may be any file of this machine that a configuration names.
+    let description: Document = toml::from_str(text).map_err(|error| {
+        // The error must not quote the text, because the settings may name any file of this machine.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         format!("line {line}, column {column}: {}", error.message())
     })?;
-    told.check()?;
-    Ok(Custom { told, text: text.to_owned() })
+    description.check()?;
+    Ok(Custom { description, text: text.to_owned() })
 }
 
 impl Harness for Custom {
     fn name(&self) -> &str {
-        &self.told.name
+        &self.description.name
     }
 
     fn title(&self) -> &str {
-        self.told.title.as_deref().unwrap_or(&self.told.name)
+        self.description.title.as_deref().unwrap_or(&self.description.name)
     }
 
     fn image(&self) -> &str {
-        &self.told.image
+        &self.description.image
     }
 
     fn version(&self) -> &str {
-        &self.told.version
+        &self.description.version
     }
 
     fn api(&self) -> Api {
-        self.told.api
+        self.description.api
     }
 
     fn apis(&self) -> Vec<Api> {
-        let others = self.told.other_apis.iter().copied().filter(|api| *api != self.told.api);
-        std::iter::once(self.told.api).chain(others).collect()
+        let others = self.description.other_apis.iter().copied().filter(|api| *api != self.description.api);
+        std::iter::once(self.description.api).chain(others).collect()
     }
 
     fn probe(&self) -> Vec<String> {
-        self.told.probe.clone()
+        self.description.probe.clone()
     }
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
-        let told = &self.told;
-        if call.endpoint.is_direct() && told.needs_endpoint() {
+        let description = &self.description;
+        if call.endpoint.is_direct() && description.needs_endpoint() {
             return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
         }
         let id = self.session_of(call)?;
         let filled = Filled::new(call, id.as_deref());
-        let argv = match (call.session, &told.commands.later) {
+        let argv = match (call.session, &description.commands.later) {
             (Some(_), Some(later)) => later,
-            _ => &told.commands.first,
+            _ => &description.commands.first,
         };
         let mut command = Command::new(argv.iter().map(|part| filled.plain(part)));
-        if told.commands.stdin {
+        if description.commands.stdin {
             command = command.prompt_on_stdin(call);
         } else {
             command = command.prompt_file(call);
         }
-        for (name, value) in &told.env {
+        for (name, value) in &description.env {
             command = command.env(name, filled.plain(value));
         }
-        for file in &told.files {
+        for file in &description.files {
             command = command.file(&file.path, filled.quoted(&file.text, file.quote));
         }
         command.done(self.title())
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
-        let told = &self.told;
+        let description = &self.description;
         let known = call.session.and_then(|s| s.id.clone());
-        let id = match told.session.source() {
+        let id = match description.session.source() {
             From::None => None,
             From::Caller => Some(known.unwrap_or_else(|| call.session_id.to_owned())),
             From::Stdout => objects(ended.stdout)
-                .filter_map(|line| text_at(&line, &told.session.key_parts()).map(str::to_owned))
+                .filter_map(|line| text_at(&line, &description.session.key_parts()).map(str::to_owned))
                 .rfind(|id| is_id(id))
                 .or(known),
-            // Of an earlier session there is one in any case.
+            // With an earlier session there is a file in any case.
             From::Files if call.earlier.is_some() => known,
             From::Files => known.or_else(|| self.only_file(ended.home)),
         };
@@ -149,17 +149,17 @@ impl Harness for Custom {
         let (record, new) = self.transcript(&mut left);
         let (usage, cost_usd) = self.usage(&mut left, &record, new.as_deref());
         let mut signs = Signs { finished: self.succeeded(&mut left), ..Signs::default() };
-        // Also where it is not needed: what it is now belongs to this call and to none that follows.
-        let failure = self.told.failure.file.as_ref().map(|path| left.fresh("failure", path));
+        // Also if it is not needed: its present state belongs to this call and not to a later one.
+        let failure = self.description.failure.file.as_ref().map(|path| left.fresh("failure", path));
         if !signs.finished {
             self.failure(&mut left, failure.flatten(), &mut signs);
         }
         let too_large = left.too_large;
-        let transcript = told.transcript.file.as_ref().map(|path| filled.plain(path));
-        let unread = told.transcript.reader == Reader::None
+        let transcript = description.transcript.file.as_ref().map(|path| filled.plain(path));
+        let unread = description.transcript.reader == Reader::None
             || transcript.is_some_and(|path| record.is_empty() && too_large.contains(&path));
         let (end, message) = if unread && signs.finished {
-            // Without a transcript nobody knows whether it called a tool.
+            // Without a transcript it is unknown whether it called a tool.
             match decide(ended, &record, signs) {
                 (Some(EndReason::GaveUp), _) => {
                     (Some(EndReason::NoChange), Some("it ended without changing a file".to_owned()))
@@ -175,26 +175,29 @@ impl Harness for Custom {
 }
 
 impl Custom {
-    /// The session's id for a call; `None` where there is none to give.
+    /// The id of the session for a call; `None` = there is none.
     fn session_of(&self, call: &Call<'_>) -> Result<Option<String>, HarnessError> {
-        let told = &self.told.session;
+        let description = &self.description.session;
         let known = call.session.and_then(|s| s.id.as_deref()).filter(|id| is_id(id)).map(str::to_owned);
         let missing = |why: String| HarnessError::NoSession { harness: self.title().to_owned(), why };
-        match (told.source(), call.session) {
+        match (description.source(), call.session) {
             (From::Caller, _) => Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
             (From::None, _) | (_, None) => Ok(None),
             (From::Stdout, Some(_)) => known.map(Some).ok_or_else(|| {
-                missing(format!("no line of its output had {}", told.key.as_deref().unwrap_or("a key")))
+                missing(format!(
+                    "no line of its output had {}",
+                    description.key.as_deref().unwrap_or("a key")
+                ))
             }),
             (From::Files, Some(_)) => known.map(Some).ok_or_else(|| {
-                missing(format!("not just one file was ~/{}", told.files.as_deref().unwrap_or("…")))
+                missing(format!("not just one file was ~/{}", description.files.as_deref().unwrap_or("…")))
             }),
         }
     }
 
-    /// What stands for the `*` in `session.files`, where just one file or folder fits.
+    /// The text for the `*` in `session.files`, if exactly one file or folder matches.
     fn only_file(&self, home: &files::Tree) -> Option<String> {
-        let (folder, before, after) = self.told.session.pattern()?;
+        let (folder, before, after) = self.description.session.pattern()?;
         let mut found = home.list(folder).into_iter().filter_map(|entry| {
             let id = entry.name.strip_prefix(before)?.strip_suffix(after)?;
             is_id(id).then(|| id.to_owned())
@@ -203,12 +206,12 @@ impl Custom {
         found.next().is_none().then_some(only)
     }
 
-    /// What is remembered of the files of HOME that a session which begins anew finds there: those whose path has the session in it
-    /// are others from now on.
+    /// The memory about files in HOME that stays valid for a restarted session. Files with the session in their path do not
+    /// count, because the new session has others.
     fn carried_over(&self, earlier: &Session) -> BTreeMap<String, String> {
         let is_shared = |path: Option<&String>| path.is_some_and(|path| !path.contains("{session}"));
-        let transcript = is_shared(self.told.transcript.file.as_ref());
-        let usage = is_shared(self.told.usage.as_ref().and_then(|usage| usage.file.as_ref()));
+        let transcript = is_shared(self.description.transcript.file.as_ref());
+        let usage = is_shared(self.description.usage.as_ref().and_then(|usage| usage.file.as_ref()));
         let is_kept = |key: &str| match key {
             "read:transcript" => transcript,
             "read:usage" => usage,
@@ -217,25 +220,25 @@ impl Custom {
         earlier.memory.iter().filter(|(key, _)| is_kept(key)).map(|(k, v)| (k.clone(), v.clone())).collect()
     }
 
-    /// The steps of this call, and the JSON lines that they were read from where they came out of a file.
+    /// The steps of this call, and their JSON lines if they are from a file.
     fn transcript(&self, left: &mut Left<'_, '_>) -> (Record, Option<Vec<u8>>) {
-        let told = &self.told.transcript;
+        let description = &self.description.transcript;
         let ended = left.ended;
-        let new = told.file.as_ref().map(|path| {
+        let new = description.file.as_ref().map(|path| {
             let mut lines = Vec::new();
             let mut keep = |line: &Value| {
                 lines.extend_from_slice(line.to_string().as_bytes());
                 lines.push(b'\n');
             };
             let path = left.filled.plain(path);
-            match &told.list {
-                None => Wire::of(left.session, "transcript", ended.home, &path).read(keep),
-                Some(keys) => left.elements(&path, &way(keys), &mut keep),
+            match &description.list {
+                None => GrowingLines::new(left.session, "transcript", ended.home, &path).read(keep),
+                Some(keys) => left.elements(&path, &key_path(keys), &mut keep),
             }
             lines
         });
         let bytes = new.as_deref().unwrap_or(ended.stdout);
-        let record = match told.reader {
+        let record = match description.reader {
             Reader::None => Record::default(),
             Reader::ClaudeStreamJson => stream::read(bytes, stream::Input::WithoutCached).record,
             Reader::QwenStreamJson => stream::read(bytes, stream::Input::WithCached).record,
@@ -258,24 +261,24 @@ impl Custom {
         record: &Record,
         transcript: Option<&[u8]>,
     ) -> (Tokens, Option<f64>) {
-        let Some(told) = &self.told.usage else { return (record.tokens(), None) };
-        let count = |value: &Value, keys: &Option<String>| count_at(value, &way(keys.as_deref()?));
+        let Some(description) = &self.description.usage else { return (record.tokens(), None) };
+        let count = |value: &Value, keys: &Option<String>| count_at(value, &key_path(keys.as_deref()?));
         let read = |value: &Value| {
-            let cost = told.cost_usd.as_ref().and_then(|keys| {
-                crate::lines::at(value, &way(keys))?.as_f64().filter(|c| c.is_finite() && *c >= 0.0)
+            let cost = description.cost_usd.as_ref().and_then(|keys| {
+                crate::lines::at(value, &key_path(keys))?.as_f64().filter(|c| c.is_finite() && *c >= 0.0)
             });
             let tokens = Tokens {
-                input: count(value, &told.input),
-                cached: count(value, &told.cached),
-                output: count(value, &told.output),
+                input: count(value, &description.input),
+                cached: count(value, &description.cached),
+                output: count(value, &description.output),
             };
-            let beside = if told.input_without_cached { tokens.cached.unwrap_or(0) } else { 0 };
+            let beside = if description.input_without_cached { tokens.cached.unwrap_or(0) } else { 0 };
             (Tokens { input: tokens.input.map(|n| n.saturating_add(beside)), ..tokens }, cost)
         };
         let of_lines = |bytes: &[u8]| {
             let mut found = objects(bytes).map(|line| read(&line)).filter(|(tokens, _)| !tokens.is_unknown());
-            match told.counts {
-                // One line a model request.
+            match description.counts {
+                // One line per model request.
                 Cumulative::Request => {
                     found.fold((Tokens::default(), None), |(sum, total), (tokens, cost)| {
                         let total = match (total, cost) {
@@ -289,25 +292,26 @@ impl Custom {
                 Cumulative::Call | Cumulative::Session => found.next_back().unwrap_or_default(),
             }
         };
-        let (tokens, cost) = match &told.file {
-            Some(path) if told.lines => {
+        let (tokens, cost) = match &description.file {
+            Some(path) if description.lines => {
                 let mut new = Vec::new();
                 let path = left.filled.plain(path);
-                Wire::of(left.session, "usage", left.ended.home, &path).read(|line| {
+                GrowingLines::new(left.session, "usage", left.ended.home, &path).read(|line| {
                     new.extend_from_slice(line.to_string().as_bytes());
                     new.push(b'\n');
                 });
                 of_lines(&new)
             }
             Some(path) => {
-                let keys = [&told.input, &told.cached, &told.output, &told.cost_usd];
+                let keys =
+                    [&description.input, &description.cached, &description.output, &description.cost_usd];
                 let value = left.fresh("usage", path).and_then(|path| left.document(&path, &tops(keys)));
                 value.map(|value| read(&value)).unwrap_or_default()
             }
             None => of_lines(transcript.unwrap_or(left.ended.stdout)),
         };
-        if told.counts == Cumulative::Session {
-            let mut meter = Meter::of(left.session);
+        if description.counts == Cumulative::Session {
+            let mut meter = Meter::new(left.session);
             (meter.tokens(tokens), meter.cost(cost))
         } else {
             (tokens, cost)
@@ -315,11 +319,11 @@ impl Custom {
     }
 
     fn succeeded(&self, left: &mut Left<'_, '_>) -> bool {
-        let told = &self.told.success;
-        // Looked at in any case: what it is now belongs to this call and to none that follows.
-        let fresh = told.file.as_ref().map(|wanted| (left.fresh("success", &wanted.path), wanted));
-        let code = told.exit_code.is_none_or(|code| left.ended.exit.code == Some(code));
-        let last = told.last_line.as_ref().is_none_or(|wanted| {
+        let description = &self.description.success;
+        // Checked in any case: its present state belongs to this call and not to a later one.
+        let fresh = description.file.as_ref().map(|wanted| (left.fresh("success", &wanted.path), wanted));
+        let code = description.exit_code.is_none_or(|code| left.ended.exit.code == Some(code));
+        let last = description.last_line.as_ref().is_none_or(|wanted| {
             objects(left.ended.stdout).next_back().is_some_and(|line| has(&line, wanted))
         });
         let file = fresh.is_none_or(|(fresh, wanted)| {
@@ -329,46 +333,47 @@ impl Custom {
         code && last && file
     }
 
-    /// What it says went wrong: what stands at the key that is named, else its last plain lines, if they say something known.
-    /// `file` = the document that says so, where this call has written it.
+    /// Records the failure that the harness reports: the message at the named key, else its last plain lines, if they match a
+    /// known reason. `file` is the document with the message, if this call has written it.
     fn failure(&self, left: &mut Left<'_, '_>, file: Option<String>, signs: &mut Signs) {
-        let told = &self.told.failure;
+        let description = &self.description.failure;
         let ended = left.ended;
-        if let Some(message) = &told.message {
-            let keys = way(message);
-            let status = told.status.as_deref().map(way).unwrap_or_default();
+        if let Some(message) = &description.message {
+            let keys = key_path(message);
+            let status = description.status.as_deref().map(key_path).unwrap_or_default();
             let read = |value: Value| Some((text_at(&value, &keys)?.to_owned(), count_at(&value, &status)));
-            let found = match (&told.file, file) {
+            let found = match (&description.file, file) {
                 (Some(_), path) => {
-                    let tops = tops([&told.message, &told.status]);
+                    let tops = tops([&description.message, &description.status]);
                     path.and_then(|path| left.document(&path, &tops)).and_then(read)
                 }
                 (None, _) => objects(ended.stdout).rev().find_map(read),
             };
-            if let Some((said, status)) = found {
-                signs.failed(self.reason(status, &said), &said);
+            if let Some((message, status)) = found {
+                signs.failed(self.reason(status, &message), &message);
                 return;
             }
         }
         for output in [ended.stdout, ended.stderr] {
             let tail = plain_tail(&output[output.len().saturating_sub(TAIL)..], TAIL);
-            let said = text::last_lines(&tail, 3);
-            let reason = self.reason(None, &said);
+            let message = text::last_lines(&tail, 3);
+            let reason = self.reason(None, &message);
             if reason != EndReason::AgentError {
-                signs.failed(reason, &said);
+                signs.failed(reason, &message);
                 return;
             }
         }
     }
 
-    fn reason(&self, status: Option<u64>, said: &str) -> EndReason {
-        let low = said.to_lowercase();
-        let named = self.told.failure.reasons.iter().find(|(words, _)| low.contains(&words.to_lowercase()));
-        named.map_or_else(|| fault(status, said), |(_, reason)| *reason)
+    fn reason(&self, status: Option<u64>, message: &str) -> EndReason {
+        let low = message.to_lowercase();
+        let named =
+            self.description.failure.reasons.iter().find(|(words, _)| low.contains(&words.to_lowercase()));
+        named.map_or_else(|| fault(status, message), |(_, reason)| *reason)
     }
 }
 
-/// What a call left, and what is remembered of it.
+/// The result of a call, with its session.
 struct Left<'a, 'b> {
     ended: &'a Ended<'b>,
     session: &'a mut Session,
@@ -378,13 +383,13 @@ struct Left<'a, 'b> {
 }
 
 impl Left<'_, '_> {
-    /// The path of a document that this call has written; nothing where it is that of a call before.
+    /// The path of a document, if this call has written it.
     fn fresh(&mut self, name: &str, path: &str) -> Option<String> {
         let path = self.filled.plain(path);
         is_new(self.session, name, self.ended, &path).then_some(path)
     }
 
-    /// What stands in a document under some keys at its top.
+    /// The values of some keys at the top of a document.
     fn document(&mut self, path: &str, tops: &[&str]) -> Option<Value> {
         match document::read(self.ended, path, tops) {
             Ok(value) => Some(value),
@@ -396,7 +401,7 @@ impl Left<'_, '_> {
         }
     }
 
-    /// The elements of a list in a document that came since the call before.
+    /// Reads the elements of a list in a document that are newer than the last call.
     fn elements(&mut self, path: &str, keys: &[&str], keep: &mut dyn FnMut(&Value)) {
         let document = match self.ended.home.read(path, HOME_CAP) {
             Ok(document) => document,
@@ -413,10 +418,10 @@ impl Left<'_, '_> {
         let before = self.session.memory.get(ELEMENTS).and_then(|n| n.parse().ok()).unwrap_or(0);
         let mut found = list::read(&document, keys, before, &mut *keep);
         if found.is_some_and(|found| found.count < before && found.whole) {
-            // It began anew.
+            // The session was restarted.
             found = list::read(&document, keys, 0, keep);
         }
-        // One that breaks off before what is known already was caught half-written: what is new in it is read at the next call.
+        // A document that ends before the known elements is half-written. The next call reads its new elements.
         if let Some(found) = found.filter(|found| found.count >= before || found.whole) {
             self.session.memory.insert(ELEMENTS.to_owned(), found.count.to_string());
             if found.too_large {
@@ -426,14 +431,14 @@ impl Left<'_, '_> {
     }
 }
 
-/// A way of keys; none at all where the document itself is meant.
-fn way(keys: &str) -> Vec<&str> {
+/// A path of keys. It is empty for the document itself.
+fn key_path(keys: &str) -> Vec<&str> {
     if keys.is_empty() { Vec::new() } else { keys.split('.').collect() }
 }
 
-/// The first keys of ways.
-fn tops<const N: usize>(ways: [&Option<String>; N]) -> Vec<&str> {
-    ways.into_iter().flatten().filter_map(|keys| keys.split('.').next()).collect()
+/// The first keys of paths.
+fn tops<const N: usize>(paths: [&Option<String>; N]) -> Vec<&str> {
+    paths.into_iter().flatten().filter_map(|keys| keys.split('.').next()).collect()
 }
 
 /// A message, with the files that could not be read.
@@ -446,7 +451,7 @@ fn with_unread(message: Option<String>, too_large: &BTreeSet<String>) -> Option<
     Some(text::message(&message.map_or_else(|| unread.clone(), |message| format!("{message}; {unread}"))))
 }
 
-/// Whether a value has all of these at its top, also those in tables.
+/// Whether a value has all wanted keys and values, also those in tables.
 fn has(value: &Value, wanted: &toml::Table) -> bool {
     wanted.iter().all(|(key, wanted)| match (value.get(key), wanted) {
         (Some(value), toml::Value::Table(inner)) => has(value, inner),

@@ -1,18 +1,18 @@
-//! Kimi CLI (archived by its makers; 1.52.0 is a stub that does nothing and exits with 0): chat completions, bare chat
-//! messages as JSON lines, a session id of the caller's choice that begins or continues a session.
+//! Kimi CLI: chat completions, chat messages as JSON lines, and a session id that the caller chooses, which starts or
+//! continues a session. Its makers have archived it; 1.52.0 is a stub that does nothing and exits with 0.
 //!
-//! Errors are plain lines on standard output, wrapped at 80 columns. Tokens stand in the session's `wire.jsonl` only, which
-//! grows from call to call; how far it was read is kept in the session's memory.
+//! Errors are plain lines on standard output, wrapped at 80 columns. Tokens are only in the `wire.jsonl` of the session,
+//! which grows from call to call. The memory of the session stores the read position.
 
 use model::{EndReason, Tokens};
 use serde_json::Value;
 
-use crate::ends::{Signs, TAIL, decide, fault};
+use crate::call_end::{Signs, TAIL, decide, fault};
+use crate::growing_lines::GrowingLines;
 use crate::lines::{Line, at, count_at, lines, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, is_uuid, toml_text};
-use crate::wire::Wire;
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONFIG: &str = ".stamina/kimi.toml";
@@ -30,7 +30,7 @@ impl Harness for KimiCli {
         let id =
             call.session.and_then(|s| s.id.as_deref()).filter(|id| is_uuid(id)).unwrap_or(call.session_id);
         let command = if endpoint.is_direct() {
-            // Without a file it goes by variables: KIMI_BASE_URL and KIMI_API_KEY are forwarded, or set in the image.
+            // Without a file it uses variables: KIMI_BASE_URL and KIMI_API_KEY are forwarded, or set in the image.
             Command::new(["kimi"])
                 .env("KIMI_MODEL_NAME", &endpoint.model)
                 .env("KIMI_MODEL_MAX_CONTEXT_SIZE", endpoint.context_window.to_string())
@@ -58,7 +58,7 @@ impl Harness for KimiCli {
 
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
         let (mut record, mut signs) = (Record::default(), Signs::default());
-        // The success mark: the last line is an answer that calls nothing.
+        // The success mark: the last line is an answer without a tool call.
         let mut answered = false;
         for line in lines(ended.stdout) {
             answered = false;
@@ -70,12 +70,12 @@ impl Harness for KimiCli {
         }
         signs.finished = answered && ended.exit.code == Some(0);
         if !signs.finished {
-            let said = unwrapped(ended.stdout);
-            let said = said.trim();
-            if said.starts_with("Interrupted by user") {
+            let printed = unwrapped(ended.stdout);
+            let printed = printed.trim();
+            if printed.starts_with("Interrupted by user") {
                 signs.failed(EndReason::KilledItself, "the harness was ended by SIGINT while it worked");
-            } else if !said.is_empty() {
-                signs.failed(fault(None, said), said);
+            } else if !printed.is_empty() {
+                signs.failed(fault(None, printed), printed);
             }
         }
         let id = call.session.and_then(|s| s.id.clone()).unwrap_or_else(|| call.session_id.to_owned());
@@ -84,7 +84,7 @@ impl Harness for KimiCli {
         if is_uuid(&id) {
             for folder in ended.home.list(SESSIONS).into_iter().filter(files::Entry::is_folder).take(20) {
                 let path = format!("{SESSIONS}/{}/{id}/wire.jsonl", folder.name);
-                Wire::of(&mut session, "wire", ended.home, &path).read(|line| {
+                GrowingLines::new(&mut session, "wire", ended.home, &path).read(|line| {
                     let message = line.get("message").unwrap_or(&Value::Null);
                     usage = usage.plus(tokens(message));
                 });
@@ -95,7 +95,7 @@ impl Harness for KimiCli {
     }
 }
 
-/// The plain lines at the end, assembled again: it wraps at 80 columns, in the middle of words and after blanks.
+/// The plain lines at the end, joined. It wraps at 80 columns, inside words and after blanks.
 fn unwrapped(stdout: &[u8]) -> String {
     let tail = &stdout[stdout.len().saturating_sub(TAIL)..];
     let mut all = String::new();
@@ -111,7 +111,7 @@ fn unwrapped(stdout: &[u8]) -> String {
     all
 }
 
-/// Tokens of a `StatusUpdate`, also one of a sub-agent.
+/// Tokens of a `StatusUpdate`, also from a sub-agent.
 fn tokens(message: &Value) -> Tokens {
     match text_at(message, &["type"]) {
         Some("StatusUpdate") => at(message, &["payload", "token_usage"]).map(parts).unwrap_or_default(),

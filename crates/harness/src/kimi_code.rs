@@ -1,19 +1,19 @@
-//! Kimi Code, the successor of Kimi CLI: chat completions, chat messages and `meta` lines as JSON lines, a session id of its
-//! own.
+//! Kimi Code, the successor of Kimi CLI: chat completions, chat messages and `meta` lines as JSON lines, and a session id
+//! that it chooses.
 //!
-//! The request can only be an argument. What tools print goes to standard error as it is, so only the line that begins with
-//! its own `error: failed to run prompt:` at the very end is its word. Tokens stand in `wire.jsonl` files below the session,
-//! one an agent, which grow from call to call.
+//! The request can only be an argument. Output of tools goes to standard error unchanged, so only a line at the end that
+//! starts with `error: failed to run prompt:` is its own message. Tokens are in `wire.jsonl` files below the session, one per
+//! agent, which grow from call to call.
 
 use model::{EndReason, Tokens};
 use serde_json::Value;
 
-use crate::ends::{Signs, TAIL, decide, fault};
+use crate::call_end::{Signs, TAIL, decide, fault};
+use crate::growing_lines::GrowingLines;
 use crate::lines::{Line, count_at, lines, objects, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, is_id, toml_text};
-use crate::wire::Wire;
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 
 const STATE: &str = ".kimi-code";
@@ -30,7 +30,7 @@ impl Harness for KimiCode {
         let endpoint = call.endpoint;
         let mut command = Command::new(["kimi", "--output-format", "stream-json"]);
         if endpoint.is_direct() {
-            // Without a file it goes by variables: KIMI_MODEL_API_KEY, KIMI_MODEL_BASE_URL and KIMI_MODEL_PROVIDER_TYPE are
+            // Without a file it uses variables: KIMI_MODEL_API_KEY, KIMI_MODEL_BASE_URL and KIMI_MODEL_PROVIDER_TYPE are
             // forwarded, or set in the image.
             command = command
                 .env("KIMI_MODEL_NAME", &endpoint.model)
@@ -45,7 +45,7 @@ impl Harness for KimiCode {
                 toml_text(&endpoint.key),
                 toml_text(&endpoint.model),
                 endpoint.context_window,
-                // Else it asks for answers as long as the rest of the context, which many endpoints refuse.
+                // Otherwise it requests answers as long as the rest of the context, which many endpoints refuse.
                 (endpoint.context_window / 4).clamp(1, 32_000),
             );
             command = command.args(["-m", "bench"]).file(&format!("{STATE}/config.toml"), config);
@@ -80,24 +80,24 @@ impl Harness for KimiCode {
                     signs.finished = ended.exit.code == Some(0);
                 }
                 Some("turn.step.retrying") => {
-                    let said = text_at(&line, &["error_message"]).unwrap_or_default().to_owned();
-                    retrying = Some((count_at(&line, &["status_code"]), said));
+                    let message = text_at(&line, &["error_message"]).unwrap_or_default().to_owned();
+                    retrying = Some((count_at(&line, &["status_code"]), message));
                 }
                 _ => {}
             }
         }
         if !signs.finished {
-            if let Some(said) = own_error(ended.stderr) {
-                signs.failed(fault(status(&said), &said), &said);
-            } else if let Some((status, said)) = retrying {
-                let reason = fault(status, &said);
+            if let Some(message) = own_error(ended.stderr) {
+                signs.failed(fault(status(&message), &message), &message);
+            } else if let Some((status, message)) = retrying {
+                let reason = fault(status, &message);
                 signs.waits_for_endpoint = reason == EndReason::Endpoint;
-                signs.failed(reason, &said);
+                signs.failed(reason, &message);
             }
         }
         let id = id
             .or_else(|| call.session.and_then(|s| s.id.clone()))
-            // The last line may be that of an earlier session.
+            // The last line may belong to an earlier session.
             .or_else(|| if call.earlier.is_none() { from_index(ended.home) } else { None })
             .filter(|id| is_id(id));
         let mut session = crate::next_session(call.session, id);
@@ -113,7 +113,7 @@ impl Harness for KimiCode {
             for folder in agents {
                 for agent in ended.home.list(&folder).into_iter().filter(files::Entry::is_folder).take(200) {
                     let path = format!("{folder}/{}/wire.jsonl", agent.name);
-                    Wire::of(&mut session, &agent.name, ended.home, &path).read(|line| {
+                    GrowingLines::new(&mut session, &agent.name, ended.home, &path).read(|line| {
                         if text_at(line, &["type"]) == Some("usage.record") {
                             usage = usage.plus(line.get("usage").map(parts).unwrap_or_default());
                         }
@@ -126,12 +126,12 @@ impl Harness for KimiCode {
     }
 }
 
-/// What stands after `error: failed to run prompt:` in the last lines of standard error.
+/// The text after `error: failed to run prompt:` in the last lines of standard error.
 fn own_error(stderr: &[u8]) -> Option<String> {
     let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(TAIL)..]);
     let tail = text::last_lines(&tail, 3);
-    let said = tail.lines().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;
-    Some(said.to_owned())
+    let message = tail.lines().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;
+    Some(message.to_owned())
 }
 
 /// The status in `provider.api_error: 500 mock internal error`.
@@ -139,7 +139,7 @@ fn status(message: &str) -> Option<u64> {
     message.split_once("_error: ")?.1.get(..3)?.parse().ok()
 }
 
-/// The session of the index's last line.
+/// The session of the last line of the index.
 fn from_index(home: &files::Tree) -> Option<String> {
     let size = home.entry(INDEX)?.size;
     let (bytes, _) = home.read_range(INDEX, size.saturating_sub(1 << 16), 1 << 16).ok()?;

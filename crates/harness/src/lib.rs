@@ -1,16 +1,16 @@
-//! The agents' command-line programs: how each is called, continued and read.
+//! The command-line programs of agents: how each is called, continued and read.
 //!
-//! A [`Harness`] turns a [`Call`] (the request of an attempt, the session so far) into an [`Invocation`] (command, environment,
-//! files in HOME), and what the command left behind ([`Ended`]) into an [`Outcome`] (session, steps, usage, how it
-//! ended). It starts nothing and reads nothing but the bytes that it is given and the agent's HOME through a
-//! [`files::Tree`], which cannot be left: all of it was written by an agent, or by tools that an agent ran.
+//! A [`Harness`] turns a [`Call`] (request and session) into an [`Invocation`] (command, environment, files in HOME). It
+//! turns the result of the command ([`Ended`]) into an [`Outcome`] (session, steps, usage, end). It starts no process. It
+//! reads only the given bytes, and HOME through a [`files::Tree`] that confines it. All of this is hostile, because an agent
+//! or its tools wrote it.
 //!
-//! **In the container** HOME is [`HOME`], the working folder is [`WORKSPACE`]; both outlive the attempt, nothing else does.
+//! **In the container** HOME is [`HOME`] and the working folder is [`WORKSPACE`]. Only these two outlive the attempt.
 //!
-//! **Done** is decided by the harness's own success mark and at least one model request that the gateway saw, never by
-//! the exit code alone.
+//! **Success** needs the success mark of the harness and at least one model request at the gateway. The exit code alone
+//! never decides it.
 
-/// What is known of a built-in harness without running it: word, title, recipe of its image, version, API, probe.
+/// The constants of a built-in harness: name, title, recipe of its image, version, API, probe.
 macro_rules! facts {
     ($name:literal, $title:literal, $recipe:literal, $version:literal, $api:ident, [$($probe:literal),+]) => {
         fn name(&self) -> &'static str {
@@ -39,10 +39,11 @@ macro_rules! facts {
     };
 }
 
+mod call_end;
 mod claude_code;
 mod codex;
 mod custom;
-mod ends;
+mod growing_lines;
 mod kimi_cli;
 mod kimi_code;
 mod lines;
@@ -58,7 +59,6 @@ mod shell;
 mod text;
 mod usage;
 mod vibe;
-mod wire;
 
 use std::collections::BTreeMap;
 
@@ -78,12 +78,12 @@ pub use self::openhands::OpenHands;
 pub use self::qwen_code::QwenCode;
 pub use self::vibe::Vibe;
 
-/// The agent's HOME inside a container.
+/// HOME of the agent inside a container.
 pub const HOME: &str = "/agent";
 /// The working folder inside a container.
 pub const WORKSPACE: &str = "/workspace";
 
-/// The three ways to talk to a model.
+/// The three APIs of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
@@ -95,23 +95,22 @@ pub enum Api {
     Messages,
 }
 
-/// Where the model is, as the agent sees it.
+/// The address of the model for the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Without a slash at the end and without `/v1`: `http://127.0.0.1:47110/a/6f3c…`. Harnesses that want `/v1` add it.
-    /// Empty in direct mode: then the harness finds its endpoint in the variables that are forwarded, and `model` is passed
-    /// on as it stands.
+    /// Without a slash at the end and without `/v1`: `http://127.0.0.1:47110/a/6f3c…`. Harnesses that need `/v1` add it.
+    /// Empty in direct mode: the harness then finds its endpoint in forwarded variables, and `model` is passed on unchanged.
     pub base_url: String,
-    /// What the agent sends as its key; worth nothing outside this attempt.
+    /// The key that the agent sends. It is valid only in this attempt.
     pub key: String,
-    /// The model's name.
+    /// The name of the model.
     pub model: String,
-    /// Tokens that the model's context holds, for harnesses that want to know.
+    /// Size of the model's context in tokens, for harnesses that need it.
     pub context_window: u64,
 }
 
 impl Endpoint {
-    /// Whether the harness is left to find its endpoint itself.
+    /// Whether the harness finds its endpoint itself.
     pub fn is_direct(&self) -> bool {
         self.base_url.is_empty()
     }
@@ -128,39 +127,40 @@ pub struct Call<'a> {
     pub turn: u32,
     /// From 1.
     pub attempt: u32,
-    /// The request, or the feedback on the last attempt.
+    /// The change request, or the feedback on the last attempt.
     pub prompt: &'a str,
-    /// What the last call of the episode left; `None` at the first, and where a session begins anew.
+    /// The session after the last call of the episode; `None` at the first call, and at a restarted session.
     pub session: Option<&'a Session>,
-    /// Where a session begins anew: the last one before it. HOME holds what it left, and none of that is of this call.
+    /// For a restarted session: the session before it. HOME still has the files of that session, which this call must ignore.
     pub earlier: Option<&'a Session>,
-    /// A fresh UUID (v4 form, lower case) for harnesses whose caller chooses the session's id. Derived by the runner, so
-    /// the same episode of the same run has the same one.
+    /// A new UUID (v4 form, lower case) for harnesses whose caller chooses the id of the session. The runner derives it, so
+    /// that it is the same for the same episode of the same run.
     pub session_id: &'a str,
-    /// Where the model is.
+    /// The address of the model.
     pub endpoint: &'a Endpoint,
-    /// The wall limit of the attempt in seconds: the container enforces it; a harness that has its own may be told a little less.
+    /// The wall limit of the attempt in seconds. The container enforces it. A harness with a limit of its own may get a
+    /// slightly smaller one.
     pub seconds: u64,
-    /// Where HOME and the workspace are for this call: [`HOME`] and [`WORKSPACE`] in a container, host folders without one.
+    /// HOME for this call: [`HOME`] in a container, a folder of the host without one.
     pub home: &'a str,
-    /// See `home`.
+    /// The workspace for this call: [`WORKSPACE`] in a container, a folder of the host without one.
     pub workspace: &'a str,
 }
 
-/// What continues an agent's session; kept in the journal.
+/// The session of an agent. The journal stores it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The harness's own id.
+    /// The id that the harness uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Calls so far.
     pub calls: u32,
-    /// Whatever else the harness needs to remember, such as cumulative counts that the next call subtracts.
+    /// Other state of the harness, such as cumulative counts that the next call subtracts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, String>,
 }
 
-/// A file to lay into HOME before the call.
+/// A file to write into HOME before the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeFile {
     /// Relative to HOME, with `/`.
@@ -172,9 +172,9 @@ pub struct HomeFile {
 /// A command to run in the container, with `/workspace` as its folder and no standard input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Program and arguments; no shell in between. One argument holds at most 128 KiB.
+    /// Program and arguments, without a shell. One argument has at most 128 KiB.
     pub argv: Vec<String>,
-    /// Beside HOME, which is always set.
+    /// Variables in addition to HOME, which is always set.
     pub env: Vec<(String, String)>,
     /// Written before the command starts.
     pub files: Vec<HomeFile>,
@@ -193,125 +193,123 @@ pub struct Exit {
     pub disk_full: bool,
 }
 
-/// What a command left behind.
+/// The result of a command.
 pub struct Ended<'a> {
     /// How it ended.
     pub exit: Exit,
-    /// Standard output, perhaps cut in the middle (the runner keeps head and tail).
+    /// Standard output, possibly cut in the middle (the runner keeps head and tail).
     pub stdout: &'a [u8],
     /// Standard error, likewise.
     pub stderr: &'a [u8],
     /// HOME after the call.
     pub home: &'a files::Tree,
-    /// Model requests that the gateway saw; `None` in direct mode.
+    /// Model requests at the gateway; `None` in direct mode.
     pub model_requests: Option<u32>,
-    /// Whether a file of the workspace differs from before.
+    /// Whether the call changed a file of the workspace.
     pub changed: bool,
-    /// Whether a call of the episode before this one could start the harness's program, so that its image has it.
+    /// Whether an earlier call of the episode started the program of the harness, so that the image has it.
     pub worked: bool,
 }
 
-/// What a call came to, as the harness tells it.
+/// The outcome of a call, from the view of the harness.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    /// For the next call. Also after a failure, as far as it can be told.
+    /// The session for the next call, also after a failure, if known.
     pub session: Option<Session>,
-    /// What the agent did in this call, from 1; the request itself is not a step.
+    /// The steps of the agent in this call, from 1. The request is not a step.
     pub steps: Vec<Step>,
-    /// Tokens of this call by the harness's own count: a cross-check of the gateway, the only count in direct mode.
+    /// Tokens of this call as the harness counts them. They check the gateway, and are the only count in direct mode.
     pub usage: Tokens,
-    /// Cost in US dollars by the harness's own count.
+    /// Cost of this call in US dollars as the harness counts it.
     pub cost_usd: Option<f64>,
-    /// `None` = the agent ended its turn as it should. [`EndReason::Endpoint`] here is the harness's view; the gateway's wins.
+    /// `None` = success. [`EndReason::Endpoint`] is only the view of the harness; the gateway decides.
     pub end: Option<EndReason>,
-    /// What the harness said about a failure: one line, control characters escaped.
+    /// The message of the harness about a failure: one line, control characters escaped.
     pub message: Option<String>,
 }
 
-/// Why a call cannot be made.
+/// Why a call cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
-    /// The harness takes its prompt as an argument only, and this one does not fit.
+    /// The harness takes its prompt only as an argument, and this prompt is too long.
     #[error("{harness} takes its request as one argument of at most 128 KiB; this one has {bytes} bytes")]
     PromptTooLong {
-        /// Which harness.
+        /// The harness.
         harness: String,
-        /// Bytes of the prompt.
+        /// Size of the prompt in bytes.
         bytes: usize,
     },
-    /// A call after the first needs the session's id, and the last call left none.
+    /// A later call needs the id of the session, but the last call left none.
     #[error("{harness} left no session to continue: {why}")]
     NoSession {
-        /// Which harness.
+        /// The harness.
         harness: String,
-        /// What was looked for, and where.
+        /// What was searched, and where.
         why: String,
     },
-    /// The harness needs an address and a key of its own.
-    #[error(
-        "{harness} cannot be used in direct mode, because its endpoint stands in a file; use the gateway"
-    )]
+    /// The harness needs the address and the key of an endpoint in a file.
+    #[error("{harness} cannot be used in direct mode, because its endpoint is in a file; use the gateway")]
     NoDirect {
-        /// Which harness.
+        /// The harness.
         harness: String,
     },
-    /// A harness file that cannot be understood.
+    /// A harness file with an error.
     #[error("{path}: {why}")]
     File {
         /// The TOML file.
         path: String,
-        /// What is wrong with it.
+        /// The error in it.
         why: String,
     },
-    /// There is no such harness.
+    /// There is no harness of this name.
     #[error("no harness is called {name}; there are {known}")]
     Unknown {
-        /// What was asked for.
+        /// The given name.
         name: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
 }
 
-/// An agent's command-line program.
+/// The command-line program of an agent.
 pub trait Harness: Send + Sync {
-    /// The word of the configuration in lower case: `mini_swe`, `opencode`.
+    /// The name in settings, in lower case: `mini_swe`, `opencode`.
     fn name(&self) -> &str;
-    /// What a person reads: `mini-swe-agent`.
+    /// The label that people read: `mini-swe-agent`.
     fn title(&self) -> &str;
-    /// The image it runs in by default: `stamina/mini-swe-agent:2.4.6`.
+    /// Its default image: `stamina/mini-swe-agent:2.4.6`.
     fn image(&self) -> &str;
-    /// The version that the image carries.
+    /// The version in this image.
     fn version(&self) -> &str;
-    /// How it talks to its model.
+    /// The API through which it calls its model.
     fn api(&self) -> Api;
-    /// All APIs that it cannot do without, [`Harness::api`] first: a fault of the endpoint on one of them is not
-    /// attributed to the agent.
+    /// All APIs that it requires, [`Harness::api`] first. A fault of the endpoint on one of them is not attributed to the
+    /// agent.
     fn apis(&self) -> Vec<Api> {
         vec![self.api()]
     }
-    /// A command that prints the version, to see whether an image works.
+    /// A command that prints the version. It checks whether an image works.
     fn probe(&self) -> Vec<String>;
-    /// What to run for a call.
+    /// The command for a call.
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError>;
-    /// Whether a session can be continued. One that its first call never began cannot: the next call begins another.
+    /// Whether a session can be continued. If its first call never started it, the next call starts another one.
     fn has_begun(&self, session: &Session) -> bool {
         let _ = session;
         true
     }
-    /// What came of it. Never fails: what cannot be read is missing from the outcome, with a message.
+    /// The outcome of a call. It never fails: what cannot be read is missing, with a message.
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
 }
 
 static ALL: [&dyn Harness; 10] =
     [&MiniSwe, &OpenHands, &OpenCode, &QwenCode, &KimiCli, &KimiCode, &Vibe, &ClaudeCode, &Codex, &Mock];
 
-/// The harnesses that need no file.
+/// The built-in harnesses.
 pub fn all() -> &'static [&'static dyn Harness] {
     &ALL
 }
 
-/// The harness of a name, in any case (`OPENCODE` is `opencode`).
+/// The built-in harness of a name, in any case (`OPENCODE` is `opencode`).
 pub fn find(name: &str) -> Result<&'static dyn Harness, HarnessError> {
     let wanted = name.trim().to_lowercase();
     all().iter().copied().find(|h| h.name() == wanted).ok_or_else(|| HarnessError::Unknown {
@@ -320,7 +318,7 @@ pub fn find(name: &str) -> Result<&'static dyn Harness, HarnessError> {
     })
 }
 
-/// The session after a call: one call more, with the id that is known now or was known before.
+/// The session after a call: one more call, with the new id, else the earlier one.
 fn next_session(before: Option<&Session>, id: Option<String>) -> Session {
     let mut session = before.cloned().unwrap_or_default();
     session.calls += 1;
@@ -328,11 +326,11 @@ fn next_session(before: Option<&Session>, id: Option<String>) -> Session {
     session
 }
 
-/// Which file of HOME holds the trajectory of a session, in its memory; not there where it is the usual one.
+/// Key in the memory of a session: the file of its trajectory in HOME. It is missing for the usual file.
 const SESSION_FILE: &str = "trajectory";
 
-/// The file of a call's session, below HOME, for harnesses whose session is a file that Stamina Lab names: `usual` (it ends in
-/// `.json`), or one of its own beside it where the session begins anew while HOME holds an earlier one.
+/// The file of the session of a call, below HOME, for harnesses whose session is a file that Stamina Lab names. It is
+/// `usual` (which ends in `.json`), or another file beside it for a restarted session, because HOME has the earlier one.
 fn session_file(call: &Call<'_>, usual: &str) -> String {
     let stem = usual.trim_end_matches(".json");
     let known = call.session.and_then(|session| session.memory.get(SESSION_FILE));
@@ -344,15 +342,15 @@ fn session_file(call: &Call<'_>, usual: &str) -> String {
     }
 }
 
-/// Remembers a session's file for its next call.
+/// Stores the file of a session for its next call.
 fn keep_session_file(session: &mut Session, file: &str, usual: &str) {
     if file != usual {
         session.memory.insert(SESSION_FILE.to_owned(), file.to_owned());
     }
 }
 
-/// Whether a path is that of a further session beside the usual file: `STEM-ID.json`. A session's memory may come with a folder
-/// of somebody else, and its file is written.
+/// Whether a path is the file of another session beside the usual file: `STEM-ID.json`. The memory of a session may come
+/// from a foreign folder, and its file is written.
 fn is_beside(path: &str, stem: &str) -> bool {
     let id = path.strip_prefix(stem).and_then(|rest| rest.strip_prefix('-')?.strip_suffix(".json"));
     id.is_some_and(|id| id.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'))
@@ -363,7 +361,7 @@ mod tests {
     use super::is_beside;
 
     #[test]
-    fn a_session_that_comes_with_a_folder_names_no_file_elsewhere() {
+    fn the_session_of_a_foreign_folder_cannot_name_other_files() {
         let stem = ".stamina/mock_session";
         assert!(is_beside(".stamina/mock_session-3487e9b4-c0d0.json", stem));
         let elsewhere = ["/../../../etc/x", "-/../../../x", "-..", ".json", "-a/b", "-a\0"];

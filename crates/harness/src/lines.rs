@@ -1,14 +1,13 @@
-//! Standard output of a harness as JSON lines, mixed with whatever else it prints.
+//! JSON lines in the standard output of a harness, mixed with other output.
 //!
-//! Output is hostile: it may be cut in the middle, hold lines of megabytes, or JSON that is small on the line and large
-//! in memory. So a line is read only up to [`LINE_CAP`] and [`NODE_CAP`]; what is more is left out like any other line
-//! that is no JSON.
+//! Output is hostile: it may be cut in the middle, have lines of megabytes, or JSON that is small as text and large in
+//! memory. A line above [`LINE_CAP`] or [`NODE_CAP`] is therefore skipped like any line that is not JSON.
 
 use serde_json::Value;
 
-/// Bytes of a line that is read.
+/// Most bytes of a line.
 const LINE_CAP: usize = 4 << 20;
-/// Values of a line that is read (bounded by counting the marks that separate values).
+/// Most values of a line, counted by the characters that separate values.
 const NODE_CAP: usize = 400_000;
 
 /// A line of output.
@@ -16,11 +15,11 @@ const NODE_CAP: usize = 400_000;
 pub(crate) enum Line<'a> {
     /// A JSON object.
     Json(Value),
-    /// Anything else that says something.
+    /// Any other line that is not empty.
     Text(std::borrow::Cow<'a, str>),
 }
 
-/// The lines, in order; empty ones are left out.
+/// The lines, in order, without empty ones.
 pub(crate) fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = Line<'_>> {
     bytes.split(|b| *b == b'\n').filter_map(|line| {
         let line = line.trim_ascii();
@@ -39,7 +38,7 @@ pub(crate) fn objects(bytes: &[u8]) -> impl DoubleEndedIterator<Item = Value> {
     bytes.split(|b| *b == b'\n').filter_map(|line| object(line.trim_ascii()))
 }
 
-/// The lines that are no JSON objects, as one text of at most `cap` bytes from the end.
+/// The lines that are not JSON objects, as one text of at most `cap` bytes from the end.
 pub(crate) fn plain_tail(bytes: &[u8], cap: usize) -> String {
     let mut last = Vec::new();
     let mut room = cap;
@@ -66,28 +65,28 @@ fn object(line: &[u8]) -> Option<Value> {
     let read = |text: &[u8]| serde_json::from_slice::<Value>(text).ok();
     let read = read(line).or_else(|| {
         let text = String::from_utf8_lossy(line);
-        // Agents in Python write NaN and halves of characters.
+        // Agents in Python write NaN and halves of surrogate pairs.
         read(text.as_bytes()).or_else(|| read(&files::strict_json(text.as_bytes())?))
     });
     read.filter(Value::is_object)
 }
 
-/// Whether JSON might have more values than memory should bear: each value but the first follows one of these marks.
+/// Whether JSON may have more values than [`NODE_CAP`]. Each value except the first follows one of these characters.
 pub(crate) fn too_many_values(json: &[u8]) -> bool {
     json.len() > NODE_CAP && json.iter().filter(|b| matches!(b, b',' | b':' | b'[' | b'{')).count() > NODE_CAP
 }
 
-/// A value at a way of keys.
+/// The value at a path of keys.
 pub(crate) fn at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().try_fold(value, |value, key| value.get(key))
 }
 
-/// A text at a way of keys.
+/// The text at a path of keys.
 pub(crate) fn text_at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
     at(value, keys)?.as_str()
 }
 
-/// A count at a way of keys; numbers with a fraction or a sign are none.
+/// The count at a path of keys. A number with a fraction or a sign is not a count.
 pub(crate) fn count_at(value: &Value, keys: &[&str]) -> Option<u64> {
     let value = at(value, keys)?;
     value
@@ -95,17 +94,17 @@ pub(crate) fn count_at(value: &Value, keys: &[&str]) -> Option<u64> {
         .or_else(|| value.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0 && *f < 9e15).map(|f| f as u64))
 }
 
-/// The text of a message: itself, or the texts of its parts (`[{"type": "text", "text": …}]`), one a line.
-pub(crate) fn said(content: &Value) -> String {
+/// The text of a message: the text itself, or the texts of its parts (`[{"type": "text", "text": …}]`), one per line.
+pub(crate) fn message_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
-            parts.iter().map(said).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("\n")
+            parts.iter().map(message_text).filter(|t| !t.is_empty()).collect::<Vec<_>>().join("\n")
         }
         Value::Object(part) => {
             let kind = part.get("type").and_then(Value::as_str).unwrap_or("text");
             match part.get("text").or_else(|| part.get("content")) {
-                Some(inner) => said(inner),
+                Some(inner) => message_text(inner),
                 None if kind == "text" => String::new(),
                 None => format!("[{}]", crate::text::message(kind)),
             }
@@ -141,9 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn messages_in_parts() {
+    fn the_parts_of_a_message_are_joined() {
         let v = |json| serde_json::from_str::<Value>(json).unwrap();
-        assert_eq!(said(&v(r#"[{"type":"text","text":"a"},{"type":"image_url"},"b"]"#)), "a\n[image_url]\nb");
-        assert_eq!(said(&v("null")), "");
+        assert_eq!(
+            message_text(&v(r#"[{"type":"text","text":"a"},{"type":"image_url"},"b"]"#)),
+            "a\n[image_url]\nb"
+        );
+        assert_eq!(message_text(&v("null")), "");
     }
 }

@@ -1,11 +1,12 @@
-//! mini-swe-agent: one tool (`bash`), chat completions, no session of its own.
+//! mini-swe-agent: one tool (`bash`) and chat completions, without sessions.
 //!
-//! It always starts afresh. An agent class that is laid into HOME (`stamina_mini.py`) loads the messages of an earlier
-//! trajectory and continues with the new request, where the call has a session. One file serves all calls of a session: it is
-//! replaced as a whole after each step and holds the whole conversation, so what of it is older than a call is counted in the
-//! session's memory. A session that begins anew has a file of its own, whose name is remembered there as well.
+//! It always starts a new conversation. If the call has a session, an agent class in HOME (`stamina_mini.py`) loads the
+//! messages of the earlier trajectory and continues with the new request. All calls of a session use one file. It is replaced
+//! after each step and has the whole conversation, so the memory of the session counts the older messages. A restarted
+//! session has a file of its own; the memory stores its name as well.
 //!
-//! Its exit code says little (0 on a step limit, 1 on a model's fault): `info.exit_status` of the trajectory decides.
+//! The exit code is not reliable (0 on a step limit, 1 on a fault of the model): `info.exit_status` of the trajectory
+//! decides.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,21 +16,21 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::ends::{Signs, decide, fault};
+use crate::call_end::{Signs, decide, fault};
 use crate::record::Record;
 use crate::shell::{Command, prompt_path};
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome, text};
 
-/// How many messages of the trajectory are older than the next call, in the session's memory.
+/// Key in the memory of a session: how many messages of the trajectory are older than the next call.
 const MESSAGES: &str = "messages";
 const TRAJECTORY: &str = ".stamina/mini/trajectory.json";
 const ADAPTERS: &str = ".stamina/mini/adapters";
 const ADAPTER: &str = include_str!("stamina_mini.py");
-/// Bytes of a trajectory that is read.
+/// Most bytes of a trajectory.
 const CAP: u64 = 128 << 20;
-/// Messages from the end of a trajectory that are kept.
+/// How many messages at the end of a trajectory are kept.
 const MESSAGE_CAP: usize = 10_000;
-/// What the agent runs to say that it is done.
+/// The command with which the agent reports success.
 const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 
 /// mini-swe-agent 2.4.6.
@@ -37,7 +38,7 @@ const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 pub struct MiniSwe;
 
 impl Harness for MiniSwe {
-    // It has no --version; the Python that its first line names knows.
+    // It has no --version, so the Python of its first line reads the version of the package.
     facts!(
         "mini_swe",
         "mini-swe-agent",
@@ -54,7 +55,7 @@ impl Harness for MiniSwe {
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let (endpoint, trajectory) = (call.endpoint, crate::session_file(call, TRAJECTORY));
         let command = Command::new(["mini", "-y", "--exit-immediately", "-l", "0"])
-            // Any -c drops the default configuration, so that is named first. 30 s would end most installs and builds.
+            // Any -c replaces the default configuration, so this is named first. A limit of 30 s would end most installs and builds.
             .args(["-c", "mini.yaml", "-c", "environment.timeout=300"])
             .args(["--agent-class", "stamina_mini.ResumeAgent", "-t", "the request"])
             .args(["-o".to_owned(), format!("{}/{trajectory}", call.home)])
@@ -65,10 +66,10 @@ impl Harness for MiniSwe {
             .env("MSWEA_CONFIGURED", "true")
             .env("MSWEA_COST_TRACKING", "ignore_errors")
             .env("MSWEA_SILENT_STARTUP", "1")
-            // The gateway has already tried again: an endpoint's fault that comes through is meant to end the attempt.
+            // The gateway has already retried, so a fault of the endpoint that arrives here ends the attempt.
             .env("MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT", "2")
             .env("LITELLM_LOCAL_MODEL_COST_MAP", "True");
-        // Without a session it starts afresh, also where a trajectory lies in HOME.
+        // Without a session it starts a new conversation, even if HOME has a trajectory.
         let command = match call.session {
             Some(_) => command.env("STAMINA_TRAJECTORY", format!("{}/{trajectory}", call.home)),
             None => command,
@@ -100,16 +101,16 @@ impl Harness for MiniSwe {
                 .and_then(|s| s.instance_cost)
                 .filter(|c| *c > 0.0 && c.is_finite());
             let exit = trajectory.messages.exit.take();
-            // Nothing new: the file is that of the call before.
+            // Without new messages, the file is from the last call.
             let stale = before > 0 && trajectory.messages.history <= before;
             let status = trajectory.info.exit_status.filter(|_| !stale);
             read(&mut record, trajectory.messages, before);
             match status.as_deref().map(str::trim) {
                 Some("Submitted") => signs.finished = true,
-                // Three answers in a row without a call that it could run. Who never called anything did not want to.
+                // Three answers in a row without a valid call. An agent without any call gave up.
                 Some("RepeatedFormatError") if record.working_calls() == 0 => {
-                    let said = format!("it only talked, and called no tool: {}", record.last_text());
-                    signs.failed(EndReason::GaveUp, &said);
+                    let message = format!("it only talked, and called no tool: {}", record.last_text());
+                    signs.failed(EndReason::GaveUp, &message);
                 }
                 Some("LimitsExceeded") => {
                     signs.failed(EndReason::AgentError, "a limit of mini-swe-agent ended it");
@@ -130,15 +131,15 @@ impl Harness for MiniSwe {
     }
 }
 
-/// What it prints when SIGINT ends it.
+/// Whether it printed that SIGINT ended it.
 fn tail_says_aborted(stderr: &[u8]) -> bool {
     let tail = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(200)..]);
     matches!(text::last_lines(&tail, 1).trim(), "Aborted." | "Aborted!")
 }
 
-/// Steps of the messages after the first `before`, which an earlier call had.
+/// Reads the steps of the messages after the first `before`, which belong to earlier calls.
 fn read(record: &mut Record, messages: Messages, before: usize) {
-    // Calls that a kill left open are answered by the next call, before its request.
+    // The next call answers calls without a result after a kill, before its request.
     let mut begun = before == 0;
     let first = messages.seen - messages.kept.len();
     for (at, message) in messages.kept.into_iter().enumerate() {
@@ -156,7 +157,7 @@ fn read(record: &mut Record, messages: Messages, before: usize) {
                 };
                 read_answer(record, answer, &extra);
             }
-            // An answer that could not be run: only what was said to the agent about it is a message.
+            // A malformed answer. Only the reply to the agent about it is in the messages.
             "user" if message.extra.as_ref().is_some_and(|e| e.response.is_some()) => {
                 let mut extra = message.extra.unwrap_or_default();
                 let answer =
@@ -223,15 +224,15 @@ struct Stats {
     instance_cost: Option<f64>,
 }
 
-/// The messages: the last [`MESSAGE_CAP`], and what all of them say.
+/// The last [`MESSAGE_CAP`] messages, and facts about all messages.
 #[derive(Debug, Default)]
 struct Messages {
     kept: VecDeque<Message>,
-    /// All messages.
+    /// The number of all messages.
     seen: usize,
-    /// All but those of role `exit`, which a later call drops.
+    /// The number of messages without those of role `exit`, which a later call drops.
     history: usize,
-    /// What the last `exit` message says.
+    /// The content of the last `exit` message.
     exit: Option<String>,
 }
 
@@ -251,7 +252,7 @@ struct Message {
     extra: Option<Extra>,
 }
 
-/// A message of the model, as the endpoint gave it.
+/// A message of the model, as the endpoint sent it.
 #[derive(Debug, Default, Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -310,7 +311,7 @@ impl<'de> Deserialize<'de> for Response {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an answer of the endpoint")
             }
-            /// What it writes where it cannot put the answer into JSON.
+            /// The text that it writes for an answer that is not serializable as JSON.
             fn visit_str<E>(self, _: &str) -> Result<Response, E> {
                 Ok(Response::default())
             }
@@ -417,12 +418,12 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
     }
 }
 
-/// A text, or the texts of a list of parts; at most [`text::TEXT_CAP`] bytes and a mark of what is more.
+/// A text, or the texts of a list of parts: at most [`text::TEXT_CAP`] bytes, and a mark with the number of cut bytes.
 #[derive(Debug, Default)]
 struct Words(String);
 
 impl Words {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         let (kept, cut) = text::cut(text, text::TEXT_CAP);
         Self(if cut == 0 { kept.to_owned() } else { format!("{kept}… ({cut} bytes more)") })
     }
@@ -437,7 +438,7 @@ impl<'de> Deserialize<'de> for Words {
                 f.write_str("a text or a list of parts")
             }
             fn visit_str<E>(self, text: &str) -> Result<Words, E> {
-                Ok(Words::of(text))
+                Ok(Words::from_text(text))
             }
             fn visit_unit<E>(self) -> Result<Words, E> {
                 Ok(Words::default())

@@ -1,9 +1,9 @@
-//! The mock agent: a script of a hundred lines that stands in for an agent wherever there is nothing to evaluate but
-//! Stamina Lab itself. The script lies in HOME, so it needs no image of its own and runs without a container as well.
+//! The mock agent: a harness that every build of Stamina Lab has, for runs that test Stamina Lab and not an agent. It is a
+//! short script in HOME, so it needs no image of its own and also runs without a container.
 
 use model::EndReason;
 
-use crate::ends::{Signs, decide};
+use crate::call_end::{Signs, decide};
 use crate::lines::{objects, text_at};
 use crate::readers::chat;
 use crate::record::Record;
@@ -25,7 +25,7 @@ impl Harness for Mock {
         if call.endpoint.is_direct() {
             return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
         }
-        // -I: nothing in HOME or the workspace is imported.
+        // -I: Python imports nothing from HOME or the workspace.
         Command::new(["python3", "-I"])
             .args([format!("{}/{SCRIPT_FILE}", call.home), prompt_path(call)])
             .args([
@@ -47,13 +47,13 @@ impl Harness for Mock {
                 chat::message(&mut record, &line);
                 continue;
             }
-            let said = text_at(&line, &["message"]).unwrap_or_default();
+            let message = text_at(&line, &["message"]).unwrap_or_default();
             match text_at(&line, &["status"]) {
                 Some("done") => signs.finished = ended.exit.code == Some(0),
-                Some("endpoint") => signs.failed(EndReason::Endpoint, said),
-                Some("context") => signs.failed(EndReason::ContextOverflow, said),
-                Some("tool_calls") => signs.failed(EndReason::ToolCallFormat, said),
-                _ => signs.failed(EndReason::AgentError, said),
+                Some("endpoint") => signs.failed(EndReason::Endpoint, message),
+                Some("context") => signs.failed(EndReason::ContextOverflow, message),
+                Some("tool_calls") => signs.failed(EndReason::ToolCallFormat, message),
+                _ => signs.failed(EndReason::AgentError, message),
             }
         }
         let mut session = crate::next_session(call.session, None);

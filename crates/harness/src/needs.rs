@@ -1,24 +1,24 @@
-//! What the harnesses need of an endpoint beside their API.
+//! What harnesses require from an endpoint in addition to their API.
 
-/// What a harness needs of an endpoint beside its API.
+/// What a harness requires from an endpoint in addition to its API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
-    /// It works by tool calls; a model that calls none does nothing.
+    /// It acts through tool calls, so a model without tool calls does nothing.
     pub tools: bool,
-    /// It reads answers as streams.
+    /// It reads responses as streams.
     pub streams: bool,
-    /// Bytes of its first request with a prompt of a few words: what it says of itself and of its tools.
+    /// Bytes of its first request with a prompt of a few words: its instructions and its tools.
     pub first_request_bytes: u64,
 }
 
 impl Needs {
-    /// Tokens of its first request, at four bytes a token.
+    /// Tokens of its first request, at four bytes per token.
     pub const fn first_request_tokens(self) -> u64 {
         self.first_request_bytes / 4
     }
 }
 
-/// What a harness that is built in needs, as its pinned version was seen to ask. `None` for others and for the mock agent.
+/// What a built-in harness requires, as measured with its pinned version. `None` for other harnesses and the mock agent.
 pub fn needs(name: &str) -> Option<Needs> {
     let (streams, kilobytes) = match name {
         "mini_swe" => (false, 4),
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_needs_of_every_agent_that_comes_with_an_image_are_known() {
+    fn the_requirements_of_every_agent_with_an_image_are_known() {
         for harness in crate::all() {
             assert_eq!(needs(harness.name()).is_none(), harness.name() == "mock", "{}", harness.name());
         }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_about_local_models_says_what_is_needed() {
+    fn the_page_about_local_models_lists_the_requirements() {
         let known = crate::all().iter().filter_map(|harness| {
             let needs = needs(harness.name())?;
             let streams = if needs.streams { "yes" } else { "no" };

@@ -1,20 +1,20 @@
-//! OpenCode: chat completions, JSON lines, a session id of its own that is in every line.
+//! OpenCode: chat completions, JSON lines, and a session id that it chooses and prints in every line.
 //!
-//! Sessions lie in an SQLite file below `~/.local/share/opencode`. Where a first call ended before it printed anything, its
-//! session's id stands in the log, and else `--continue` takes the folder's last session. Where HOME holds an earlier session,
-//! neither says which is which.
+//! Sessions are in an SQLite file below `~/.local/share/opencode`. If a first call ends before it prints anything, the id of
+//! its session is in the log, else `--continue` resumes the last session of the folder. With an earlier session in HOME,
+//! neither identifies the session of the call.
 
 use model::EndReason;
 use serde_json::json;
 
-use crate::ends::{Signs, decide, fault};
+use crate::call_end::{Signs, decide, fault};
 use crate::readers::opencode::read;
 use crate::shell::{Command, is_id};
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONFIG: &str = ".stamina/opencode.json";
 const LOGS: &str = ".local/share/opencode/log";
-/// That the last session of the folder may be an earlier one, in the session's memory.
+/// Key in the memory of a session: the last session of the folder may be an earlier one.
 const AMBIGUOUS: &str = "ambiguous";
 
 /// OpenCode 1.18.33.
@@ -37,7 +37,7 @@ impl Harness for OpenCode {
             "permission": { "*": "allow" },
         });
         if !direct {
-            // No prices: what is not known must not be computed. Its own cap on an answer is 32,000 as well.
+            // No prices, so that it does not compute an unknown cost. Its own limit on an answer is 32,000 as well.
             let limit = json!({
                 "context": endpoint.context_window,
                 "output": (endpoint.context_window / 4).clamp(1, 32_000),
@@ -61,7 +61,7 @@ impl Harness for OpenCode {
                 }
                 None => command.args(["--continue"]),
             },
-            // A title of ours saves the request that would make one.
+            // With a title, OpenCode does not request one from the model.
             None => command.args(["--title", "stamina"]),
         };
         let command = command
@@ -119,7 +119,7 @@ impl Harness for OpenCode {
     }
 }
 
-/// The id of the only session that the log tells of.
+/// The id of the session in the log, if there is exactly one.
 fn from_log(home: &files::Tree) -> Option<String> {
     let mut found = None::<String>;
     for entry in home.list(LOGS).iter().filter(|e| !e.is_folder()).take(20) {

@@ -1,24 +1,24 @@
-//! OpenHands CLI: chat completions, events on standard output between lines of text, its exit code always 0.
+//! OpenHands CLI: chat completions, events on standard output between lines of text, and always the exit code 0.
 //!
-//! Tokens stand in the conversation's `base_state.json` only, cumulative over all its calls, one count for the agent and
-//! one for the condenser; the sum of the call before is kept in the session's memory and subtracted.
+//! Tokens are only in the `base_state.json` of the conversation, cumulative over all its calls, one count for the agent and
+//! one for the condenser. The memory of the session stores the sum of the last call, which is subtracted.
 //!
-//! After a kill in the middle of a tool call it runs that call again when it goes on, and puts the result after the new
-//! request: an order that strict endpoints refuse. Nothing here can change that.
+//! After a kill during a tool call, it repeats this call when the session continues, and puts the result after the new
+//! request. Strict endpoints refuse this order. This module cannot change that.
 
 use std::collections::BTreeMap;
 
 use model::{EndReason, Tokens};
 use serde::Deserialize;
 
-use crate::ends::{Signs, decide, fault};
+use crate::call_end::{Signs, decide, fault};
 use crate::readers::openhands::{dashed, read};
 use crate::shell::{Command, is_uuid, prompt_path};
 use crate::usage::Meter;
 use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const CONVERSATIONS: &str = ".openhands/conversations";
-/// Bytes of `base_state.json` that is read.
+/// Most bytes of `base_state.json`.
 const CAP: u64 = 32 << 20;
 
 /// OpenHands CLI 1.16.0.
@@ -64,7 +64,7 @@ impl Harness for OpenHands {
         let read = read(ended.stdout);
         let mut signs = Signs::default();
         let before = call.session.and_then(|s| s.id.clone());
-        // Of an earlier session there is one in any case.
+        // With an earlier session there is one in any case.
         let only = || if call.earlier.is_none() { only_conversation(ended.home) } else { None };
         let id = read.session.or(before).or_else(only);
         let state = id.as_deref().filter(|id| is_uuid(id)).and_then(|id| {
@@ -84,7 +84,7 @@ impl Harness for OpenHands {
             _ => {}
         }
         let mut session = crate::next_session(call.session, id);
-        let mut meter = Meter::of(&mut session);
+        let mut meter = Meter::new(&mut session);
         let metrics = state.map(|s| s.stats.usage_to_metrics).unwrap_or_default();
         let total = metrics.values().map(Metrics::tokens).fold(Tokens::default(), Tokens::plus);
         let cost: f64 = metrics.values().filter_map(|m| m.accumulated_cost).filter(|c| c.is_finite()).sum();
@@ -95,7 +95,7 @@ impl Harness for OpenHands {
     }
 }
 
-/// The conversation, where there is just one.
+/// The conversation, if there is exactly one.
 fn only_conversation(home: &files::Tree) -> Option<String> {
     let mut ids =
         home.list(CONVERSATIONS).into_iter().filter(files::Entry::is_folder).filter_map(|e| dashed(&e.name));

@@ -1,11 +1,11 @@
-//! Qwen Code: chat completions, Claude Code's notation on standard output, a session id of the caller's choice.
+//! Qwen Code: chat completions, the notation of Claude Code on standard output, and a session id that the caller chooses.
 //!
-//! Its `result.usage` counts the whole resumed session; the sum over the answers of this call is what is taken. Five equal
-//! calls in a row end its run ("Loop detection halted the run").
+//! Its `result.usage` counts the whole resumed session, so the usage is the sum over the answers of this call. It stops
+//! after five equal calls in a row ("Loop detection halted the run").
 
 use model::EndReason;
 
-use crate::ends::{Signs, decide, fault};
+use crate::call_end::{Signs, decide, fault};
 use crate::lines::text_at;
 use crate::readers::stream::{self, Input};
 use crate::shell::{Command, is_id};
@@ -65,10 +65,10 @@ impl Harness for QwenCode {
             let failed = result.get("is_error").and_then(serde_json::Value::as_bool) != Some(false)
                 || text_at(result, &["subtype"]) != Some("success");
             if failed {
-                let said = text_at(result, &["error", "message"])
+                let message = text_at(result, &["error", "message"])
                     .or_else(|| text_at(result, &["subtype"]))
                     .unwrap_or("the result says that it failed");
-                signs.failed(fault(None, said), said);
+                signs.failed(fault(None, message), message);
             } else {
                 signs.finished = true;
             }
@@ -77,7 +77,7 @@ impl Harness for QwenCode {
         }
         let used = call.session.and_then(|s| s.id.as_deref()).unwrap_or(call.session_id);
         let id = read.session.filter(|id| is_id(id)).unwrap_or_else(|| used.to_owned());
-        // Where the first call never got as far as to begin its session, there is none to resume.
+        // If the first call never started its session, there is none to resume.
         let begun = call.session.is_some_and(|s| s.id.is_some()) || read.begun;
         let session = crate::next_session(call.session, begun.then_some(id));
         let usage = read.record.tokens();

@@ -1,4 +1,4 @@
-//! Steps as a transcript is read: answers of the model, calls of tools, and results joined to their calls.
+//! Collects steps while a transcript is read: messages of the model, tool calls, and results joined to their calls.
 
 use std::collections::HashMap;
 
@@ -7,37 +7,37 @@ use serde_json::Value;
 
 use crate::text::{TEXT_CAP, append, cut, summary};
 
-/// Steps of one call that are kept; more are read for what they say about the end, and left out.
+/// How many steps of one call are kept. Later steps are only read to decide the end.
 const STEP_CAP: usize = 5_000;
-/// Results of one call that are joined, which bounds the work on a transcript of nothing but calls.
+/// How many results of one call are joined. This bounds the work for a transcript of many calls.
 const CALL_CAP: usize = 50_000;
 
-/// What an agent did, as far as it was read.
+/// What an agent did, up to the current line.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     steps: Vec<Step>,
-    /// Where the calls without a result stand, by id.
+    /// The positions of calls without a result, by id.
     open: HashMap<String, (usize, usize)>,
-    /// Calls so far, kept or not.
+    /// All calls, kept or not.
     calls: usize,
-    /// Calls that only say that the work is over.
+    /// Calls that only report the end of the work.
     endings: usize,
-    /// Calls since the last one that could be read and was answered.
+    /// Calls after the last one that the harness parsed and answered.
     malformed: usize,
-    /// Whether the last call could not be read.
+    /// Whether the harness could not parse the last call.
     bad: bool,
-    /// What the agent said last.
+    /// The last message of the agent.
     last_text: String,
-    /// Whether the last thing that happened is a call that has no result.
+    /// Whether the last event is a call without a result.
     pending: bool,
-    /// What all answers spent, kept or not.
+    /// The tokens of all answers, kept or not.
     spent: Tokens,
-    /// No more steps are kept.
+    /// Whether the limit on kept steps is reached.
     full: bool,
 }
 
 impl Record {
-    /// An answer of the model begins.
+    /// Starts a message of the model.
     pub(crate) fn agent(&mut self, at: Option<String>) {
         self.push(StepKind::Agent, at);
     }
@@ -50,7 +50,7 @@ impl Record {
         self.steps.push(Step { index: self.steps.len() as u32 + 1, at, ..Step::new(kind) });
     }
 
-    /// The answer that is being read. One is begun where there is none.
+    /// The current message. Starts one if there is none.
     fn current(&mut self) -> Option<&mut Step> {
         if !self.full && self.steps.last().is_none_or(|s| s.kind != StepKind::Agent) {
             self.agent(None);
@@ -58,7 +58,7 @@ impl Record {
         if self.full { None } else { self.steps.last_mut() }
     }
 
-    /// The agent says something.
+    /// Adds text of the agent.
     pub(crate) fn say(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -73,7 +73,7 @@ impl Record {
         }
     }
 
-    /// The harness says something.
+    /// Adds a message of the harness.
     pub(crate) fn note(&mut self, text: &str) {
         self.push(StepKind::System, None);
         if let Some(step) = self.steps.last_mut().filter(|s| s.kind == StepKind::System && s.text.is_empty())
@@ -82,7 +82,7 @@ impl Record {
         }
     }
 
-    /// The agent thinks.
+    /// Adds reasoning of the agent.
     pub(crate) fn think(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
@@ -96,7 +96,7 @@ impl Record {
         }
     }
 
-    /// The agent calls a tool. Arguments that are a text are read as JSON; where they are none, the call is malformed.
+    /// Adds a tool call. Arguments as text are parsed as JSON. If they are not JSON, the call is malformed.
     pub(crate) fn call(&mut self, id: Option<&str>, name: &str, arguments: &Value) {
         let parsed;
         self.bad = false;
@@ -107,7 +107,7 @@ impl Record {
                     &parsed
                 }
                 other => {
-                    // Some tools take nothing.
+                    // Some tools have no arguments.
                     if !matches!(other, Ok(Value::Object(_))) && !text.trim().is_empty() {
                         self.malformed();
                     }
@@ -142,26 +142,26 @@ impl Record {
         }
     }
 
-    /// Marks the last call as one that only says that the work is over.
+    /// Marks the last call as one that only reports the end of the work.
     pub(crate) fn ending(&mut self) {
         self.endings += 1;
     }
 
-    /// Marks the last call as one that the harness could not read, whatever it wrote down for its arguments. Said before
-    /// the call's result.
+    /// Marks the last call as one that the harness could not parse, for any recorded arguments. Call it before the result of
+    /// the call.
     pub(crate) fn malformed(&mut self) {
         if !std::mem::replace(&mut self.bad, true) {
             self.malformed += 1;
         }
     }
 
-    /// A call that could not be read, and of which there is nothing else to tell.
+    /// Counts a malformed call without any other record.
     pub(crate) fn unseen(&mut self) {
         self.calls += 1;
         self.malformed += 1;
     }
 
-    /// A tool answers. What no call claims is a step of its own.
+    /// Adds the result of a tool. A result without a call becomes a step of its own.
     pub(crate) fn result(&mut self, id: Option<&str>, text: &str, is_error: Option<bool>) {
         self.pending = false;
         if !self.bad {
@@ -175,7 +175,7 @@ impl Record {
             call.is_error = is_error.or(call.is_error);
             return;
         }
-        // The results of calls that were left out are left out as well.
+        // Results of calls that were not kept are not kept either.
         if !self.full {
             self.push(StepKind::Tool, None);
             if let Some(step) =
@@ -186,7 +186,7 @@ impl Record {
         }
     }
 
-    /// How long the last call took.
+    /// Sets how long the last call took, in seconds.
     pub(crate) fn seconds(&mut self, seconds: Option<f64>) {
         let call = self.steps.iter_mut().rev().find_map(|s| s.tool_calls.last_mut());
         if let (Some(call), Some(seconds)) = (call, seconds.filter(|s| s.is_finite() && *s >= 0.0)) {
@@ -194,7 +194,7 @@ impl Record {
         }
     }
 
-    /// Tokens and cost of the answer that is being read.
+    /// Sets tokens and cost of the current message.
     pub(crate) fn spent(&mut self, tokens: Tokens, cost_usd: Option<f64>) {
         let tokens = tokens.with_cached_included();
         self.spent = self.spent.plus(tokens);
@@ -206,22 +206,22 @@ impl Record {
         }
     }
 
-    /// Whether an answer is being read that has no tokens yet.
+    /// Whether the current message has no tokens yet.
     pub(crate) fn unpaid(&self) -> bool {
         self.steps.last().is_some_and(|s| s.kind == StepKind::Agent && s.tokens.is_none())
     }
 
-    /// Calls that did something, or tried to: those that only say that the work is over do not count.
+    /// The number of calls, without those that only report the end of the work.
     pub(crate) fn working_calls(&self) -> usize {
         self.calls.saturating_sub(self.endings)
     }
 
-    /// Calls in a row, up to the last, that could not be read.
+    /// The number of malformed calls in a row at the end.
     pub(crate) fn malformed_calls(&self) -> usize {
         self.malformed
     }
 
-    /// What the agent said last.
+    /// The last message of the agent.
     pub(crate) fn last_text(&self) -> &str {
         &self.last_text
     }
@@ -231,7 +231,7 @@ impl Record {
         self.pending
     }
 
-    /// Sum of what the answers spent.
+    /// The sum of the tokens of all messages.
     pub(crate) fn tokens(&self) -> Tokens {
         self.spent
     }
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_go_to_their_calls() {
+    fn results_are_joined_to_their_calls() {
         let mut record = Record::default();
         record.agent(None);
         record.say("two calls");

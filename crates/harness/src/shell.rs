@@ -1,22 +1,22 @@
-//! Commands as containers run them: no standard input, no shell in between, one argument of at most 128 KiB.
+//! Commands for containers: without standard input, without a shell, with at most 128 KiB per argument.
 
 use serde_json::Value;
 
 use crate::{Call, HarnessError, HomeFile, Invocation};
 
-/// Where the request lies in HOME.
+/// The file of the request in HOME.
 pub(crate) const PROMPT: &str = ".stamina/prompt.md";
-/// Linux's limit for one argument, less its closing zero.
+/// The limit of Linux for one argument, without its closing zero.
 const ARGUMENT_CAP: usize = 128 * 1024 - 1;
 
-/// Builds an [`Invocation`] piece by piece.
+/// Builds an [`Invocation`].
 #[derive(Debug, Default)]
 pub(crate) struct Command {
     made: Invocation,
 }
 
 impl Command {
-    /// Begins with a program and arguments.
+    /// Starts with a program and arguments.
     pub(crate) fn new<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
         Self {
             made: Invocation { argv: argv.into_iter().map(Into::into).collect(), ..Invocation::default() },
@@ -37,21 +37,21 @@ impl Command {
         self
     }
 
-    /// Lays a file into HOME.
+    /// Adds a file in HOME.
     #[must_use]
     pub(crate) fn file(mut self, path: &str, text: impl Into<String>) -> Self {
         self.made.files.push(HomeFile { path: path.to_owned(), text: text.into() });
         self
     }
 
-    /// Lays the request into HOME.
+    /// Adds the request as a file in HOME.
     #[must_use]
     pub(crate) fn prompt_file(self, call: &Call<'_>) -> Self {
         self.file(PROMPT, call.prompt)
     }
 
-    /// Lays the request into HOME and gives it to the command as standard input. The shell that opens the file gets all
-    /// else as arguments of its own, so nothing is ever read as its language.
+    /// Adds the request as a file in HOME and as the standard input of the command. The shell that opens the file gets the
+    /// rest as arguments, so it never interprets them.
     #[must_use]
     pub(crate) fn prompt_on_stdin(mut self, call: &Call<'_>) -> Self {
         let tool = std::mem::take(&mut self.made.argv);
@@ -61,7 +61,7 @@ impl Command {
         self.prompt_file(call)
     }
 
-    /// The invocation, if each argument is short enough.
+    /// The invocation, or an error if an argument is too long.
     pub(crate) fn done(self, harness: &str) -> Result<Invocation, HarnessError> {
         match self.made.argv.iter().map(String::len).max() {
             Some(bytes) if bytes > ARGUMENT_CAP => {
@@ -72,12 +72,12 @@ impl Command {
     }
 }
 
-/// Where the request lies for this call.
+/// The path of the request for this call.
 pub(crate) fn prompt_path(call: &Call<'_>) -> String {
     format!("{}/{PROMPT}", call.home)
 }
 
-/// Whether a session's id can be an argument: it comes out of a container, and an id is neither an option nor a sentence.
+/// Whether the id of a session may be an argument. It comes from a container, and must not look like an option or a sentence.
 pub(crate) fn is_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= 200
@@ -95,7 +95,7 @@ pub(crate) fn is_uuid(id: &str) -> bool {
         })
 }
 
-/// A text as TOML writes it. JSON's escapes are all escapes of TOML too; it leaves DEL as it is.
+/// A text as a TOML string. The escapes of JSON are valid in TOML; DEL needs an escape of its own.
 pub(crate) fn toml_text(text: &str) -> String {
     Value::String(text.to_owned()).to_string().replace('\u{7f}', "\\u007f")
 }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn toml_reads_what_was_written() {
+    fn toml_texts_round_trip() {
         let text = "a\"b\\c\n\u{1}\u{7f}é\u{10ffff}";
         let read: toml::Table = toml::from_str(&format!("x = {}", toml_text(text))).unwrap();
         assert_eq!(read["x"].as_str(), Some(text));

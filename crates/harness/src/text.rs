@@ -1,23 +1,23 @@
-//! Texts of agents: cut to size, said in one line, and times written down.
+//! Texts of agents, cut to a size or to one line, and times as text.
 //!
-//! Nothing here interprets a text. Steps keep control characters as data; whoever shows them escapes them.
+//! This module does not interpret texts. Steps keep control characters as data; code that shows them escapes them.
 
 use serde_json::Value;
 
-/// Bytes of one text of a step that are kept, as in imported transcripts.
+/// Most bytes of one text of a step, as in imported transcripts.
 pub(crate) const TEXT_CAP: usize = 64 * 1024;
-/// Characters of the line that says what a call does.
+/// Most characters of the summary of a call.
 const SUMMARY_CAP: usize = 160;
-/// Characters of the line that says what went wrong.
+/// Most characters of an error message.
 const MESSAGE_CAP: usize = 500;
 
-/// The text's begin, at most `cap` bytes and cut between characters, and how many bytes were cut.
+/// The start of a text, at most `cap` bytes and cut between characters, and how many bytes were cut.
 pub(crate) fn cut(text: &str, cap: usize) -> (&str, u64) {
     let kept = &text[..text.floor_char_boundary(cap)];
     (kept, (text.len() - kept.len()) as u64)
 }
 
-/// Appends to a text that is kept up to [`TEXT_CAP`], and counts what is cut.
+/// Appends to a text up to [`TEXT_CAP`], and counts the cut bytes.
 pub(crate) fn append(to: &mut String, cut_bytes: &mut u64, more: &str) {
     let room = if *cut_bytes > 0 { 0 } else { TEXT_CAP.saturating_sub(to.len()) };
     let (kept, left_out) = cut(more, room);
@@ -25,8 +25,8 @@ pub(crate) fn append(to: &mut String, cut_bytes: &mut u64, more: &str) {
     *cut_bytes += left_out;
 }
 
-/// The text in one line of at most `cap` characters: white space is one blank, other control characters and those that
-/// turn the direction of writing are escaped (`\u{1b}`).
+/// The text in one line of at most `cap` characters. White space becomes one blank. Other control characters, and those that
+/// change the direction of writing, are escaped (`\u{1b}`).
 fn line(text: &str, cap: usize) -> String {
     let mut out = String::new();
     let (mut length, mut blank) = (0, false);
@@ -54,13 +54,13 @@ fn line(text: &str, cap: usize) -> String {
     out
 }
 
-/// What went wrong, in one line.
+/// An error message in one line.
 pub(crate) fn message(text: &str) -> String {
-    line(&without_colours(text), MESSAGE_CAP)
+    line(&without_colors(text), MESSAGE_CAP)
 }
 
-/// Without terminal colors and cursor moves (`ESC [ … letter`), which would only be noise in a message.
-pub(crate) fn without_colours(text: &str) -> String {
+/// The text without terminal colors and cursor moves (`ESC [ … letter`).
+pub(crate) fn without_colors(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("\u{1b}[") {
@@ -75,7 +75,7 @@ pub(crate) fn without_colours(text: &str) -> String {
     out
 }
 
-/// One line that says what a call does: the command, the file, or else the first text among the arguments.
+/// One line about a call: the command, the file, or else the first text among the arguments.
 pub(crate) fn summary(arguments: &Value) -> String {
     const TELLING: [&str; 14] = [
         "command",
@@ -93,7 +93,7 @@ pub(crate) fn summary(arguments: &Value) -> String {
         "message",
         "prompt",
     ];
-    let said = |value: &Value| match value {
+    let one_line = |value: &Value| match value {
         Value::String(text) => (!text.trim().is_empty()).then(|| text.clone()),
         // `["bash", "-lc", "ls"]`
         Value::Array(words) => {
@@ -105,14 +105,14 @@ pub(crate) fn summary(arguments: &Value) -> String {
     let text = match arguments {
         Value::Object(map) => TELLING
             .iter()
-            .find_map(|key| map.get(*key).and_then(said))
+            .find_map(|key| map.get(*key).and_then(one_line))
             .or_else(|| map.values().find_map(|v| v.as_str()).map(str::to_owned)),
-        other => said(other),
+        other => one_line(other),
     };
     line(&text.unwrap_or_default(), SUMMARY_CAP)
 }
 
-/// The last `lines` lines that say something.
+/// The last `lines` lines that are not empty.
 pub(crate) fn last_lines(text: &str, lines: usize) -> String {
     let mut last: Vec<_> = text.lines().rev().filter(|l| !l.trim().is_empty()).take(lines).collect();
     last.reverse();
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_day() {
+    fn milliseconds_become_dates_and_times() {
         assert_eq!(time_of_millis(0).as_deref(), Some("1970-01-01T00:00:00.000Z"));
         assert_eq!(time_of_millis(951_782_399_999).as_deref(), Some("2000-02-28T23:59:59.999Z"));
         assert_eq!(time_of_millis(951_868_800_000).as_deref(), Some("2000-03-01T00:00:00.000Z"));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_between_characters_and_says_by_how_much() {
+    fn a_text_is_cut_between_characters_and_the_cut_is_counted() {
         assert_eq!(cut("aé", 2), ("a", 2));
         let (mut text, mut left_out) = (String::new(), 0);
         append(&mut text, &mut left_out, &"x".repeat(TEXT_CAP - 1));
@@ -179,12 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_does() {
-        let said = |json: &str| summary(&serde_json::from_str(json).unwrap());
-        assert_eq!(said(r#"{"timeout":3,"command":"ls\n -la"}"#), "ls -la");
-        assert_eq!(said(r#"{"cmd":["bash","-lc","ls"]}"#), "bash -lc ls");
-        assert_eq!(said(r#"{"other":"text"}"#), "text");
-        assert_eq!(said(r#""raw""#), "raw");
-        assert_eq!(said("null"), "");
+    fn a_call_has_a_summary() {
+        let summary_of = |json: &str| summary(&serde_json::from_str(json).unwrap());
+        assert_eq!(summary_of(r#"{"timeout":3,"command":"ls\n -la"}"#), "ls -la");
+        assert_eq!(summary_of(r#"{"cmd":["bash","-lc","ls"]}"#), "bash -lc ls");
+        assert_eq!(summary_of(r#"{"other":"text"}"#), "text");
+        assert_eq!(summary_of(r#""raw""#), "raw");
+        assert_eq!(summary_of("null"), "");
     }
 }

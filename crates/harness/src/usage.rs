@@ -1,4 +1,4 @@
-//! Counts that a harness keeps over a whole session, and what of them is this call's.
+//! Counts of a harness over a whole session, and the part of one call.
 
 use model::Tokens;
 
@@ -7,14 +7,14 @@ use crate::Session;
 const KEYS: [&str; 3] = ["input", "cached", "output"];
 const COST: &str = "cost";
 
-/// The cumulative counts of a session, in its memory.
+/// The cumulative counts of a session, stored in its memory.
 pub(crate) struct Meter<'a> {
     session: &'a mut Session,
 }
 
 impl<'a> Meter<'a> {
-    /// Of a session.
-    pub(crate) fn of(session: &'a mut Session) -> Self {
+    /// The counts of this session.
+    pub(crate) fn new(session: &'a mut Session) -> Self {
         Self { session }
     }
 
@@ -22,10 +22,10 @@ impl<'a> Meter<'a> {
         self.session.memory.get(key)?.parse().ok()
     }
 
-    /// What this call used, when the session has used `total` by now. Remembers `total`.
+    /// The tokens of this call, if the session has used `total` so far. Stores `total`.
     ///
-    /// Unknown stays unknown, and what was known before stays remembered. A count that fell (the session began anew) is
-    /// this call's alone.
+    /// An unknown count stays unknown and does not replace a stored count. A count that fell belongs to this call alone,
+    /// because the session was restarted.
     pub(crate) fn tokens(&mut self, total: Tokens) -> Tokens {
         let mut parts = [total.input, total.cached, total.output];
         for (key, part) in KEYS.iter().zip(&mut parts) {
@@ -37,7 +37,7 @@ impl<'a> Meter<'a> {
         Tokens { input, cached, output }
     }
 
-    /// The same for a cost in US dollars.
+    /// The cost of this call in US dollars, in the same way.
     pub(crate) fn cost(&mut self, total: Option<f64>) -> Option<f64> {
         let now = total?;
         let before = self.before(COST).unwrap_or(0.0);
@@ -55,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_the_difference() {
+    fn the_usage_of_a_call_is_the_difference() {
         let mut session = Session::default();
         let tokens = |input, output| Tokens { input, cached: None, output };
-        let mut meter = Meter::of(&mut session);
+        let mut meter = Meter::new(&mut session);
         assert_eq!(meter.tokens(tokens(Some(10), Some(3))), tokens(Some(10), Some(3)));
         assert_eq!(meter.tokens(Tokens::default()), Tokens::default());
         assert_eq!(meter.tokens(tokens(Some(25), None)), tokens(Some(15), None));

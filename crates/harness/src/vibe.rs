@@ -1,17 +1,17 @@
-//! Mistral Vibe: chat completions, entries as JSON lines, and an `export.json` on every exit but SIGKILL, with the outcome
-//! and the usage of this call alone.
+//! Mistral Vibe: chat completions, entries as JSON lines, and an `export.json` on every exit except after SIGKILL, with the
+//! outcome and the usage of this call.
 //!
-//! Calls whose arguments are no JSON are no entries of its output: it drops them and asks again. Only the journal of its
-//! session has them.
+//! Calls whose arguments are not JSON are not in its output: it drops them and sends the request again. Only the journal of
+//! its session has them.
 //!
-//! An endpoint that fails keeps it waiting for minutes, so it is told a little less than the attempt's wall limit. A SIGTERM
-//! ends it with exit code 3 and the outcome `terminated`.
+//! It waits for minutes for a failing endpoint, so it gets a slightly smaller limit than the wall limit of the attempt. After
+//! SIGTERM it exits with code 3 and the outcome `terminated`.
 
 use model::{EndReason, Tokens};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::ends::{Signs, decide, fault};
+use crate::call_end::{Signs, decide, fault};
 use crate::lines::{at, objects, text_at, too_many_values};
 use crate::readers::vibe::read;
 use crate::shell::{Command, is_id, prompt_path, toml_text};
@@ -20,11 +20,11 @@ use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
 const OUTPUT: &str = ".stamina/vibe";
 const EXPORT: &str = ".stamina/vibe/export.json";
 const SESSIONS: &str = ".vibe/logs/session/unified";
-/// Bytes from the end of a journal that are read, and files of it.
+/// How many bytes at the end of a journal are read, and how many of its files.
 const JOURNAL: (u64, usize) = (8 << 20, 4);
-/// Bytes of an export that is read.
+/// Most bytes of an export.
 const CAP: u64 = 16 << 20;
-/// Seconds before the wall limit at which it stops itself, so that it can write what it did.
+/// How many seconds before the wall limit it stops, so that it can write its export.
 const AHEAD: u64 = 10;
 
 /// Mistral Vibe 3.0.2.
@@ -36,7 +36,7 @@ impl Harness for Vibe {
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         let endpoint = call.endpoint;
-        // In direct mode it is one of the models that it knows itself, or that forwarded variables tell it of.
+        // In direct mode, the model is one that it knows, or one from forwarded variables.
         let active = if endpoint.is_direct() { &endpoint.model } else { "bench" };
         let mut config = format!(
             "active_model = {}\nenable_telemetry = false\nenable_update_checks = false\n\
@@ -45,7 +45,7 @@ impl Harness for Vibe {
             toml_text(active),
         );
         if !endpoint.is_direct() {
-            // No prices: what is not known must not be computed.
+            // No prices, so that it does not compute an unknown cost.
             config.push_str(&format!(
                 "\n[[providers]]\nname = \"bench\"\napi_base = {}\napi_key_env_var = \"BENCH_API_KEY\"\n\
                  api_style = \"openai\"\nbackend = \"generic\"\n\n\
@@ -75,7 +75,7 @@ impl Harness for Vibe {
             .args(["--time-limit".to_owned(), call.seconds.saturating_sub(AHEAD).max(1).to_string()])
             .prompt_file(call)
             .file(".vibe/config.toml", config)
-            // The export of the call before must not be taken for this call's.
+            // The export of the last call must not count for this call.
             .file(EXPORT, "")
             .done(self.title())
     }
@@ -85,7 +85,7 @@ impl Harness for Vibe {
         let export = ended.home.read_json::<Export>(EXPORT, CAP).ok();
         let mut signs = Signs::default();
         if let Some(export) = &export {
-            let said = export.error.as_ref().and_then(|e| e.message.as_deref());
+            let message = export.error.as_ref().and_then(|e| e.message.as_deref());
             match export.outcome.as_deref() {
                 Some("finished") => signs.finished = true,
                 Some("deadline") => signs.failed(EndReason::AgentTimeout, "the time ran out"),
@@ -94,10 +94,10 @@ impl Harness for Vibe {
                         .failed(EndReason::KilledItself, "the harness was ended by a signal while it worked");
                 }
                 Some(outcome @ ("infrastructure_failure" | "config_error")) => {
-                    let said = said.unwrap_or(outcome);
-                    signs.failed(fault(status(said), said), said);
+                    let message = message.unwrap_or(outcome);
+                    signs.failed(fault(status(message), message), message);
                 }
-                Some(outcome) => signs.failed(EndReason::AgentError, said.unwrap_or(outcome)),
+                Some(outcome) => signs.failed(EndReason::AgentError, message.unwrap_or(outcome)),
                 None => {}
             }
         }
@@ -109,7 +109,7 @@ impl Harness for Vibe {
             .or(exported)
             .filter(|id| is_id(id))
             .or(known)
-            // Of an earlier session there is one in any case.
+            // With an earlier session there is one in any case.
             .or_else(|| if call.earlier.is_none() { only_session(ended.home) } else { None });
         for _ in 0..id.as_deref().map_or(0, |id| unread(ended.home, id)).min(100) {
             read.record.unseen();
@@ -128,7 +128,7 @@ fn status(message: &str) -> Option<u64> {
     message.split_once(" error '")?.1.get(..3)?.parse().ok()
 }
 
-/// Calls of the last turn since the last one that could be read, by what the session's journal has of the model's answers.
+/// Malformed calls of the last turn after the last valid one, from the answers of the model in the journal of the session.
 fn unread(home: &files::Tree, id: &str) -> usize {
     let folder = format!("{SESSIONS}/{id}/journal");
     let names: Vec<_> = home
@@ -159,7 +159,7 @@ fn unread(home: &files::Tree, id: &str) -> usize {
     unread
 }
 
-/// The session, where there is just one.
+/// The session, if there is exactly one.
 fn only_session(home: &files::Tree) -> Option<String> {
     let mut ids =
         home.list(SESSIONS).into_iter().filter(files::Entry::is_folder).map(|e| e.name).filter(|n| is_id(n));

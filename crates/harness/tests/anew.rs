@@ -1,5 +1,5 @@
-//! A session that begins anew in a HOME in which an earlier one lies: what lies there is not its own, and a call that ended before
-//! it left anything of its own left nothing.
+//! A restarted session in a HOME with files of an earlier one. These files do not belong to it, and a call that ended before
+//! it wrote a file has no result.
 
 #![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
 
@@ -19,7 +19,7 @@ fn old_id(name: &str) -> &'static str {
     }
 }
 
-/// What earlier calls of a harness left in HOME, where its outcome looks.
+/// HOME after earlier calls of a harness, with the files that its outcome reads.
 fn home_of(name: &str) -> Left {
     let fixture = |file: &str| std::fs::read_to_string(fixtures().join(name).join(file)).unwrap();
     let (left, id) = (Left::nothing(), old_id(name));
@@ -28,7 +28,7 @@ fn home_of(name: &str) -> Left {
         "openhands" => {
             let path = format!(".openhands/conversations/{}/base_state.json", id.replace('-', ""));
             let state = fixture("base_state.json");
-            assert!(state.contains("\"finished\""), "the earlier one ended well");
+            assert!(state.contains("\"finished\""), "the earlier one succeeded");
             left.file(&path, state)
         }
         "opencode" => left.file(".local/share/opencode/log/opencode.log", fixture("opencode.log")),
@@ -44,21 +44,21 @@ fn home_of(name: &str) -> Left {
             &format!(".codex/sessions/2026/11/21/rollout-2026-11-21T07-42-16-{id}.jsonl"),
             fixture("rollout.jsonl"),
         ),
-        // They say all of a call on standard output.
+        // They print all about a call on standard output.
         "qwen_code" | "claude_code" => left,
         other => panic!("what {other} leaves is not known here"),
     }
 }
 
 #[test]
-fn a_call_that_left_nothing_is_not_told_by_the_session_before_it() {
+fn a_call_without_files_has_no_result_of_the_earlier_session() {
     let real = harness::all().iter().filter(|harness| harness.name() != "mock");
     let mut count = 0;
     for harness in real {
         let name = harness.name();
         let old = Session { id: Some(old_id(name).to_owned()), calls: 1, ..Session::default() };
         let mut left = home_of(name).anew_after(Some(old));
-        // Its first request was never answered, and the limit of time ended it.
+        // Its first request got no response, and the wall limit ended it.
         left.exit = Exit { code: Some(143), timed_out: true, ..Exit::default() };
         left.requests = Some(1);
         let outcome = left.outcome(*harness);
@@ -68,7 +68,7 @@ fn a_call_that_left_nothing_is_not_told_by_the_session_before_it() {
         let session = outcome.session.unwrap();
         assert_eq!(session.calls, 1, "{name}");
         assert_ne!(session.id.as_deref(), Some(old_id(name)), "{name}");
-        // A call that continues it does not continue the earlier one.
+        // The next call continues this session and not the earlier one.
         let endpoint = endpoint();
         let call = Call {
             turn: 2,
@@ -96,7 +96,7 @@ fn a_call_that_left_nothing_is_not_told_by_the_session_before_it() {
 }
 
 #[test]
-fn a_session_of_mini_swe_agent_that_begins_anew_goes_on_in_its_own_file() {
+fn a_restarted_session_of_mini_swe_agent_continues_in_its_own_file() {
     let mini = harness::find("mini_swe").unwrap();
     let own = format!(".stamina/mini/trajectory-{ID}.json");
     let read = |name: &str| std::fs::read_to_string(fixtures().join("mini_swe").join(name)).unwrap();
@@ -109,7 +109,7 @@ fn a_session_of_mini_swe_agent_that_begins_anew_goes_on_in_its_own_file() {
 }
 
 #[test]
-fn a_session_that_was_never_begun_is_not_continued() {
+fn a_session_that_never_started_is_not_continued() {
     let never = Session { id: None, calls: 1, ..Session::default() };
     for harness in harness::all() {
         let needs_id = matches!(harness.name(), "claude_code" | "qwen_code");
@@ -117,9 +117,9 @@ fn a_session_that_was_never_begun_is_not_continued() {
     }
 }
 
-/// A harness from a file whose documents in HOME are the same in all sessions.
+/// A harness file whose documents in HOME are the same in all sessions.
 #[test]
-fn documents_of_an_earlier_session_say_nothing_of_one_that_begins_anew() {
+fn documents_of_an_earlier_session_do_not_count_in_a_restarted_one() {
     let room = tempfile::tempdir().unwrap();
     let file = room.path().join("own.toml");
     let text = r#"

@@ -1,5 +1,5 @@
-//! Harness files that read JSON documents of HOME: those outlive the call that wrote them, are caught half-written, and are as
-//! large as an agent likes.
+//! Harness files that read JSON documents in HOME. These outlive the call that wrote them, may be half-written, and may have
+//! any size.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
@@ -20,34 +20,34 @@ first = ["documents", "{prompt_file}", "{session}"]
 from = "caller"
 "#;
 
-fn told(rest: &str) -> harness::Custom {
+fn custom_harness(rest: &str) -> harness::Custom {
     let room = tempfile::tempdir().unwrap();
     let file = room.path().join("documents.toml");
     std::fs::write(&file, format!("{HEAD}{rest}")).unwrap();
     harness::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the agent says in each step, with the tokens of it.
-fn messages(said: &[&str]) -> String {
-    let said: Vec<_> =
-        said.iter().map(|text| format!(r#"{{"role":"assistant","content":"{text}"}}"#)).collect();
-    format!("[{}]", said.join(","))
+/// The texts of the agent in each step, with their tokens.
+fn messages(lines: &[&str]) -> String {
+    let lines: Vec<_> =
+        lines.iter().map(|text| format!(r#"{{"role":"assistant","content":"{text}"}}"#)).collect();
+    format!("[{}]", lines.join(","))
 }
 
 fn texts(outcome: &Outcome) -> Vec<String> {
     outcome.steps.iter().map(|step| step.text.clone()).collect()
 }
 
-/// Calls in a row, each of which leaves one file; what each said.
+/// Several calls, each of which writes one file. Returns the texts of the steps of each.
 fn calls(harness: &dyn Harness, path: &str, contents: &[&str]) -> Vec<Vec<String>> {
     let mut session: Option<Session> = None;
-    let mut said = Vec::new();
+    let mut step_texts = Vec::new();
     for content in contents {
         let outcome = Left::nothing().file(path, content).after(session.take()).outcome(harness);
-        said.push(texts(&outcome));
+        step_texts.push(texts(&outcome));
         session = outcome.session;
     }
-    said
+    step_texts
 }
 
 const LISTED: &str = r#"
@@ -60,25 +60,25 @@ last_line = { ok = true }
 "#;
 
 #[test]
-fn a_transcript_that_is_caught_half_written_is_not_read_twice() {
-    let harness = told(&LISTED.replace("LIST", "messages"));
-    let whole = |said: &[&str]| format!(r#"{{"messages":{},"z":1}}"#, messages(said));
+fn a_half_written_transcript_is_not_read_twice() {
+    let harness = custom_harness(&LISTED.replace("LIST", "messages"));
+    let whole = |texts: &[&str]| format!(r#"{{"messages":{},"z":1}}"#, messages(texts));
     let three = whole(&["a", "b", "c"]);
     let half = &three[..three.find(r#",{"role":"assistant","content":"c""#).unwrap()];
     let five = whole(&["a", "b", "c", "d", "e"]);
-    let said = calls(&harness, "t.json", &[&three, half, &five, &whole(&["x"])]);
+    let step_texts = calls(&harness, "t.json", &[&three, half, &five, &whole(&["x"])]);
     let none: [&str; 0] = [];
-    assert_eq!(said[0], ["a", "b", "c"]);
-    assert_eq!(said[1], none, "it breaks off: these are no new steps");
-    assert_eq!(said[2], ["d", "e"]);
-    assert_eq!(said[3], ["x"], "one that is whole and shorter began anew");
+    assert_eq!(step_texts[0], ["a", "b", "c"]);
+    assert_eq!(step_texts[1], none, "it is incomplete, so there are no new steps");
+    assert_eq!(step_texts[2], ["d", "e"]);
+    assert_eq!(step_texts[3], ["x"], "a complete and shorter one belongs to a restarted session");
 }
 
 #[test]
 fn a_document_can_be_the_list_itself() {
-    let harness = told(&LISTED.replace("LIST", ""));
-    let said = calls(&harness, "t.json", &[&messages(&["a"]), &messages(&["a", "b"])]);
-    assert_eq!(said, [["a"], ["b"]]);
+    let harness = custom_harness(&LISTED.replace("LIST", ""));
+    let step_texts = calls(&harness, "t.json", &[&messages(&["a"]), &messages(&["a", "b"])]);
+    assert_eq!(step_texts, [["a"], ["b"]]);
 }
 
 const FILED: &str = r#"
@@ -97,7 +97,7 @@ message = "error.text"
 "out of ideas" = "gave_up"
 "#;
 
-/// A call that leaves `home` as it is, but for `content`.
+/// A call that changes nothing in `home` except `content`.
 fn call(
     harness: &dyn Harness,
     home: Left,
@@ -119,8 +119,8 @@ fn call(
 }
 
 #[test]
-fn what_the_call_before_left_says_nothing_of_this_one() {
-    let harness = told(FILED);
+fn files_of_the_last_call_do_not_count_for_this_one() {
+    let harness = custom_harness(FILED);
     let good = r#"{"ok":true,"usage":{"input":10,"output":2}}"#;
     let bad = r#"{"ok":false,"error":{"text":"I am out of ideas"},"usage":{"input":3,"output":1}}"#;
     let tokens = |input, output| Tokens { input: Some(input), cached: None, output: Some(output) };
@@ -131,20 +131,20 @@ fn what_the_call_before_left_says_nothing_of_this_one() {
     assert_eq!((killed.end, killed.usage), (Some(EndReason::AgentError), Tokens::default()));
     assert_eq!(texts(&killed), ["I work."]);
     let (home, again) = call(&harness, home.code(0), killed.session, Some(good));
-    assert_eq!((again.end, again.usage), (None, tokens(10, 2)), "written anew, with the same words");
+    assert_eq!((again.end, again.usage), (None, tokens(10, 2)), "written again with the same text");
 
     let (home, failed) = call(&harness, home.code(1), again.session, Some(bad));
     assert_eq!((failed.end, failed.usage), (Some(EndReason::GaveUp), tokens(3, 1)));
     let (_, killed) = call(&harness, home.code(1), failed.session, None);
     assert_eq!(killed.end, Some(EndReason::AgentError), "{:?}", killed.message);
-    assert!(killed.message.is_none_or(|said| !said.contains("ideas")));
+    assert!(killed.message.is_none_or(|message| !message.contains("ideas")));
 }
 
 #[test]
-fn what_is_too_large_is_said_and_the_rest_is_kept() {
-    let harness = told(FILED);
+fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
+    let harness = custom_harness(FILED);
     let many = format!("[{}0]", "0,".repeat(400_001));
-    // What nobody asks for does not count.
+    // Unwanted keys do not count.
     let (_, beside) = call(
         &harness,
         Left::nothing(),
@@ -156,8 +156,8 @@ fn what_is_too_large_is_said_and_the_rest_is_kept() {
     let (_, within) =
         call(&harness, Left::nothing(), None, Some(&format!(r#"{{"ok":{many},"usage":{{"input":1}}}}"#)));
     assert_eq!((within.end, within.usage.input), (Some(EndReason::AgentError), Some(1)));
-    let said = within.message.unwrap();
-    assert!(said.ends_with("~/end.json could not be read: too large"), "{said}");
+    let message = within.message.unwrap();
+    assert!(message.ends_with("~/end.json could not be read: too large"), "{message}");
 
     let left = Left::nothing().file("end.json", "{");
     let file = std::fs::File::options().write(true).open(left.home.path().join("end.json")).unwrap();
@@ -168,10 +168,10 @@ fn what_is_too_large_is_said_and_the_rest_is_kept() {
     assert!(longer.message.unwrap().contains("too large"));
 }
 
-/// Nobody knows whether an agent called a tool whose transcript cannot be read.
+/// Without a readable transcript it is unknown whether the agent called a tool.
 #[test]
-fn a_transcript_that_is_too_large_does_not_say_that_nothing_was_done() {
-    let harness = told(&LISTED.replace("LIST", ""));
+fn a_transcript_that_is_too_large_does_not_mean_that_nothing_was_done() {
+    let harness = custom_harness(&LISTED.replace("LIST", ""));
     let mut left = Left::nothing().file("t.json", "[");
     let file = std::fs::File::options().write(true).open(left.home.path().join("t.json")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();

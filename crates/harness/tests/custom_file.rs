@@ -1,4 +1,4 @@
-//! The example of `docs/harnesses.md`: loaded, and played with a program as it describes one.
+//! The example of `docs/harnesses.md`: loaded, and run with a program like the described one.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
@@ -12,7 +12,7 @@ use model::{EndReason, Tokens};
 
 const DOCS: &str = include_str!("../../../docs/harnesses.md");
 
-/// An agent as the example tells of: it keeps what it was given, and prints what it did. Its counts are cumulative.
+/// An agent like that of the example: it copies its input and prints its actions. Its counts are cumulative.
 const AGENT: &str = r#"#!/bin/sh
 [ "$1" = run ] && [ "$2" = --config ] && [ "$4" = --prompt-file ] || exit 9
 n=1; [ "$6" = --session ] && { [ "$7" = s-1 ] || exit 8; n=2; }
@@ -128,6 +128,6 @@ fn the_example_is_a_harness() {
     std::fs::write(stage.0.path().join("home/fail"), "").unwrap();
     let third = stage.play(&harness, "more", second.session.as_ref());
     assert_eq!((third.end, third.message.as_deref()), (Some(EndReason::GaveUp), Some("I am out of ideas")));
-    // What is not told of this call is not known.
+    // What this call does not report is unknown.
     assert_eq!(third.usage, Tokens::default());
 }

@@ -1,5 +1,5 @@
-//! The nine built-in harnesses, each read a second time by a harness file: whatever shape an agent's output has, a file can
-//! tell of it. Steps, tokens and the end of two recorded turns, and of a failure, come out the same.
+//! The nine built-in harnesses, each also described by a harness file: a file can describe any form of output. Steps, tokens
+//! and ends of two recorded turns and of a failure are the same.
 #![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
 
 mod common;
@@ -7,7 +7,7 @@ mod common;
 use common::{ID, Left, fixtures};
 use harness::{Harness, Outcome};
 
-/// What all have in common.
+/// The common part of the files.
 const HEAD: &str = r#"
 name = "twin"
 version = "1"
@@ -22,7 +22,7 @@ later = ["twin", "{prompt_file}", "{session}"]
 struct Twin {
     name: &'static str,
     /// The rest of its file.
-    told: &'static str,
+    description: &'static str,
     /// A file of HOME for both turns: its path, and its content after each.
     home: Option<(String, [Vec<u8>; 2])>,
     /// A recording of a failure, its exit code, and its content of that file.
@@ -40,7 +40,7 @@ fn twins() -> Vec<Twin> {
         let half = whole[..at(&whole)].to_owned();
         [half.into_bytes(), whole.into_bytes()]
     };
-    // Of the first turn of OpenHands no counts were kept: they are two of the second's.
+    // OpenHands kept no counts of the first turn. They are two entries of the second turn.
     let state = String::from_utf8(fixture("openhands", "base_state.json")).unwrap();
     let mut early: serde_json::Value = serde_json::from_str(&state).unwrap();
     early["stats"]["usage_to_metrics"]["agent"]["accumulated_token_usage"] = serde_json::json!({
@@ -49,7 +49,7 @@ fn twins() -> Vec<Twin> {
     vec![
         Twin {
             name: "mini_swe",
-            told: r#"
+            description: r#"
                 [session]
                 from = "caller"
                 [transcript]
@@ -75,7 +75,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "openhands",
-            told: r#"
+            description: r#"
                 [session]
                 from = "files"
                 files = ".openhands/conversations/*"
@@ -100,7 +100,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "opencode",
-            told: r#"
+            description: r#"
                 [session]
                 from = "stdout"
                 key = "sessionID"
@@ -118,7 +118,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "qwen_code",
-            told: r#"
+            description: r#"
                 [session]
                 from = "caller"
                 [transcript]
@@ -133,7 +133,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "kimi_cli",
-            told: r#"
+            description: r#"
                 [session]
                 from = "caller"
                 [transcript]
@@ -160,7 +160,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "kimi_code",
-            told: r#"
+            description: r#"
                 [session]
                 from = "stdout"
                 key = "session_id"
@@ -187,7 +187,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "vibe",
-            told: r#"
+            description: r#"
                 [session]
                 from = "stdout"
                 key = "sessionId"
@@ -212,7 +212,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "claude_code",
-            told: r#"
+            description: r#"
                 [session]
                 from = "caller"
                 [transcript]
@@ -233,7 +233,7 @@ fn twins() -> Vec<Twin> {
         },
         Twin {
             name: "codex",
-            told: r#"
+            description: r#"
                 [session]
                 from = "stdout"
                 key = "thread_id"
@@ -265,8 +265,8 @@ fn a_file_reads_what_each_built_in_harness_reads() {
     for twin in &twins {
         let name = twin.name;
         let file = room.path().join(format!("{name}.toml"));
-        std::fs::write(&file, format!("{HEAD}{}", twin.told)).unwrap();
-        let told = harness::load(&file).unwrap_or_else(|error| panic!("{error}"));
+        std::fs::write(&file, format!("{HEAD}{}", twin.description)).unwrap();
+        let custom = harness::load(&file).unwrap_or_else(|error| panic!("{error}"));
         let built_in = harness::find(name).unwrap();
         let play = |harness: &dyn Harness| {
             let turn = |turn: usize, before: Option<&Outcome>| {
@@ -287,15 +287,15 @@ fn a_file_reads_what_each_built_in_harness_reads() {
             };
             [first, second, failed.outcome(harness)]
         };
-        let (ours, theirs) = (play(built_in), play(&told));
+        let (ours, theirs) = (play(built_in), play(&custom));
         for (at, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
             assert_eq!(theirs.end, ours.end, "{name} {at}: {:?}", theirs.message);
             assert_eq!(ours.end.is_some(), at == 2, "{name} {at}: {:?}", ours.message);
             if at < 2 {
                 assert_eq!(theirs.usage, ours.usage, "{name} {at}");
                 assert!(ours.usage.input.is_some_and(|n| n > 0), "{name} {at}");
-                let said = |outcome: &Outcome| {
-                    // Whether a call failed is told by keys of each one's own.
+                let facts = |outcome: &Outcome| {
+                    // Each harness marks failed calls with keys of its own.
                     let calls = |step: &model::Step| -> Vec<_> {
                         let calls = step.tool_calls.iter();
                         calls.map(|c| (c.name.clone(), c.arguments.clone(), c.result.clone())).collect()
@@ -303,7 +303,7 @@ fn a_file_reads_what_each_built_in_harness_reads() {
                     let steps = outcome.steps.iter();
                     steps.map(|s| (s.kind, s.text.clone(), calls(s))).collect::<Vec<_>>()
                 };
-                assert_eq!(said(theirs), said(ours), "{name} {at}");
+                assert_eq!(facts(theirs), facts(ours), "{name} {at}");
             }
         }
     }

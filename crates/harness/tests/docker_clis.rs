@@ -1,12 +1,12 @@
 //! The real programs in their images, with the simulated model behind the gateway: five turns of one session each, and each
-//! way to go wrong.
+//! kind of failure.
 //!
-//! `STAMINA_HARNESSES` (names with commas) chooses; without it all whose image is there are tried. `STAMINA_OUTPUT` names a
-//! folder in which everything that they printed is kept, and their HOME as it was then.
+//! `STAMINA_HARNESSES` (names with commas) selects harnesses. Without it, all harnesses with an image are tested.
+//! `STAMINA_OUTPUT` names a folder for their complete output and their HOME.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
-    reason = "an engine that does not do as it is told is a failure; notes to who runs it"
+    reason = "an engine that refuses is a failure; the test prints notes"
 )]
 
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ use scenario::sample::{Programmatic, Sampler as _};
 
 const ID: &str = "0f0e0d0c-0b0a-4908-8706-050403020100";
 const OWNER: u32 = 1000;
-/// Seconds for a call that is to end by itself: a busy machine is no failure of a harness.
+/// Seconds for a call that ends without a limit. A busy machine must not make it fail.
 const PATIENCE: u64 = 900;
 
 type Turns = Arc<Vec<(Arc<Schema>, Vec<Change>)>>;
@@ -50,7 +50,7 @@ fn docker(args: &[&str]) -> String {
     String::from_utf8(out.stdout).unwrap().trim().to_owned()
 }
 
-/// The harnesses to try.
+/// The harnesses to test.
 fn chosen() -> Vec<&'static dyn Harness> {
     let wanted = std::env::var("STAMINA_HARNESSES").unwrap_or_default();
     let images = docker(&["images", "--format", "{{.Repository}}:{{.Tag}}"]);
@@ -62,11 +62,11 @@ fn chosen() -> Vec<&'static dyn Harness> {
             names => names.split(',').any(|name| name == h.name()),
         })
         .collect();
-    assert!(!chosen.is_empty(), "no image of any harness is there; build some: stamina images build");
+    assert!(!chosen.is_empty(), "there is no image of a harness; build some: stamina images build");
     chosen
 }
 
-/// An internal network of this test's own, as a run has one.
+/// An internal network for this test, like that of a run.
 struct Network(String);
 
 impl Network {
@@ -196,12 +196,12 @@ impl Episode {
             std::fs::create_dir_all(&base).unwrap();
             std::fs::write(base.join(format!("{turn}-{attempt}.stdout")), &out.stdout).unwrap();
             std::fs::write(base.join(format!("{turn}-{attempt}.stderr")), &out.stderr).unwrap();
-            let told = format!(
+            let report = format!(
                 "{:?}\n{ended}\n{outcome:#?}\n{seen:#?}\n",
                 out.status,
                 ended = began.elapsed().as_secs_f32()
             );
-            std::fs::write(base.join(format!("{turn}-{attempt}.outcome")), told).unwrap();
+            std::fs::write(base.join(format!("{turn}-{attempt}.outcome")), report).unwrap();
             let kept = base.join(format!("{turn}-{attempt}.home"));
             assert!(Command::new("cp").arg("-a").args([&home, &kept]).status().unwrap().success());
         }
@@ -244,7 +244,7 @@ async fn oracle(listen: SocketAddr, faults: FaultInjection) -> Gateway {
     Gateway::start(&[listen], settings).await.unwrap()
 }
 
-fn told(played: &Played) -> String {
+fn report(played: &Played) -> String {
     format!(
         "{:?} {:?}\n{}\n{}",
         played.outcome.end,
@@ -254,7 +254,7 @@ fn told(played: &Played) -> String {
     )
 }
 
-/// Two tests for each harness, since they share nothing and each takes minutes; and the names of all of them.
+/// Two tests for each harness, because they share nothing and each takes minutes; and the names of all of them.
 macro_rules! of_each {
     ($($name:literal: $turns:ident, $wrong:ident;)*) => {
         const TRIED: &[&str] = &[$($name),*];
@@ -263,7 +263,7 @@ macro_rules! of_each {
             #[ignore = "needs a container engine"]
             async fn $turns() {
                 if let Some(harness) = asked_for($name) {
-                    plays_five_turns(harness).await;
+                    completes_five_turns(harness).await;
                 }
             }
 
@@ -271,7 +271,7 @@ macro_rules! of_each {
             #[ignore = "needs a container engine"]
             async fn $wrong() {
                 if let Some(harness) = asked_for($name) {
-                    goes_wrong_in_each_way(harness).await;
+                    fails_in_each_way(harness).await;
                 }
             }
         )*
@@ -291,17 +291,17 @@ of_each! {
     "mock": five_turns_of_one_session_mock, each_way_to_go_wrong_mock;
 }
 
-/// The harness of a name, where it is chosen.
+/// The harness of a name, if it is selected.
 fn asked_for(name: &str) -> Option<&'static dyn Harness> {
-    assert!(harness::all().iter().all(|known| TRIED.contains(&known.name())), "a harness is not tried here");
+    assert!(harness::all().iter().all(|known| TRIED.contains(&known.name())), "a harness is not tested here");
     let found = chosen().into_iter().find(|harness| harness.name() == name);
     if found.is_none() {
-        eprintln!("left out: {name} is not chosen");
+        eprintln!("skipped: {name} is not selected");
     }
     found
 }
 
-async fn plays_five_turns(harness: &'static dyn Harness) {
+async fn completes_five_turns(harness: &'static dyn Harness) {
     let (network, listen) = Network::new();
     let turns = turns(5);
     let name = harness.name();
@@ -314,17 +314,17 @@ async fn plays_five_turns(harness: &'static dyn Harness) {
         let played = episode.call(&gateway, turn, 1, &prompt, PATIENCE).await;
         eprintln!("{name} turn {turn}: {:.1} s, {:?}", began.elapsed().as_secs_f32(), played.seen.spent);
         let outcome = &played.outcome;
-        assert_eq!(outcome.end, None, "{name} turn {turn}: {}", told(&played));
-        assert!(outcome.steps.iter().any(|s| !s.tool_calls.is_empty()), "{name}: {}", told(&played));
+        assert_eq!(outcome.end, None, "{name} turn {turn}: {}", report(&played));
+        assert!(outcome.steps.iter().any(|s| !s.tool_calls.is_empty()), "{name}: {}", report(&played));
         let called = outcome.steps.iter().flat_map(|s| &s.tool_calls);
         assert!(called.clone().all(|c| c.result.is_some()), "{name}: {:?}", called.collect::<Vec<_>>());
         let files = episode.workspace();
         assert!(files.iter().any(|(file, _)| file == "server.py"), "{name} turn {turn}");
         assert!(files.iter().all(|(file, _)| file != "evil"), "{name} turn {turn}");
-        // Its own count of this call is what the gateway saw of it.
+        // Its count of this call equals that of the gateway.
         let (own, seen) = (outcome.usage, played.seen.spent.tokens);
         assert_eq!((own.input, own.output), (seen.input, seen.output), "{name} turn {turn}");
-        // The conversation goes on: each turn begins with more than the one before ended with.
+        // The conversation continues: the first request of each turn is longer than the last one of the turn before.
         let first = played.seen.records.iter().filter_map(|r| r.tokens.input).max().unwrap();
         assert!(first > longest, "{name} turn {turn}: {first} after {longest}");
         longest = first;
@@ -332,7 +332,7 @@ async fn plays_five_turns(harness: &'static dyn Harness) {
     }
 }
 
-async fn goes_wrong_in_each_way(harness: &'static dyn Harness) {
+async fn fails_in_each_way(harness: &'static dyn Harness) {
     let name = harness.name();
     let (network, listen) = Network::new();
     let turns = turns(8);
@@ -348,8 +348,8 @@ async fn goes_wrong_in_each_way(harness: &'static dyn Harness) {
     let mut episode = Episode::new(harness, &network, &turns);
     let gateway = oracle(listen, none).await;
     let played = episode.call(&gateway, 1, 1, "Build it.", PATIENCE).await;
-    assert_eq!(played.outcome.end, None, "{name}: {}", told(&played));
-    // The same once more: it works, and writes what is there already.
+    assert_eq!(played.outcome.end, None, "{name}: {}", report(&played));
+    // The same request again: it works, and writes the same files.
     let played = episode.call(&gateway, 1, 2, "Look at it once more.", PATIENCE).await;
     eprintln!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message);
     if played.outcome.end != Some(R::NoChange) {
@@ -365,7 +365,7 @@ async fn goes_wrong_in_each_way(harness: &'static dyn Harness) {
         let gateway = oracle(listen, *faults).await;
         let played = episode.call(&gateway, turn, 1, &format!("Change {turn}."), *seconds).await;
         eprintln!("{name} {faults:?}: {:?} {:?}", played.outcome.end, played.outcome.message);
-        // What these two do not let happen: they refuse a pkill that would end them, and Qwen Code mends broken calls.
+        // These two prevent it: they refuse a pkill that would end them, and Qwen Code repairs malformed calls.
         let refused = played.outcome.end == Some(R::NoChange)
             && ((faults.kill > 0.0 && matches!(name, "claude_code" | "qwen_code"))
                 || (faults.malformed > 0.0 && name == "qwen_code"));
@@ -373,16 +373,16 @@ async fn goes_wrong_in_each_way(harness: &'static dyn Harness) {
             wrong.push(format!("{name} {faults:?}: {:?} {:?}", played.outcome.end, played.outcome.message));
         }
     }
-    // After all that the session still goes on.
+    // After all this, the session still continues.
     let gateway = oracle(listen, none).await;
     let mut played = episode.call(&gateway, turn + 1, 1, "Go on.", PATIENCE).await;
     if name == "openhands" && played.outcome.end == Some(R::KilledItself) {
-        // It runs the call again in the middle of which it was killed.
+        // It repeats the call during which it was killed.
         played = episode.call(&gateway, turn + 1, 2, "Go on.", PATIENCE).await;
     }
-    eprintln!("{name} goes on: {:?} {:?}", played.outcome.end, played.outcome.message);
+    eprintln!("{name} continues: {:?} {:?}", played.outcome.end, played.outcome.message);
     if played.outcome.end.is_some() {
-        wrong.push(format!("{name} does not go on: {}", told(&played)));
+        wrong.push(format!("{name} does not continue: {}", report(&played)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

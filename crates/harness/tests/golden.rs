@@ -1,4 +1,4 @@
-//! Recorded outputs of the real programs, read: steps, tokens and session of two turns, and how each failure is told.
+//! Recorded outputs of the real programs: steps, tokens and session of two turns, and the reason of each failure.
 
 #![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
 
@@ -24,7 +24,7 @@ fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
     Tokens { input: Some(input), cached: Some(cached), output: Some(output) }
 }
 
-/// The two turns of each recording: write a server file with a shell command, then say that it is done.
+/// The two turns of each recording: write a server file with a shell command, then report success.
 fn is_turn(outcome: &Outcome, turn: u32, tool: &str, last: &str) {
     assert_eq!((outcome.end, &outcome.message), (None, &None));
     assert_eq!(outcome.session.as_ref().unwrap().calls, turn);
@@ -59,7 +59,7 @@ fn mini_swe_turns() {
 }
 
 #[test]
-fn mini_swe_is_not_done_with_the_trajectory_of_the_call_before() {
+fn mini_swe_does_not_succeed_with_the_trajectory_of_the_last_call() {
     let mini = find("mini_swe");
     let whole = fixture("mini_swe", "traj1.json");
     let first = case("mini_swe", "turn1").file(".stamina/mini/trajectory.json", &whole).outcome(mini).session;
@@ -76,7 +76,7 @@ fn openhands_turns() {
     let openhands = find("openhands");
     let state = fixture("openhands", "base_state.json");
     let path = ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json";
-    // Of the first turn no state was kept: its counts are the first two entries of the second's.
+    // No state of the first turn was kept. Its counts are the first two entries of the second turn.
     let mut early: serde_json::Value = serde_json::from_str(&state).unwrap();
     early["stats"]["usage_to_metrics"]["agent"]["accumulated_token_usage"] = serde_json::json!({
         "prompt_tokens": 8744 + 9095, "completion_tokens": 240, "cache_read_tokens": 4372 + 4547,
@@ -106,7 +106,7 @@ fn opencode_turns() {
 }
 
 #[test]
-fn opencode_finds_a_session_that_never_spoke() {
+fn opencode_finds_a_session_without_output() {
     let silent = case("opencode", "fail-hang-sigterm").code(143);
     let silent = silent.file(".local/share/opencode/log/opencode.log", fixture("opencode", "opencode.log"));
     let session = silent.outcome(find("opencode")).session.unwrap();
@@ -227,9 +227,9 @@ fn codex_counts_a_killed_call_by_its_rollout() {
     );
 }
 
-/// It worked, and then lost itself in calls that cannot be read: only its rollout knows their order.
+/// A working call, and then malformed calls. Only the rollout has their order.
 #[test]
-fn codex_counts_calls_that_cannot_be_read_after_one_that_worked() {
+fn codex_counts_malformed_calls_after_a_valid_one() {
     let codex = find("codex");
     let path =
         ".codex/sessions/2026/11/21/rollout-2026-11-21T07-37-38-01a1fd0a-1431-78e0-b128-05bce077b8b9.jsonl";
@@ -243,7 +243,7 @@ fn codex_counts_calls_that_cannot_be_read_after_one_that_worked() {
         Left { changed: false, ..left }.outcome(codex).end
     };
     assert_eq!(end(format!("{begins}{works}{}", unread.repeat(3))), Some(R::ToolCallFormat));
-    // What it found its way out of, or what was in a turn before, is none.
+    // Malformed calls before a valid one, or in an earlier turn, do not count.
     assert_eq!(end(format!("{begins}{}{works}", unread.repeat(5))), Some(R::NoChange));
     assert_eq!(end(format!("{begins}{}{begins}{works}", unread.repeat(5))), Some(R::NoChange));
 }
@@ -255,7 +255,7 @@ fn claude_code_turns() {
     is_turn(&first, 1, "Bash", "Done: server.py written for turn 1.");
     assert_eq!(first.session.as_ref().unwrap().id.as_deref(), Some("65b8c3db-4494-4095-ab01-e1cb8218ff4c"));
     assert_eq!((first.steps.len(), first.usage), (2, tokens(12320 + 12319, 12319, 145)));
-    // Its model is not one whose price it knows.
+    // It does not know the price of its model.
     assert_eq!(first.cost_usd, None);
     assert_eq!(first.steps[0].tokens, Some(Tokens { output: None, ..tokens(6107 + 6106, 6106, 0) }));
     let second = case("claude_code", "turn2").after(first.session).outcome(claude);
@@ -263,11 +263,11 @@ fn claude_code_turns() {
     assert_eq!(second.usage, tokens(12580 + 12578, 12578, 145));
 }
 
-/// How each recorded end is told: case, exit code, reason, part of the message.
+/// The expected end of each recording: case, exit code, reason, part of the message.
 #[test]
 fn ends() {
-    type Told = (&'static str, i64, Option<R>, &'static str);
-    let table: &[(&str, &[Told])] = &[
+    type ExpectedEnd = (&'static str, i64, Option<R>, &'static str);
+    let table: &[(&str, &[ExpectedEnd])] = &[
         (
             "openhands",
             &[
@@ -402,7 +402,7 @@ fn ends() {
             "vibe",
             &[
                 ("kill-KILL-turn1", 137, Some(R::KilledItself), "SIGKILL"),
-                // Its export is what tells; here there is none.
+                // Its export has the outcome; here there is none.
                 ("turn1", 0, Some(R::AgentError), "no sign that it finished"),
             ],
         ),
@@ -410,15 +410,19 @@ fn ends() {
     for (name, cases) in table {
         for (file, code, reason, message) in *cases {
             let outcome = case(name, file).code(*code).outcome(find(name));
-            let said = outcome.message.as_deref().unwrap_or_default();
-            assert_eq!((outcome.end, said.contains(message)), (*reason, true), "{name} {file}: {said}");
-            assert_eq!(outcome.end.is_none(), said.is_empty(), "{name} {file}");
-            assert!(!said.contains(['\n', '\u{1b}']), "{name} {file}");
+            let message_text = outcome.message.as_deref().unwrap_or_default();
+            assert_eq!(
+                (outcome.end, message_text.contains(message)),
+                (*reason, true),
+                "{name} {file}: {message_text}"
+            );
+            assert_eq!(outcome.end.is_none(), message_text.is_empty(), "{name} {file}");
+            assert!(!message_text.contains(['\n', '\u{1b}']), "{name} {file}");
         }
     }
 }
 
-/// What a harness left in HOME beside the recorded output `case`: where it lies there, and the ending of the recording.
+/// The file in HOME that belongs to the recorded output `case`: its path there, and the extension of the recording.
 const IN_HOME: &[(&str, &str, &str)] = &[
     ("mini_swe", ".stamina/mini/trajectory.json", "trajectory.json"),
     ("vibe", ".stamina/vibe/export.json", "export.json"),
@@ -439,13 +443,13 @@ const IN_HOME: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Each way to go wrong, as the real programs printed it in their images when the simulated model went that way: calls that
-/// cannot be read, a `pkill` of the harness, and giving up. Work that changes nothing is what all of them do in their first
-/// recorded turn, where it is told that no file changed.
+/// Each kind of failure, recorded from the real programs in their images with a simulated model that fails in this way:
+/// malformed calls, a `pkill` of the harness, and giving up. For work without a change, the test uses the first recorded turn
+/// and declares that no file changed.
 #[test]
-fn ends_of_each_way_to_go_wrong() {
-    type Told = (&'static str, i64, R, &'static str);
-    let table: &[(&str, &[Told])] = &[
+fn each_kind_of_failure_has_its_end() {
+    type ExpectedEnd = (&'static str, i64, R, &'static str);
+    let table: &[(&str, &[ExpectedEnd])] = &[
         (
             "mini_swe",
             &[
@@ -457,7 +461,7 @@ fn ends_of_each_way_to_go_wrong() {
         (
             "openhands",
             &[
-                // It calls that a loop.
+                // It reports this as a loop.
                 ("malformed", 0, R::LoopDetected, "OpenHands found the agent stuck"),
                 ("killed", 137, R::KilledItself, "SIGKILL"),
                 ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
@@ -474,7 +478,7 @@ fn ends_of_each_way_to_go_wrong() {
         (
             "qwen_code",
             &[
-                // It mends such calls and runs them.
+                // It repairs such calls and runs them.
                 ("malformed", 0, R::NoChange, "it ended without changing a file: This is done."),
                 ("killed", 1, R::KilledItself, "the harness was gone while a tool ran"),
                 ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
@@ -532,18 +536,22 @@ fn ends_of_each_way_to_go_wrong() {
                 }
             }
             let outcome = left.outcome(find(name));
-            let said = outcome.message.as_deref().unwrap_or_default();
-            assert_eq!((outcome.end, said.contains(message)), (Some(reason), true), "{name} {file}: {said}");
+            let message_text = outcome.message.as_deref().unwrap_or_default();
+            assert_eq!(
+                (outcome.end, message_text.contains(message)),
+                (Some(reason), true),
+                "{name} {file}: {message_text}"
+            );
         }
     }
-    // Had OpenHands's time run out before it found that, its events tell.
+    // If the time of OpenHands runs out before it detects this, its events have the reason.
     let mut late = case("openhands", "malformed").code(143);
     late.exit.timed_out = true;
     assert_eq!(late.outcome(find("openhands")).end, Some(R::ToolCallFormat));
 }
 
 #[test]
-fn ends_told_by_files() {
+fn files_decide_ends() {
     let mini = |file: &str| {
         let left = Left::nothing().file(".stamina/mini/trajectory.json", fixture("mini_swe", file)).code(1);
         left.outcome(find("mini_swe"))
@@ -596,15 +604,15 @@ fn ends_told_by_files() {
 }
 
 #[test]
-fn qwen_says_when_it_halts_a_loop() {
+fn qwen_reports_when_it_halts_a_loop() {
     let mut left = case("qwen_code", "fail-500").code(1);
     left.stdout = b"{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"error\":{\"message\":\"Loop detection halted the run (5 identical calls)\"}}".into();
     assert_eq!(left.outcome(find("qwen_code")).end, Some(R::LoopDetected));
 }
 
-/// A limit of ours, a lost container, an unchanged workspace and a harness that asked nothing, for every harness.
+/// A limit of the container, a lost container, an unchanged workspace and no model request, for every harness.
 #[test]
-fn what_the_container_says_goes_for_all() {
+fn the_state_of_the_container_decides_for_all() {
     for harness in harness::all() {
         let folder = fixtures().join(harness.name());
         let with = |change: &dyn Fn(&mut Left)| {
@@ -643,9 +651,9 @@ fn what_the_container_says_goes_for_all() {
     }
 }
 
-/// The waiting that never ends: the time ran out, and not over anything that the agent did.
+/// Waiting without end: the time ran out, but not because of the agent.
 #[test]
-fn who_only_waited_for_the_endpoint_did_not_run_out_of_time() {
+fn waiting_for_the_endpoint_until_the_limit_is_not_a_timeout_of_the_agent() {
     for name in ["kimi_code", "codex"] {
         let mut left = case(name, "fail-refused").code(143);
         left.exit.timed_out = true;
@@ -654,7 +662,7 @@ fn who_only_waited_for_the_endpoint_did_not_run_out_of_time() {
 }
 
 #[test]
-fn a_session_survives_a_call_that_says_nothing() {
+fn a_session_survives_a_call_without_output() {
     for harness in harness::all() {
         let before = Session { id: Some(ID.into()), calls: 3, ..Session::default() };
         let mut left = Left::nothing().code(143).after(Some(before.clone()));
@@ -664,10 +672,9 @@ fn a_session_survives_a_call_that_says_nothing() {
     }
 }
 
-/// All recordings, where they lie beside the repository: none that ended well is taken for a failure, and none that
-/// failed for a success.
+/// All recordings, if they are beside the repository. No success counts as a failure, and no failure as a success.
 #[test]
-fn every_recording_is_told_right() {
+fn every_recording_has_the_right_end() {
     let shared = std::env::var_os("STAMINA_SHARED").map_or_else(
         || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
         std::path::PathBuf::from,

@@ -1,4 +1,4 @@
-//! Whatever a container left: no outcome panics, takes much memory, or reads what lies outside HOME.
+//! For any files and output of a container, no outcome panics, takes much memory, or reads outside of HOME.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
@@ -9,7 +9,7 @@ use common::{ID, Left, fixtures};
 use harness::{Exit, Session};
 use proptest::prelude::*;
 
-/// Where harnesses look in HOME.
+/// The files that harnesses read in HOME.
 const PATHS: [&str; 9] = [
     ".stamina/mini/trajectory.json",
     ".stamina/vibe/export.json",
@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 5, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_that_is_left_is_too_much(
+    fn no_result_of_a_container_breaks_a_reader(
         stdout in bytes(),
         stderr in bytes(),
         home in prop::collection::vec((0..PATHS.len(), bytes()), 0..3),
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// Files of ten gigabytes (of nothing), output of one line of many megabytes, transcripts of a million steps.
+/// Files of ten gigabytes (sparse), output of one line of many megabytes, transcripts of a million steps.
 #[test]
 fn size_is_bounded() {
     let left = PATHS.iter().fold(Left::nothing(), |left, path| left.file(path, ""));
@@ -132,7 +132,7 @@ fn size_is_bounded() {
 
 /// JSON that is small in a file and large in memory, and deeper than any stack.
 #[test]
-fn json_bombs_do_not_go_off() {
+fn json_bombs_take_little_memory() {
     let list = |open: &str, item: &str, close: &str| format!("{open}{}{close}", vec![item; 60_000].join(","));
     let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     for bomb in [
@@ -151,7 +151,7 @@ fn json_bombs_do_not_go_off() {
     }
 }
 
-/// Links out of HOME, folders in place of files, names that are no names.
+/// Links out of HOME, folders instead of files, invalid names.
 #[test]
 fn nothing_outside_home_is_read() {
     let outside = tempfile::tempdir().unwrap();

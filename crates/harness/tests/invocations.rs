@@ -1,5 +1,5 @@
-//! What each harness is called with, seen by a program that stands in for it: the request arrives as it was given, and no
-//! secret is an argument.
+//! The invocation of each harness, received by a program that replaces it: the request arrives unchanged, and no secret is an
+//! argument.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
 mod common;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use common::{ID, endpoint};
 use harness::{Call, Endpoint, Harness, HarnessError, Invocation, Session};
 
-/// Stands in for all programs: keeps its arguments, variables and standard input.
+/// Replaces all programs, and stores its arguments, variables and standard input.
 const FAKE: &str = "#!/bin/sh\nmkdir -p \"$HOME/seen\"\nprintf '%s\\0' \"$0\" \"$@\" > \"$HOME/seen/argv\"\n\
                     env -0 > \"$HOME/seen/env\"\ncat > \"$HOME/seen/stdin\"\n";
 
@@ -19,7 +19,7 @@ struct Stage {
     folder: tempfile::TempDir,
 }
 
-struct Seen {
+struct Received {
     argv: Vec<String>,
     env: Vec<String>,
     stdin: String,
@@ -63,7 +63,7 @@ impl Stage {
         })
     }
 
-    fn run(&self, made: &Invocation) -> Seen {
+    fn run(&self, made: &Invocation) -> Received {
         let home = self.folder.path().join("home");
         for file in &made.files {
             let path = home.join(&file.path);
@@ -88,7 +88,7 @@ impl Stage {
             let text = read(name);
             text.strip_suffix('\0').unwrap_or(&text).split('\0').map(str::to_owned).collect()
         };
-        Seen { argv: list("argv"), env: list("env"), stdin: read("stdin"), home }
+        Received { argv: list("argv"), env: list("env"), stdin: read("stdin"), home }
     }
 }
 
@@ -97,8 +97,8 @@ fn resolve(program: &str, bin: &Path) -> PathBuf {
     if fake.exists() { fake } else { program.into() }
 }
 
-impl Seen {
-    /// The request, however it came.
+impl Received {
+    /// The request, from an argument, a file or standard input.
     fn prompt(&self) -> String {
         let after = |flag: &str| self.argv.iter().skip_while(|a| *a != flag).nth(1).cloned();
         let file = after("-f")
@@ -137,7 +137,7 @@ fn later(harness: &dyn Harness) -> Session {
 }
 
 #[test]
-fn requests_arrive_as_they_are() {
+fn requests_arrive_unchanged() {
     let stage = Stage::new();
     for harness in harness::all() {
         let session = later(*harness);
@@ -154,7 +154,7 @@ fn requests_arrive_as_they_are() {
 }
 
 #[test]
-fn secrets_are_no_arguments() {
+fn secrets_are_not_arguments() {
     let stage = Stage::new();
     let endpoint = endpoint();
     for harness in harness::all() {
@@ -162,10 +162,10 @@ fn secrets_are_no_arguments() {
         assert!(made.argv.iter().all(|a| !a.contains(&endpoint.key)), "{}: {:?}", harness.name(), made.argv);
         let holds = |text: &str, what: &str| text.contains(what);
         for what in [&endpoint.key, &endpoint.base_url, &endpoint.model] {
-            let told = made.env.iter().any(|(_, value)| holds(value, what))
+            let passed = made.env.iter().any(|(_, value)| holds(value, what))
                 || made.files.iter().any(|file| holds(&file.text, what))
                 || made.argv.iter().any(|a| holds(a, what));
-            assert!(told, "{} does not learn {what}", harness.name());
+            assert!(passed, "{} does not get {what}", harness.name());
         }
         let seen = stage.run(&made);
         assert!(seen.home.join(".stamina").is_dir() || harness.name() == "kimi_code", "{}", harness.name());
@@ -173,7 +173,7 @@ fn secrets_are_no_arguments() {
 }
 
 #[test]
-fn later_calls_name_the_session_that_goes_on() {
+fn later_calls_name_the_continued_session() {
     let stage = Stage::new();
     for harness in harness::all() {
         let session = later(*harness);
@@ -182,7 +182,7 @@ fn later_calls_name_the_session_that_goes_on() {
         let second = stage.invocation(*harness, "x", Some(&session), &endpoint()).unwrap();
         match harness.name() {
             // Their sessions are files in HOME.
-            // Kimi CLI's session is chosen by us from the beginning.
+            // Stamina Lab chooses the session of Kimi CLI from the start.
             "mock" | "kimi_cli" => assert_eq!(first, second),
             // Its session is the trajectory in HOME, which a call without a session does not read.
             "mini_swe" => {
@@ -202,7 +202,7 @@ fn later_calls_name_the_session_that_goes_on() {
 }
 
 #[test]
-fn an_id_out_of_a_container_is_never_an_option() {
+fn an_id_from_a_container_is_never_an_option() {
     let stage = Stage::new();
     for harness in harness::all() {
         for evil in ["--dangerous", "-x", "a b", "../../etc", "a;b", "", "é", &"a".repeat(300)] {
@@ -245,7 +245,7 @@ fn names_of_models_are_data() {
 }
 
 #[test]
-fn a_request_that_does_not_fit_is_told() {
+fn a_request_that_is_too_long_is_an_error() {
     let stage = Stage::new();
     let long = "x".repeat(200 * 1024);
     for harness in harness::all() {
@@ -283,17 +283,17 @@ fn direct_mode_names_no_endpoint() {
                     "{}",
                     harness.name()
                 );
-                let told = made
+                let passed = made
                     .argv
                     .iter()
                     .chain(made.env.iter().map(|(_, v)| v))
                     .chain(made.files.iter().map(|f| &f.text));
-                let told: Vec<&String> = told.collect();
-                assert!(told.iter().any(|text| text.contains("bedrock/m")), "{}", harness.name());
-                // Nor a provider in a file of ours.
+                let passed: Vec<&String> = passed.collect();
+                assert!(passed.iter().any(|text| text.contains("bedrock/m")), "{}", harness.name());
+                // No provider in a written file either.
                 let named = ["provider]", "providers", "base_url", "api_key", "\"bench\""];
                 let has = |text: &&&String| named.iter().any(|word| text.contains(word));
-                assert_eq!(told.iter().find(has), None, "{}", harness.name());
+                assert_eq!(passed.iter().find(has), None, "{}", harness.name());
             }
             // The mock agent has no endpoint of its own.
             Err(error) => {
@@ -305,7 +305,7 @@ fn direct_mode_names_no_endpoint() {
 }
 
 #[test]
-fn names_are_found_in_any_case_and_the_unknown_is_told_what_there_is() {
+fn names_are_found_in_any_case_and_an_unknown_name_lists_the_known_ones() {
     assert_eq!(harness::find(" MINI_SWE ").unwrap().name(), "mini_swe");
     let error = harness::find("aider\u{1b}").err().unwrap().to_string();
     assert_eq!(

@@ -36,7 +36,7 @@ fn endpoint(answers: Vec<(u16, String)>) -> (String, Server) {
             asked.push(request);
             let head =
                 format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-            // Who asked may be gone.
+            // The client may have disconnected.
             let _ = stream.write_all((head + &body).as_bytes());
         }
         asked
@@ -45,10 +45,10 @@ fn endpoint(answers: Vec<(u16, String)>) -> (String, Server) {
 }
 
 impl Server {
-    /// What was asked, once nobody asks any more: one request for each answer, with the key and at the right place.
+    /// The requests, after the last one: one request for each answer, with the key and the right path.
     fn asked(self) -> Vec<Value> {
         self.over.store(true, Ordering::SeqCst);
-        // Wakes it where it still waits; it may have ended.
+        // Wakes the thread if it still waits. It may have ended.
         let _ = TcpStream::connect(self.address);
         let asked = self.thread.join().unwrap();
         assert_eq!(asked.len(), self.answers, "{asked:?}");
@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-/// The next whole request; nothing once it is over. Who connects and leaves again has asked nothing.
+/// The next complete request; `None` after the end. A connection without a request does not count.
 fn next(listener: &TcpListener, over: &AtomicBool) -> Option<(TcpStream, (String, Value))> {
     loop {
         let accepted = listener.accept();
@@ -75,7 +75,7 @@ fn next(listener: &TcpListener, over: &AtomicBool) -> Option<(TcpStream, (String
     }
 }
 
-/// Head and body of a request, if its sender stays until its end.
+/// Head and body of a request, if the client sends it completely.
 fn whole(stream: &mut TcpStream) -> Option<(String, Value)> {
     let mut request = Vec::new();
     let mut piece = vec![0; 65536];
@@ -174,7 +174,7 @@ impl Stage {
 }
 
 #[test]
-fn it_writes_what_it_is_told_and_goes_on_in_its_session() {
+fn it_writes_requested_files_and_continues_its_session() {
     let stage = Stage::new();
     let (url, server) = endpoint(vec![
         answer(&writes("c1", r#"{"path":"app/server.py","content":"print('é')\n"}"#)),
@@ -226,9 +226,9 @@ fn it_stays_in_the_workspace() {
 }
 
 #[test]
-fn it_says_honestly_what_went_wrong() {
+fn it_reports_each_failure_with_its_reason() {
     let context = "This model's maximum context length is 1000 tokens";
-    for (answers, code, end, said) in [
+    for (answers, code, end, expected) in [
         (vec![(500, "oops".into())], 2, R::Endpoint, "HTTP 500: oops"),
         (vec![(429, "slow down".into())], 2, R::Endpoint, "HTTP 429"),
         (vec![(400, context.into())], 3, R::ContextOverflow, "maximum context length"),
@@ -242,7 +242,7 @@ fn it_says_honestly_what_went_wrong() {
         server.asked();
         let message = outcome.message.unwrap();
         assert_eq!((exit, outcome.end), (Some(code), Some(end)), "{message}");
-        assert!(message.contains(said), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
     // Nobody listens: the system gives this port to nobody.
     let (exit, outcome) = Stage::new().play("http://127.0.0.1:9/a/1", "x", None);

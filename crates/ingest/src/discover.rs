@@ -175,14 +175,16 @@ struct Search<'a> {
 impl Search<'_> {
     /// Asks all formats about a folder. Gives the folders to look into next, and the number of its files.
     fn look(&mut self, at: &str) -> (Vec<String>, u64) {
-        let recognised = self.ask(at);
+        // Every format looks at the names in the folder.
+        let tree = self.tree.with_listing(at);
+        let recognised = self.ask(&tree, at);
         let search_below = recognised.is_none_or(Format::search_below);
         if let Some(format) = recognised {
             self.found.places.push(Place { at: at.to_owned(), format });
         }
         let mut below = Vec::new();
         let mut files = 0;
-        for entry in self.tree.list(at) {
+        for entry in tree.list(at) {
             if !entry.is_folder() {
                 files += 1;
             } else if search_below && !is_noise(&entry.name) {
@@ -193,9 +195,9 @@ impl Search<'_> {
         (below, files)
     }
 
-    fn ask(&mut self, at: &str) -> Option<&'static dyn Format> {
+    fn ask(&mut self, tree: &Tree, at: &str) -> Option<&'static dyn Format> {
         for (format, best) in self.formats.iter().zip(&mut self.best) {
-            match catch_unwind(AssertUnwindSafe(|| format.sniff(self.tree, at))) {
+            match catch_unwind(AssertUnwindSafe(|| format.sniff(tree, at))) {
                 Ok(Sniff::Recognised) => return Some(*format),
                 Ok(Sniff::Not { found, closeness }) => {
                     if closeness > best.0 {

@@ -11,4 +11,4 @@ pub mod pytest;
 pub(crate) mod text;
 pub(crate) mod value;
 
-pub use model::cases;
+pub use model::case_lines;

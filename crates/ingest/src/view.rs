@@ -24,7 +24,7 @@ use files::{ReadError, Tree};
 /// Largest JSON file in which a text is looked up.
 const JSON_BYTES: u64 = 256 << 20;
 /// Most episodes of a run that are said to have been planned.
-const MOST_PLANNED: u64 = 100_000;
+pub(crate) const MOST_PLANNED: u64 = 100_000;
 
 /// The text that a JSON pointer (RFC 6901) names in a file: a string, or a message in parts. What is longer than
 /// [`crate::readers::json::TEXT_CAP`] is cut, and says so.

@@ -111,7 +111,7 @@ fn more_cached_than_input_is_added_to_it() {
     let all = library.episodes();
     assert_eq!(all[0].1, tokens(10_000, 9_000, 100));
     assert_eq!(all[1].1, tokens(2_000, 0, 100));
-    let plays = library.store.plays(library.runs()[0]).unwrap();
+    let plays = library.store.episode_turns(library.runs()[0]).unwrap();
     let sum: f64 = plays.iter().map(|play| play.used.tokens.sum).sum();
     assert!((sum / 2.0 - 6_100.0).abs() < 1e-9, "{sum} tokens in two turns");
     assert_eq!(library.codes().iter().filter(|code| *code == "tokens.cache_added").count(), 1);
@@ -142,7 +142,7 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
     assert_eq!(all[1], ("b".to_owned(), tokens(900, 400, 1), CachedInput::AddedByRun));
     assert_eq!(all[2], apart[1]);
     let used = |library: &Library| -> f64 {
-        let plays = library.store.plays(library.runs()[0]).unwrap();
+        let plays = library.store.episode_turns(library.runs()[0]).unwrap();
         plays.iter().map(|play| play.used.tokens.sum).sum()
     };
     assert!((used(&library) - (1_001.0 + 901.0 + 6.0)).abs() < 1e-9, "{}", used(&library));
@@ -224,7 +224,7 @@ fn totals_of_whole_episodes_follow_the_decision_of_their_run() {
     let of =
         |library: &Library| -> Vec<Tokens> { library.episodes().into_iter().map(|(_, t, _)| t).collect() };
     let used = |library: &Library| -> f64 {
-        library.store.plays(library.runs()[0]).unwrap().iter().map(|play| play.used.tokens.sum).sum()
+        library.store.episode_turns(library.runs()[0]).unwrap().iter().map(|play| play.used.tokens.sum).sum()
     };
     assert_eq!(of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
     assert!((used(&library) - 532.0).abs() < 1e-9, "{}", used(&library));

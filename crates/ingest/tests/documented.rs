@@ -47,7 +47,7 @@ fn the_severity_of_every_code_is_documented_as_it_is() {
     for row in doc.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         for code in codes(cells[1], '`') {
-            assert_eq!(model::Severity::of(&code).as_str(), cells[2], "{code}");
+            assert_eq!(model::Severity::from_code(&code).as_str(), cells[2], "{code}");
             documented.insert(code);
         }
     }

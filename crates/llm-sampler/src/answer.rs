@@ -1,7 +1,7 @@
-//! Reading what a model said: one JSON object, completed where only one thing can be meant, and bounded.
+//! Parses the answer of a model: one bounded JSON object, completed if there is only one possible value.
 //!
-//! Keys that nobody reads are refused rather than dropped: a model that writes `"max": 10` where the schema says
-//! `max_length` meant something. What is free of choice (`since`, a key that equals the name) is filled in.
+//! Unknown keys are refused, not dropped: a model that writes `"max": 10` instead of `max_length` meant something. Values
+//! without a choice (`since`, a key that equals the name) are filled in.
 
 use scenario::change::Change;
 use scenario::ir::{Analytic, Entity};
@@ -10,19 +10,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Where in a text an object may begin, at most: a bound against texts that are all braces.
+/// How many possible starts of an object are tried: a bound for texts of braces.
 const MOST_STARTS: usize = 200;
 
-/// Characters of a text inside an answer.
+/// Most characters of a text inside an answer.
 const MOST_CHARS: usize = 120;
 
-/// Parts of a list inside an answer.
+/// Most parts of a list inside an answer.
 const MOST_PARTS: usize = 12;
 
-/// What a model is asked for at turn 1; the conventions are drawn.
+/// The answer for turn 1. The conventions are generated from the seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Design {
-    /// What the system is for, as a title.
+    /// The purpose of the system, as a title.
     pub(crate) title: String,
     /// All entities.
     pub(crate) entities: Vec<Entity>,
@@ -31,11 +31,11 @@ pub(crate) struct Design {
     pub(crate) analytics: Vec<Analytic>,
 }
 
-/// A change, if the text is one of this kind. `turn` is the one that it brings.
+/// The change in the text, if it is of this kind. `turn` is the turn of the change.
 pub(crate) fn change(text: &str, kind: &str, turn: u32) -> Result<Change, String> {
     let mut object = object(text, "change")?;
-    let said = object.get("change").and_then(Value::as_str).unwrap_or_default();
-    if said != kind {
+    let given_kind = object.get("change").and_then(Value::as_str).unwrap_or_default();
+    if given_kind != kind {
         return Err(format!("`change` must be `{kind}`"));
     }
     if let Some(entity) = object.get_mut("entity").and_then(Value::as_object_mut) {
@@ -62,7 +62,7 @@ pub(crate) fn design(text: &str) -> Result<Design, String> {
     read(object)
 }
 
-/// The first JSON object in the text that has the key: models like to put words or a fence around it.
+/// The first JSON object in the text with the key. Models often add prose or a fence around it.
 fn object(text: &str, key: &str) -> Result<Map<String, Value>, String> {
     let mut first_error = None;
     for (at, _) in text.match_indices('{').take(MOST_STARTS) {
@@ -78,12 +78,12 @@ fn object(text: &str, key: &str) -> Result<Map<String, Value>, String> {
     })
 }
 
-/// The choice and the texts of an answer in a form (see [`crate::offer`]); `None` if it is in none.
+/// The choice and the texts of an answer in a form (see [`crate::offer`]); `None` if it is not in a form.
 pub(crate) fn structured(text: &str) -> Option<Map<String, Value>> {
     object(text, "choice").ok()
 }
 
-/// Whether a text of an answer is short and plain; `at` is its place, for the message.
+/// Checks that a text of an answer is short and plain. `at` is its place, for the message.
 pub(crate) fn is_bounded_text(text: &str, at: &str) -> Result<(), String> {
     bounded(&Value::String(text.to_owned()), at)
 }
@@ -117,7 +117,7 @@ fn complete(part: &mut Map<String, Value>, name: &str, turn: u32) {
     part.insert("since".to_owned(), turn.into());
 }
 
-/// What is new is known by its first name.
+/// The key of a new part is its first name.
 fn key_from(part: &mut Map<String, Value>, name: &str) {
     if !part.contains_key("key")
         && let Some(name) = part.get(name).cloned()
@@ -136,7 +136,7 @@ fn read<T: DeserializeOwned + Serialize>(object: Map<String, Value>) -> Result<T
     Ok(made)
 }
 
-/// Texts go into specifications and programs: no control characters, quotes or anything that is syntax somewhere.
+/// Texts go into specifications and programs, so they must not have control characters, quotes or syntax of any language.
 fn bounded(value: &Value, at: &str) -> Result<(), String> {
     match value {
         Value::String(text) => {
@@ -168,7 +168,7 @@ fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || " -_.,:;/#@+()%&!?*=|'".contains(c)
 }
 
-/// Every key that was given is read; an absent one may stand for `null`, `false` or nothing.
+/// Checks that every given key is known. A missing key may mean `null`, `false` or nothing.
 fn nothing_dropped(given: &Value, known: &Value, at: &str) -> Result<(), String> {
     match (given, known) {
         (Value::Object(given), Value::Object(known)) => {
@@ -199,7 +199,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// A place for a person: `` `entity/fields/2/max` ``, its names shortened, since they are the model's.
+/// A place in an answer for messages: `` `entity/fields/2/max` ``. Its names are shortened, because the model chose them.
 fn place(at: &str) -> String {
     let at: String = at.trim_start_matches('/').chars().filter(|c| !c.is_control()).take(80).collect();
     if at.is_empty() { "the answer".to_owned() } else { format!("`{at}`") }
@@ -213,7 +213,7 @@ mod tests {
         r#"{"change":"add_field","entity":"orders","field":{"name":"note","type":"string","nullable":true}}"#;
 
     #[test]
-    fn an_object_is_found_among_words_and_what_is_clear_is_filled_in() {
+    fn an_object_is_found_in_prose_and_clear_values_are_filled_in() {
         for text in [
             FIELD.to_owned(),
             format!("Here you are:\n```json\n{FIELD}\n```\nAnything else?"),
@@ -227,8 +227,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_change_of_the_kind_is_refused_with_a_reason() {
-        for (text, said) in [
+    fn other_answers_than_a_change_of_the_kind_are_refused_with_a_reason() {
+        for (text, expected) in [
             ("", "not one JSON object"),
             ("I cannot do that.", "not one JSON object"),
             ("{\"change\":\"add_field\"", "EOF"),
@@ -249,14 +249,14 @@ mod tests {
             ),
         ] {
             let refused = change(text, "add_field", 2).expect_err(text);
-            assert!(refused.contains(said), "{text}: {refused}");
+            assert!(refused.contains(expected), "{text}: {refused}");
         }
         let long = FIELD.replace("note", &"n".repeat(121));
         assert!(change(&long, "add_field", 2).expect_err("long").contains("longer"));
     }
 
     #[test]
-    fn a_text_of_braces_ends_soon() {
+    fn a_text_of_braces_is_refused_quickly() {
         let braces = "{".repeat(60_000);
         assert!(change(&braces, "add_field", 2).is_err());
         let nested = "{\"a\":".repeat(10_000);

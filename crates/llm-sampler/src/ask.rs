@@ -1,33 +1,33 @@
-//! Asking until an answer is taken, or [`ATTEMPTS`] have been refused.
+//! Requests answers until one is accepted, or [`ATTEMPTS`] are refused.
 
 use scenario::sample::{Answer, SampleError};
 use serde_json::Value;
 
 use crate::journal::Journal;
-use crate::live::{Heard, Live};
+use crate::live::{Live, Outcome};
 use crate::model::{Conversation, Message, Question, Speaker};
 use crate::tally::Tally;
 
-/// How often a model is asked for the same thing.
+/// How often the same answer is requested.
 pub const ATTEMPTS: u32 = 3;
 
-/// How freely a model answers at each attempt: one that repeats itself is refused again.
+/// The temperature of each attempt. It rises, because a repeated answer is refused again.
 const TEMPERATURES: [f64; ATTEMPTS as usize] = [0.4, 0.7, 1.0];
 
-/// Characters of a refused answer that the model sees again.
+/// How many characters of a refused answer are sent back to the model.
 const SHOWN_AGAIN: usize = 6000;
 
 /// Where answers come from.
 pub(crate) enum Source<'a> {
-    /// A model; what an earlier generation kept comes first.
-    Live(&'a Live, Option<Kept<'a>>),
-    /// The answers of this turn, as they were recorded, and where it is, for messages.
+    /// A model. Answers of an earlier generation come first.
+    Live(&'a Live, Option<JournalPlace<'a>>),
+    /// The recorded answers of this turn, and the place of the turn, for messages.
     Recorded(&'a [Answer], String),
 }
 
-/// Where the answers of a turn are kept as they come.
+/// The place in the journal for the answers of a turn.
 #[derive(Clone, Copy)]
-pub(crate) struct Kept<'a> {
+pub(crate) struct JournalPlace<'a> {
     pub(crate) journal: &'a Journal,
     /// From 0.
     pub(crate) scenario: u32,
@@ -35,34 +35,34 @@ pub(crate) struct Kept<'a> {
     pub(crate) turn: u32,
 }
 
-/// An answer as it was recorded.
+/// A recorded answer.
 fn recorded(answers: &[Answer], purpose: &str, attempt: u32) -> Option<Result<String, (String, String)>> {
     let answer = answers.iter().find(|answer| answer.purpose == purpose && answer.attempt == attempt)?;
     Some(match &answer.refused {
-        // Refused then, refused now: the reason may have lain in what was not recorded.
+        // A refused answer stays refused, because the reason may depend on something that is not recorded.
         Some(why) => Err((answer.text.clone(), why.clone())),
         None => Ok(answer.text.clone()),
     })
 }
 
-/// One thing to ask for.
-pub(crate) struct Asked<'a> {
+/// A request for one answer.
+pub(crate) struct AnswerRequest<'a> {
     /// As in [`Answer::purpose`].
     pub(crate) purpose: &'a str,
-    /// What the model is told of its task, in prose and where the endpoint takes a form.
+    /// The task, in prose and for an endpoint that supports a form.
     pub(crate) systems: [&'a str; 2],
-    /// What it is asked, in prose and where the endpoint takes a form.
+    /// The question, in prose and for an endpoint that supports a form.
     pub(crate) texts: [&'a str; 2],
     /// The form of an answer: a JSON schema.
     pub(crate) schema: &'a Value,
-    /// Tokens of an answer in the form, at most.
+    /// Most tokens of an answer in the form.
     pub(crate) most_tokens: u32,
 }
 
-/// Asks, and records every answer. Nothing if all were refused.
+/// Requests answers and records every one. `None` if all are refused.
 pub(crate) fn ask<T>(
     source: &Source<'_>,
-    asked: &Asked<'_>,
+    asked: &AnswerRequest<'_>,
     answers: &mut Vec<Answer>,
     tally: &Tally,
     check: impl Fn(&str) -> Result<T, String>,
@@ -70,18 +70,18 @@ pub(crate) fn ask<T>(
     let mut last: Option<(String, String)> = None;
     for attempt in 1..=ATTEMPTS {
         let mut keep = None;
-        let heard = match source {
+        let received = match source {
             Source::Live(live, kept) => {
-                let known = kept.and_then(|Kept { journal, scenario, turn }| {
-                    recorded(journal.of(scenario, turn), asked.purpose, attempt)
+                let known = kept.and_then(|JournalPlace { journal, scenario, turn }| {
+                    recorded(journal.answers(scenario, turn), asked.purpose, attempt)
                 });
                 match known {
                     Some(known) => known,
                     None => {
                         keep = *kept;
                         match live.ask(question(asked, attempt, last.as_ref()))? {
-                            Heard::Text(text) => Ok(text),
-                            Heard::Nothing(why) => Err((String::new(), why)),
+                            Outcome::Text(text) => Ok(text),
+                            Outcome::Missing(why) => Err((String::new(), why)),
                         }
                     }
                 }
@@ -92,7 +92,7 @@ pub(crate) fn ask<T>(
                 })?
             }
         };
-        let (text, outcome) = match heard {
+        let (text, outcome) = match received {
             Ok(text) => {
                 let outcome = check(&text);
                 (text, outcome)
@@ -106,7 +106,7 @@ pub(crate) fn ask<T>(
             text: text.clone(),
             refused: refused.clone(),
         };
-        if let Some(Kept { journal, scenario, turn }) = keep {
+        if let Some(JournalPlace { journal, scenario, turn }) = keep {
             journal.note(scenario, turn, &answer)?;
         }
         answers.push(answer);
@@ -123,8 +123,8 @@ pub(crate) fn ask<T>(
     Ok(None)
 }
 
-/// The question, and after a refusal the answer that was refused, and why.
-fn question(asked: &Asked<'_>, attempt: u32, last: Option<&(String, String)>) -> Question {
+/// The question, and after a refusal the refused answer with the reason.
+fn question(asked: &AnswerRequest<'_>, attempt: u32, last: Option<&(String, String)>) -> Question {
     let [prose, shaped] = [0, 1].map(|form| Conversation {
         system: asked.systems[form].to_owned(),
         messages: messages(asked.texts[form], last),
@@ -137,8 +137,8 @@ fn question(asked: &Asked<'_>, attempt: u32, last: Option<&(String, String)>) ->
 fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
     let ours = |text: String| Message { from: Speaker::Us, text };
     let mut messages = vec![ours(text.to_owned())];
-    // Only the last one: a conversation that grows with every failure costs more and helps less. An answer that never
-    // came has no reason that the model could heed.
+    // Only the last refusal: a conversation that grows with every failure costs more and helps less. A missing answer has
+    // no reason for the model.
     if let Some((text, why)) = last
         && !text.trim().is_empty()
     {

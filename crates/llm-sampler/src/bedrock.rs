@@ -1,4 +1,4 @@
-//! Amazon Bedrock, through Converse.
+//! Amazon Bedrock, through the Converse API.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,8 +13,8 @@ use aws_sdk_bedrockruntime::config::timeout::TimeoutConfig;
 use aws_sdk_bedrockruntime::error::SdkError;
 use aws_sdk_bedrockruntime::operation::converse::{ConverseError, ConverseOutput};
 use aws_sdk_bedrockruntime::types::{
-    AnyToolChoice, ContentBlock, ConversationRole, InferenceConfiguration, Message as Said, StopReason,
-    SystemContentBlock, Tool, ToolChoice, ToolConfiguration, ToolInputSchema, ToolSpecification,
+    AnyToolChoice, ContentBlock, ConversationRole, InferenceConfiguration, Message as ConverseMessage,
+    StopReason, SystemContentBlock, Tool, ToolChoice, ToolConfiguration, ToolInputSchema, ToolSpecification,
 };
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_types::{Document, Number};
@@ -33,16 +33,16 @@ pub struct Bedrock {
     client: Client,
     model: String,
     region: String,
-    /// What the model takes, as far as was found out: [`Form::Schema`] is a tool that it must call, [`Form::Tool`] one that
-    /// it may call.
+    /// What the model is known to support: [`Form::Schema`] is a tool that it must call, [`Form::Tool`] a tool that it may
+    /// call.
     learned: Learned,
 }
 
 impl Bedrock {
-    /// A model in a region (else the one of the environment or profile, else [`REGION`]). The credentials come from
-    /// where the AWS tools look for them: environment, profile, instance role. `endpoint` is for tests and gateways.
+    /// A model in a region (else the region of the environment or profile, else [`REGION`]). The credentials come from the
+    /// usual places of the AWS tools: environment, profile, instance role. `endpoint` is for tests and gateways.
     pub async fn new(model: &str, region: Option<&str>, endpoint: Option<&str>) -> Self {
-        // The client that looks for credentials (the instance's role, an assumed one) needs https as well.
+        // The client for credentials (role of the instance, assumed role) needs https as well.
         let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http());
         if let Some(region) = region {
             loader = loader.region(Region::new(region.to_owned()));
@@ -59,7 +59,7 @@ impl Bedrock {
         let config = aws_sdk_bedrockruntime::config::Builder::from(config)
             .http_client(http())
             .region(region.clone())
-            // Trying again, and time limits, are ours.
+            // `live` has the retries and the time limits.
             .retry_config(RetryConfig::disabled())
             .timeout_config(TimeoutConfig::builder().connect_timeout(Duration::from_secs(10)).build())
             .build();
@@ -98,8 +98,11 @@ impl Bedrock {
                 Speaker::Us => ConversationRole::User,
                 Speaker::Model => ConversationRole::Assistant,
             };
-            let said = Said::builder().role(role).content(ContentBlock::Text(message.text.clone())).build();
-            request = request.messages(said.map_err(|e| Failure::Final(e.to_string()))?);
+            let part = ConverseMessage::builder()
+                .role(role)
+                .content(ContentBlock::Text(message.text.clone()))
+                .build();
+            request = request.messages(part.map_err(|e| Failure::Final(e.to_string()))?);
         }
         request.send().await.map_err(|error| Self::failure(&error))
     }
@@ -122,9 +125,9 @@ impl Bedrock {
                     .get("retry-after")
                     .and_then(|value| value.trim().parse().ok())
                     .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                let said = refused.err().meta().message().unwrap_or("no message");
+                let reason = refused.err().meta().message().unwrap_or("no message");
                 let code = refused.err().meta().code().unwrap_or("error");
-                let what: String = format!("{status} {code}: {said}")
+                let what: String = format!("{status} {code}: {reason}")
                     .chars()
                     .filter(|c| !c.is_control())
                     .take(ERROR_CHARS)
@@ -140,13 +143,13 @@ impl Bedrock {
                     _ => Failure::Final(what),
                 }
             }
-            // A request that cannot be made, among others.
+            // For example a request that cannot be built.
             _ => Failure::Final(what),
         }
     }
 }
 
-/// In a sentence, that and why the AWS tools gave no credentials; `None` = that is not why a call failed.
+/// A sentence about missing AWS credentials, with the reason; `None` = the call failed for another reason.
 fn without_credentials(error: &(dyn Error + 'static)) -> Option<String> {
     let mut next = Some(error);
     let failed = loop {
@@ -156,7 +159,7 @@ fn without_credentials(error: &(dyn Error + 'static)) -> Option<String> {
         }
         next = error.source();
     };
-    // The innermost error says what went wrong, those around it where it was met.
+    // The innermost error has the reason, the outer errors its context.
     let mut cause: Option<&(dyn Error + 'static)> = failed.source();
     while let Some(inner) = cause.and_then(Error::source) {
         cause = Some(inner);
@@ -245,27 +248,27 @@ fn tool(question: &Question, forced: bool) -> Result<ToolConfiguration, Failure>
     tools.build().map_err(unmade)
 }
 
-/// What the model said, or (inside) what is to be asked instead.
+/// The text of the model, or (inside) the dialect for the next request.
 fn read(reply: &ConverseOutput, dialect: Dialect) -> Result<Result<String, Dialect>, Failure> {
-    let Some(Ok(said)) = reply.output.as_ref().map(|output| output.as_message()) else {
+    let Some(Ok(message)) = reply.output.as_ref().map(|output| output.as_message()) else {
         return Err(Failure::Garbled("the reply has no message".to_owned()));
     };
-    // The input of a call that was cut is a part of an answer.
+    // The input of a cut call is only a part of an answer.
     if dialect.form != Form::Prose && reply.stop_reason == StopReason::MaxTokens && !dialect.thinks {
         return Ok(Err(Dialect { thinks: true, ..dialect }));
     }
-    if let Some(called) = said.content.iter().find_map(|block| block.as_tool_use().ok()) {
+    if let Some(called) = message.content.iter().find_map(|block| block.as_tool_use().ok()) {
         return Ok(Ok(value(&called.input).to_string()));
     }
     // Other blocks (reasoning) are not part of the answer.
-    Ok(Ok(said.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect()))
+    Ok(Ok(message.content.iter().filter_map(|block| block.as_text().ok()).map(String::as_str).collect()))
 }
 
-/// The next best request after one that was refused; `None` if the refusal names nothing that could be left out.
-fn after_refusal(dialect: Dialect, said: &str) -> Option<Dialect> {
-    let said = said.to_lowercase();
-    let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
-    if !said.starts_with("400 ") {
+/// The dialect after a refused request; `None` if the refusal names nothing that can be left out.
+fn after_refusal(dialect: Dialect, refusal: &str) -> Option<Dialect> {
+    let refusal = refusal.to_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| refusal.contains(word));
+    if !refusal.starts_with("400 ") {
         return None;
     }
     if dialect.temperature && names(&["temperature"]) {
@@ -323,17 +326,17 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_document_is_the_value_that_it_was_made_of() {
+    fn a_document_becomes_its_value_again() {
         let one = json!({"a": [1, -2, 0.5, true, null, "x"], "b": {"c": {}}});
         assert_eq!(value(&document(&one)), one);
     }
 
     #[test]
-    fn a_model_that_refuses_tools_is_asked_without_them() {
+    fn a_model_that_refuses_tools_gets_requests_without_them() {
         let best = Dialect::BEST;
         let may = Dialect { form: Form::Tool, ..best };
         let prose = Dialect { form: Form::Prose, ..best };
-        for (before, said, after) in [
+        for (before, refusal, after) in [
             (
                 best,
                 "400 ValidationException: This model doesn't support the toolConfig.toolChoice.any field. Remove it.",
@@ -349,7 +352,7 @@ mod tests {
             (prose, "400 ValidationException: This model doesn't support tool use.", None),
             (best, "403 AccessDeniedException: tool", None),
         ] {
-            assert_eq!(after_refusal(before, said), after, "{said}");
+            assert_eq!(after_refusal(before, refusal), after, "{refusal}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A schema in few words: what a model needs to know to change it.
+//! A short text of a schema, with what a model needs to change it.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use scenario::ir::{
 };
 use serde_json::Value;
 
-/// A list of entities with their fields and actions, and of analytics, a line each. Everything is called by its key; a
-/// name that is different stands behind it.
+/// A list of entities with their fields and actions, and of analytics, one line each. Every part has its key, and a
+/// different name after it.
 pub(crate) fn compact(schema: &Schema) -> String {
     let mut out = String::with_capacity(8192);
     for entity in &schema.entities {

@@ -1,77 +1,77 @@
-//! What an endpoint takes, found out by trying: a refusal that names a part of a request is answered by the next best
-//! request, and what was found out holds for the endpoint from then on.
+//! What an endpoint supports, learned from its refusals: after a refusal that names a part of a request, the next request
+//! lacks this part. Later requests to the endpoint lack it too.
 //!
-//! What one answer shows holds for that answer: a model that once writes words in place of the form, or a question whose
-//! answer is too large for the endpoint, changes nothing for the questions after it. Several in a row do.
+//! One answer changes nothing for later questions if it is prose instead of the form, or too large for the endpoint. Several
+//! such answers in a row do.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::ask::ATTEMPTS;
 
-/// Answers in a row without the form before a form that no answer has kept to is given up.
+/// After so many answers in a row without the form, an endpoint that never used the form gets no more forms.
 const NEGLECTED: u32 = 2;
 
-/// The same for a form that answers have kept to: more than one question can bring.
+/// The same for a form that answers have used. It is more than one question can cause.
 const NEGLECTED_AFTER_ALL: u32 = 2 * ATTEMPTS;
 
-/// Questions in a row whose bound of tokens was refused before all are asked without one.
+/// After so many questions in a row with a refused bound on tokens, all questions have no bound.
 const TOO_LARGE: u32 = 3;
 
-/// How the form of an answer is asked for, the best first.
+/// How the form of an answer is requested, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `response_format: json_schema`, strict.
     Schema,
     /// A tool whose arguments are the answer.
     Tool,
-    /// Not at all: in words.
+    /// No form: in prose.
     Prose,
 }
 
-/// How the tokens of an answer are bounded.
+/// The parameter that bounds the tokens of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// `max_tokens`.
     MaxTokens,
-    /// `max_completion_tokens`, which models that think take instead.
+    /// `max_completion_tokens`, which reasoning models require instead.
     MaxCompletionTokens,
-    /// Not at all.
+    /// No bound.
     Unbounded,
 }
 
-/// What an endpoint takes.
+/// What an endpoint supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) form: Form,
     pub(crate) bound: Bound,
-    /// Whether it takes a temperature.
+    /// Whether it supports a temperature.
     pub(crate) temperature: bool,
-    /// Whether a model thinks before it answers, and needs tokens for it.
+    /// Whether the model reasons before it answers, and needs tokens for it.
     pub(crate) thinks: bool,
 }
 
 impl Dialect {
-    /// Before anything was tried.
+    /// The dialect before the first request.
     pub(crate) const BEST: Self =
         Self { form: Form::Schema, bound: Bound::MaxTokens, temperature: true, thinks: false };
 
-    /// The next best, after a refusal; `None` if the refusal names nothing that could be left out.
+    /// The next dialect after a refusal; `None` if the refusal names nothing that can be left out.
     ///
-    /// `status` is that of HTTP. Some servers call what they do not take their own error (501, and llama.cpp 500 for
-    /// tools without `--jinja`), and routers say 404 where no provider takes a parameter.
-    pub(crate) fn after_refusal(self, status: u16, said: &str) -> Option<Self> {
+    /// `status` is the HTTP status. Some servers report unsupported parts as an error of the server (501, and llama.cpp 500
+    /// for tools without `--jinja`), and routers respond with 404 if no provider supports a parameter.
+    pub(crate) fn after_refusal(self, status: u16, message: &str) -> Option<Self> {
         if !matches!(status, 400 | 404 | 422 | 500 | 501) {
             return None;
         }
-        let said = said.to_lowercase();
-        let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        let message = message.to_lowercase();
+        let names = |words: &[&str]| words.iter().any(|word| message.contains(word));
         let (tokens, temperature) =
             (names(&["max_tokens", "max_completion_tokens"]), names(&["temperature"]));
         let schema =
             names(&["response_format", "json_schema", "structured output", "grammar", "output_config"]);
         let tool = names(&["tool", "function call", "functions"]);
         match self {
-            Self { bound: Bound::MaxTokens, .. } if said.contains("max_completion_tokens") => {
+            Self { bound: Bound::MaxTokens, .. } if message.contains("max_completion_tokens") => {
                 Some(Self { bound: Bound::MaxCompletionTokens, ..self })
             }
             Self { temperature: true, .. } if temperature => Some(Self { temperature: false, ..self }),
@@ -84,7 +84,7 @@ impl Dialect {
         }
     }
 
-    /// The next best, after answers that do not keep to the form: the endpoint takes it and does nothing with it.
+    /// The next dialect after answers without the form: the endpoint accepts the form and ignores it.
     fn after_neglect(self) -> Self {
         let form = match self.form {
             Form::Schema => Form::Tool,
@@ -94,23 +94,23 @@ impl Dialect {
     }
 }
 
-/// What was found out of an endpoint by all that ask it at once.
+/// What all threads have learned about an endpoint.
 #[derive(Debug)]
 pub(crate) struct Learned(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     dialect: Dialect,
-    /// An answer has kept to the form.
+    /// Whether an answer has used the form.
     is_kept: bool,
-    /// Answers in a row that did not.
+    /// Answers in a row without the form.
     neglected: u32,
-    /// Questions in a row whose bound of tokens was refused.
+    /// Questions in a row with a refused bound on tokens.
     too_large: u32,
 }
 
 impl Learned {
-    /// Before anything was tried.
+    /// The state before the first request.
     pub(crate) fn new() -> Self {
         Self(Mutex::new(State { dialect: Dialect::BEST, is_kept: false, neglected: 0, too_large: 0 }))
     }
@@ -119,29 +119,29 @@ impl Learned {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How a question is asked now.
-    pub(crate) fn question(&self) -> Asking<'_> {
-        Asking { learned: self, is_unbounded: false }
+    /// Starts a question with the present dialect.
+    pub(crate) fn question(&self) -> PendingQuestion<'_> {
+        PendingQuestion { learned: self, is_unbounded: false }
     }
 }
 
-/// One question, asked until the endpoint takes the request.
+/// One question, sent until the endpoint accepts the request.
 #[derive(Debug)]
-pub(crate) struct Asking<'a> {
+pub(crate) struct PendingQuestion<'a> {
     learned: &'a Learned,
-    /// The bound of its tokens was refused.
+    /// Whether the bound on its tokens was refused.
     is_unbounded: bool,
 }
 
-impl Asking<'_> {
-    /// The request to make now.
+impl PendingQuestion<'_> {
+    /// The dialect of the next request.
     pub(crate) fn dialect(&self) -> Dialect {
         let dialect = self.learned.state().dialect;
         if self.is_unbounded { Dialect { bound: Bound::Unbounded, ..dialect } } else { dialect }
     }
 
-    /// Takes the next best request, and keeps it for later questions unless another one was quicker. It ends: each of them
-    /// takes something away from a request, once.
+    /// Changes to the next dialect, also for later questions, unless another thread has changed it already. This ends, because
+    /// each change removes a part of a request.
     pub(crate) fn proceed(&mut self, from: Dialect, to: Dialect) {
         let mut state = self.learned.state();
         if to.bound == Bound::Unbounded && from.bound != Bound::Unbounded {
@@ -159,7 +159,7 @@ impl Asking<'_> {
         state.change(Dialect { bound, ..to });
     }
 
-    /// An answer came. `keeps_to_form` says whether it is in the form; `None` = it tells nothing, being empty or asked for in
+    /// Records an answer. `keeps_to_form`: whether it is in the form; `None` = unknown, because it is empty or its request was in
     /// prose.
     pub(crate) fn answered(&self, dialect: Dialect, keeps_to_form: Option<bool>) {
         let mut state = self.learned.state();
@@ -189,7 +189,7 @@ impl State {
         if to == self.dialect {
             return;
         }
-        tracing::info!(?to, "The model is asked in another form from now on");
+        tracing::info!(?to, "Requests to the model have another form from now on");
         if to.form != self.dialect.form {
             (self.is_kept, self.neglected) = (false, 0);
         }
@@ -197,7 +197,7 @@ impl State {
     }
 }
 
-/// Whether an answer to a question in a form has the form; `None` = it tells nothing.
+/// Whether an answer to a question with a form has the form; `None` = unknown.
 pub(crate) fn keeps_to_form(dialect: Dialect, text: &str) -> Option<bool> {
     (dialect.form != Form::Prose && !text.trim().is_empty()).then(|| text.contains('{'))
 }
@@ -206,14 +206,14 @@ pub(crate) fn keeps_to_form(dialect: Dialect, text: &str) -> Option<bool> {
 mod tests {
     use super::*;
 
-    /// What real servers say, and what is left out then.
+    /// Messages of real servers, and what the next request lacks.
     #[test]
     fn a_refusal_leads_to_the_next_best_request() {
         let best = Dialect::BEST;
         let tool = Dialect { form: Form::Tool, ..best };
         let prose = Dialect { form: Form::Prose, ..best };
         let completion = Dialect { bound: Bound::MaxCompletionTokens, ..best };
-        for (before, status, said, after) in [
+        for (before, status, message, after) in [
             (
                 best,
                 400,
@@ -252,17 +252,17 @@ mod tests {
             (best, 429, "max_tokens a minute", None),
             (best, 404, "The model `gpt` does not exist", None),
         ] {
-            assert_eq!(before.after_refusal(status, said), after, "{status} {said}");
+            assert_eq!(before.after_refusal(status, message), after, "{status} {message}");
         }
     }
 
     #[test]
-    fn refusals_without_an_end_end() {
+    fn the_number_of_dialects_is_finite() {
         let mut dialect = Dialect::BEST;
-        let said = "max_tokens, max_completion_tokens, temperature, response_format, tools";
+        let message = "max_tokens, max_completion_tokens, temperature, response_format, tools";
         for steps in 0.. {
             assert!(steps < 8);
-            let Some(next) = dialect.after_refusal(400, said) else { break };
+            let Some(next) = dialect.after_refusal(400, message) else { break };
             dialect = next;
         }
         assert_eq!(dialect.form, Form::Prose);
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_in_words_changes_nothing_and_several_in_a_row_do() {
+    fn one_answer_in_prose_changes_nothing_and_several_in_a_row_do() {
         let learned = Learned::new();
         let form = || learned.question().dialect().form;
         answered(&learned, "I'm sorry.");
         answered(&learned, "{}");
         answered(&learned, "I'm sorry.");
-        assert_eq!(form(), Form::Schema, "the form was kept to in between");
-        // A question whose answers are all refusals, on an endpoint that is known to take the form.
+        assert_eq!(form(), Form::Schema, "an answer between them used the form");
+        // A question with only refusals, at an endpoint that is known to support the form.
         for _ in 0..ATTEMPTS {
             answered(&learned, "I'm sorry.");
         }
@@ -293,10 +293,10 @@ mod tests {
         }
         assert_eq!(form(), Form::Tool);
 
-        // An endpoint that never did anything with it.
+        // An endpoint that never used the form.
         let learned = Learned::new();
         let form = || learned.question().dialect().form;
-        for (said, after) in [
+        for (text, after) in [
             ("Gladly!", Form::Schema),
             ("", Form::Schema),
             ("Gladly!", Form::Tool),
@@ -304,21 +304,21 @@ mod tests {
             ("Gladly!", Form::Prose),
             ("Gladly!", Form::Prose),
         ] {
-            answered(&learned, said);
+            answered(&learned, text);
             assert_eq!(form(), after);
         }
     }
 
     #[test]
-    fn an_answer_that_is_too_large_leaves_the_bound_of_the_others() {
+    fn an_answer_that_is_too_large_does_not_change_the_bound_of_others() {
         let learned = Learned::new();
         let refused = |learned: &Learned| {
             let mut asking = learned.question();
             let dialect = asking.dialect();
             let next = dialect.after_refusal(400, "max_tokens is too large: 12000").expect("a next one");
             asking.proceed(dialect, next);
-            assert_eq!(asking.dialect().bound, Bound::Unbounded, "this one is asked without");
-            // What else is found out on the way is kept.
+            assert_eq!(asking.dialect().bound, Bound::Unbounded, "this question has no bound");
+            // Other results of the question are kept.
             let dialect = asking.dialect();
             let next = dialect.after_refusal(400, "temperature").expect("a next one");
             asking.proceed(dialect, next);

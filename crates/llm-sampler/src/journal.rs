@@ -1,7 +1,8 @@
-//! Answers as they come, in a file beside the pack that is being made: what was asked and paid for outlives a generation
-//! that breaks off, and the next one of the same settings begins with it.
+//! Answers, written at once to a file beside the new pack. Paid answers thus outlive an aborted generation, and the next
+//! generation with the same settings starts with them.
 //!
-//! One JSON object a line; the first says what the answers belong to. A last line that was cut off is dropped.
+//! The file has one JSON object per line. The first line states what the answers depend on. An incomplete last line is
+//! dropped.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -18,14 +19,18 @@ use crate::Unready;
 /// The version of the file.
 const FORMAT: &str = "stamina-answers/1";
 
-/// The largest file that is read, in bytes.
+/// The first bytes of the file.
+const BEGIN: &[u8] = b"{\"format\":\"stamina-answers/1\"";
+
+/// The size of the largest accepted file in bytes.
 const CAP: u64 = 1 << 30;
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
     /// What the answers depend on.
-    of: Value,
+    #[serde(rename = "of")]
+    depends_on: Value,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -37,29 +42,37 @@ struct Line {
     answer: Answer,
 }
 
-/// The answers of a generation that is under way.
+/// The answers of a generation in progress.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     /// What the answers depend on.
-    of: Value,
-    /// Those of an earlier generation, by scenario and turn.
+    depends_on: Value,
+    /// The answers of an earlier generation, by scenario and turn.
     known: BTreeMap<(u32, u32), Vec<Answer>>,
-    /// Made with the first answer.
+    /// Created with the first answer.
     file: Mutex<Option<File>>,
 }
 
 impl Journal {
-    /// A journal in a file, with the answers that an earlier generation left there. `of` is all that answers depend on:
-    /// those of anything else are not taken.
-    pub fn open(path: &Path, of: Value) -> Result<Self, Unready> {
+    /// Opens a journal in a file, with the answers of an earlier generation. `depends_on` is all that answers depend on. A file
+    /// with another value is an error.
+    pub fn open(path: &Path, depends_on: Value) -> Result<Self, Unready> {
         let unusable = |why: &dyn std::fmt::Display| {
             Unready(format!(
                 "{} cannot be resumed: {why}. Delete it to ask for all answers again",
                 path.display()
             ))
         };
-        let mut journal = Self { path: path.to_owned(), of, known: BTreeMap::new(), file: Mutex::new(None) };
+        let mut journal =
+            Self { path: path.to_owned(), depends_on, known: BTreeMap::new(), file: Mutex::new(None) };
+        // The folder may belong to another user, so a link is not followed and a pipe is not read.
+        match path.symlink_metadata() {
+            Ok(found) if !found.is_file() => return Err(unusable(&"it is not a regular file")),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
+            Err(error) => return Err(unusable(&error)),
+        }
         let mut file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
@@ -72,13 +85,17 @@ impl Journal {
             return Err(unusable(&format!("it has more than {CAP} bytes")));
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        // Without a complete line, only the incomplete first line of a journal is dropped.
+        if whole == 0 && !bytes.iter().zip(BEGIN).all(|(found, ours)| found == ours) {
+            return Err(unusable(&format!("its format is not {FORMAT}")));
+        }
         let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         if let Some(head) = lines.next() {
             let head: Head = serde_json::from_slice(head).map_err(|error| unusable(&error))?;
             if head.format != FORMAT {
-                return Err(unusable(&format!("it is none of {FORMAT}")));
+                return Err(unusable(&format!("its format is not {FORMAT}")));
             }
-            if head.of != journal.of {
+            if head.depends_on != journal.depends_on {
                 return Err(unusable(&"its answers belong to other settings or another version"));
             }
         }
@@ -91,26 +108,29 @@ impl Journal {
         kept.map_err(|error| unusable(&error))?;
         if whole > 0 {
             journal.file = Mutex::new(Some(file));
+        } else {
+            // The first answer creates it again.
+            std::fs::remove_file(path).map_err(|error| unusable(&error))?;
         }
         Ok(journal)
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many answers an earlier generation left.
+    /// The number of answers of an earlier generation.
     pub fn known(&self) -> usize {
         self.known.values().map(Vec::len).sum()
     }
 
-    /// Whether there is a file: an answer was kept, now or earlier.
+    /// Whether there is a file: an answer was written, now or earlier.
     pub fn is_begun(&self) -> bool {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Removes the file: the answers are in the pack now.
+    /// Removes the file, because the answers are in the pack now.
     pub fn remove(&self) -> io::Result<()> {
         match self.file.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(_) => std::fs::remove_file(&self.path),
@@ -118,12 +138,12 @@ impl Journal {
         }
     }
 
-    /// The answers of a turn that an earlier generation left.
-    pub(crate) fn of(&self, scenario: u32, turn: u32) -> &[Answer] {
+    /// The answers of an earlier generation for a turn.
+    pub(crate) fn answers(&self, scenario: u32, turn: u32) -> &[Answer] {
         self.known.get(&(scenario, turn)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Keeps an answer.
+    /// Writes an answer.
     pub(crate) fn note(&self, scenario: u32, turn: u32, answer: &Answer) -> Result<(), SampleError> {
         let failed = |error: io::Error| {
             SampleError::Endpoint(format!("{} cannot be written: {error}", self.path.display()))
@@ -135,7 +155,7 @@ impl Journal {
                 let new = OpenOptions::new().write(true).create_new(true).open(&self.path).map_err(failed)?;
                 alone(&new).map_err(failed)?;
                 let new = none.insert(new);
-                let head = Head { format: FORMAT.to_owned(), of: self.of.clone() };
+                let head = Head { format: FORMAT.to_owned(), depends_on: self.depends_on.clone() };
                 new.write_all(&line(&head).map_err(failed)?).map_err(failed)?;
                 new
             }
@@ -145,7 +165,7 @@ impl Journal {
     }
 }
 
-/// Two generations would write into each other's lines.
+/// Locks the file, because two generations would mix their lines.
 fn alone(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Err(std::fs::TryLockError::WouldBlock) => Err(io::Error::other("another generation writes it")),
@@ -154,7 +174,7 @@ fn alone(file: &File) -> io::Result<()> {
     }
 }
 
-/// An object and the end of its line, to be written at once.
+/// An object with a line end, to be written at once.
 fn line(object: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(object)?;
     line.push(b'\n');
@@ -171,40 +191,41 @@ mod tests {
     }
 
     #[test]
-    fn what_was_noted_is_known_to_the_next_one_and_a_cut_line_is_dropped() {
+    fn the_next_generation_knows_written_answers_and_an_incomplete_line_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("pack.answers.jsonl");
-        let of = json!({"seed": 1});
-        let journal = Journal::open(&path, of.clone()).expect("nothing lies there");
+        let depends_on = json!({"seed": 1});
+        let journal = Journal::open(&path, depends_on.clone()).expect("there is no file");
         assert!(!journal.is_begun() && !path.exists());
         journal.note(1, 2, &answer("one\ntwo")).expect("it is written");
-        assert!(Journal::open(&path, of.clone()).is_err(), "it is in use");
+        assert!(Journal::open(&path, depends_on.clone()).is_err(), "it is in use");
         drop(journal);
         let cut =
             [std::fs::read(&path).expect("a file").as_slice(), b"{\"scenario\":1,\"turn\":2,\"ans"].concat();
         std::fs::write(&path, cut).expect("it is written");
 
-        let journal = Journal::open(&path, of.clone()).expect("it is one");
+        let journal = Journal::open(&path, depends_on.clone()).expect("it is one");
         assert_eq!(
-            (journal.known(), journal.of(1, 2), journal.of(0, 2)),
+            (journal.known(), journal.answers(1, 2), journal.answers(0, 2)),
             (1, &[answer("one\ntwo")][..], &[][..])
         );
         journal.note(0, 3, &answer("three")).expect("it is written");
         drop(journal);
-        let journal = Journal::open(&path, of).expect("it is one");
-        assert_eq!((journal.known(), journal.of(0, 3)), (2, &[answer("three")][..]));
+        let journal = Journal::open(&path, depends_on).expect("it is one");
+        assert_eq!((journal.known(), journal.answers(0, 3)), (2, &[answer("three")][..]));
         journal.remove().expect("it is there");
         assert!(!path.exists());
     }
 
     #[test]
-    fn what_belongs_to_something_else_or_is_damaged_is_refused() {
+    fn a_journal_of_other_settings_or_a_damaged_one_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         let head = json!({"format": FORMAT, "of": {"seed": 1}}).to_string();
         for text in [
             format!("{head}\nnonsense\n"),
             "nonsense\n".to_owned(),
+            "one line without an end".to_owned(),
             json!({"format": "stamina-answers/2", "of": {"seed": 1}}).to_string() + "\n",
             json!({"format": FORMAT, "of": {"seed": 2}}).to_string() + "\n",
         ] {
@@ -213,5 +234,25 @@ mod tests {
             assert!(error.0.contains("Delete it"), "{error}");
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), text, "it is left as it is");
         }
+        std::fs::write(&path, &head[..40]).expect("it is written");
+        let journal = Journal::open(&path, json!({"seed": 1})).expect("a first line that was cut off");
+        journal.note(0, 1, &answer("one")).expect("it is written");
+        drop(journal);
+        assert_eq!(Journal::open(&path, json!({"seed": 1})).expect("it is one").known(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_a_regular_file_is_read_or_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, outside) = (folder.path().join("x"), folder.path().join("outside"));
+        // An empty file in another folder, in which a journal would start.
+        std::fs::write(&outside, "").expect("it is written");
+        std::os::unix::fs::symlink(&outside, &path).expect("a link");
+        let error = Journal::open(&path, json!({})).expect_err("a link");
+        assert!(error.0.contains("not a regular file"), "{error}");
+        std::fs::remove_file(&path).expect("a link");
+        std::fs::create_dir(&path).expect("a folder");
+        assert!(Journal::open(&path, json!({})).is_err());
     }
 }

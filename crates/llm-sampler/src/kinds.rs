@@ -1,4 +1,4 @@
-//! What each kind of change means, in a line for the model.
+//! The meaning of each kind of change, as a line for the model.
 
 /// The line of a kind (`add_field`); empty if there is no such kind.
 pub(crate) fn meaning(kind: &str) -> &'static str {

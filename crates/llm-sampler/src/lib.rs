@@ -1,14 +1,16 @@
 //! The sampler that lets a model fill in names, fields and details.
 //!
-//! [`LlmSampler`] draws from the seed what the programmatic sampler would: the domain topic, the conventions, the size of
-//! the first schema, and the kind of every change. What a change is about it asks a model for: in a form made of the
-//! changes that the schema accepts where the endpoint takes one (JSON schema, else a tool), else in prose. An answer is
-//! taken only if it is a change of that kind that [`scenario::change::apply`] accepts; otherwise the model hears why and is asked
-//! again, and after [`ATTEMPTS`] attempts the change that was drawn takes its place
-//! ([`Origin::Replaced`](scenario::sample::Origin)). Every answer is recorded, so that a pack replays without the model
-//! ([`Replay`]), and kept as it comes, so that a generation that breaks off can be resumed ([`Journal`]).
+//! [`LlmSampler`] generates the same parts from the seed as the programmatic sampler: the domain topic, the conventions, the
+//! size of the first schema, and the kind of every change. It requests the content of a change from a model. If the endpoint
+//! supports a form of the answer (a JSON schema, else a tool), the form has the changes that the schema accepts. Otherwise
+//! the request is in prose.
 //!
-//! What a model says is hostile until it has been checked: [`answer`] reads and bounds it.
+//! An answer is accepted only if it is a change of this kind that [`scenario::change::apply`] accepts. Otherwise the model
+//! gets the reason and a new request. After [`ATTEMPTS`] attempts, the generated change is used instead
+//! ([`Origin::Replaced`](scenario::sample::Origin)). Every answer is recorded, so that a pack replays without the model
+//! ([`Replay`]), and written at once, so that an aborted generation can be resumed ([`Journal`]).
+//!
+//! The text of a model is hostile until it is checked: [`answer`] parses and bounds it.
 
 mod answer;
 mod ask;
@@ -42,7 +44,7 @@ pub use self::sampler::LlmSampler;
 pub use self::settings::{Endpoint, Settings};
 pub use self::tally::{Counts, Tally};
 
-/// Why no model can be asked at all, in words that say what to do.
+/// Why no model is usable, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unready(pub String);

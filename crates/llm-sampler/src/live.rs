@@ -1,8 +1,8 @@
-//! Asking a model over the network: time limits, waiting, trying again, and when to give up.
+//! Requests to a model over the network: time limits, waiting, retries, and when to give up.
 //!
-//! The [`Sampler`](scenario::sample::Sampler) is called from several plain threads, one per scenario; calls run on a
-//! small runtime of their own, at most [`Limits::at_once`] at a time. The caller waits on a channel and never blocks on
-//! the runtime itself, so that it may be one of another runtime's threads.
+//! Several threads call the [`Sampler`](scenario::sample::Sampler), one per scenario. Calls run on a small runtime of their
+//! own, at most [`Limits::at_once`] at a time. The caller waits on a channel and not on the runtime, so that it may be a
+//! thread of another runtime.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,23 +16,23 @@ use tokio::sync::Semaphore;
 use crate::Unready;
 use crate::model::{Failure, Model, Question};
 
-/// Bounds of what a model may take.
+/// Limits of requests to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of one call.
+    /// Time limit of one call.
     pub call: Duration,
-    /// Calls for one answer, if the endpoint is busy or cannot be reached. Of calls that time out: two.
+    /// Calls for one answer, if the endpoint is busy or cannot be reached. After time-outs: two.
     pub tries: u32,
-    /// The wait after the first failed call; doubled after each further one.
+    /// The wait after the first failed call. It doubles after each further one.
     pub back_off: Duration,
-    /// The longest wait, also if the endpoint asks for more: then we give up.
+    /// The longest wait. If the endpoint asks for more, the sampler gives up.
     pub longest_wait: Duration,
-    /// Bytes of an answer.
+    /// Most bytes of an answer.
     pub answer: usize,
-    /// Calls at a time.
+    /// Most calls at a time.
     pub at_once: usize,
-    /// Answers in a row that did not come before we give up: one that is missing is replaced, an endpoint that is silent
-    /// is not.
+    /// After so many missing answers in a row, the sampler gives up. One missing answer is replaced, but a silent endpoint is
+    /// an error.
     pub missing_in_a_row: u32,
 }
 
@@ -50,19 +50,19 @@ impl Default for Limits {
     }
 }
 
-/// What came of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Heard {
-    /// What the model said.
+pub(crate) enum Outcome {
+    /// The answer of the model.
     Text(String),
-    /// No answer, or none that can be read, and why.
+    /// There is no readable answer, with the reason.
     Nothing(String),
 }
 
-/// How often a thread that waits for an answer looks whether it is still wanted.
+/// How often a waiting thread checks whether the answer is still wanted.
 const LOOK: Duration = Duration::from_millis(30);
 
-/// A runtime that is given back without waiting for what is under way: its holder may be dropped anywhere.
+/// A runtime that is dropped without waiting for calls in flight, so that its owner may be dropped in any thread.
 pub(crate) struct Background(Option<Runtime>);
 
 impl Background {
@@ -76,8 +76,8 @@ impl Background {
             .map_err(|e| Unready(format!("The machine gives no more threads: {e}")))
     }
 
-    /// Runs to the end; nothing if the runtime ended first, or `ended` says that it is not wanted any more: then it is
-    /// dropped where it is, and a call under way with it.
+    /// Runs a future. `None` if the runtime ended first, or if `ended` returns true: the future is then dropped, with a call in
+    /// flight.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -107,15 +107,15 @@ impl Drop for Background {
     }
 }
 
-/// A model with all that is needed to call it.
+/// A model with everything that calls need.
 pub(crate) struct Live {
     background: Background,
     caller: Arc<Caller>,
     /// Questions in a row without an answer.
     missing: AtomicU32,
-    /// It was found out that there is nobody: those who wait need not find out themselves.
+    /// Whether a thread has given up. The other threads then stop as well.
     given_up: AtomicBool,
-    /// Set by whoever wants no more answers.
+    /// A flag that stops all requests.
     stop: Arc<AtomicBool>,
 }
 
@@ -127,7 +127,7 @@ impl Live {
         Self { background, caller, missing: AtomicU32::new(0), given_up, stop }
     }
 
-    /// Ends what is under way once the flag is set.
+    /// Stops calls in flight once the flag is set.
     pub(crate) fn stopped_by(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = stop;
         self
@@ -137,37 +137,37 @@ impl Live {
         self.stop.load(Ordering::Relaxed) || self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Asks until there is an answer, or it is clear that there will be none: after that nothing is asked any more.
-    pub(crate) fn ask(&self, question: Question) -> Result<Heard, SampleError> {
+    /// Sends requests until there is an answer, or until it is clear that none will come. After that, it sends no more.
+    pub(crate) fn ask(&self, question: Question) -> Result<Outcome, SampleError> {
         if self.is_ended() {
             return Err(SampleError::Stopped);
         }
-        let heard = self.heard(question);
-        if matches!(heard, Err(SampleError::Endpoint(_))) {
+        let outcome = self.ask_on_runtime(question);
+        if matches!(outcome, Err(SampleError::Endpoint(_))) {
             self.given_up.store(true, Ordering::Relaxed);
         }
-        heard
+        outcome
     }
 
-    fn heard(&self, question: Question) -> Result<Heard, SampleError> {
+    fn ask_on_runtime(&self, question: Question) -> Result<Outcome, SampleError> {
         let caller = Arc::clone(&self.caller);
         let work = async move { caller.ask(&question).await };
-        let heard = match self.background.run(work, &|| self.is_ended()) {
-            Some(heard) => heard?,
+        let outcome = match self.background.run(work, &|| self.is_ended()) {
+            Some(outcome) => outcome?,
             None if self.is_ended() => return Err(SampleError::Stopped),
-            None => return Err(self.caller.gone("the call was broken off", 0)),
+            None => return Err(self.caller.failed("the call was aborted", 0)),
         };
-        match &heard {
-            Heard::Text(_) => self.missing.store(0, Ordering::Relaxed),
-            Heard::Nothing(why) => {
+        match &outcome {
+            Outcome::Text(_) => self.missing.store(0, Ordering::Relaxed),
+            Outcome::Missing(why) => {
                 let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
                 if missing >= self.caller.limits.missing_in_a_row {
                     let what = format!("{missing} answers in a row did not come, the last because: {why}");
-                    return Err(self.caller.gone(&what, 0));
+                    return Err(self.caller.failed(&what, 0));
                 }
             }
         }
-        Ok(heard)
+        Ok(outcome)
     }
 }
 
@@ -178,22 +178,22 @@ struct Caller {
 }
 
 impl Caller {
-    async fn ask(&self, question: &Question) -> Result<Heard, SampleError> {
-        // The place is kept while waiting: an endpoint that asks for fewer calls gets fewer.
+    async fn ask(&self, question: &Question) -> Result<Outcome, SampleError> {
+        // The permit is kept during the wait: an endpoint that asks for fewer calls gets fewer.
         let Ok(_slot) = self.slots.acquire().await else {
-            return Err(self.gone("it is being shut down", 0));
+            return Err(self.failed("it is being shut down", 0));
         };
         let mut timed_out = 0;
         for tried in 1.. {
             let call = tokio::time::timeout(self.limits.call, self.model.ask(question));
             let failure = match call.await {
                 Ok(Ok(text)) if text.len() > self.limits.answer => {
-                    return Ok(Heard::Nothing(format!(
+                    return Ok(Outcome::Missing(format!(
                         "the answer is longer than {} bytes",
                         self.limits.answer
                     )));
                 }
-                Ok(Ok(text)) => return Ok(Heard::Text(text)),
+                Ok(Ok(text)) => return Ok(Outcome::Text(text)),
                 Ok(Err(failure)) => failure,
                 Err(_) => Failure::TimedOut,
             };
@@ -201,15 +201,15 @@ impl Caller {
             let mut wait =
                 self.limits.back_off.saturating_mul(1 << (tried - 1).min(16)).min(self.limits.longest_wait);
             let what = match failure {
-                Failure::Final(what) => return Err(self.gone(&what, tried)),
-                Failure::Garbled(what) => return Ok(Heard::Nothing(what)),
+                Failure::Final(what) => return Err(self.failed(&what, tried)),
+                Failure::Garbled(what) => return Ok(Outcome::Missing(what)),
                 Failure::TimedOut => {
                     timed_out += 1;
                     let seconds = self.limits.call.as_secs_f32();
                     let what =
                         format!("no answer within {seconds} s (`llm_sampler.timeout_seconds` allows more)");
                     if timed_out == 2 {
-                        return Ok(Heard::Nothing(what));
+                        return Ok(Outcome::Missing(what));
                     }
                     what
                 }
@@ -217,7 +217,7 @@ impl Caller {
                     if let Some(after) = after {
                         if after > self.limits.longest_wait {
                             let what = format!("{what}; it asks to wait {} s", after.as_secs());
-                            return Err(self.gone(&what, tried));
+                            return Err(self.failed(&what, tried));
                         }
                         wait = wait.max(after);
                     }
@@ -226,14 +226,14 @@ impl Caller {
                 Failure::Unreachable(what) => what,
             };
             if tried >= self.limits.tries {
-                return Err(self.gone(&what, tried));
+                return Err(self.failed(&what, tried));
             }
             tokio::time::sleep(wait).await;
         }
-        Err(self.gone("no call was made", 0))
+        Err(self.failed("no call was made", 0))
     }
 
-    fn gone(&self, what: &str, tried: u32) -> SampleError {
+    fn failed(&self, what: &str, tried: u32) -> SampleError {
         let times = match tried {
             0 => String::new(),
             1 => " (1 call)".to_owned(),
@@ -259,7 +259,7 @@ mod tests {
 
     type Reply = Result<String, Failure>;
 
-    /// Gives one reply after the other, `None` = never; the last for ever.
+    /// Returns one reply after the other, `None` = never. The last one repeats.
     struct Scripted(Mutex<Vec<Option<Reply>>>, AtomicU32);
 
     impl Model for Scripted {
@@ -321,16 +321,16 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_endpoint_is_asked_again_after_the_wait_that_it_asks_for() {
+    fn a_busy_endpoint_gets_a_retry_after_the_requested_wait() {
         let begun = Instant::now();
         let live = live(vec![busy(Some(60)), busy(None), says("yes")]);
-        assert_eq!(live.ask(question()), Ok(Heard::Text("yes".to_owned())));
+        assert_eq!(live.ask(question()), Ok(Outcome::Text("yes".to_owned())));
         assert!(begun.elapsed() >= Duration::from_millis(60));
     }
 
     #[test]
-    fn one_that_stays_busy_or_asks_for_too_long_a_wait_is_given_up() {
-        for (replies, said) in [
+    fn the_sampler_gives_up_at_a_busy_endpoint_or_a_long_requested_wait() {
+        for (replies, expected) in [
             (vec![busy(None)], "(3 calls): 429 slow down"),
             (vec![busy(Some(5000))], "asks to wait 5 s"),
             (vec![Some(Err(Failure::Unreachable("connection refused".to_owned())))], "connection refused"),
@@ -339,12 +339,12 @@ mod tests {
             let Err(SampleError::Endpoint(text)) = live(replies).ask(question()) else {
                 panic!("no answer can come");
             };
-            assert!(text.contains(said) && text.contains("Look at the script."), "{text}");
+            assert!(text.contains(expected) && text.contains("Look at the script."), "{text}");
         }
     }
 
     #[test]
-    fn silence_and_noise_are_no_answer_until_there_is_too_much_of_it() {
+    fn silence_and_unreadable_answers_are_missing_answers_up_to_a_limit() {
         let live = live(vec![
             None,
             None,
@@ -353,17 +353,17 @@ mod tests {
             says("between"),
             Some(Err(Failure::Garbled("no completion".to_owned()))),
         ]);
-        let nothing = |heard| matches!(heard, Ok(Heard::Nothing(_)));
+        let nothing = |outcome| matches!(outcome, Ok(Outcome::Missing(_)));
         assert!(nothing(live.ask(question())), "two calls that time out");
-        assert_eq!(live.ask(question()), Ok(Heard::Text("after".to_owned())));
+        assert_eq!(live.ask(question()), Ok(Outcome::Text("after".to_owned())));
         assert!(nothing(live.ask(question())), "too long");
-        assert_eq!(live.ask(question()), Ok(Heard::Text("between".to_owned())));
+        assert_eq!(live.ask(question()), Ok(Outcome::Text("between".to_owned())));
         assert!(nothing(live.ask(question())));
         assert!(matches!(live.ask(question()), Err(SampleError::Endpoint(_))), "a second in a row");
     }
 
     #[test]
-    fn a_call_under_way_ends_at_once_when_it_is_not_wanted_any_more() {
+    fn a_call_in_flight_ends_at_once_when_it_is_stopped() {
         let limits = Limits { call: Duration::from_hours(1), ..limits() };
         let model = Scripted(Mutex::new(vec![None]), AtomicU32::new(0));
         let stop = Arc::new(AtomicBool::new(false));
@@ -377,27 +377,27 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_told_when_another_has_found_out_that_there_is_nobody() {
+    fn waiting_threads_stop_when_another_one_gives_up() {
         let limits = Limits { call: Duration::from_mins(1), ..limits() };
         let refuses = Some(Err(Failure::Final("401: no key".to_owned())));
         let model = Scripted(Mutex::new(vec![None, refuses]), AtomicU32::new(0));
         let live = Live::new(Box::new(model), limits, Background::new().expect("a thread"));
         std::thread::scope(|scope| {
             let both = [scope.spawn(|| live.ask(question())), scope.spawn(|| live.ask(question()))];
-            let mut heard = both.map(|one| one.join().expect("no panic").expect_err("no answer"));
-            heard.sort_by_key(|error| matches!(error, SampleError::Stopped));
-            assert!(matches!(heard, [SampleError::Endpoint(_), SampleError::Stopped]), "{heard:?}");
+            let mut outcome = both.map(|one| one.join().expect("no panic").expect_err("no answer"));
+            outcome.sort_by_key(|error| matches!(error, SampleError::Stopped));
+            assert!(matches!(outcome, [SampleError::Endpoint(_), SampleError::Stopped]), "{outcome:?}");
         });
         assert_eq!(live.ask(question()), Err(SampleError::Stopped));
     }
 
     #[test]
-    fn it_can_be_asked_from_a_thread_of_another_runtime() {
+    fn a_thread_of_another_runtime_can_call_it() {
         let other = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let heard = other.block_on(async {
+        let outcome = other.block_on(async {
             let live = live(vec![says("yes")]);
             live.ask(question())
         });
-        assert_eq!(heard, Ok(Heard::Text("yes".to_owned())));
+        assert_eq!(outcome, Ok(Outcome::Text("yes".to_owned())));
     }
 }

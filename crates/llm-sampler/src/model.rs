@@ -1,7 +1,7 @@
-//! What is asked of a model, and what can go wrong at its endpoint.
+//! Questions to a model, and failures of its endpoint.
 //!
-//! A [`Model`] makes one call and says how it ended; it neither waits nor tries again. [`crate::live`] does that, the
-//! same way for every endpoint.
+//! A [`Model`] makes one call and returns its outcome. It neither waits nor retries; [`crate::live`] does this for all
+//! endpoints.
 
 use std::fmt;
 use std::future::Future;
@@ -10,78 +10,78 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// One thing asked of a model.
+/// One question to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// How it is asked where the endpoint takes no form of the answer.
+    /// The conversation for an endpoint without support of a form.
     pub prose: Conversation,
-    /// How it is asked where the endpoint takes one.
+    /// The conversation for an endpoint with support of a form.
     pub shaped: Conversation,
-    /// The form: a JSON schema of the subset that strict structured outputs take.
+    /// The form: a JSON schema in the subset of strict structured outputs.
     pub schema: Value,
-    /// Tokens of an answer in the form, at most; what a model thinks before it comes on top.
+    /// Most tokens of an answer in the form, without those of reasoning.
     pub most_tokens: u32,
-    /// From 0 to 1; it rises with every refusal, so that answers do not repeat.
+    /// The temperature, from 0 to 1. It rises with every refusal, so that answers do not repeat.
     pub temperature: f64,
 }
 
-/// A conversation whose last word is ours.
+/// A conversation that ends with a message of the sampler.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
-    /// What the model is for, and the rules.
+    /// The task and the rules.
     pub system: String,
-    /// In turn, ours and the model's, beginning and ending with ours. None is empty.
+    /// Alternating messages of the sampler and the model. The first and the last are of the sampler. None is empty.
     pub messages: Vec<Message>,
 }
 
 /// A message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Whose it is.
+    /// The author.
     pub from: Speaker,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
-/// Whose a message is.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// Ours.
+    /// The sampler.
     Us,
-    /// The model's.
+    /// The model.
     Model,
 }
 
 /// How a call can fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It can be tried again: too many requests, or the server has trouble.
+    /// A retry may succeed: too many requests, or an error of the server.
     Busy {
-        /// What the endpoint said.
+        /// The message of the endpoint.
         what: String,
-        /// How long it asks us to wait.
+        /// The wait that the endpoint asks for.
         after: Option<Duration>,
     },
     /// No answer in time.
     TimedOut,
-    /// No connection: it can be tried again, but there may be nobody.
+    /// No connection. A retry may succeed.
     Unreachable(String),
-    /// Trying again is of no use: no credentials, no such model, a request that it does not take.
+    /// A retry cannot succeed: no credentials, unknown model, unsupported request.
     Final(String),
-    /// It answered, but not as its interface says, or at too great a length.
+    /// A response that violates the API, or is too long.
     Garbled(String),
 }
 
-/// Tokens of an answer in prose, at most: a first schema needs the most, about 5,000.
+/// Most tokens of an answer in prose. A first schema needs the most, about 5,000.
 pub(crate) const PROSE_TOKENS: u32 = 12_000;
 
-/// Tokens that a model may think before it answers in a form, if an answer was cut short without them.
+/// Tokens for reasoning before an answer in a form, after an answer was cut without them.
 pub(crate) const THINKING_TOKENS: u32 = 8_000;
 
-/// What the form of an answer is called in a request.
+/// The name of the form in a request.
 pub(crate) const FORM_NAME: &str = "answer";
 
-/// Most that is repeated of what an endpoint says.
+/// Most characters of a message of an endpoint.
 pub(crate) const ERROR_CHARS: usize = 400;
 
 impl fmt::Display for Failure {
@@ -95,7 +95,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// An error with its causes, each in its own words and said once, in one line.
+/// An error with its causes in one line, each text once.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -109,17 +109,17 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
-/// A call under way.
+/// A call in flight.
 pub type Call<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
 
 /// A model behind an endpoint.
 pub trait Model: Send + Sync {
-    /// How messages to people call it: "gpt-5 at <http://localhost:8080/v1>".
+    /// Its name in messages: "gpt-5 at <http://localhost:8080/v1>".
     fn described(&self) -> String;
 
-    /// What a person can look at when it cannot be reached or refuses.
+    /// What to check when it cannot be reached or refuses requests.
     fn advice(&self) -> String;
 
-    /// Asks once. The text is what the model said, whole; the caller bounds its time.
+    /// Sends one request. The text is the complete answer of the model. The caller limits the time.
     fn ask<'a>(&'a self, question: &'a Question) -> Call<'a>;
 }

@@ -1,7 +1,7 @@
-//! What a model chooses from when its endpoint takes a form: whole changes that the schema accepts, drawn from the seed,
-//! whose names are left open. Whatever the form lets through is valid, but for a name that is taken.
+//! The choices of a model if its endpoint supports a form: complete changes that the schema accepts, generated from the seed,
+//! with open names. Any answer in the form is valid, except for a name that is in use.
 //!
-//! An answer is `{"answer": {"choice": "2", "name": "delivery_note"}}`: the number of a choice, and a text for each of its
+//! An answer is `{"answer": {"choice": "2", "name": "delivery_note"}}`: the number of a choice, and one text for each of its
 //! open places.
 
 use scenario::change::Change;
@@ -11,20 +11,20 @@ use serde_json::{Map, Value, json};
 use crate::answer::{is_bounded_text, structured};
 use crate::rekey::{key_of, rekey};
 
-/// Lower-case words joined by single underscores, 38 characters at most.
+/// Lower-case words joined by single underscores, at most 38 characters.
 const NAME: &str = "^[a-z]{2,12}(_[a-z]{2,12}){0,2}$";
 /// A title.
 const TITLE: &str = "^[A-Z][a-z]{2,14}( [A-Za-z]{2,14}){0,3}$";
-/// What one record stands for, as the rest of a sentence.
+/// The meaning of one record, as the rest of a sentence.
 const ABOUT: &str = "^[a-z]{1,14}( [a-z]{1,14}){2,11}$";
 
-/// Characters of a place's label, at most: APIs of tools allow 64.
+/// Most characters of the label of a place. APIs of tools allow 64.
 const LABEL_CHARS: usize = 60;
 
-/// Tokens around the texts of an answer, at most.
+/// Most tokens around the texts of an answer.
 const TOKENS_AROUND: u32 = 64;
 
-/// What an open place takes.
+/// The kind of text in an open place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
     Name,
@@ -41,8 +41,8 @@ impl Takes {
         }
     }
 
-    /// Tokens of a label with its text: more than any that makes sense. An answer that takes more is cut short, and asked
-    /// for again with more room.
+    /// Most tokens of a label with its text, which is more than useful texts need. A longer answer is cut, and requested again
+    /// with a higher limit.
     fn most_tokens(self) -> u32 {
         match self {
             Self::Name => 48,
@@ -52,7 +52,7 @@ impl Takes {
     }
 }
 
-/// An open place of something that was drawn.
+/// An open place of a generated part.
 pub(crate) struct Place<'a> {
     label: String,
     takes: Takes,
@@ -65,11 +65,11 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Something that was drawn and has open places.
+/// A generated part with open places.
 pub(crate) trait Open: Clone {
-    /// Its open places, in an order that does not change; labels may repeat.
+    /// Its open places, in a constant order. Labels may repeat.
     fn places(&mut self) -> Vec<Place<'_>>;
-    /// Follows the texts that were put in: what is new is known by its first name.
+    /// Updates keys after the texts are set: the key of a new part is its first name.
     fn settle(&mut self);
 }
 
@@ -129,7 +129,7 @@ impl Open for Schema {
     }
 }
 
-/// The places of a new entity; one of several is named in their labels.
+/// The places of a new entity. If there are several entities, the labels have its name.
 fn entity_places(entity: &mut Entity, several: bool) -> Vec<Place<'_>> {
     let home = entity.key.clone();
     let label = |part: &str| if several { format!("{home}.{part}") } else { part.to_owned() };
@@ -147,7 +147,7 @@ fn entity_places(entity: &mut Entity, several: bool) -> Vec<Place<'_>> {
     places
 }
 
-/// The open places of something: labels that are told apart and short, what each takes, and the text that was drawn.
+/// The open places of a part: short and unique labels, the kind of text, and the generated text.
 fn described<T: Open>(drawn: &T) -> Vec<(String, Takes, String)> {
     let mut copy = drawn.clone();
     let mut found: Vec<(String, Takes, String)> = Vec::new();
@@ -163,7 +163,7 @@ fn described<T: Open>(drawn: &T) -> Vec<(String, Takes, String)> {
     found
 }
 
-/// The form of an answer: a JSON schema of the subset that strict structured outputs take (an object at the root, every
+/// The form of an answer: a JSON schema in the subset of strict structured outputs (an object at the root, every
 /// key required, nothing else).
 pub(crate) fn schema<T: Open>(choices: &[T]) -> Value {
     let mut forms: Vec<Value> = (1..)
@@ -187,13 +187,13 @@ pub(crate) fn schema<T: Open>(choices: &[T]) -> Value {
     })
 }
 
-/// Tokens that an answer in the form can take, at most.
+/// Most tokens of an answer in the form.
 pub(crate) fn most_tokens<T: Open>(choices: &[T]) -> u32 {
     let tokens = |choice: &T| described(choice).iter().map(|(_, takes, _)| takes.most_tokens()).sum::<u32>();
     TOKENS_AROUND + choices.iter().map(tokens).max().unwrap_or(0)
 }
 
-/// An answer in the form, as it would be for what was drawn: an example for the model.
+/// An answer in the form with the generated texts, as an example for the model.
 pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
     let mut answer = Map::new();
     answer.insert("choice".to_owned(), json!(number.to_string()));
@@ -201,10 +201,10 @@ pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
     json!({"answer": answer}).to_string()
 }
 
-/// What an answer in the form says, held against `accept`; `None` if the answer is in no form.
+/// The result of an answer in the form, checked with `accept`; `None` if the answer is not in the form.
 ///
-/// A name that is taken, or is no name, keeps the one that was drawn, as long as at least half of the texts can be used;
-/// else the answer is refused. So is one that repeats every text that was shown: the model has made nothing of it.
+/// For a name that is in use or invalid, the generated name stays, if at least half of the texts are usable. Otherwise the
+/// answer is refused. An answer that repeats every shown text is refused as well, because the model chose nothing.
 pub(crate) fn filled<T: Open, R>(
     text: &str,
     choices: &[T],
@@ -274,7 +274,7 @@ fn taken<T: Open, R>(
     Ok(made)
 }
 
-/// Whether a change repeats, name by name, one that was shown and has names to choose.
+/// Whether a change repeats every name of a shown change with open names.
 pub(crate) fn repeats(change: &Change, shown: &Change) -> bool {
     change == shown && !described(shown).is_empty()
 }
@@ -300,7 +300,7 @@ mod tests {
         check(&schema).first().map_or(Ok(()), |fault| Err(fault.what.clone()))
     }
 
-    /// A text that a pattern lets through, other than the `n` before it.
+    /// The text number `n` that matches a pattern.
     fn text(takes: Takes, n: usize) -> String {
         let letters: String = [n / 26, n % 26].iter().map(|n| char::from(b'a' + *n as u8)).collect();
         match takes {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_form_lets_through_is_valid_for_every_kind_of_change() {
+    fn any_answer_in_the_form_is_valid_for_every_kind_of_change() {
         let schema = first();
         let before = scenario::change::next_turn(&schema);
         let mut seen = 0;
@@ -329,9 +329,9 @@ mod tests {
                 continue;
             };
             seen += 1;
-            let said = answer(&drawn).to_string();
+            let answer_text = answer(&drawn).to_string();
             let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
-            let (change, after) = filled(&said, std::slice::from_ref(&drawn), accept)
+            let (change, after) = filled(&answer_text, std::slice::from_ref(&drawn), accept)
                 .expect("it is in the form")
                 .unwrap_or_else(|why| panic!("{kind:?}: {why}"));
             assert_eq!(ChangeKind::of(&change), kind);
@@ -343,10 +343,11 @@ mod tests {
     }
 
     #[test]
-    fn a_first_schema_takes_all_names_and_every_mention_follows() {
+    fn a_first_schema_uses_all_names_and_updates_every_reference() {
         let drawn = first();
-        let said = answer(&drawn).to_string();
-        let (made, ()) = filled(&said, std::slice::from_ref(&drawn), valid).expect("a form").expect("taken");
+        let answer_text = answer(&drawn).to_string();
+        let (made, ()) =
+            filled(&answer_text, std::slice::from_ref(&drawn), valid).expect("a form").expect("taken");
         assert!(made.title.starts_with("Mine "));
         assert!(
             made.entities.iter().all(|entity| entity.key.starts_with("mine_") && entity.key == entity.plural)
@@ -355,31 +356,32 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_keeps_the_one_that_was_drawn_and_too_many_are_refused() {
+    fn the_generated_name_replaces_a_name_in_use_and_too_many_are_refused() {
         let drawn = first();
-        let mut said = answer(&drawn);
+        let mut answer_text = answer(&drawn);
         let places = described(&drawn);
         let (field, was) = (places[4].0.clone(), places[4].2.clone());
-        said["answer"][&field] = json!("id");
-        let (made, ()) =
-            filled(&said.to_string(), std::slice::from_ref(&drawn), valid).expect("a form").expect("taken");
+        answer_text["answer"][&field] = json!("id");
+        let (made, ()) = filled(&answer_text.to_string(), std::slice::from_ref(&drawn), valid)
+            .expect("a form")
+            .expect("taken");
         assert_eq!(made.entities[0].fields[0].name, was);
 
         for (label, ..) in &places {
-            said["answer"][label] = json!("same");
+            answer_text["answer"][label] = json!("same");
         }
-        let refused = filled(&said.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
+        let refused = filled(&answer_text.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
         assert!(refused.is_err());
     }
 
     #[test]
-    fn an_answer_that_repeats_the_placeholders_is_no_work_of_the_model() {
+    fn an_answer_that_repeats_the_placeholders_is_refused() {
         let drawn = first();
-        let said = example(1, &drawn);
-        let refused = filled(&said, std::slice::from_ref(&drawn), valid).expect("a form");
+        let answer_text = example(1, &drawn);
+        let refused = filled(&answer_text, std::slice::from_ref(&drawn), valid).expect("a form");
         assert!(refused.expect_err("a parrot").contains("placeholders"));
-        // One text of its own is work; a change without open places is a choice.
-        let mut own: Value = serde_json::from_str(&said).expect("JSON");
+        // One new text is enough. A change without open places is a choice.
+        let mut own: Value = serde_json::from_str(&answer_text).expect("JSON");
         own["answer"]["title"] = json!("Of Its Own");
         let taken = filled(&own.to_string(), std::slice::from_ref(&drawn), valid).expect("a form");
         assert_eq!(taken.expect("taken").0.title, "Of Its Own");
@@ -401,23 +403,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_form_is_left_to_another_reader_and_odd_answers_are_refused() {
+    fn an_answer_without_the_form_is_left_to_the_other_parser_and_odd_answers_are_refused() {
         let drawn = [first()];
         assert!(filled("I like {}", &drawn, valid).is_none());
         assert!(filled(r#"{"change": "add_field"}"#, &drawn, valid).is_none());
-        for (said, why) in [
+        for (answer_text, why) in [
             (r#"{"answer": {"choice": "2"}}"#, "from 1 to 1"),
             (r#"{"answer": {"choice": 0}}"#, "from 1 to 1"),
             (r#"{"answer": {"choice": "1", "odd": "x"}}"#, "`odd`"),
             (r#"{"choice": "1"}"#, "is missing"),
         ] {
-            let refused = filled(said, &drawn, valid).expect("a form").expect_err(said);
+            let refused = filled(answer_text, &drawn, valid).expect("a form").expect_err(answer_text);
             assert!(refused.contains(why), "{refused}");
         }
     }
 
     #[test]
-    fn a_form_keeps_to_what_strict_structured_outputs_take() {
+    fn a_form_uses_only_the_subset_of_strict_structured_outputs() {
         fn walk(value: &Value) {
             match value {
                 Value::Object(parts) => {

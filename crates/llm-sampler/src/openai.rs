@@ -1,4 +1,4 @@
-//! Endpoints that speak the chat completions of `OpenAI`: `OpenAI` itself, gateways, and local servers.
+//! Endpoints with the chat completions API of `OpenAI`: `OpenAI` itself, gateways, and local servers.
 
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
@@ -17,10 +17,10 @@ use crate::model::{
     Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
 };
 
-/// Where `OpenAI` itself listens.
+/// The base URL of `OpenAI`.
 pub const OPENAI: &str = "https://api.openai.com/v1";
 
-/// Whether an address is this machine's own.
+/// Whether an address is this machine.
 pub(crate) fn is_on_this_machine(url: &reqwest::Url) -> bool {
     match url.host_str() {
         Some("localhost") => true,
@@ -38,22 +38,22 @@ pub struct OpenAi {
     base_url: String,
     model: String,
     key_variable: String,
-    /// To take it out of whatever the endpoint says.
+    /// The key, to remove it from messages of the endpoint.
     key: String,
-    /// What the endpoint takes, as far as was found out.
+    /// What the endpoint is known to support.
     learned: Learned,
 }
 
 impl OpenAi {
-    /// A model at a base URL (`https://api.openai.com/v1`); the key is read from an environment variable. Local endpoints
-    /// need none.
+    /// A model at a base URL (`https://api.openai.com/v1`). The key is read from an environment variable. Local endpoints need
+    /// no key.
     pub fn new(base_url: &str, model: &str, key_variable: &str, answer: usize) -> Result<Self, Unready> {
         let base_url = base_url.trim_end_matches('/');
         let url = reqwest::Url::parse(base_url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"))
             .ok_or_else(|| {
-            Unready(format!("`{base_url}` is no address of an endpoint (http:// or https://)"))
+            Unready(format!("`{base_url}` is not the address of an endpoint (http:// or https://)"))
         })?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(Unready(format!(
@@ -86,13 +86,13 @@ impl OpenAi {
             http = http.no_proxy();
         }
         if url.scheme() == "http" {
-            // No certificates of the system are needed then.
+            // This needs no certificates of the system.
             http = http.tls_certs_only([]);
         }
         let http = http.build().map_err(|e| Unready(format!("No HTTP client: {}", chain(&e))))?;
         let mut config = OpenAIConfig::new().with_api_base(base_url).with_api_key(key.clone());
         if base_url != OPENAI {
-            // Taken from the environment by the library: nobody else's business.
+            // The library reads these from the environment. They must not be sent.
             config = config.with_org_id("").with_project_id("");
         }
         let client =
@@ -157,12 +157,12 @@ impl OpenAi {
         request
     }
 
-    /// What the model said, or what is to be asked instead.
+    /// The answer of the model, or the dialect for the next request.
     fn read(&self, dialect: Dialect, completion: Completion) -> Result<String, Dialect> {
         let Some(choice) = completion.choices.into_iter().next() else { return Ok(String::new()) };
-        let Said { content, tool_calls } = choice.message;
+        let AssistantMessage { content, tool_calls } = choice.message;
         let called = tool_calls.unwrap_or_default().into_iter().next().map(|call| call.function.arguments);
-        // An empty text is an answer too: refused as one without an object.
+        // An empty text is an answer too. It is refused, because it has no object.
         let text = called.or(content).unwrap_or_default();
         let is_cut = choice.finish_reason.as_deref() == Some("length");
         if dialect.form != Form::Prose && is_cut && !dialect.thinks {
@@ -171,7 +171,7 @@ impl OpenAi {
         Ok(self.without_key(text))
     }
 
-    /// Whatever comes from outside, without the key.
+    /// A text from outside, without the key.
     fn without_key(&self, text: String) -> String {
         without_key(text, &self.key)
     }
@@ -194,8 +194,8 @@ impl OpenAi {
             },
             OpenAIError::Reqwest(error) => sent(&error),
             OpenAIError::JSONDeserialize(error, _) => {
-                // The error repeats what it met.
-                let what = self.without_key(format!("the reply is no chat completion: {error}"));
+                // The error quotes the response.
+                let what = self.without_key(format!("the reply is not a chat completion: {error}"));
                 Failure::Garbled(what.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect())
             }
             other => Failure::Final(self.without_key(chain(&other))),
@@ -203,7 +203,7 @@ impl OpenAi {
     }
 }
 
-/// The parts of a chat completion that are looked at: compatible servers leave out the others.
+/// The used parts of a chat completion. Compatible servers omit others.
 #[derive(Deserialize)]
 struct Completion {
     #[serde(default)]
@@ -212,13 +212,13 @@ struct Completion {
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Said,
+    message: AssistantMessage,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct AssistantMessage {
     #[serde(default)]
     content: Option<String>,
     #[serde(default)]
@@ -283,21 +283,21 @@ impl Model for OpenAi {
     }
 }
 
-/// The status that a failure begins with; 0 without one.
+/// The status at the start of a failure; 0 without one.
 fn status_of(what: &str) -> u16 {
     what.split(' ').next().and_then(|status| status.parse().ok()).unwrap_or_default()
 }
 
-/// Sends a request, and reads no more of the response than an answer may have.
+/// Sends a request, and reads no more of the response than the limit of an answer.
 #[derive(Clone)]
 struct Bounded {
     http: reqwest::Client,
     answer: usize,
-    /// To take it out of what is repeated of an answer.
+    /// The key, to remove it from quoted responses.
     key: String,
 }
 
-/// A failure on its way through the client library.
+/// A failure, as an error of the client library.
 #[derive(Debug)]
 struct Refused(Failure);
 
@@ -351,7 +351,7 @@ async fn send(
         .headers()
         .get("retry-after")
         .and_then(|value| retry_after(value.to_str().ok()?, SystemTime::now()));
-    // JSON escapes and what stands around the text come on top of the answer itself.
+    // The response has JSON escapes and other fields in addition to the answer.
     let most = answer.saturating_mul(2) + 64 * 1024;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| sent(&error))? {
@@ -368,7 +368,7 @@ async fn send(
         StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_EARLY => {
             Failure::Busy { what, after }
         }
-        // A quota that is used up does not come back by waiting.
+        // Waiting does not restore an exhausted quota.
         StatusCode::TOO_MANY_REQUESTS if what.contains("insufficient_quota") => Failure::Final(what),
         StatusCode::TOO_MANY_REQUESTS => Failure::Busy { what, after },
         _ if status.is_server_error() => Failure::Busy { what, after },
@@ -376,7 +376,7 @@ async fn send(
     })
 }
 
-/// `Retry-After` in both of its forms (RFC 9110, 10.2.3): seconds, or a date; one that has gone by is no wait.
+/// `Retry-After` in both of its forms (RFC 9110, 10.2.3): seconds, or a date. A date in the past is no wait.
 fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     match value.parse::<f64>() {
@@ -385,22 +385,22 @@ fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// A text from outside without the key. One of fewer than eight characters is a placeholder, and a part of other words.
+/// A text from outside without the key. A key of fewer than eight characters is a placeholder that may be part of words.
 fn without_key(text: String, key: &str) -> String {
     if key.len() < 8 { text } else { text.replace(key, "[key]") }
 }
 
-/// What the error body of an endpoint says, in one short line and without the key, which is taken out before the line is cut.
+/// The message in the error body of an endpoint, in one short line. The key is removed before the line is cut.
 fn error_text(body: &[u8], key: &str) -> String {
     let text = String::from_utf8_lossy(body);
-    let said = serde_json::from_slice::<Value>(body).ok().and_then(|value| {
+    let message_text = serde_json::from_slice::<Value>(body).ok().and_then(|value| {
         let error = value.get("error").unwrap_or(&value);
         let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str())?;
         let code = error.get("code").and_then(Value::as_str);
         Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
     });
-    let said = without_key(said.unwrap_or_else(|| text.into_owned()), key);
-    let line: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message_text = without_key(message_text.unwrap_or_else(|| text.into_owned()), key);
+    let line: String = message_text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
 }
 
@@ -413,20 +413,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_lies_across_the_cut_of_an_error_leaves_nothing_of_itself() {
+    fn no_part_of_a_key_stays_at_the_cut_of_an_error() {
         let key = "sk-0123456789abcdef";
         for before in ERROR_CHARS - 18..=ERROR_CHARS {
             let message = format!("{}{key}", "x".repeat(before));
             for body in [message.clone(), json!({"error": {"message": message}}).to_string()] {
-                let said = error_text(body.as_bytes(), key);
-                assert!(!said.contains('s') && said.chars().count() <= ERROR_CHARS, "{said}");
+                let message_text = error_text(body.as_bytes(), key);
+                assert!(
+                    !message_text.contains('s') && message_text.chars().count() <= ERROR_CHARS,
+                    "{message_text}"
+                );
             }
         }
-        assert_eq!(error_text(b"no key", "no"), "no key", "a placeholder is no secret");
+        assert_eq!(error_text(b"no key", "no"), "no key", "a placeholder is not a secret");
     }
 
     #[test]
-    fn what_an_endpoint_asks_to_wait_is_read_in_both_forms() {
+    fn a_requested_wait_is_parsed_in_both_forms() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_246_554);
         for (value, wait) in [
             ("7", Some(7.0)),

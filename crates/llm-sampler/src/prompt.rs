@@ -1,4 +1,4 @@
-//! What a model is told: its task, the rules of the action space, and what is asked of it now.
+//! The prompts: the task, the rules of the action space, and the question.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::answer::Design;
 use crate::compact::compact;
 use crate::kinds::meaning;
 
-/// The task and the rules; the same for every question.
+/// The task and the rules, the same for every question.
 pub(crate) fn system() -> String {
     format!(
         "You design the HTTP API of a business system that grows from turn to turn. You are asked for one thing at a \
@@ -48,7 +48,7 @@ Operand: {"value": v} | {"param": key} | {"own": field key} (own only in create)
 Analytic: {"name", "entity", "measure": "count" | {"sum": field} | {"average": field} | {"min": field} | {"max": field}, "group_by"?: enum, boolean, string or reference field, "only"?: {"through"?: reference, "field": enum or boolean, "equals": v}, "by"?: reference field}
 "#;
 
-/// Asks for the first schema; `drawn` shows the form, and how large it is to be.
+/// The question for the first schema. `drawn` shows its form and its size.
 pub(crate) fn first(drawn: &Schema) -> String {
     let entities = drawn.entities.len();
     let shown = Design {
@@ -71,18 +71,18 @@ pub(crate) fn first(drawn: &Schema) -> String {
     )
 }
 
-/// Fields of a first schema, at most.
+/// Most fields of a first schema.
 pub(crate) fn most_fields(drawn: &Schema) -> usize {
     let drawn: usize = drawn.entities.iter().map(|entity| entity.fields.len()).sum();
     drawn + drawn / 4
 }
 
-/// Actions of a first schema, at most.
+/// Most actions of a first schema.
 pub(crate) fn most_actions(drawn: &Schema) -> usize {
     drawn.entities.iter().map(|entity| entity.actions.len()).sum::<usize>() + 1
 }
 
-/// Asks for a change of the kind of the one that was drawn. `done` are those of this turn so far.
+/// The question for a change of the kind of `drawn`. `done` are the changes of this turn so far.
 pub(crate) fn change(schema: &Schema, kind: &str, drawn: &Change, done: &[Change]) -> String {
     let mut out = format!("Topic: {}. System: {}.\n\nThe API now:\n", words(&schema.topic), schema.title);
     out.push_str(&compact(schema));
@@ -103,7 +103,7 @@ pub(crate) fn change(schema: &Schema, kind: &str, drawn: &Change, done: &[Change
     out
 }
 
-/// The task where the endpoint takes a form of the answer; the same for every question.
+/// The task for an endpoint with support of a form, the same for every question.
 pub(crate) fn shaped_system() -> String {
     format!(
         "You design the HTTP API of a business system that grows from turn to turn. You are asked for one thing at a \
@@ -116,7 +116,7 @@ pub(crate) fn shaped_system() -> String {
     )
 }
 
-/// Asks for the names of the first schema, whose structure was drawn.
+/// The question for the names of the first schema, whose structure is generated.
 pub(crate) fn shaped_first(drawn: &Schema) -> String {
     format!(
         "Name the parts of the first version of a system. Topic: {}.\nIts structure, with placeholder names:\n{}\
@@ -129,7 +129,7 @@ pub(crate) fn shaped_first(drawn: &Schema) -> String {
     )
 }
 
-/// Asks for one of several changes of a kind, and its names. `done` are those of this turn so far.
+/// The question for one of several changes of a kind, and its names. `done` are the changes of this turn so far.
 pub(crate) fn shaped_change(schema: &Schema, kind: &str, choices: &[Change], done: &[Change]) -> String {
     let mut out = format!("Topic: {}. System: {}.\n\nThe API now:\n", words(&schema.topic), schema.title);
     outline(&mut out, schema);
@@ -157,7 +157,7 @@ pub(crate) fn shaped_change(schema: &Schema, kind: &str, choices: &[Change], don
     out
 }
 
-/// The names of an API, a line for each entity.
+/// The names of an API, one line per entity.
 fn outline(out: &mut String, schema: &Schema) {
     for entity in &schema.entities {
         let fields: Vec<&str> = entity.fields.iter().map(|field| field.name.as_str()).collect();
@@ -175,7 +175,7 @@ fn outline(out: &mut String, schema: &Schema) {
     }
 }
 
-/// JSON without what is filled in anyway.
+/// JSON without values that are filled in.
 fn example(value: &Value) -> String {
     let mut value = value.clone();
     without_since(&mut value);
@@ -186,7 +186,7 @@ fn without_since(value: &mut Value) {
     match value {
         Value::Object(parts) => {
             parts.shift_remove("since");
-            // A key that is the name, as for all that is new, is left out too.
+            // A key that equals the name, as for all new parts, is omitted too.
             let name = parts.get("plural").or_else(|| parts.get("name")).cloned();
             if name.is_some() && parts.get("key") == name.as_ref() {
                 parts.shift_remove("key");
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_name_every_key_that_a_schema_has() {
+    fn the_rules_name_every_key_of_a_schema() {
         let schema = scenario::ir::example();
         let mut all = Vec::new();
         keys(&serde_json::to_value(&schema.entities).expect("JSON"), &mut all);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_leaves_out_what_is_filled_in() {
+    fn an_example_omits_values_that_are_filled_in() {
         let field =
             serde_json::json!({"change": "add_field", "field": {"key": "note", "name": "note", "since": 3}});
         assert_eq!(example(&field), r#"{"change":"add_field","field":{"name":"note"}}"#);

@@ -1,16 +1,16 @@
-//! New keys for what is new: it is known by its first name, wherever it is mentioned.
+//! New keys for new parts: the key is the first name, wherever the part is mentioned.
 
 use std::collections::BTreeMap;
 
 use scenario::ir::{Analytic, Computed, Condition, Effect, Entity, Field, Kind, Measure, Operand};
 
-/// Which key becomes which. What is not among them keeps its key.
+/// The new key of each old key. Other keys stay.
 #[derive(Default)]
 struct Keys {
     entities: BTreeMap<String, String>,
     /// Fields and actions, by (entity, part).
     parts: BTreeMap<(String, String), String>,
-    /// What a reference refers to, by (entity, field).
+    /// The target of a reference, by (entity, field).
     targets: BTreeMap<(String, String), String>,
 }
 

@@ -1,4 +1,4 @@
-//! The sampler: what is drawn, what is asked, and what takes the place of an answer that is not taken.
+//! The sampler: what the seed generates, what the model answers, and what replaces a refused answer.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,29 +13,29 @@ use scenario::sample::{
 };
 
 use crate::answer::{self, Design};
-use crate::ask::{Asked, Kept, Source, ask};
+use crate::ask::{AnswerRequest, JournalPlace, Source, ask};
 use crate::live::{Background, Limits, Live};
 use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Tally, Unready, offer, prompt};
 
-/// Fields that a new entity may have more than the one that was drawn: growth over the turns stays what it is.
+/// How many more fields a new entity may have than the generated one, so that growth over the turns stays the same.
 const MORE_FIELDS: usize = 3;
 
-/// Changes that a model chooses from, at most.
+/// Most changes for a choice of the model.
 const CHOICES: u32 = 3;
 
-/// Bytes of these changes as JSON, at most: a model on a laptop reads 600 of them a second.
+/// Most bytes of these changes as JSON. A model on a laptop reads 600 bytes per second.
 const CHOICE_BYTES: usize = 2400;
 
-/// Why an answer that repeats what was shown is refused: the model has made nothing of it.
+/// Why an answer that repeats the example is refused.
 const AN_EXAMPLE: &str = "it repeats the example; make your own";
 
-/// Faults that the model is told at once.
-const FAULTS_TOLD: usize = 8;
+/// How many faults one message to the model lists.
+const LISTED_FAULTS: usize = 8;
 
 /// Lets a model fill in names and details.
 pub struct LlmSampler {
     answers: Answers,
-    /// What a model is told of its task, in prose and where the endpoint takes a form.
+    /// The task, in prose and for an endpoint with support of a form.
     systems: [String; 2],
     tally: Tally,
 }
@@ -46,7 +46,7 @@ enum Answers {
 }
 
 impl LlmSampler {
-    /// With the model that the settings name.
+    /// A sampler with the model of the settings.
     pub fn new(settings: &Settings) -> Result<Self, Unready> {
         let background = Background::new()?;
         let model: Box<dyn Model> = match &settings.endpoint {
@@ -75,12 +75,12 @@ impl LlmSampler {
         Ok(Self::live(Live::new(model, settings.limits, background)))
     }
 
-    /// With any model.
+    /// A sampler with any model.
     pub fn with_model(model: Box<dyn Model>, limits: Limits) -> Result<Self, Unready> {
         Ok(Self::live(Live::new(model, limits, Background::new()?)))
     }
 
-    /// With the answers of a pack, and without any model.
+    /// A sampler with the answers of a pack and without a model.
     pub fn replay(recorded: Replay) -> Self {
         Self { answers: Answers::Recorded(recorded), systems: Default::default(), tally: Tally::default() }
     }
@@ -90,7 +90,7 @@ impl LlmSampler {
         Self { answers: Answers::Live(live, None), systems, tally: Tally::default() }
     }
 
-    /// The same; what becomes of the answers is counted there.
+    /// Counts accepted and refused answers in this tally.
     #[must_use]
     pub fn counted_by(mut self, tally: &Tally) -> Self {
         self.tally = tally.clone();
@@ -101,7 +101,7 @@ impl LlmSampler {
         [&self.systems[0], &self.systems[1]]
     }
 
-    /// The same; a call under way is dropped once the flag is set, and ends with [`SampleError::Stopped`].
+    /// Drops a call in flight once the flag is set. The call ends with [`SampleError::Stopped`].
     #[must_use]
     pub fn stopped_by(mut self, stop: &Arc<AtomicBool>) -> Self {
         if let Answers::Live(live, journal) = self.answers {
@@ -110,7 +110,7 @@ impl LlmSampler {
         self
     }
 
-    /// The same; every answer of the model is kept in the journal, and those that it has are not asked for again.
+    /// Writes every answer of the model to the journal. Answers of the journal are not requested again.
     #[must_use]
     pub fn keeping(mut self, journal: &Arc<Journal>) -> Self {
         if let Answers::Live(_, slot) = &mut self.answers {
@@ -119,7 +119,7 @@ impl LlmSampler {
         self
     }
 
-    /// Where the answers of a turn come from; `recorded` keeps them if they were recorded.
+    /// The source of the answers of a turn. `recorded` stores them if they are recorded.
     fn source<'a>(
         &'a self,
         scenario: u32,
@@ -128,7 +128,7 @@ impl LlmSampler {
     ) -> Result<Source<'a>, SampleError> {
         Ok(match &self.answers {
             Answers::Live(live, journal) => {
-                Source::Live(live, journal.as_deref().map(|journal| Kept { journal, scenario, turn }))
+                Source::Live(live, journal.as_deref().map(|journal| JournalPlace { journal, scenario, turn }))
             }
             Answers::Recorded(replay) => {
                 *recorded = replay.turn(scenario, turn)?;
@@ -147,14 +147,14 @@ impl Sampler for LlmSampler {
         let drawn = Programmatic.first(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
-        // Packs of earlier versions have examples in prose that were taken; they replay to what they are.
+        // Packs of earlier versions have accepted examples in prose. A replay must accept them too.
         let is_live = matches!(source, Source::Live(..));
         let choices = std::slice::from_ref(&drawn);
         let texts = match source {
             Source::Live(..) => [prompt::first(&drawn), prompt::shaped_first(&drawn)],
             Source::Recorded(..) => Default::default(),
         };
-        let asked = Asked {
+        let asked = AnswerRequest {
             purpose: "first",
             systems: self.systems(),
             texts: [&texts[0], &texts[1]],
@@ -163,7 +163,7 @@ impl Sampler for LlmSampler {
         };
         let mut answers = Vec::new();
         let made = ask(&source, &asked, &mut answers, &self.tally, |text| {
-            match offer::filled(text, choices, |named| noted(named.clone())) {
+            match offer::filled(text, choices, |named| with_used_names(named.clone())) {
                 Some(filled) => filled.map(|(_, schema)| schema),
                 None => match assembled(answer::design(text)?, &drawn)? {
                     made if is_live && made == drawn => Err(AN_EXAMPLE.to_owned()),
@@ -187,7 +187,7 @@ impl Sampler for LlmSampler {
         for number in 1..=count {
             let purpose = format!("change {number}");
             let mut touched_by_drawn = touched.clone();
-            // The same stream, and so the same kind, that the programmatic sampler would draw for this schema.
+            // The same random stream as in the programmatic sampler, and so the same kind.
             let (drawn, after_drawn) =
                 draw_change(&mut seed.draw(turn, &purpose), &after, &mut touched_by_drawn)
                     .ok_or(SampleError::Stuck { scenario: seed.scenario, turn })?;
@@ -200,7 +200,7 @@ impl Sampler for LlmSampler {
                 ],
                 Source::Recorded(..) => Default::default(),
             };
-            let asked = Asked {
+            let asked = AnswerRequest {
                 purpose: &purpose,
                 systems: self.systems(),
                 texts: [&texts[0], &texts[1]],
@@ -215,7 +215,7 @@ impl Sampler for LlmSampler {
                 }
                 Ok((changed, touched))
             };
-            let said = ask(&source, &asked, &mut answers, &self.tally, |text| {
+            let taken = ask(&source, &asked, &mut answers, &self.tally, |text| {
                 if let Some(filled) = offer::filled(text, &choices, fitting) {
                     return filled.map(|(change, (changed, touched))| (change, changed, touched));
                 }
@@ -227,8 +227,8 @@ impl Sampler for LlmSampler {
                 let (changed, touched) = fitting(&change)?;
                 Ok((change, changed, touched))
             })?;
-            let origin = if said.is_some() { Origin::Model } else { Origin::Replaced };
-            let (change, changed, now_touched) = said.unwrap_or((drawn, after_drawn, touched_by_drawn));
+            let origin = if taken.is_some() { Origin::Model } else { Origin::Replaced };
+            let (change, changed, now_touched) = taken.unwrap_or((drawn, after_drawn, touched_by_drawn));
             changes.push(change);
             origins.push(origin);
             after = changed;
@@ -238,8 +238,8 @@ impl Sampler for LlmSampler {
     }
 }
 
-/// What a model chooses from: the change that was drawn, and others of its kind that the schema accepts. They depend on
-/// the seed and the schema alone, so a recorded choice means the same again.
+/// The choices for a model: the generated change, and others of its kind that the schema accepts. They depend only on the
+/// seed and the schema, so that a recorded choice keeps its meaning.
 fn choices(
     seed: Seed,
     turn: u32,
@@ -272,7 +272,7 @@ fn kind(change: &Change) -> String {
     value.get("change").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned()
 }
 
-/// Whether a change stays within what one change may bring.
+/// Checks the size of a change.
 fn fits(change: &Change, drawn: &Change) -> Result<(), String> {
     if let (Change::AddEntity { entity }, Change::AddEntity { entity: drawn }) = (change, drawn) {
         let most = drawn.fields.len() + MORE_FIELDS;
@@ -287,7 +287,7 @@ fn fits(change: &Change, drawn: &Change) -> Result<(), String> {
     Ok(())
 }
 
-/// A first schema from a design and the conventions that were drawn.
+/// A first schema from a design and the generated conventions.
 fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
     let Design { title, entities, analytics } = design;
     let total = |count: fn(&Entity) -> usize| -> usize { entities.iter().map(count).sum() };
@@ -310,23 +310,24 @@ fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
         conventions: drawn.conventions.clone(),
         entities,
         analytics,
+        // words: ok (a key of the schema)
         gone: Vec::new(),
         used: Vec::new(),
     };
-    noted(schema)
+    with_used_names(schema)
 }
 
-/// A first schema with its names noted as used, if it is valid.
-fn noted(mut schema: Schema) -> Result<Schema, String> {
+/// A first schema with its names recorded as used, if it is valid.
+fn with_used_names(mut schema: Schema) -> Result<Schema, String> {
     schema.used.clear();
     note_names(&mut schema);
     let faults = check(&schema);
     if faults.is_empty() {
         return Ok(schema);
     }
-    let told: Vec<String> =
-        faults.iter().take(FAULTS_TOLD).map(|fault| format!("{}: {}", fault.at, fault.what)).collect();
-    let more = faults.len().saturating_sub(FAULTS_TOLD);
+    let listed: Vec<String> =
+        faults.iter().take(LISTED_FAULTS).map(|fault| format!("{}: {}", fault.at, fault.what)).collect();
+    let more = faults.len().saturating_sub(LISTED_FAULTS);
     let more = if more == 0 { String::new() } else { format!("; and {more} more") };
-    Err(format!("{}{more}", told.join("; ")))
+    Err(format!("{}{more}", listed.join("; ")))
 }

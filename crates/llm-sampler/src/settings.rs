@@ -1,4 +1,4 @@
-//! Which model, where: the keys `llm_sampler.*` of a configuration.
+//! The model and its endpoint: the settings `llm_sampler.*`.
 
 use std::time::Duration;
 
@@ -7,41 +7,41 @@ use serde_json::Value;
 use crate::openai::is_on_this_machine;
 use crate::{Limits, Unready};
 
-/// How long a call may take to a model on this machine, unless set. A small one on one busy core took 180 seconds for a first
+/// The default time limit of a call to a model on this machine. A small model on one busy core took 180 seconds for a first
 /// schema.
 const CALL_HERE: Duration = Duration::from_mins(10);
 
-/// Where a model is.
+/// The endpoint of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// An endpoint with the chat completions of `OpenAI`.
+    /// An endpoint with the chat completions API of `OpenAI`.
     OpenAi {
         /// `https://api.openai.com/v1`.
         base_url: String,
-        /// The environment variable with its key. The key itself is in no setting.
+        /// The environment variable with its key. No setting has the key itself.
         key_variable: String,
     },
     /// Amazon Bedrock, through Converse.
     Bedrock {
-        /// Else the one of the environment or profile, else `us-east-1`.
+        /// The region; `None` = the region of the environment or profile, else `us-east-1`.
         region: Option<String>,
-        /// Instead of Amazon's own.
+        /// Another endpoint than that of Amazon.
         endpoint_url: Option<String>,
     },
 }
 
-/// Which model, where, and how long it may take.
+/// The model, its endpoint and its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// As its endpoint calls it.
+    /// The name of the model at its endpoint.
     pub model: String,
-    /// Where.
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// Bounds.
+    /// The limits.
     pub limits: Limits,
 }
 
-/// The section of a configuration.
+/// The section of the settings.
 const SECTION: &str = "llm_sampler.";
 
 /// The keys in it.
@@ -49,8 +49,8 @@ const KEYS: [&str; 6] =
     ["base_url", "key_variable", "region", "endpoint_url", "timeout_seconds", "calls_at_once"];
 
 impl Settings {
-    /// From the settings that were given, as `llm_sampler.base_url` and so on; those of other sections are left alone.
-    /// With a `base_url` it is an OpenAI-compatible endpoint, without one Amazon Bedrock.
+    /// From settings such as `llm_sampler.base_url`. Other sections are ignored. With a `base_url` it is an OpenAI-compatible
+    /// endpoint, without one Amazon Bedrock.
     pub fn new<'a>(
         model: &str,
         given: impl IntoIterator<Item = (&'a str, &'a Value)>,
@@ -92,7 +92,7 @@ impl Settings {
                     ));
                 }
                 let key_variable = key_variable.unwrap_or_else(|| "OPENAI_API_KEY".to_owned());
-                // Whoever writes the key itself here is told before it goes into a manifest.
+                // A key in place of its variable is an error, before it gets into a manifest.
                 if !key_variable.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
                     || key_variable.len() > 64
                 {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_on_this_machine_has_longer_to_answer() {
+    fn a_model_on_this_machine_has_more_time_to_answer() {
         for (base_url, seconds) in [
             ("http://127.0.0.1:8080/v1", 600),
             ("http://localhost:11434/v1", 600),
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_wrong_setting_is_named() {
-        for (key, value, said) in [
+        for (key, value, expected) in [
             ("llm_sampler.base_ulr", json!("x"), "base_ulr"),
             ("llm_sampler.timeout_seconds", json!("soon"), "soon"),
             ("llm_sampler.calls_at_once", json!(0), "from 1"),
@@ -179,7 +179,7 @@ mod tests {
             ("llm_sampler.region", json!([1]), "[1]"),
         ] {
             let error = settings(&[(key, value)]).expect_err(key);
-            assert!(error.0.contains(said), "{error}");
+            assert!(error.0.contains(expected), "{error}");
         }
         let both =
             settings(&[("llm_sampler.base_url", json!("http://x")), ("llm_sampler.region", json!("eu"))]);

@@ -1,38 +1,38 @@
-//! How many answers of a model were taken and refused, and how many were filled from the seed instead.
+//! How many answers of a model were accepted and refused, and how many the seed filled instead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What became of the answers so far.
+/// The counts so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Answers that were taken.
+    /// Accepted answers.
     pub taken: u64,
-    /// Of these, at the first attempt.
+    /// Answers that were accepted at the first attempt.
     pub taken_first: u64,
-    /// Answers that were refused, or that never came.
+    /// Refused and missing answers.
     pub refused: u64,
-    /// Questions of which every answer was refused: what the seed gives took the place of an answer.
+    /// Questions with only refused answers, which the seed filled.
     pub filled: u64,
 }
 
 impl Counts {
     /// `9 answers taken, 1 refused, 0 filled from the seed`.
-    pub fn told(self) -> String {
+    pub fn in_words(self) -> String {
         let Self { taken, refused, filled, .. } = self;
         let answers = if taken == 1 { "answer" } else { "answers" };
         format!("{taken} {answers} taken, {refused} refused, {filled} filled from the seed")
     }
 }
 
-/// Who hears of every answer.
-type Hears = dyn Fn(Counts) + Send + Sync;
+/// Called after every answer.
+type Listener = dyn Fn(Counts) + Send + Sync;
 
-/// Counts answers, of all threads that ask; clones count together.
+/// Counts the answers of all threads. Clones share their counts.
 #[derive(Clone, Default)]
 pub struct Tally {
     counts: Arc<Mutex<(Counts, BTreeMap<String, Counts>)>>,
-    hears: Option<Arc<Hears>>,
+    listener: Option<Arc<Listener>>,
 }
 
 impl std::fmt::Debug for Tally {
@@ -42,22 +42,22 @@ impl std::fmt::Debug for Tally {
 }
 
 impl Tally {
-    /// One that tells somebody after every answer.
-    pub fn heard_by(hears: impl Fn(Counts) + Send + Sync + 'static) -> Self {
-        Self { hears: Some(Arc::new(hears)), ..Self::default() }
+    /// A tally that calls a listener after every answer.
+    pub fn with_listener(listener: impl Fn(Counts) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Arc::new(listener)), ..Self::default() }
     }
 
-    /// What became of the answers so far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// The same by what was asked for: `first`, `change`.
+    /// The counts by purpose: `first`, `change`.
     pub fn by_purpose(&self) -> BTreeMap<String, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// An answer came, at an attempt from 1.
+    /// Counts an answer, with the number of its attempt, from 1.
     pub(crate) fn answered(&self, purpose: &str, attempt: u32, taken: bool) {
         let purpose = purpose.split(' ').next().unwrap_or_default();
         self.count(purpose, |counts| {
@@ -67,7 +67,7 @@ impl Tally {
         });
     }
 
-    /// What the seed gives took the place of an answer.
+    /// Counts a question that the seed filled.
     pub(crate) fn filled(&self, purpose: &str) {
         self.count(purpose.split(' ').next().unwrap_or_default(), |counts| counts.filled += 1);
     }
@@ -82,8 +82,8 @@ impl Tally {
             counts.1.get_mut(purpose).into_iter().for_each(add);
             counts.0
         };
-        if let Some(hears) = &self.hears {
-            hears(now);
+        if let Some(listener) = &self.listener {
+            listener(now);
         }
     }
 }
@@ -93,10 +93,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_counted_by_what_was_asked_and_told_at_once() {
+    fn answers_are_counted_by_purpose_and_reported_at_once() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&heard);
-        let tally = Tally::heard_by(move |counts| kept.lock().expect("no panic").push(counts.told()));
+        let tally =
+            Tally::with_listener(move |counts| kept.lock().expect("no panic").push(counts.in_words()));
         tally.answered("first", 1, true);
         for attempt in 1..=3 {
             tally.answered("change 2", attempt, false);

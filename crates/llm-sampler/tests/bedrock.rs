@@ -1,4 +1,4 @@
-//! The sampler against a scripted endpoint that speaks Converse, as Amazon Bedrock does.
+//! The sampler with a scripted endpoint for the Converse API of Amazon Bedrock.
 #![cfg(feature = "bedrock")]
 
 mod endpoint;
@@ -17,7 +17,7 @@ use serde_json::json;
 
 const SEED: Seed = Seed { base: 9, scenario: 0 };
 
-/// Only an endpoint that hangs is not answered within this time, on a busy machine, too.
+/// Only a hanging endpoint exceeds this time, also on a busy machine.
 fn limits() -> Limits {
     Limits { call: Duration::from_mins(1), tries: 3, back_off: Duration::from_millis(2), ..Limits::default() }
 }
@@ -49,9 +49,9 @@ fn refused(status: u16, code: &str, message: &str, after: Option<u32>) -> Reply 
 }
 
 #[test]
-fn good_answers_are_taken_and_nonsense_is_asked_again_then_replaced() {
+fn good_answers_are_accepted_and_nonsense_is_requested_again_then_replaced() {
     let endpoint = Endpoint::start(|asked: &Asked| {
-        // The second change of the turn gets nothing but nonsense.
+        // The second change of the turn gets only nonsense.
         let nonsense = (1..=3).contains(&asked.number);
         Reply::Says(if nonsense { "Certainly! []".to_owned() } else { asked.good_change() })
     });
@@ -74,7 +74,7 @@ fn good_answers_are_taken_and_nonsense_is_asked_again_then_replaced() {
 }
 
 #[test]
-fn a_tool_takes_the_answer_where_the_model_has_tools() {
+fn a_tool_gets_the_answer_if_the_model_supports_tools() {
     let endpoint = Endpoint::taking(&["toolConfig"], |asked: &Asked| Reply::Calls(asked.in_form()));
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 8).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model; 8]);
@@ -91,7 +91,7 @@ fn a_tool_takes_the_answer_where_the_model_has_tools() {
 }
 
 #[test]
-fn a_call_that_was_cut_is_asked_for_again_with_room_to_think() {
+fn a_cut_answer_is_requested_again_with_tokens_for_reasoning() {
     let endpoint = Endpoint::taking(&["toolConfig"], |asked: &Asked| {
         let tokens = asked.body["inferenceConfig"]["maxTokens"].as_u64().expect("a bound");
         if tokens >= 8000 {
@@ -113,7 +113,7 @@ fn a_call_that_was_cut_is_asked_for_again_with_room_to_think() {
 }
 
 #[test]
-fn throttling_trouble_and_silence_are_tried_again() {
+fn throttling_server_errors_and_silence_are_retried() {
     let endpoint = Endpoint::start(|asked: &Asked| match asked.number {
         0 => refused(429, "ThrottlingException", "Too many requests", Some(1)),
         1 => refused(500, "InternalServerException", "Trouble", None),
@@ -121,31 +121,31 @@ fn throttling_trouble_and_silence_are_tried_again() {
         4 => refused(408, "ModelTimeoutException", "The model took too long", None),
         _ => Reply::Says(asked.good_change()),
     });
-    // The one that hangs is waited for; all others have as long.
+    // One call hangs until its limit. The other calls have the same limit.
     let limits = Limits { call: Duration::from_secs(3), ..limits() };
     let sampler = sampler_within(&endpoint.endpoint_url(), limits);
     let sampled = turn(&sampler, 2).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model; 2]);
-    assert_eq!(sampled.answers.len(), 3, "an answer, one that did not come, an answer");
+    assert_eq!(sampled.answers.len(), 3, "an answer, a missing answer, an answer");
     assert_eq!(sampled.answers[1].text, "");
 }
 
 #[test]
-fn what_will_never_work_ends_it_with_advice() {
+fn a_permanent_failure_ends_it_with_advice() {
     let denied = "You don't have access to the model with the specified model ID.";
     let endpoint = Endpoint::start(move |_: &Asked| refused(403, "AccessDeniedException", denied, None));
     let Err(SampleError::Endpoint(text)) = turn(&sampler(&endpoint.endpoint_url()), 1) else {
         panic!("denied")
     };
     assert!(text.contains(denied) && text.contains("1 call") && text.contains("Model access"), "{text}");
-    assert_eq!(endpoint.asked().len(), 1, "trying again is of no use");
+    assert_eq!(endpoint.asked().len(), 1, "a retry cannot succeed");
 
     let Err(SampleError::Endpoint(text)) = turn(&sampler(NOBODY), 1) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("AWS_REGION"), "{text}");
 }
 
 #[test]
-fn errors_are_told_in_words() {
+fn errors_are_sentences() {
     let without_credentials = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("eu-central-1"))
@@ -155,14 +155,14 @@ fn errors_are_told_in_words() {
     let nobody_knows_us = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");
     let nobody_listens = sampler(NOBODY);
     for sampler in [nobody_knows_us, nobody_listens] {
-        let told = turn(&sampler, 1).expect_err("there is no model").to_string();
+        let error = turn(&sampler, 1).expect_err("there is no model").to_string();
         let raw = ["{", "Some(", "None", "source:", "DispatchFailure"];
-        assert!(!raw.iter().any(|raw| told.contains(raw)), "{told}");
-        assert!(told.contains("The model does not answer"), "{told}");
+        assert!(!raw.iter().any(|raw| error.contains(raw)), "{error}");
+        assert!(error.contains("The model does not answer"), "{error}");
     }
 }
 
-/// Gives none, as the AWS tools say it: an error in an error.
+/// A provider without credentials, with the nested errors of the AWS tools.
 #[derive(Debug)]
 struct NoCredentials(fn() -> CredentialsError);
 
@@ -182,7 +182,7 @@ struct Outer {
 }
 
 #[test]
-fn credentials_that_are_not_there_are_told_in_one_sentence() {
+fn missing_credentials_are_reported_in_one_sentence() {
     let not_there: fn() -> CredentialsError =
         || CredentialsError::not_loaded("no providers in chain provided credentials");
     let forbidden: fn() -> CredentialsError =
@@ -207,8 +207,8 @@ fn credentials_that_are_not_there_are_told_in_one_sentence() {
             .build();
         let model = Bedrock::with_config(&config, "zai.glm-5");
         let sampler = LlmSampler::with_model(Box::new(model), limits()).expect("a thread");
-        let told = turn(&sampler, 1).expect_err("there is no model").to_string();
-        assert!(told.contains(&format!("(1 call): {sentence} Check the AWS credentials")), "{told}");
-        assert!(!told.contains("dispatch") && !told.contains("an error occurred"), "{told}");
+        let error = turn(&sampler, 1).expect_err("there is no model").to_string();
+        assert!(error.contains(&format!("(1 call): {sentence} Check the AWS credentials")), "{error}");
+        assert!(!error.contains("dispatch") && !error.contains("an error occurred"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The sampler against scripted endpoints that take a form of the answer, or say that they do not.
+//! The sampler with scripted endpoints that support a form of the answer, or refuse it.
 
 mod endpoint;
 
@@ -31,14 +31,14 @@ fn turn(sampler: &LlmSampler, count: u32) -> Sampled<Turn> {
     sampler.turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Both ways in which a model can keep to a form.
+/// An answer in the form, with a tool and without.
 fn keeps_to_it(asked: &Asked) -> Reply {
     let answer = asked.in_form();
     if asked.body.get("tools").is_some() { Reply::Calls(answer) } else { Reply::Says(answer.to_string()) }
 }
 
 #[test]
-fn an_answer_that_keeps_to_the_form_is_taken_at_the_first_attempt() {
+fn an_answer_in_the_form_is_accepted_at_the_first_attempt() {
     for forms in [SCHEMA, TOOLS] {
         let endpoint = Endpoint::taking(forms, keeps_to_it);
         let tally = Tally::default();
@@ -68,7 +68,7 @@ fn an_answer_that_keeps_to_the_form_is_taken_at_the_first_attempt() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_told_and_asked_for_again_more_freely() {
+fn a_name_in_use_is_reported_and_requested_again_with_a_higher_temperature() {
     let endpoint = Endpoint::taking(SCHEMA, |asked| {
         let mut answer = asked.in_form();
         if asked.is_first_attempt() {
@@ -93,22 +93,22 @@ fn a_name_that_is_taken_is_told_and_asked_for_again_more_freely() {
 }
 
 #[test]
-fn an_endpoint_that_takes_a_form_and_neglects_it_is_asked_in_prose() {
+fn an_endpoint_that_accepts_and_ignores_a_form_gets_prose() {
     let endpoint = Endpoint::taking(&["response_format", "tools"], |asked| {
         Reply::Says(if asked.form().is_some() { "Gladly!".to_owned() } else { asked.good_change() })
     });
     let tally = Tally::default();
     let sampled = turn(&sampler(&endpoint).counted_by(&tally), 3);
     assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model, Origin::Model]);
-    assert_eq!(sampled.answers.len(), 6, "what is in no form is an answer that is refused");
+    assert_eq!(sampled.answers.len(), 6, "an answer without the form is refused");
     let counts = tally.counts();
     assert_eq!((counts.taken, counts.refused, counts.filled), (2, 4, 1));
     let forms: Vec<bool> = endpoint.asked().iter().map(|asked| asked.form().is_some()).collect();
-    assert_eq!(forms, [true, true, true, true, false, false], "it is found out once");
+    assert_eq!(forms, [true, true, true, true, false, false], "it is learned once");
 }
 
 #[test]
-fn one_answer_in_words_costs_no_later_question_its_form() {
+fn later_questions_keep_the_form_after_one_answer_in_prose() {
     // The model refuses the third question once, then the fifth three times.
     let endpoint = Endpoint::taking(SCHEMA, |asked| match asked.number {
         2 | 5..8 => Reply::Says("I'm sorry, I cannot do that.".to_owned()),
@@ -127,12 +127,12 @@ fn one_answer_in_words_costs_no_later_question_its_form() {
 }
 
 #[test]
-fn a_bound_that_is_refused_for_one_answer_stays_for_the_others() {
+fn a_bound_that_is_refused_for_one_answer_stays_for_others() {
     let endpoint = Endpoint::taking(SCHEMA, |asked| {
         let bounded = asked.body.get("max_tokens").is_some();
         if asked.number == 1 && bounded {
-            let said = "max_tokens is too large: 900. The request has 3500 tokens of a context of 4096.";
-            return Reply::Http(400, Vec::new(), json!({"error": {"message": said}}).to_string());
+            let message = "max_tokens is too large: 900. The request has 3500 tokens of a context of 4096.";
+            return Reply::Http(400, Vec::new(), json!({"error": {"message": message}}).to_string());
         }
         keeps_to_it(asked)
     });
@@ -144,9 +144,9 @@ fn a_bound_that_is_refused_for_one_answer_stays_for_the_others() {
 }
 
 #[test]
-fn a_model_that_repeats_the_example_has_made_nothing() {
+fn a_repeated_example_is_refused() {
     for forms in [SCHEMA, PROSE] {
-        // The example is the last line of a question, and whole.
+        // The example is the last line of a question, and complete.
         let endpoint = Endpoint::taking(forms, |asked| {
             let question = &asked.messages[0].1;
             Reply::Says(question.lines().last().unwrap_or_default().to_owned())
@@ -170,11 +170,11 @@ fn a_model_that_repeats_the_example_has_made_nothing() {
 }
 
 #[test]
-fn a_model_that_thinks_gets_room_for_it() {
+fn a_reasoning_model_gets_tokens_for_it() {
     let endpoint = Endpoint::taking(SCHEMA, |asked| {
         if asked.body["max_completion_tokens"].is_null() {
-            let said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
-            return Reply::Http(400, Vec::new(), json!({"error": {"message": said}}).to_string());
+            let message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
+            return Reply::Http(400, Vec::new(), json!({"error": {"message": message}}).to_string());
         }
         if asked.body["max_completion_tokens"].as_u64().is_some_and(|tokens| tokens < 8000) {
             let cut = json!({"choices": [{"finish_reason": "length", "message": {"content": ""}}]});
@@ -188,7 +188,7 @@ fn a_model_that_thinks_gets_room_for_it() {
 }
 
 #[test]
-fn a_pack_says_by_turn_how_much_of_it_the_model_made() {
+fn a_pack_records_by_turn_how_much_the_model_made() {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = Generation {
         n_scenarios: 2,
@@ -198,7 +198,7 @@ fn a_pack_says_by_turn_how_much_of_it_the_model_made() {
         llm_sampler_model_id: Some("scripted".to_owned()),
         ..Generation::default()
     };
-    // Of each scenario the first schema and the first change are taken, and no other one.
+    // The first schema and the first change of each scenario are accepted, and no others.
     let endpoint = Endpoint::taking(SCHEMA, |asked| {
         let question = &asked.messages[0].1;
         let first = question.contains("the first version of a system");
@@ -222,7 +222,7 @@ fn a_pack_says_by_turn_how_much_of_it_the_model_made() {
     for turn in 1..=3 {
         assert_eq!(read.verify_turn(0, turn), None);
     }
-    // What no hash is over is held against the turns.
+    // Counts without a hash are checked against the turns.
     let at = folder.path().join("pack/manifest.json");
     let text = std::fs::read_to_string(&at).expect("a manifest");
     let wrong = text.replacen(

@@ -1,4 +1,4 @@
-//! The sampler against a scripted OpenAI-compatible endpoint: good answers, nonsense, silence, rate limits, and nobody.
+//! The sampler with a scripted OpenAI-compatible endpoint: good answers, nonsense, silence, rate limits, and no server.
 
 mod endpoint;
 
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 const SEED: Seed = Seed { base: 5, scenario: 2 };
 
-/// Only an endpoint that hangs is not answered within this time, on a busy machine, too.
+/// Only a hanging endpoint exceeds this time, also on a busy machine.
 fn limits() -> Limits {
     Limits {
         call: Duration::from_mins(1),
@@ -35,7 +35,7 @@ fn sampler(base_url: &str) -> LlmSampler {
 }
 
 fn sampler_within(base_url: &str, limits: Limits) -> LlmSampler {
-    // A variable that is set everywhere stands for the key.
+    // A variable that every system sets replaces the key.
     let model = OpenAi::new(base_url, "scripted", "PATH", limits.answer).expect("a local endpoint");
     LlmSampler::with_model(Box::new(model), limits).expect("a thread")
 }
@@ -52,13 +52,13 @@ fn turn(sampler: &LlmSampler, count: u32) -> Sampled<Turn> {
     sampler.turn(SEED, &before(), count).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The answers as a pack keeps them.
+/// A sampler with the recorded answers of a pack.
 fn replay(answers: &[Answer]) -> LlmSampler {
     let text = serde_json::to_string(answers).expect("JSON");
     LlmSampler::replay(Replay::new(move |_, _| serde_json::from_str(&text).map_err(|e| e.to_string())))
 }
 
-/// A design that differs from the one that would be drawn.
+/// A design that differs from the generated one.
 fn design() -> String {
     let drawn = before();
     let mut design =
@@ -68,7 +68,7 @@ fn design() -> String {
 }
 
 #[test]
-fn good_answers_are_taken_and_replay_to_the_same_turn() {
+fn good_answers_are_accepted_and_replay_to_the_same_turn() {
     let endpoint = Endpoint::start(says_good);
     let sampled = turn(&sampler(&endpoint.base_url()), 12);
     assert_eq!(sampled.made.origins, [Origin::Model; 12]);
@@ -77,8 +77,8 @@ fn good_answers_are_taken_and_replay_to_the_same_turn() {
     assert_eq!(sampled.made.after.turn, 2);
     assert_eq!(sampled.answers.len(), 12);
     assert!(sampled.answers.iter().all(|answer| answer.attempt == 1 && answer.refused.is_none()));
-    let said = serde_json::to_string(&sampled.made.changes).expect("JSON");
-    assert!(said.contains("_of_model"), "{said}");
+    let changes = serde_json::to_string(&sampled.made.changes).expect("JSON");
+    assert!(changes.contains("_of_model"), "{changes}");
     let asked = endpoint.asked();
     assert_eq!(asked.len(), 12);
     assert!(
@@ -93,7 +93,7 @@ fn good_answers_are_taken_and_replay_to_the_same_turn() {
 }
 
 #[test]
-fn the_kinds_are_those_that_are_drawn_and_do_not_depend_on_later_ones() {
+fn the_seed_decides_the_kinds_and_later_ones_do_not_matter() {
     let endpoint = Endpoint::start(says_good);
     let sampler = sampler(&endpoint.base_url());
     let (few, many) = (turn(&sampler, 3), turn(&sampler, 6));
@@ -101,7 +101,7 @@ fn the_kinds_are_those_that_are_drawn_and_do_not_depend_on_later_ones() {
 }
 
 #[test]
-fn a_first_design_is_taken_checked_and_replayed() {
+fn a_first_design_is_checked_accepted_and_replayed() {
     let endpoint = Endpoint::start(|_| Reply::Says(design()));
     let first = sampler(&endpoint.base_url()).first(SEED).expect("a schema");
     assert_eq!(first.made.title, "Made by a model");
@@ -114,7 +114,7 @@ fn a_first_design_is_taken_checked_and_replayed() {
 }
 
 #[test]
-fn a_faulty_design_is_asked_for_again_with_its_faults() {
+fn a_faulty_design_is_requested_again_with_its_faults() {
     let endpoint = Endpoint::start(|asked| {
         let mut bad: Value = serde_json::from_str(&design()).expect("JSON");
         match asked.number {
@@ -134,12 +134,12 @@ fn a_faulty_design_is_asked_for_again_with_its_faults() {
 
     let nonsense = Endpoint::start(|_| Reply::Says("{}".to_owned()));
     let first = sampler(&nonsense.base_url()).first(SEED).expect("a schema");
-    assert_eq!(first.made, before(), "what was drawn takes its place");
+    assert_eq!(first.made, before(), "the generated one replaces it");
     assert_eq!(first.answers.len() as u32, ATTEMPTS);
 }
 
 #[test]
-fn nonsense_is_asked_again_with_the_reason_and_then_replaced_and_marked() {
+fn after_nonsense_the_answer_is_requested_again_then_replaced_and_marked() {
     let endpoint = Endpoint::start(|asked| {
         let mut other = asked.example();
         other["change"] = json!("remove_everything");
@@ -178,7 +178,7 @@ fn nonsense_is_asked_again_with_the_reason_and_then_replaced_and_marked() {
 }
 
 #[test]
-fn a_change_that_the_schema_refuses_is_mended() {
+fn a_change_that_the_schema_refuses_is_corrected() {
     let endpoint = Endpoint::start(|asked| {
         let mut change = asked.example();
         if asked.is_first_attempt() {
@@ -200,7 +200,7 @@ fn a_change_that_the_schema_refuses_is_mended() {
 }
 
 #[test]
-fn rate_limits_are_waited_for_and_trouble_is_tried_again() {
+fn rate_limits_are_respected_and_server_errors_are_retried() {
     let endpoint = Endpoint::start(|asked| match asked.number {
         0 => Reply::Http(
             429,
@@ -212,17 +212,17 @@ fn rate_limits_are_waited_for_and_trouble_is_tried_again() {
     });
     let begun = Instant::now();
     let sampled = turn(&sampler(&endpoint.base_url()), 1);
-    assert!(begun.elapsed() >= Duration::from_secs(1), "it waits as long as it is asked to");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "it waits for the requested time");
     assert_eq!(sampled.made.origins, [Origin::Model]);
-    assert_eq!(sampled.answers.len(), 1, "only what the model said is an answer");
+    assert_eq!(sampled.answers.len(), 1, "only texts of the model are answers");
     assert_eq!(endpoint.asked().len(), 3);
 }
 
 #[test]
-fn silence_is_no_answer_and_is_recorded_as_such() {
-    // The calls of the first attempt time out; so the second attempt is a new question, not an answer to silence.
+fn silence_is_recorded_as_a_missing_answer() {
+    // The calls of the first attempt time out, so the second attempt is a new question without an earlier answer.
     let endpoint = Endpoint::start(|asked| if asked.number < 2 { Reply::Hangs } else { says_good(asked) });
-    // Waited for twice; the answer after that has as long.
+    // Two calls time out. The next answer has the same limit.
     let limits = Limits { call: Duration::from_secs(2), ..limits() };
     let sampled = turn(&sampler_within(&endpoint.base_url(), limits), 1);
     assert_eq!(sampled.made.origins, [Origin::Model]);
@@ -236,7 +236,7 @@ fn silence_is_no_answer_and_is_recorded_as_such() {
 }
 
 #[test]
-fn what_is_no_completion_or_too_long_is_no_answer() {
+fn an_invalid_or_too_long_reply_is_a_missing_answer() {
     let endpoint = Endpoint::start(|asked| match asked.number {
         0 => Reply::Http(200, Vec::new(), "{\"weather\": \"fine\"}".to_owned()),
         1 => Reply::Http(200, Vec::new(), "not even JSON".to_owned()),
@@ -248,11 +248,11 @@ fn what_is_no_completion_or_too_long_is_no_answer() {
     assert!(sampled.answers.iter().all(|answer| answer.text.len() < 10_000));
 }
 
-/// What an endpoint answers.
+/// The replies of an endpoint.
 type Script = Box<dyn Fn(&Asked) -> Reply + Send + Sync>;
 
 #[test]
-fn an_endpoint_that_fails_for_good_ends_it_with_advice_and_without_the_key() {
+fn a_permanent_failure_of_an_endpoint_ends_it_with_advice_and_without_the_key() {
     let key = std::env::var("PATH").expect("a variable that is set");
     let echo = key.clone();
     let cases: [(Script, &str); 3] = [
@@ -272,28 +272,28 @@ fn an_endpoint_that_fails_for_good_ends_it_with_advice_and_without_the_key() {
             "asks to wait 4000 s",
         ),
     ];
-    for (script, said) in cases {
+    for (script, expected) in cases {
         let endpoint = Endpoint::start(script);
         let Err(SampleError::Endpoint(text)) = sampler(&endpoint.base_url()).turn(SEED, &before(), 1) else {
-            panic!("{said}");
+            panic!("{expected}");
         };
-        assert!(text.contains(said) && text.contains(&endpoint.base_url()), "{text}");
+        assert!(text.contains(expected) && text.contains(&endpoint.base_url()), "{text}");
         assert!(text.contains("llm_sampler.base_url") && !text.contains(&key), "{text}");
         assert_eq!(endpoint.asked()[0].authorization, format!("Bearer {key}"));
     }
 }
 
 #[test]
-fn nobody_there_is_said_plainly() {
+fn a_missing_server_is_reported_plainly() {
     let begun = Instant::now();
     let url = format!("{NOBODY}/v1");
     let Err(SampleError::Endpoint(text)) = sampler(&url).first(SEED) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("refused") && text.contains(&url), "{text}");
-    assert!(begun.elapsed() < limits().call, "no call is waited for");
+    assert!(begun.elapsed() < limits().call, "no call waits for its time limit");
 }
 
 #[test]
-fn a_generation_that_broke_off_is_gone_on_with_where_it_ended() {
+fn an_aborted_generation_resumes_where_it_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pack.answers.jsonl");
     let journal = || Arc::new(Journal::open(&path, json!("these settings")).expect("a journal"));
@@ -316,7 +316,7 @@ fn a_generation_that_broke_off_is_gone_on_with_where_it_ended() {
     assert_eq!(kept.known(), 4);
     let sampled = turn(&sampler(&endpoint.base_url()).keeping(&kept), 6);
     assert_eq!(sampled.made.origins, [Origin::Model; 6]);
-    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (7, 3), "only what was missing is asked for");
+    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (7, 3), "only missing answers are requested");
     assert_eq!(sampled.answers[1].text, "Hm.");
     drop((endpoint, kept));
     assert_eq!(journal().known(), 7);
@@ -324,7 +324,7 @@ fn a_generation_that_broke_off_is_gone_on_with_where_it_ended() {
 }
 
 #[test]
-fn a_pack_that_broke_off_is_gone_on_with_marked_and_replayed() {
+fn an_aborted_pack_is_resumed_marked_and_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     let settings = Generation {
@@ -341,7 +341,7 @@ fn a_pack_that_broke_off_is_gone_on_with_marked_and_replayed() {
         let (target, options) = (Target::Folder(at(name)), pack::Options::default());
         pack::generate(&settings, sampler, &target, &options, &|_| {}, &stop).map(|made| made.manifest)
     };
-    // What is said for a change is no design: the first schema takes three calls and is replaced.
+    // The answer for a change is not a design, so the first schema takes three calls and is replaced.
     let breaks = Endpoint::start(|asked| match asked.number {
         0..4 => says_good(asked),
         _ => Reply::Http(401, Vec::new(), "over".to_owned()),
@@ -366,12 +366,12 @@ fn a_pack_that_broke_off_is_gone_on_with_marked_and_replayed() {
     });
     stop.store(false, Ordering::Relaxed);
     drop((hangs, waits));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the answers are left");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the answers stay");
 
     let whole = Endpoint::start(says_good);
     let kept = journal();
     let made = write(&sampler(&whole.base_url()).keeping(&kept), "pack").expect("a pack");
-    assert_eq!(whole.asked().len(), 1, "only what was missing is asked for");
+    assert_eq!(whole.asked().len(), 1, "only missing answers are requested");
     assert_eq!(made.scenarios[0].origin, Origin::Replaced);
     kept.remove().expect("it is there");
     drop(whole);
@@ -381,7 +381,7 @@ fn a_pack_that_broke_off_is_gone_on_with_marked_and_replayed() {
 }
 
 #[test]
-fn a_call_that_is_not_wanted_any_more_is_dropped() {
+fn a_stopped_call_is_dropped() {
     let (say, begun) = std::sync::mpsc::channel();
     let endpoint = Endpoint::start(move |_| {
         let _ = say.send(());
@@ -390,28 +390,28 @@ fn a_call_that_is_not_wanted_any_more_is_dropped() {
     let slow = Limits { call: Duration::from_mins(5), ..limits() };
     let stop = Arc::new(AtomicBool::new(false));
     let sampler = sampler_within(&endpoint.base_url(), slow).stopped_by(&stop);
-    let since = Instant::now();
+    let start = Instant::now();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| sampler.turn(SEED, &before(), 1));
         begun.recv().expect("it is asked");
         stop.store(true, Ordering::Relaxed);
         assert_eq!(waiting.join().expect("no panic"), Err(SampleError::Stopped));
     });
-    assert!(since.elapsed() < slow.call, "it is not waited for");
+    assert!(start.elapsed() < slow.call, "it does not wait");
 }
 
 #[test]
-fn a_replay_without_its_answers_says_what_is_missing() {
+fn a_replay_without_its_answers_names_what_is_missing() {
     let empty = replay(&[]);
     let Err(SampleError::NotRecorded(what)) = empty.turn(SEED, &before(), 1) else { panic!("no answers") };
     assert!(what.contains("change 1") && what.contains("turn 2 of scenario 2"), "{what}");
 }
 
 #[test]
-fn an_address_or_key_that_cannot_be_used_is_refused_before_anything_is_sent() {
-    for (url, said) in [
-        ("localhost:80", "no address"),
-        ("ftp://localhost", "no address"),
+fn an_unusable_address_or_key_is_refused_before_any_request() {
+    for (url, expected) in [
+        ("localhost:80", "not the address"),
+        ("ftp://localhost", "not the address"),
         ("https://user:secret@example.org/v1", "no user or password"),
         ("https://example.org/v1", "NO_SUCH_VARIABLE_HERE"),
     ] {
@@ -421,6 +421,6 @@ fn an_address_or_key_that_cannot_be_used_is_refused_before_anything_is_sent() {
         ];
         let settings = Settings::new("m", given.iter().map(|(key, value)| (*key, value))).expect("settings");
         let error = LlmSampler::new(&settings).err().expect(url);
-        assert!(error.0.contains(said), "{error}");
+        assert!(error.0.contains(expected), "{error}");
     }
 }

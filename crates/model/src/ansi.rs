@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The text without terminal control sequences (CSI, OSC and two-letter escapes) and other control characters but tab.
+/// The text without terminal control sequences (CSI, OSC and two-letter escapes) and other control characters.
+/// Tabs and line ends stay.
 pub fn strip_ansi(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c.is_control() && c != '\t') {
         return Cow::Borrowed(text);
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_and_titles_go_text_stays() {
+    fn colors_and_titles_are_removed_and_text_stays() {
         assert_eq!(
             strip_ansi("\u{1b}[1;31mred\u{1b}[0m\r \u{1b}]0;title\u{7}x\ty\u{1b}[K\u{1b}(B"),
             "red x\ty"

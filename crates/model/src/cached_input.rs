@@ -1,25 +1,25 @@
 //! Whether a count of input tokens includes those that came from a cache.
 //!
-//! Harnesses differ in what they call input. Everywhere in Stamina Lab it includes cached reads, so a count without them
-//! is made whole when it is read, and what is known of that is kept beside it.
+//! Harnesses differ in what they call input. In Stamina Lab, input always includes cached reads. A reader therefore adds
+//! them to a count that lacks them, and records beside the count how it knew.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::Tokens;
 
-/// How the cached tokens of an attempt, or of a whole episode, came to be part of its input tokens.
+/// Why the input tokens of an attempt, or of a whole episode, include the cached ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum CachedInput {
-    /// The source counts them in, or there are none.
+    /// The source includes them, or there are none.
     #[default]
     Included,
-    /// Nothing proves that the source counts them in. Another attempt of the run may prove that it does not.
+    /// Nothing proves that the source includes them. Another attempt of the run may prove that it does not.
     Assumed,
-    /// The source counts them beside the input: they were added.
+    /// The source counts them separately, so the reader added them.
     Added,
-    /// They were added because another attempt of the same run has more cached than input tokens.
+    /// The store added them, because another attempt of the same run has more cached than input tokens.
     AddedByRun,
 }
 
@@ -37,8 +37,8 @@ impl CachedInput {
         }
     }
 
-    /// What the counts say of it: more cached than input tokens were counted beside them; others may have been.
-    pub fn of_counts(tokens: &Tokens) -> Self {
+    /// What the counts prove. More cached than input tokens can only be separate counts; other cached tokens may be.
+    pub fn from_counts(tokens: &Tokens) -> Self {
         if tokens.cache_exceeds_input() {
             Self::Added
         } else if tokens.input.is_some() && tokens.cached.is_some_and(|cached| cached > 0) {
@@ -55,7 +55,7 @@ impl CachedInput {
 }
 
 impl Tokens {
-    /// Whether there are more cached than input tokens: the cached ones are then no part of the input.
+    /// Whether there are more cached than input tokens. The input then does not include the cached ones.
     pub fn cache_exceeds_input(&self) -> bool {
         self.input.zip(self.cached).is_some_and(|(input, cached)| cached > input)
     }
@@ -67,14 +67,14 @@ impl Tokens {
         Self { input, ..self }
     }
 
-    /// The same counts with an input that includes the cached tokens: they are added where they exceed it.
+    /// The same counts with an input that includes the cached tokens, which are added if they exceed it.
     #[must_use]
     pub fn with_cached_included(self) -> Self {
         if self.cache_exceeds_input() { self.adding_cached() } else { self }
     }
 
-    /// The same counts without cached tokens where the input is unknown: they are a part of it, and in a sum they would be
-    /// a part of the input of others.
+    /// The same counts, without cached tokens if the input is unknown. In a sum, they would otherwise count as a part of
+    /// the input of others.
     #[must_use]
     pub fn without_part_of_unknown(self) -> Self {
         Self { cached: self.cached.filter(|_| self.input.is_some()), ..self }
@@ -86,13 +86,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_cached_than_input_is_no_part_of_it() {
-        let of = |input, cached| Tokens { input, cached, output: None }.with_cached_included().input;
-        assert_eq!(of(Some(1_000), Some(9_000)), Some(10_000));
-        assert_eq!(of(Some(9_000), Some(9_000)), Some(9_000));
-        assert_eq!(of(Some(9_000), None), Some(9_000));
-        assert_eq!(of(None, Some(9_000)), None, "the cache alone says nothing of the input");
-        assert_eq!(of(Some(1), Some(u64::MAX)), Some(u64::MAX));
+    fn cached_tokens_are_added_to_a_smaller_input() {
+        let input = |input, cached| Tokens { input, cached, output: None }.with_cached_included().input;
+        assert_eq!(input(Some(1_000), Some(9_000)), Some(10_000));
+        assert_eq!(input(Some(9_000), Some(9_000)), Some(9_000));
+        assert_eq!(input(Some(9_000), None), Some(9_000));
+        assert_eq!(input(None, Some(9_000)), None, "the cached tokens do not tell the input");
+        assert_eq!(input(Some(1), Some(u64::MAX)), Some(u64::MAX));
         let part =
             |input| Tokens { input, cached: Some(5), output: Some(7) }.without_part_of_unknown().cached;
         assert_eq!((part(Some(10)), part(None)), (Some(5), None));

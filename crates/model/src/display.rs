@@ -1,21 +1,18 @@
-//! Words and characters that a reader sees: numbers with what they count, and characters that change what stands around
-//! them.
+//! Text for people: numbers with what they count, and characters that change how a terminal shows a text.
 
-/// A number with what it counts, whose plural ends in `s`: `1 turn`, `2 turns`.
+/// A number with a noun whose plural ends in `s`: `1 turn`, `2 turns`.
 pub fn counted(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Whether a terminal obeys a character, or shows the text around it in another order: control characters but line breaks and
-/// tabs, and those that turn the direction of writing.
+/// Whether a character controls a terminal or the direction of writing. Line breaks and tabs do not count.
 pub fn is_display_control(c: char) -> bool {
     let turns =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control() && c != '\n' && c != '\t'
 }
 
-/// A text that somebody else wrote, as one line in which nothing steers the display: each such character, and each line break
-/// and tab, becomes U+FFFD.
+/// A text from outside as one line that cannot control the display. Each display control, line break and tab becomes U+FFFD.
 pub fn plain_line(text: &str) -> String {
     text.replace(|c| is_display_control(c) || c == '\n' || c == '\t', "\u{fffd}")
 }
@@ -25,13 +22,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_not_many() {
+    fn one_has_no_plural() {
         assert_eq!([0, 1, 2].map(|n| counted(n, "turn")), ["0 turns", "1 turn", "2 turns"]);
     }
 
     #[test]
     // docs/security.md: A resume
-    fn nothing_in_a_line_forges_another() {
+    fn a_text_from_outside_cannot_forge_another_line() {
         assert_eq!(
             plain_line("a\n  key  none\tb\u{1b}[2J\u{202e}c"),
             "a\u{fffd}  key  none\u{fffd}b\u{fffd}[2J\u{fffd}c"

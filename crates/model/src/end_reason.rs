@@ -1,9 +1,11 @@
 //! Why an attempt or episode ended, and whether that counts against the agent.
 //!
 //! Survival analysis needs each end to be either an *event* (the agent failed) or *censored* (something outside the
-//! agent ended the observation). The reason is a fact that importers record; event or censored is a *policy*, visible
-//! and editable, that is applied when statistics are computed. The default follows one rule: whatever the agent could
-//! have caused is an event, because censoring is valid only if it is unrelated to how well the agent was doing.
+//! agent ended the observation). Importers record the reason, which is a fact. A *policy*, which users see and edit,
+//! decides whether a reason is an event. It applies when statistics are computed.
+//!
+//! The default follows one rule: whatever the agent could have caused is an event. Censoring is valid only if it is
+//! unrelated to how well the agent was doing.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +40,7 @@ macro_rules! end_reasons {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// The words a person reads.
+            /// The label that people read.
             pub const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label),+ }
             }
@@ -52,47 +54,48 @@ macro_rules! end_reasons {
 }
 
 end_reasons! {
-    /// Every planned turn was passed: the episode outlived the benchmark.
+    /// The agent passed every planned turn.
     PassedAll = "passed_all", "passed all", Censored;
-    /// The tests ran and some did not pass.
+    /// The tests ran and at least one did not pass.
     TestsFailed = "tests_failed", "tests failed", Event;
-    /// The turn was not passed before a single test ran.
+    /// The attempt ended without a pass before any test ran.
     BuildFailed = "build_failed", "build failed", Event;
-    /// The agent's server did not start or did not answer.
+    /// The agent's server did not start or did not respond.
     ServerFailed = "server_failed", "server failed", Event;
     /// The agent used up its time.
     AgentTimeout = "agent_timeout", "agent timeout", Event;
-    /// The agent used up the tokens, dollars or time that one attempt was given.
+    /// The agent reached the limit of one attempt on tokens, dollars or time.
     AttemptBudget = "attempt_budget", "attempt budget", Event;
-    /// The agent or its harness raised an error or exited with one.
+    /// The agent or its harness raised an error, or exited with one.
     AgentError = "agent_error", "agent error", Event;
-    /// The model's context was exceeded.
+    /// The agent exceeded the model's context window.
     ContextOverflow = "context_overflow", "context overflow", Event;
-    /// The harness could not read the model's tool call.
+    /// The harness could not parse a tool call of the model.
     ToolCallFormat = "tool_call_format", "tool-call format", Event;
     /// The harness stopped the agent because it repeated itself.
     LoopDetected = "loop_detected", "loop detected", Event;
-    /// The agent ended its own harness, for instance with a broad `pkill`.
+    /// The agent ended its own harness, for example with a broad `pkill`.
     KilledItself = "killed_itself", "killed itself", Event;
-    /// The agent said that it would not go on.
+    /// The agent declared that it gives up.
     GaveUp = "gave_up", "gave up", Event;
     /// The agent ended its turn without changing anything.
     NoChange = "no_change", "no change", Event;
-    /// The tests did not end in time; a hanging server of the agent's is the usual cause.
+    /// The tests did not finish in time. The usual cause is that the agent's server hangs.
     VerifierTimeout = "verifier_timeout", "verifier timeout", Event;
-    /// The verifier left no verdict that can be read; code of the agent's that breaks the tests is the usual cause.
+    /// The verifier left no readable verdict. The usual cause is code of the agent that breaks the tests.
     VerifierError = "verifier_error", "verifier error", Event;
-    /// The source records that the turn was due, and no verdict.
+    /// The source records that the turn was due, but no verdict.
     NoVerdict = "no_verdict", "no verdict", Event;
     /// The model endpoint refused or failed (429, 5xx, authentication).
     Endpoint = "endpoint", "endpoint", Censored;
-    /// A limit on tokens, money or time of the run or of the episode was reached.
+    /// The run or the episode reached a limit on tokens, money or time.
     Budget = "budget", "budget", Censored;
-    /// The container could not be built or started, or was lost.
+    /// The container failed to build or start, or was lost.
     Environment = "environment", "environment", Censored;
     /// A person stopped it.
+    // words: ok (the word is stored and exported)
     Cancelled = "cancelled", "cancelled", Censored;
-    /// The files end in the middle: still running, or killed.
+    /// The files are incomplete: the run is still running, or was killed.
     Unfinished = "unfinished", "unfinished", Censored;
 }
 
@@ -103,28 +106,28 @@ impl EndReason {
     }
 }
 
-/// Which end reasons count as events. What it does not name keeps [`EndReason::default_ending`].
+/// Which end reasons count as events. A reason without an entry keeps [`EndReason::default_ending`].
 ///
 /// `PassedAll` is always censored: nobody failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CensoringPolicy {
-    /// Reasons that are counted otherwise than by default.
+    /// Reasons whose ending differs from the default.
     pub overrides: BTreeMap<EndReason, Ending>,
-    /// Rows of the decision tables of exceptions ([`DECIDED_BY`]) that give another end reason than by default.
+    /// Rows of the decision tables of exceptions ([`DECIDED_BY`]) whose end reason differs from the default.
     #[serde(default)]
     pub rows: BTreeMap<String, EndReason>,
 }
 
-/// Extra field of an attempt or episode: the row of a decision table that decided about its end.
+/// Extra field of an attempt or episode: the row of a decision table that decided its end.
 pub const DECIDED_BY: &str = "decided_by";
 /// Extra field beside [`DECIDED_BY`]: the end reason that the row gives by default.
 pub const DECIDED_AS: &str = "decided_as";
-/// Extra field: whether the cause of an end is recognised.
+/// Extra field: whether the cause of an end is recognized.
 pub const CAUSE: &str = "cause";
-/// The value of [`CAUSE`] where it is not.
+/// The value of [`CAUSE`] for a cause that is not recognized.
 pub const NOT_RECOGNISED: &str = "not recognised";
 
-/// Notes beside an end which row of a decision table decided about it, and whether its cause is recognised.
+/// Records beside an end which row of a decision table decided it, and whether its cause is recognized.
 pub fn note_decision(extra: &mut Extra, row: Option<String>, reason: EndReason, recognised: bool) {
     if let Some(row) = row {
         extra.insert(DECIDED_BY.to_owned(), row.into());
@@ -136,7 +139,7 @@ pub fn note_decision(extra: &mut Extra, row: Option<String>, reason: EndReason, 
 }
 
 impl CensoringPolicy {
-    /// How this policy counts `reason`.
+    /// Whether this policy counts `reason` as an event.
     pub fn ending(&self, reason: EndReason) -> Ending {
         if reason == EndReason::PassedAll {
             return Ending::Censored;
@@ -144,20 +147,20 @@ impl CensoringPolicy {
         self.overrides.get(&reason).copied().unwrap_or_else(|| reason.default_ending())
     }
 
-    /// Gives ends that a row of a decision table decided about the reason that this policy has for the row. Says whether
-    /// anything of the episode changed.
+    /// Applies this policy to the ends that a row of a decision table decided: each gets the reason of its row. Returns
+    /// whether the episode changed.
     pub fn move_rows(&self, episode: &mut Episode) -> bool {
         let before = episode.unrecognised;
         let mut changed = false;
         for attempt in episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts) {
-            if let Some((reason, _)) = self.decided(&attempt.extra)
+            if let Some((reason, _)) = self.decided_end(&attempt.extra)
                 && attempt.end_reason != Some(reason)
             {
                 attempt.end_reason = Some(reason);
                 changed = true;
             }
         }
-        if let Some((reason, _)) = self.decided(&episode.extra)
+        if let Some((reason, _)) = self.decided_end(&episode.extra)
             && episode.end_reason != Some(reason)
         {
             episode.end_reason = Some(reason);
@@ -165,22 +168,22 @@ impl CensoringPolicy {
         }
         let tried = episode.end().0.and_then(|turn| episode.turn(turn)?.attempts.last());
         let extra = tried.map_or(&episode.extra, |attempt| &attempt.extra);
-        if let Some((_, is_moved)) = self.decided(extra) {
+        if let Some((_, is_moved)) = self.decided_end(extra) {
             let recognised = extra.get(CAUSE).is_none_or(|cause| cause != NOT_RECOGNISED);
             episode.unrecognised = !recognised && !is_moved;
         }
         changed || episode.unrecognised != before
     }
 
-    /// The reason of an end that a row decided about, and whether this policy moves the row.
-    fn decided(&self, extra: &Extra) -> Option<(EndReason, bool)> {
+    /// The reason of an end that a row decided, and whether this policy changes the row.
+    fn decided_end(&self, extra: &Extra) -> Option<(EndReason, bool)> {
         let text = |key: &str| extra.get(key)?.as_str();
         let moved =
             self.rows.get(text(DECIDED_BY)?).copied().filter(|reason| *reason != EndReason::PassedAll);
         Some((moved.or_else(|| EndReason::parse(text(DECIDED_AS)?))?, moved.is_some()))
     }
 
-    /// `default`, or `custom` as soon as one reason is counted otherwise, or a row gives another reason.
+    /// `default`, or `custom` if a reason or a row differs from the default.
     pub fn name(&self) -> &'static str {
         let changed =
             self.overrides.iter().any(|(r, e)| *r != EndReason::PassedAll && *e != r.default_ending());
@@ -194,7 +197,7 @@ mod tests {
     use crate::{Attempt, Turn, Verdict};
 
     #[test]
-    fn words_round_trip_and_are_the_serde_names() {
+    fn stored_words_round_trip_and_are_the_serde_names() {
         for reason in EndReason::ALL {
             assert_eq!(EndReason::parse(reason.as_str()), Some(*reason));
             assert_eq!(serde_json::to_string(reason).unwrap(), format!("\"{}\"", reason.as_str()));
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_moved_and_moved_back() {
+    fn a_row_changes_the_reason_and_changes_it_back() {
         let mut episode = Episode::new("e", "s");
         let mut turn = Turn::new(1);
         let mut attempt = Attempt::new(1, Verdict::Error);
@@ -233,7 +236,7 @@ mod tests {
         assert_eq!(policy.name(), "custom");
         assert!(policy.move_rows(&mut episode));
         assert_eq!(episode.end(), (Some(1), EndReason::Environment));
-        assert!(!episode.unrecognised, "the user has recognised it");
+        assert!(!episode.unrecognised, "the user has recognized it");
         assert!(!policy.move_rows(&mut episode), "once");
         assert!(default.move_rows(&mut episode));
         assert_eq!(episode, before);

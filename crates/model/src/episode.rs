@@ -1,4 +1,4 @@
-//! One scenario played in one run: its turns, their attempts, what the tests said.
+//! One scenario in one run: its turns, their attempts, and the results of the tests.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use ts_rs::TS;
 
 use crate::{CachedInput, EndReason, Ending, GraderPlace, SessionFigures, TurnState, Verdict};
 
-/// Fields in the source's own names, kept in order. Values are JSON.
+/// Fields under the names of the source, in their order. Values are JSON.
 pub type Extra = serde_json::Map<String, serde_json::Value>;
 
-/// Tokens of model calls. `input` includes `cached`. Unknown = `None`.
+/// Tokens of model calls. `input` includes `cached`. `None` is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Tokens {
     /// Prompt tokens, cached ones included.
@@ -22,12 +22,12 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Whether nothing is known.
+    /// Whether all three counts are unknown.
     pub const fn is_unknown(&self) -> bool {
         self.input.is_none() && self.cached.is_none() && self.output.is_none()
     }
 
-    /// Adds what is known; a sum with an unknown part is the sum of the known parts.
+    /// Adds the known counts. A sum with an unknown part is the sum of the known parts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
@@ -44,20 +44,20 @@ impl Tokens {
     }
 }
 
-/// When something happened and how long its parts took, in seconds. Unknown = `None`.
+/// When something happened and how long its parts took, in seconds. `None` is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Timing {
     /// RFC 3339; without an offset where the source gives none.
     pub started_at: Option<String>,
     /// RFC 3339.
     pub finished_at: Option<String>,
-    /// Seconds in which the agent worked.
+    /// Seconds that the agent took.
     pub agent_seconds: Option<f64>,
-    /// Seconds in which the tests ran.
+    /// Seconds that the tests took.
     pub test_seconds: Option<f64>,
 }
 
-/// What one test said.
+/// The outcome of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
@@ -65,35 +65,35 @@ pub enum TestOutcome {
     Passed,
     /// It failed.
     Failed,
-    /// It raised outside its body (set-up, collection).
+    /// It raised an error outside its body (set-up, collection).
     Error,
     /// It was skipped, or expected to fail.
     Skipped,
 }
 
-/// One test of one attempt. Passed tests carry only their id.
+/// One test of one attempt. Passed tests have only their id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct TestResult {
     /// The id as the suite names it (`tests/test_orders.py::test_cancel`, `c003`).
     pub id: String,
-    /// What it said.
+    /// The outcome.
     pub outcome: TestOutcome,
-    /// The requirement or group it belongs to, where the source says so.
+    /// The requirement or group it belongs to, if the source names one.
     pub group: Option<String>,
     /// Its kind in the source's words (`core`, `boundary`).
     pub kind: Option<String>,
-    /// What it is about, in one line.
+    /// What it checks, in one line.
     pub intent: Option<String>,
     /// What was expected.
     pub expected: Option<String>,
-    /// What came.
+    /// What happened instead.
     pub actual: Option<String>,
     /// The message, possibly many lines.
     pub message: Option<String>,
 }
 
 impl TestResult {
-    /// A test of which only its id and outcome are known.
+    /// A test with only an id and an outcome.
     pub fn new(id: impl Into<String>, outcome: TestOutcome) -> Self {
         Self {
             id: id.into(),
@@ -107,17 +107,17 @@ impl TestResult {
         }
     }
 
-    /// Whether a reader should look at it.
+    /// Whether it failed or raised an error.
     pub const fn is_failing(&self) -> bool {
         matches!(self.outcome, TestOutcome::Failed | TestOutcome::Error)
     }
 }
 
-/// What lies in an artifact.
+/// What an artifact contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ArtifactKind {
-    /// Steps of the agent, in a form that [`crate::Transcript`] is read from.
+    /// Steps of the agent, in a form from which a [`crate::Transcript`] is read.
     Transcript,
     /// Output of the tests.
     TestOutput,
@@ -139,14 +139,14 @@ pub enum ArtifactKind {
     Schema,
 }
 
-/// Something that stays where it is in the source and is read when looked at.
+/// A file, or a part of one, that stays in the source and is read when somebody opens it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Artifact {
-    /// What lies there.
+    /// What it contains.
     pub kind: ArtifactKind,
     /// File or folder, relative to the source, with `/`.
     pub path: String,
-    /// JSON pointer (RFC 6901) of the part that is meant, where the file holds more than one.
+    /// JSON pointer (RFC 6901) of the part, if the file holds more than one.
     pub pointer: Option<String>,
 }
 
@@ -160,22 +160,22 @@ impl Artifact {
 /// The change request of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub enum Request {
-    /// Short enough, or only there inside a larger file: kept in the store.
+    /// Short, or a part of a larger file: kept in the store.
     Text(String),
-    /// Read from the source when looked at.
+    /// Read from the source when somebody opens it.
     File(Artifact),
 }
 
-/// How an attempt's `passed` of `total` enters the scores that are made of shares. They are shown either way.
+/// How `passed` of `total` enters the scores that are computed from shares. Both are shown in any case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
     /// As the share that passed.
     #[default]
     Share,
-    /// As 0: they were counted out of an output that lacks the tests' own sum, which is what the benchmark asks for.
+    /// As 0: the output lacks the sum of the tests that the benchmark requires, so a reader counted them.
     Zero,
-    /// Not at all: they are not of the kind of tests that the benchmark counts.
+    /// Not at all: the benchmark does not count tests of this kind.
     Outside,
 }
 
@@ -195,52 +195,52 @@ impl Counting {
     }
 }
 
-/// One try at a turn.
+/// One call of an agent for one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Attempt {
     /// From 1.
     pub number: u32,
-    /// What the tests said.
+    /// The verdict of the tests.
     pub verdict: Verdict,
-    /// Why it ended; `None` for a plain pass.
+    /// Why it ended; `None` if it passed.
     pub end_reason: Option<EndReason>,
     /// Tests passed.
     pub passed: Option<u32>,
     /// Tests run.
     pub total: Option<u32>,
-    /// How those two enter scores.
+    /// How these two counts enter scores.
     pub counting: Counting,
-    /// The grade, where the source grades (`reward`).
+    /// The grade, if the source grades (`reward`).
     pub reward: Option<f64>,
-    /// Tests by id, as far as the source describes them. `passed`/`total` win over their count.
+    /// The tests that the source describes. `passed` and `total` take precedence over their number.
     pub tests: Vec<TestResult>,
     /// Tokens of this attempt.
     pub tokens: Tokens,
-    /// How its cached tokens came to be part of its input.
+    /// Why its input includes the cached tokens.
     #[serde(default)]
     pub cached_input: CachedInput,
     /// Cost in US dollars.
     pub cost_usd: Option<f64>,
     /// Tool calls of the agent; `None` = no transcript.
     pub tool_calls: Option<u32>,
-    /// Steps of the agent: calls of its model, each with the tool calls that it asked for; `None` = nothing tells.
+    /// Steps of the agent: calls of its model, each with the tool calls that it requested; `None` = unknown.
     pub steps: Option<u32>,
     /// When and how long.
     pub timing: Timing,
     /// An exception that the runner recorded: type and message.
     pub exception: Option<(String, String)>,
-    /// Places of its task's verifier that the agent's tool calls name; `None` = it is no attempt at a task, or no transcript
-    /// tells.
+    /// Places of the verifier that the agent's tool calls name; `None` = it is not an attempt at a task, or there is no
+    /// transcript.
     #[serde(default)]
     pub grader_places: Option<BTreeSet<GraderPlace>>,
-    /// Where its logs, code and transcript lie.
+    /// Its logs, code and transcript.
     pub artifacts: Vec<Artifact>,
     /// Unknown fields, kept.
     pub extra: Extra,
 }
 
 impl Attempt {
-    /// An attempt of which only its number and verdict are known.
+    /// An attempt with only a number and a verdict.
     pub fn new(number: u32, verdict: Verdict) -> Self {
         Self {
             number,
@@ -266,19 +266,19 @@ impl Attempt {
 }
 
 impl Attempt {
-    /// The share of its tests that passed, 0 to 1, as scores count it. 0 where it is known that no test ran; `None` =
-    /// the source counts no tests here, or none that scores are about.
+    /// The share of its tests that passed, 0 to 1, as scores count it. It is 0 if it is known that no test ran, and `None`
+    /// if the source counts no tests here, or none that enter scores.
     pub fn share(&self) -> Option<f64> {
         match (self.counting, self.passed, self.total) {
             (Counting::Outside, ..) => None,
             (Counting::Zero, ..) | (_, _, Some(0)) => Some(0.0),
-            // No turn counts more than whole, whatever the source says.
+            // No turn counts more than 1, whatever the source reports.
             (_, Some(passed), Some(total)) => Some(f64::from(passed.min(total)) / f64::from(total)),
             (_, None, _) | (_, _, None) => None,
         }
     }
 
-    /// Failing tests that the source counts and does not describe.
+    /// Failing tests that the source counts but does not describe.
     pub fn failing_not_described(&self) -> u32 {
         let counted = match (self.verdict, self.passed, self.total) {
             (Verdict::Passed, ..) | (_, None, _) | (_, _, None) => 0,
@@ -289,18 +289,18 @@ impl Attempt {
     }
 }
 
-/// One change request and what came of it.
+/// One change request with its attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Turn {
     /// From 1.
     pub number: u32,
     /// A short name: the step's name, the first line of the request.
     pub title: Option<String>,
-    /// What was asked.
+    /// The change request.
     pub request: Option<Request>,
     /// In order; empty = not reached.
     pub attempts: Vec<Attempt>,
-    /// Artifacts that belong to the turn and to no attempt (reference, suite, schema).
+    /// Artifacts of the turn that belong to no attempt (reference, suite, schema).
     pub artifacts: Vec<Artifact>,
     /// Unknown fields, kept.
     pub extra: Extra,
@@ -319,7 +319,7 @@ impl Turn {
         }
     }
 
-    /// The state of this turn's cell. The final attempt decides (README of StaminaBench, "Scoring").
+    /// The state of this turn in the grid. The final attempt decides it (README of StaminaBench, "Scoring").
     pub fn state(&self) -> TurnState {
         let Some(last) = self.attempts.last() else { return TurnState::NotReached };
         match last.verdict {
@@ -333,47 +333,47 @@ impl Turn {
     }
 }
 
-/// One scenario played in one run.
+/// One scenario in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Episode {
-    /// Identity inside its run; stable over re-reading.
+    /// Identity inside its run. It stays the same when the source is read again.
     pub key: String,
-    /// What a copy of it has in common with it, wherever it lies: an id of the source's own, or a hash of its contents;
-    /// `None` = nothing tells it from others. Equal ones are the same observation, and count once.
+    /// What all copies of it share: an id from the source, or a hash of its contents; `None` = it cannot be told from
+    /// others. Episodes with equal values are the same observation and count once.
     #[serde(default)]
     pub identity: Option<String>,
-    /// The scenario (task) it plays: the same name over runs means the same scenario.
+    /// The scenario (task). The same name in several runs means the same scenario.
     pub scenario: String,
-    /// What a person reads, where the source has a nicer name.
+    /// A name for people, if the source has one.
     pub title: Option<String>,
     /// Repeat of the scenario in this run, from 1.
     pub repeat: u32,
-    /// How many turns were planned; `None` = the source does not say.
+    /// How many turns were planned; `None` = the source does not record it.
     pub planned_turns: Option<u32>,
-    /// In order of `number`, gaps allowed; turns past the last are not reached.
+    /// In the order of `number`, possibly with gaps. Turns after the last one were not reached.
     pub turns: Vec<Turn>,
-    /// Why the observation ended: the reason of the first turn not passed, or why there is none.
-    /// `None` lets [`Episode::end`] decide from the turns.
+    /// Why the observation ended: the reason of the first turn that was not passed, or why every turn was passed.
+    /// With `None`, [`Episode::end`] decides it from the turns.
     pub end_reason: Option<EndReason>,
-    /// Whether its last turn had attempts left when the episode ended: where something outside ended it, that turn is not
-    /// decided. False where the source does not say.
+    /// Whether its last turn had attempts left when the episode ended. If something outside ended it, that turn is not
+    /// decided. False if the source does not record it.
     #[serde(default)]
     pub attempts_left: bool,
-    /// Whether it is the agent's end only because nothing proves that it was anybody else's: an exception ended it whose
-    /// cause is not recognised.
+    /// Whether an exception with an unrecognized cause ended it. Such an end is attributed to the agent, because nothing
+    /// proves another cause.
     #[serde(default)]
     pub unrecognised: bool,
-    /// Why the source has it as withdrawn; `None` = it counts.
+    /// Why the source marks it as withdrawn; `None` = it counts.
     #[serde(default)]
     pub invalid: Option<String>,
-    /// What the source reports of the whole episode, such as (`harbor.reward`, 0.75).
+    /// Figures that the source reports for the whole episode, such as (`harbor.reward`, 0.75).
     pub reported: Vec<(String, f64)>,
-    /// Tokens where only the episode's sum is known.
+    /// Tokens, if only the sum of the episode is known.
     pub tokens: Option<Tokens>,
-    /// How the cached ones of these came to be part of the input.
+    /// Why the input of these includes the cached ones.
     #[serde(default)]
     pub cached_input: CachedInput,
-    /// Cost where only the episode's sum is known.
+    /// Cost, if only the sum of the episode is known.
     pub cost_usd: Option<f64>,
     /// When.
     pub timing: Timing,
@@ -383,13 +383,13 @@ pub struct Episode {
     pub artifacts: Vec<Artifact>,
     /// Fields that describe the scenario (difficulty, category) or are unknown, kept.
     pub extra: Extra,
-    /// Figures of a session of a benchmark without tests.
+    /// Figures of a session, if the benchmark has no tests.
     #[serde(default)]
     pub session: Option<SessionFigures>,
 }
 
 impl Episode {
-    /// An episode of which only its key and scenario are known.
+    /// An episode with only a key and a scenario.
     pub fn new(key: impl Into<String>, scenario: impl Into<String>) -> Self {
         Self {
             key: key.into(),
@@ -432,22 +432,23 @@ impl Episode {
         passed
     }
 
-    /// The last turn that is known to exist: planned, or the highest seen.
+    /// The last turn that is known to exist: the planned number, or the highest recorded one.
     pub fn known_turns(&self) -> u32 {
         self.planned_turns.unwrap_or(0).max(self.turns.last().map_or(0, |t| t.number))
     }
 
-    /// The first turn not passed and the reason that ended the observation there.
+    /// The first turn not passed and the reason that ended the observation there. The turn is `None` if every known turn
+    /// was passed.
     ///
-    /// The first turn not passed decides, even if the agent was allowed to go on: stamina is about the first failure.
-    /// The turn is `None` when every known turn was passed. A last turn whose attempts failed so far is not decided
-    /// where the episode's own reason is *unfinished*, or where attempts were left and its reason is one from outside.
+    /// The first turn not passed decides, even if the agent was allowed to continue: stamina measures the first failure.
+    /// A last turn whose attempts failed so far is not decided in two cases: the reason of the episode is *unfinished*,
+    /// or attempts were left and the reason comes from outside.
     pub fn end(&self) -> (Option<u32>, EndReason) {
         let stamina = self.stamina();
         if let Some(turn) = self.turn(stamina + 1)
             && let Some(last) = turn.attempts.last()
         {
-            // The agent may go on after a turn that it failed: why the episode ended later says nothing about it.
+            // The agent may continue after a failed turn, so the later end of the episode does not explain that failure.
             let of_episode =
                 self.end_reason.filter(|_| self.turns.last().is_some_and(|t| t.number == turn.number));
             let from_outside = of_episode.filter(|reason| {
@@ -459,7 +460,7 @@ impl Episode {
                 (Verdict::Failed | Verdict::Error, Some(reason)) => reason,
                 (_, Some(EndReason::Unfinished)) => EndReason::Unfinished,
                 (Verdict::Passed | Verdict::Failed, _) => last.end_reason.unwrap_or(EndReason::TestsFailed),
-                // Nothing judges a turn without tests: why the episode ended is all there is.
+                // A turn without tests has no verdict. The reason of the episode is the only evidence.
                 (Verdict::NotTested, _) => self.end_reason.unwrap_or(EndReason::NoVerdict),
                 (Verdict::Error, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::NoVerdict),
                 (Verdict::Unfinished, _) => last.end_reason.or(of_episode).unwrap_or(EndReason::Unfinished),
@@ -468,7 +469,7 @@ impl Episode {
         }
         match self.planned_turns {
             Some(planned) if stamina >= planned => (None, EndReason::PassedAll),
-            // A later turn that is known of was not passed: what came of the one before it is unknown.
+            // A later known turn was not passed. The outcome of the turn before it is unknown.
             None if stamina > 0
                 && self.end_reason.is_none()
                 && self.turns.iter().all(|turn| turn.number <= stamina) =>
@@ -519,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_with_attempts_left_is_not_failed_by_who_stops_the_episode() {
+    fn stopping_an_episode_does_not_fail_a_turn_with_attempts_left() {
         let mut e = episode(Some(3), &[&[Passed], &[Failed]]);
         e.end_reason = Some(EndReason::Cancelled);
         assert_eq!(e.end(), (Some(2), EndReason::TestsFailed), "it may have been the last attempt");
@@ -528,20 +529,20 @@ mod tests {
         e.end_reason = Some(EndReason::Budget);
         assert_eq!(e.end(), (Some(2), EndReason::Budget));
         e.end_reason = Some(EndReason::GaveUp);
-        assert_eq!(e.end(), (Some(2), EndReason::TestsFailed), "the agent's own end");
+        assert_eq!(e.end(), (Some(2), EndReason::TestsFailed), "an end of the agent");
     }
 
     #[test]
-    fn a_share_is_told_from_an_unknown_one() {
-        let of =
+    fn a_share_differs_from_an_unknown_one() {
+        let share =
             |counting, passed, total| Attempt { passed, total, counting, ..Attempt::new(1, Failed) }.share();
-        assert_eq!(of(Counting::Share, Some(3), Some(4)), Some(0.75));
-        assert_eq!(of(Counting::Share, Some(9), Some(4)), Some(1.0));
-        assert_eq!(of(Counting::Share, Some(0), Some(0)), Some(0.0));
-        assert_eq!(of(Counting::Share, None, Some(4)), None);
-        assert_eq!(of(Counting::Share, Some(3), None), None);
-        assert_eq!(of(Counting::Zero, Some(3), Some(4)), Some(0.0));
-        assert_eq!(of(Counting::Outside, Some(3), Some(4)), None);
+        assert_eq!(share(Counting::Share, Some(3), Some(4)), Some(0.75));
+        assert_eq!(share(Counting::Share, Some(9), Some(4)), Some(1.0));
+        assert_eq!(share(Counting::Share, Some(0), Some(0)), Some(0.0));
+        assert_eq!(share(Counting::Share, None, Some(4)), None);
+        assert_eq!(share(Counting::Share, Some(3), None), None);
+        assert_eq!(share(Counting::Zero, Some(3), Some(4)), Some(0.0));
+        assert_eq!(share(Counting::Outside, Some(3), Some(4)), None);
     }
 
     #[test]
@@ -553,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_from_the_turns() {
+    fn the_end_is_decided_from_the_turns() {
         assert_eq!(episode(Some(2), &[&[Passed], &[Passed]]).end(), (None, EndReason::PassedAll));
         assert_eq!(episode(Some(3), &[&[Passed]]).end(), (Some(2), EndReason::Unfinished));
         assert_eq!(episode(Some(3), &[&[Passed], &[Error]]).end(), (Some(2), EndReason::NoVerdict));

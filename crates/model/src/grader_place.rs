@@ -1,15 +1,15 @@
-//! Places of a task's container that belong to its verifier, and which of them a text names.
+//! Places in the container of a task that belong to its verifier, and which of them a text names.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A place of a task's container that belongs to its verifier.
+/// A place in the container of a task that belongs to its verifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum GraderPlace {
-    /// `/tests`, where the suite lies while it runs.
+    /// `/tests`, which holds the suite while it runs.
     Tests,
     /// `/logs/verifier`, where the verifier writes.
     VerifierLogs,
@@ -18,10 +18,10 @@ pub enum GraderPlace {
 }
 
 impl GraderPlace {
-    /// Every place, in the order in which they are shown.
+    /// Every place, in the order of display.
     pub const ALL: [Self; 3] = [Self::Tests, Self::VerifierLogs, Self::RewardFile];
 
-    /// The word by which it is stored and exported.
+    /// The stable word in the database and in exports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tests => "tests",
@@ -35,7 +35,7 @@ impl GraderPlace {
         Self::ALL.into_iter().find(|place| place.as_str() == word)
     }
 
-    /// What a person reads.
+    /// The label that people read.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Tests => "/tests",
@@ -45,7 +45,7 @@ impl GraderPlace {
     }
 
     /// Adds the places that a text names: an absolute path `/tests` or `/logs/verifier`, or a file name `reward.txt` or
-    /// `reward.json`. A path of another folder that ends the same (`/app/tests`, `tests/`) names none.
+    /// `reward.json`. The path of another folder with the same last name (`/app/tests`, `tests/`) does not count.
     pub fn named_in(text: &str, to: &mut BTreeSet<Self>) {
         let found = |what: &str| {
             let is_path = what.starts_with('/');
@@ -64,7 +64,7 @@ impl GraderPlace {
     }
 }
 
-/// Whether a name may begin behind a text: an absolute path is no part of a longer one.
+/// Whether a name may begin after this text. An absolute path does not start inside a longer path.
 fn begins_name(before: &str, is_path: bool) -> bool {
     before.chars().next_back().is_none_or(|c| {
         let is_of_name = c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -73,7 +73,7 @@ fn begins_name(before: &str, is_path: bool) -> bool {
     })
 }
 
-/// Whether a name may end before a text. A full stop ends it where no letter follows.
+/// Whether a name may end before this text. A full stop ends it unless a letter follows.
 fn ends_name(after: &str) -> bool {
     let mut letters = after.chars();
     match letters.next() {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_places_are_read_back() {
+    fn stored_words_round_trip() {
         for place in GraderPlace::ALL {
             assert_eq!(GraderPlace::parse(place.as_str()), Some(place));
             assert_eq!(serde_json::json!(place), place.as_str());

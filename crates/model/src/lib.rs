@@ -1,15 +1,17 @@
-//! The words of the field as types. No I/O, no clock, no randomness.
+//! The terms of the field as types. No I/O, no clock, no randomness.
 //!
-//! A **run** is one harness with one model and its settings over some scenarios. An **episode** is one scenario
-//! played in that run, a **turn** one change request (counted from 1; turn 1 builds the first server), an
-//! **attempt** one try at a turn that ends in a test verdict, a **step** one action of the agent inside an attempt.
-//! **Stamina** is the number of consecutive turns passed before the first turn not passed.
+//! - A **run** is one harness with one model and its settings over some scenarios.
+//! - An **episode** is one scenario in that run.
+//! - A **turn** is one change request, counted from 1. Turn 1 builds the first server.
+//! - An **attempt** is one call of the agent for one turn. It ends in a verdict of the tests.
+//! - A **step** is one action of the agent inside an attempt.
+//! - **Stamina** is the number of consecutive turns passed before the first turn not passed.
 //!
-//! Unknown is a value: whatever a source may not know is an `Option`, and `None` is shown as "unknown", never as 0.
+//! Unknown is a value: whatever a source may omit is an `Option`. `None` is shown as "unknown", never as 0.
 
 mod ansi;
 mod cached_input;
-pub mod cases;
+pub mod case_lines;
 mod display;
 mod end_reason;
 mod episode;

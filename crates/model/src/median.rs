@@ -5,25 +5,25 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use ts_rs::TS;
 
-/// The median of times of which some are censored. "Half never got there" and "nobody was observed" are not the same
-/// statement: the first is [`Median::NotReached`], the second [`Median::Unknown`].
+/// The median of times that may be censored. Fewer than half reached it: [`Median::NotReached`]. Nobody was observed:
+/// [`Median::Unknown`].
 ///
 /// In JSON: a number, `"not_reached"`, `null`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, TS)]
 #[serde(from = "Written")]
 #[ts(type = "number | \"not_reached\" | null")]
 pub enum Median {
-    /// Half are there by this time.
+    /// The first time by which half have reached it.
     Reached(u32),
-    /// Somebody was observed, and fewer than half got there.
+    /// Somebody was observed, and fewer than half reached it.
     NotReached,
-    /// Nobody was observed, so there is nothing to take a median of.
+    /// Nobody was observed.
     #[default]
     Unknown,
 }
 
 impl Median {
-    /// From the first time at which half are there, and whether anybody was observed at all.
+    /// From the first time by which half have reached it, and whether anybody was observed.
     pub const fn new(time: Option<u32>, observed: bool) -> Self {
         match time {
             Some(time) => Self::Reached(time),
@@ -32,7 +32,7 @@ impl Median {
         }
     }
 
-    /// The time, where it is reached.
+    /// The time, if it is reached.
     pub const fn time(self) -> Option<u32> {
         match self {
             Self::Reached(time) => Some(time),
@@ -49,7 +49,7 @@ impl Median {
         }
     }
 
-    /// The same with the time changed.
+    /// The same median with a changed time.
     #[must_use]
     pub fn map(self, change: impl FnOnce(u32) -> u32) -> Self {
         match self {
@@ -58,7 +58,7 @@ impl Median {
         }
     }
 
-    /// In words, the time as `word` has it: `3 turns`, `not reached`, `unknown`.
+    /// In words, with the time as `word` formats it: `3 turns`, `not reached`, `unknown`.
     pub fn in_words(self, word: impl FnOnce(u32) -> String) -> String {
         match self {
             Self::Reached(time) => word(time),
@@ -75,7 +75,7 @@ impl fmt::Display for Median {
 }
 
 impl Serialize for Median {
-    /// Unknown is none and not a unit: TOML, in which figures carry their numbers, leaves a none out.
+    /// Unknown is a none and not a unit: figures store their numbers in TOML, which omits a none.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Reached(time) => serializer.serialize_u32(*time),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_reached_is_not_what_is_unknown() {
+    fn not_reached_differs_from_unknown() {
         for (median, json, words) in [
             (Median::new(Some(0), true), "0", "0"),
             (Median::new(None, true), "\"not_reached\"", "not reached"),

@@ -1,6 +1,6 @@
-//! Moments as text. There is no clock here: whoever has one passes what it says.
+//! Times as text. This module reads no clock: callers pass the time.
 
-/// Seconds since 1970 as RFC 3339 in UTC, with milliseconds where they are given: `2026-06-01T10:00:00.123Z`.
+/// Seconds since 1970 as RFC 3339 in UTC, with milliseconds if given: `2026-06-01T10:00:00.123Z`.
 ///
 /// Days to dates: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`; years begin in March,
 /// so that the leap day is the last.
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_match_the_calendar() {
         for (seconds, text) in [
             (-1, "1969-12-31T23:59:59.000Z"),
             (0, "1970-01-01T00:00:00.000Z"),

@@ -1,21 +1,20 @@
-//! Of runs whose tasks take one turn: how many trials pass.
+//! The share of trials that pass, for runs whose tasks take one turn.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How the interval of a [`PassRate`] is made.
+/// How the interval of a [`PassRate`] is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum RateInterval {
     /// Wilson's: every task has one trial.
     Wilson,
-    /// Wilson's over the number of independent trials that the trials are worth, since those of one task are not
-    /// independent of each other.
+    /// Wilson's with the effective number of independent trials, because trials of one task depend on each other.
     Clustered,
 }
 
 impl RateInterval {
-    /// In words, for a reader.
+    /// The label that people read.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::Wilson => "Wilson",
@@ -24,10 +23,10 @@ impl RateInterval {
     }
 }
 
-/// The pass rate of a run, or of runs taken together, whose tasks take one turn. Shares go from 0 to 1.
+/// The pass rate of a run, or of pooled runs, whose tasks take one turn. Shares go from 0 to 1.
 ///
-/// A trial is *scored* if its agent passed or failed the turn; one that was stopped from outside before is not, and is in
-/// no share (`docs/metrics.md`, "Runs of one turn").
+/// A trial is *scored* if its agent passed or failed the turn. A trial that was stopped from outside before that is not
+/// scored and enters no share (`docs/metrics.md`, "Runs of one turn").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct PassRate {
     /// Trials that passed / scored trials; `None` = no trial is scored.
@@ -36,13 +35,13 @@ pub struct PassRate {
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// How the interval is made; `None` = there is none.
+    /// How the interval is computed; `None` = there is none.
     pub interval: Option<RateInterval>,
     /// Tasks with a scored trial.
     pub tasks: u32,
     /// Scored trials.
     pub trials: u32,
-    /// Those of them that passed.
+    /// Scored trials that passed.
     pub passed: u32,
     /// Trials that are not scored.
     pub unscored: u32,
@@ -51,10 +50,10 @@ pub struct PassRate {
     pub pass_at_k: Vec<f64>,
     /// pass^k for the same k: the probability that all of k trials of a task pass.
     pub pass_hat_k: Vec<f64>,
-    /// The 95 % interval of each pass@k, by tasks; `None` = it is not defined: there is one task.
+    /// The 95 % interval of each pass@k, clustered by task; `None` = not defined, because there is one task.
     #[serde(default)]
     pub pass_at_k_ci: Vec<Option<(f64, f64)>>,
-    /// The same of each pass^k.
+    /// The same for each pass^k.
     #[serde(default)]
     pub pass_hat_k_ci: Vec<Option<(f64, f64)>>,
 }
@@ -65,7 +64,7 @@ impl PassRate {
         self.trials > self.tasks
     }
 
-    /// In percent with its interval: `45.0 % (95 % CI 30.1 to 61.0 %)`, `unknown`.
+    /// In percent with its interval: `45.0 % (95 % CI 30.1 to 61.0 %)`; `unknown` without a value.
     pub fn in_words(&self) -> String {
         let Some(value) = self.value else { return "unknown".to_owned() };
         let interval = match (self.ci_low, self.ci_high) {
@@ -81,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_said_in_percent_with_its_interval() {
+    fn a_rate_is_shown_in_percent_with_its_interval() {
         let rate =
             PassRate { value: Some(0.45), ci_low: Some(0.301), ci_high: Some(0.61), ..PassRate::default() };
         assert_eq!(rate.in_words(), "45.0 % (95 % CI 30.1 to 61.0 %)");

@@ -1,20 +1,20 @@
-//! One harness, one model, its settings.
+//! A run: one harness with one model and its settings.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::Extra;
 
-/// The benchmark that a run belongs to; it decides which scores are defined for it.
+/// The benchmark that a run belongs to. It decides which scores are defined for the run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct Benchmark {
     /// Stable word for grouping, such as `staminabench`, `evocode-bench`, `harbor:tasks`.
     pub key: String,
-    /// What a person reads, such as `EvoCode-Bench, published`.
+    /// The label that people read, such as `EvoCode-Bench, published`.
     pub name: String,
 }
 
-/// Key of LoCoBench-Agent, and of what is published about it.
+/// Key of LoCoBench-Agent and of its published results.
 pub const LOCOBENCH_AGENT: &str = "locobench-agent";
 
 impl Benchmark {
@@ -23,24 +23,24 @@ impl Benchmark {
         Self { key: LOCOBENCH_AGENT.to_owned(), name: "LoCoBench-Agent".to_owned() }
     }
 
-    /// What the keys of benchmarks begin with whose tasks are Harbor's.
+    /// Prefix of the keys of benchmarks with tasks of Harbor.
     pub const TASKS: &str = "harbor:";
-    /// The same where each step of a task was played by itself, after the reference solutions of the steps before it: such
-    /// steps are no chain, and their runs are no runs of the tasks.
+    /// The same for runs in which each step of a task starts from the reference solutions of the steps before it. Such
+    /// steps form no chain, so these runs are not comparable with runs of whole tasks.
     pub const STEPS: &str = "harbor-sr:";
 
-    /// Whether it plays tasks of Harbor, in chains or step by step.
+    /// Whether its tasks are tasks of Harbor, in chains or step by step.
     pub fn is_of_tasks(&self) -> bool {
         self.key.starts_with(Self::TASKS) || self.plays_steps_alone()
     }
 
-    /// Whether each step of a task was played by itself.
+    /// Whether each step of a task starts from the reference solutions of the steps before it.
     pub fn plays_steps_alone(&self) -> bool {
         self.key.starts_with(Self::STEPS)
     }
 
-    /// Whether its turns end in verdicts of tests, so that there is a stamina. Runs of a benchmark without never enter survival,
-    /// matrix, tests or pooled means. This is the one place that decides it; SQL asks with [`UNTESTED_BENCHMARKS`].
+    /// Whether its turns end in verdicts of tests, so that stamina is defined. Runs of other benchmarks never enter survival,
+    /// matrix, tests or pooled means. Only this function decides it; SQL uses [`UNTESTED_BENCHMARKS`].
     pub fn has_verdicts(&self) -> bool {
         !UNTESTED_BENCHMARKS.contains(&self.key.as_str())
     }
@@ -49,18 +49,18 @@ impl Benchmark {
 /// Keys of the benchmarks that have no tests.
 pub const UNTESTED_BENCHMARKS: [&str; 1] = [LOCOBENCH_AGENT];
 
-/// Agents that are not models: they bound what a score can be.
+/// Agents without a model, which bound the possible scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Baseline {
-    /// Plays the reference solution.
+    /// Applies the reference solution.
     Oracle,
     /// Does nothing.
     Nop,
 }
 
 impl Baseline {
-    /// The baseline that a harness of this name is, if any.
+    /// The baseline with the name of this harness, if any.
     pub fn of_harness(name: &str) -> Option<Self> {
         match name {
             "oracle" => Some(Self::Oracle),
@@ -77,10 +77,10 @@ impl Baseline {
     }
 }
 
-/// Figures that the source reports about itself, kept beside what Stamina Lab computes from the parts.
+/// Figures that the source reports, kept beside those that Stamina Lab computes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Reported {
-    /// The name under which the source reports it, such as `harbor.mean_reward`, and its value.
+    /// The name of a figure in the source, such as `harbor.mean_reward`, and its value.
     pub figures: Vec<(String, f64)>,
     /// Tasks that the source counts but does not describe.
     pub totals_only: Vec<TaskTotals>,
@@ -91,58 +91,58 @@ pub struct Reported {
 pub struct TaskTotals {
     /// The task.
     pub scenario: String,
-    /// Turns that it declares.
+    /// Declared turns.
     pub turns: Option<u32>,
-    /// Turns passed; `None` = the source left it blank (nothing was run, or nothing is known).
+    /// Turns passed; `None` = the source left it blank (nothing ran, or the result is unknown).
     pub passed_turns: Option<f64>,
-    /// Mean share of test cases passed, 0 to 1, where the source gives it.
+    /// Mean share of test cases passed, 0 to 1, if the source reports it.
     pub case_ratio: Option<f64>,
 }
 
-/// What is known of a run before any episode is read.
+/// What is known about a run before any episode is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Run {
-    /// Identity inside its source; stable over re-reading. Episodes name it.
+    /// Identity inside its source. It stays the same when the source is read again. Episodes refer to it.
     pub key: String,
     /// The benchmark.
     pub benchmark: Benchmark,
     /// The agent harness (`terminus-2`, `mini_swe`); `None` = unknown.
     pub harness: Option<String>,
-    /// The harness's own version.
+    /// The version of the harness.
     pub harness_version: Option<String>,
     /// The tool that ran the evaluation and its version, such as (`Harbor`, `0.24.0`).
     pub runner: Option<(String, Option<String>)>,
-    /// The model as the source names it, without provider prefix where the source keeps that apart.
+    /// The model as the source names it, without the provider prefix if the source records that separately.
     pub model: Option<String>,
     /// The model's provider (`openai`, `bedrock`).
     pub provider: Option<String>,
     /// Whether the harness is `oracle` or `nop`.
     pub baseline: Option<Baseline>,
-    /// Whether a simulated model stood in for a real one.
+    /// Whether a simulated model replaced a real one.
     pub simulated: bool,
     /// How many episodes were planned.
     pub planned_episodes: Option<u32>,
     /// The most attempts that a turn may take.
     pub attempt_limit: Option<u32>,
-    /// When the run began, RFC 3339; without an offset where the source gives none.
+    /// When the run started, RFC 3339; without an offset if the source gives none.
     pub started_at: Option<String>,
     /// When it ended.
     pub finished_at: Option<String>,
-    /// Words that whoever started the run gave it, for the library.
+    /// Tags that the person who started the run gave it.
     pub tags: Vec<String>,
-    /// Why its source says that it is invalid: the library marks it as withdrawn when it first reads it.
+    /// Why its source marks it as invalid. The library marks it as withdrawn when it first reads it.
     #[serde(default)]
     pub invalid: Option<String>,
-    /// What the source says of itself.
+    /// Figures that the source reports.
     pub reported: Reported,
-    /// Settings in the source's own names, flattened to dotted keys, for comparison and display.
+    /// Settings under the names of the source, flattened to dotted keys, for comparison and display.
     pub settings: Extra,
-    /// Fields that Stamina Lab does not know, kept and shown.
+    /// Fields that Stamina Lab does not know. They are kept and shown.
     pub extra: Extra,
 }
 
 impl Run {
-    /// A run of which only its key and benchmark are known.
+    /// A run with only a key and a benchmark.
     pub fn unknown(key: impl Into<String>, benchmark: Benchmark) -> Self {
         Self {
             key: key.into(),

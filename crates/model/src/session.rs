@@ -1,11 +1,11 @@
-//! What is known of a session whose benchmark has no tests: figures of the program that ran it, and figures read off what the
-//! agent did. None of them is a verdict.
+//! Figures of a session whose benchmark has no tests: those that its program reports, and those computed from the actions
+//! of the agent. They are not verdicts.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// The nine metrics of LoCoBench-Agent under its own names, in the order in which [`SessionFigures`] has them: five of
-/// comprehension, four of efficiency.
+/// The nine metrics of LoCoBench-Agent under its names, in the order of [`SessionFigures`]: five of comprehension, four of
+/// efficiency.
 pub const LOCOBENCH_METRICS: [&str; 9] = [
     "execution_success_rate",
     "multi_session_memory_retention",
@@ -21,7 +21,7 @@ pub const LOCOBENCH_METRICS: [&str; 9] = [
 /// How many of [`LOCOBENCH_METRICS`] make up comprehension; the others make up efficiency.
 pub const COMPREHENSION_METRICS: usize = 5;
 
-/// What the program that ran a session says of it. Unknown = `None`.
+/// Figures that the program of a session reports. `None` is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ImportedFigures {
     /// The nine, in the order of [`LOCOBENCH_METRICS`], 0 to 1.
@@ -34,54 +34,55 @@ pub struct ImportedFigures {
     pub overall: Option<f64>,
 }
 
-/// What the session's own calls and their results show. Unknown = `None`.
+/// Figures computed from the calls of the session and their results. `None` is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CorrectedFigures {
-    /// Calls whose response says success, and calls that have a response; `None` = none has one.
+    /// Calls whose response reports success, and calls with a response; `None` = no call has a response.
     pub tool_success: Option<(u32, u32)>,
     /// Different functions of tools that were called; `None` = the calls are not recorded.
     pub distinct_functions: Option<u32>,
-    /// Paths of successful calls that write a file, in the order of the first one; `None` = that of a call is not known.
+    /// Paths of successful calls that write a file, in the order of the first call; `None` = the path of a call is unknown.
     pub files_written: Option<Vec<String>>,
-    /// Of these files: successfully read before the first successful write, and all; `None` = no file was written, or a response is missing.
+    /// Written files that were successfully read before their first successful write, and all written files; `None` = no file
+    /// was written, or a response is missing.
     pub read_before_write: Option<(u32, u32)>,
 }
 
 /// A session of a benchmark without tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct SessionFigures {
-    /// The word of the program for its end (`completed`, `timeout`, `failed`). Not a verdict.
+    /// The end as the program names it (`completed`, `timeout`, `failed`). It is not a verdict.
     pub status: Option<String>,
-    /// Task category, told from the scenario's name.
+    /// Task category, from the name of the scenario.
     pub category: Option<String>,
-    /// Difficulty of the scenario, told from its name.
+    /// Difficulty of the scenario, from its name.
     pub difficulty: Option<String>,
-    /// Programming language, told from the scenario's name.
+    /// Programming language, from the name of the scenario.
     pub language: Option<String>,
-    /// Phases that the program calls completed.
+    /// Phases that the program reports as completed.
     pub completed_phases: Option<u32>,
-    /// Phases that were planned.
+    /// Planned phases.
     pub planned_phases: Option<u32>,
-    /// Turns as the program counts them: also those in which the model gave no answer.
+    /// Turns as the program counts them, including those without an answer of the model.
     pub turns: Option<u32>,
     /// Answers of the model; `None` = the conversation is not recorded.
     pub answered: Option<u32>,
     /// Calls of tools; `None` = they are not recorded.
     pub tool_calls: Option<u32>,
-    /// Messages with which the program stepped in; `None` = no transcript.
+    /// Messages with which the program intervened; `None` = there is no transcript.
     pub interventions: Option<u32>,
-    /// Entries of its log of errors.
+    /// Entries of its error log.
     pub errors: Option<u32>,
-    /// What the program computed.
+    /// The figures that the program reports.
     pub imported: ImportedFigures,
-    /// The nine, computed here by the program's rules; `None` = calls, conversation or files are not recorded.
+    /// The nine metrics by the rules of the program; `None` = calls, conversation or files are not recorded.
     pub compat: Option<[f64; 9]>,
-    /// What can be read off the calls and their results.
+    /// The figures computed from the calls and their results.
     pub corrected: CorrectedFigures,
 }
 
 impl SessionFigures {
-    /// Whether nothing ever happened: no turn and no answer. `None` = not recorded.
+    /// Whether it has no turn and no answer. `None` = not recorded.
     pub fn never_started(&self) -> Option<bool> {
         Some(self.answered? == 0 && self.turns? == 0)
     }
@@ -97,7 +98,7 @@ pub struct LcbaPair {
 }
 
 impl LcbaPair {
-    /// The pair of nine metrics in the order of [`LOCOBENCH_METRICS`].
+    /// From nine metrics in the order of [`LOCOBENCH_METRICS`].
     pub fn of_metrics(metrics: &[f64; 9]) -> Self {
         let (first, rest) = metrics.split_at(COMPREHENSION_METRICS);
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_that_does_nothing_scores_more_than_every_published_model() {
+    fn a_session_without_any_action_scores_more_than_every_published_model() {
         let nothing = LcbaPair::of_metrics(&[0.5, 1.0, 1.0, 0.7, 0.7, 0.65, 0.65, 0.65, 0.65]);
         let close = |a: f64, b: f64| (a - b).abs() < 5e-4;
         assert!(close(nothing.comprehension, 0.78) && close(nothing.efficiency, 0.65));
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_balance_is_that_of_the_paper() {
+    fn the_balance_matches_the_paper() {
         let balance =
             |comprehension, efficiency| LcbaPair { comprehension, efficiency }.balance().unwrap_or(-1.0);
         assert!((balance(0.8, 0.4) - 0.533).abs() < 5e-4);

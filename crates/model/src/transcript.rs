@@ -1,11 +1,11 @@
-//! What the agent did, step by step, whatever the harness wrote it in.
+//! What the agent did, step by step, in one form for every harness.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::Tokens;
 
-/// Who speaks in a step.
+/// Who is the author of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
@@ -19,20 +19,20 @@ pub enum StepKind {
     Tool,
 }
 
-/// One call of a tool with what came back.
+/// One call of a tool with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct ToolCall {
     /// The name of the tool, such as `bash`.
     pub name: String,
-    /// One line that says what the call does: the command, the file.
+    /// One line about what the call does: the command, the file.
     pub summary: String,
     /// The arguments, pretty JSON or plain text.
     pub arguments: String,
-    /// What came back; `None` = not recorded.
+    /// The result; `None` = not recorded.
     pub result: Option<String>,
-    /// Bytes cut from the end of `result` (0 = whole).
+    /// Bytes cut from the end of `result` (0 = complete).
     pub result_cut: u64,
-    /// Whether the source marks the call as failed.
+    /// Whether the source marks the call as failed; `None` = not recorded.
     pub is_error: Option<bool>,
     /// Seconds that the call took.
     pub seconds: Option<f64>,
@@ -43,13 +43,13 @@ pub struct ToolCall {
 pub struct Step {
     /// Position in the transcript, from 1.
     pub index: u32,
-    /// Who speaks.
+    /// Who is the author.
     pub kind: StepKind,
     /// Plain text of the message.
     pub text: String,
-    /// Bytes cut from the end of `text` (0 = whole).
+    /// Bytes cut from the end of `text` (0 = complete).
     pub text_cut: u64,
-    /// The model's reasoning, where recorded.
+    /// The reasoning of the model, if recorded.
     pub reasoning: Option<String>,
     /// The tool calls of this step.
     pub tool_calls: Vec<ToolCall>,
@@ -57,12 +57,12 @@ pub struct Step {
     pub tokens: Option<Tokens>,
     /// Cost of the model call in US dollars.
     pub cost_usd: Option<f64>,
-    /// When, RFC 3339.
+    /// The time, RFC 3339.
     pub at: Option<String>,
 }
 
 impl Step {
-    /// A step of which nothing but who speaks is known.
+    /// A step with only an author.
     pub const fn new(kind: StepKind) -> Self {
         Self {
             index: 0,
@@ -83,11 +83,11 @@ impl Step {
 pub struct Transcript {
     /// In order.
     pub steps: Vec<Step>,
-    /// What the source wrote it in, such as `ATIF-v1.8`.
+    /// The format of the source, such as `ATIF-v1.8`.
     pub format: Option<String>,
-    /// Whose steps they are, where the source says it.
+    /// The agent, if the source names it.
     #[serde(default)]
     pub agent: Option<String>,
-    /// Steps after the last shown one that were left out because the file is too large.
+    /// Steps after the last shown one that are omitted because the file is too large.
     pub steps_cut: u64,
 }

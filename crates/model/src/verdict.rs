@@ -1,26 +1,26 @@
-//! What a try ended in, and what a turn looks like in the episode × turn grid.
+//! The verdict of an attempt, and the state of a turn in the episode × turn grid.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// The reward from which on an attempt is passed, where the source grades by reward.
+/// The least reward of a passed attempt, if the source grades by reward.
 ///
-/// Not 1: rewards are means of floats, and EvoCode-Bench's published scripts compare with this number.
+/// It is not 1, because rewards are means of floats. The published scripts of EvoCode-Bench compare with this number.
 pub const PASS_REWARD: f64 = 0.999;
 
 /// The verdict of the tests on one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every test passed (reward ≥ [`PASS_REWARD`] where the source grades by reward).
+    /// Every test passed (reward ≥ [`PASS_REWARD`] if the source grades by reward).
     Passed,
     /// The tests ran and at least one did not pass.
     Failed,
-    /// No test verdict exists: the build failed, the harness or the verifier raised, nothing was recorded.
+    /// There is no verdict of tests: the build failed, the harness or the verifier raised an error, or nothing was recorded.
     Error,
     /// The attempt was still running, or was stopped from outside, when the files were read.
     Unfinished,
-    /// The benchmark has no tests: what was done is shown, and nothing judges it.
+    /// The benchmark has no tests. The attempt is shown without a verdict.
     NotTested,
 }
 
@@ -54,13 +54,13 @@ pub enum TurnState {
     PassedAfterRetries,
     /// The final attempt failed its tests.
     Failed,
-    /// The final attempt has no test verdict.
+    /// The final attempt has no verdict of tests.
     Error,
-    /// The episode ended before this turn, or nothing about it is recorded.
+    /// The episode ended before this turn, or has no record of it.
     NotReached,
-    /// The episode was stopped at this turn by something outside the agent.
+    /// Something outside the agent stopped the episode at this turn.
     Censored,
-    /// The turn was played in a benchmark without tests.
+    /// The turn has attempts, and the benchmark has no tests.
     NotTested,
 }
 

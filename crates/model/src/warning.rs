@@ -1,17 +1,17 @@
-//! What an importer could not take as it stood.
+//! Problems that a reader found in a source.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What was done about it.
+/// What the reader did about a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Treatment {
-    /// The value was put right or completed from elsewhere.
+    /// The value was corrected, or completed from another place.
     Repaired,
-    /// The file or part was left out.
+    /// The file or part was skipped.
     Skipped,
-    /// It was read, but under another name or meaning than the file gives.
+    /// It was read under another name or meaning than the file gives.
     ReadDifferently,
 }
 
@@ -30,32 +30,32 @@ impl Treatment {
     }
 }
 
-/// One line of the import report: what, where, and what was done instead.
+/// One line of the import report: what happened, where, and what the reader did.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
 pub struct Warning {
     /// The file or folder, relative to the source, with `/`.
     pub path: String,
-    /// A stable code such as `json.truncated`; documented in `docs/formats.md`.
+    /// A stable code such as `json.truncated`. `docs/formats.md` documents it.
     pub code: String,
-    /// A sentence for a person: what is wrong and what was done instead.
+    /// A sentence for people: what is wrong and what the reader did.
     pub message: String,
-    /// What was done.
+    /// What the reader did.
     pub treatment: Treatment,
-    /// Key of the run that it concerns, where a part gives episodes of several; only on the way into the store, which
-    /// keeps the run beside the warning.
+    /// Key of the run that it concerns, if a part has episodes of several runs. Only the store reads it, and keeps the run
+    /// beside the warning.
     #[serde(skip)]
     pub run: Option<String>,
 }
 
 impl Warning {
-    /// Says which of several runs it concerns.
+    /// Sets the run that it concerns.
     #[must_use]
     pub fn of_run(mut self, key: impl Into<String>) -> Self {
         self.run = Some(key.into());
         self
     }
 
-    /// A value that was put right.
+    /// A warning about a corrected value.
     pub fn repaired(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -65,7 +65,7 @@ impl Warning {
             run: None,
         }
     }
-    /// Something that was left out.
+    /// A warning about a skipped file or part.
     pub fn skipped(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -75,7 +75,7 @@ impl Warning {
             run: None,
         }
     }
-    /// Something that was read under another meaning.
+    /// A warning about a value that was read under another meaning.
     pub fn read_differently(path: impl Into<String>, code: &str, message: impl Into<String>) -> Self {
         Self {
             path: path.into(),

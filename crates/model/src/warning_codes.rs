@@ -1,25 +1,26 @@
-//! How much each warning code matters: defined once, here; `docs/formats.md` shows the same in its tables.
+//! Every warning code and its severity. The tables of `docs/formats.md` show the same.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What an entry of the import report means for the numbers.
+/// How an entry of the import report affects the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Good to know; every number is as the source gives it.
+    /// Information only. Every number is as the source gives it.
     Note,
-    /// Something was put right or completed with certainty; the numbers hold.
+    /// A value was corrected or completed with certainty. The numbers hold.
     Repair,
-    /// A number may be wrong, or lacks what could not be read.
+    /// A number may be wrong or incomplete.
     Warning,
 }
 
 /// Codes of notes.
 const NOTES: &[&str] = &[
     "cases.not_described",
+    "episode.resumed",
     "evocode.not_in_index",
     "evocode.task_name",
     "evocode.unknown_model",
@@ -142,8 +143,8 @@ impl Severity {
     /// Every severity, from the least.
     pub const ALL: [Self; 3] = [Self::Note, Self::Repair, Self::Warning];
 
-    /// The severity of a code; one that is not known is a warning.
-    pub fn of(code: &str) -> Self {
+    /// The severity of a code. An unknown code is a warning.
+    pub fn from_code(code: &str) -> Self {
         Self::ALL.into_iter().find(|severity| severity.codes().contains(&code)).unwrap_or(Self::Warning)
     }
 
@@ -173,16 +174,16 @@ pub struct WarningCounts {
     pub notes: u64,
     /// Repairs.
     pub repairs: u64,
-    /// Warnings: a number may be wrong.
+    /// Warnings.
     pub warnings: u64,
 }
 
 impl WarningCounts {
     /// Counts codes.
-    pub fn of<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn from_codes<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for code in codes {
-            match Severity::of(code) {
+            match Severity::from_code(code) {
                 Severity::Note => counts.notes += 1,
                 Severity::Repair => counts.repairs += 1,
                 Severity::Warning => counts.warnings += 1,
@@ -193,7 +194,7 @@ impl WarningCounts {
 }
 
 impl fmt::Display for WarningCounts {
-    /// `4 warnings, 1 repair, 704 notes`; `no warnings` where there is nothing at all.
+    /// `4 warnings, 1 repair, 704 notes`; `no warnings` without any entry.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted =
             |n: u64, what: &str| (n > 0).then(|| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
@@ -208,13 +209,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_has_one_severity_and_stands_in_its_place() {
+    fn every_code_has_one_severity_and_the_lists_are_sorted() {
         let all: Vec<&str> = Severity::ALL.iter().flat_map(|severity| severity.codes()).copied().collect();
         for severity in Severity::ALL {
             assert!(severity.codes().is_sorted(), "{severity:?}");
             for code in severity.codes() {
                 assert_eq!(
-                    (Severity::of(code), all.iter().filter(|c| *c == code).count()),
+                    (Severity::from_code(code), all.iter().filter(|c| *c == code).count()),
                     (severity, 1),
                     "{code}"
                 );
@@ -228,8 +229,8 @@ mod tests {
 
     #[test]
     fn an_unknown_code_is_a_warning() {
-        assert_eq!(Severity::of("new.code"), Severity::Warning);
-        let counts = WarningCounts::of(["link.skipped", "new.code", "turns.from_zero", "zip.bomb"]);
+        assert_eq!(Severity::from_code("new.code"), Severity::Warning);
+        let counts = WarningCounts::from_codes(["link.skipped", "new.code", "turns.from_zero", "zip.bomb"]);
         assert_eq!(counts, WarningCounts { notes: 1, repairs: 1, warnings: 2 });
         assert_eq!(counts.to_string(), "2 warnings, 1 repair, 1 note");
         assert_eq!(WarningCounts::default().to_string(), "no warnings");

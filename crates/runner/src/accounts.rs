@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use gateway::Spent;
 
-use crate::play::Accounts;
-use crate::state::{Journal, Place, RunFile};
+use crate::run_context::Accounts;
+use crate::state::{Journal, RunFile, RunPaths};
 
 /// What earlier parts have spent, of the run and of each episode: as it was written after every attempt, or as the gateway's
 /// log has it where that is more. The log has the requests of an attempt that was killed before it was recorded, too: they
 /// have been paid for. Blocks.
-pub(crate) fn so_far(place: &Place, run: &RunFile) -> Accounts {
-    let counted = gateway::read_totals(&place.gateway_log()).unwrap_or_else(|error| {
+pub(crate) fn so_far(paths: &RunPaths, run: &RunFile) -> Accounts {
+    let counted = gateway::read_totals(&paths.gateway_log()).unwrap_or_else(|error| {
         tracing::warn!(
             "the gateway's log cannot be read, so what killed attempts have spent is not counted: {error}"
         );
@@ -19,7 +19,7 @@ pub(crate) fn so_far(place: &Place, run: &RunFile) -> Accounts {
     });
     let mut episodes = BTreeMap::new();
     for planned in &run.episodes {
-        let state = place.state(&planned.name);
+        let state = paths.state(&planned.name);
         let journal = Journal::read(&state).unwrap_or_default();
         let known = journal.after.map_or(journal.before.spent, |after| after.known.spent);
         let logged = counted.episodes.get(&planned.name).copied().unwrap_or_default();

@@ -17,9 +17,9 @@ pub(crate) use self::task::variables as task_variables;
 use crate::RunError;
 use crate::bill::plus;
 use crate::folders::{self, Folders};
-use crate::play::{Link, Play};
+use crate::run_context::{RunConnections, RunContext};
 use crate::settings::{EndpointSettings, RunSettings};
-use crate::state::Known;
+use crate::state::SessionState;
 use crate::status::Status;
 
 /// What an agent may still do when no request of it is answered any more.
@@ -87,7 +87,7 @@ impl OwnedCall {
 }
 
 /// What a call came to.
-pub(crate) struct Called {
+pub(crate) struct AgentCall {
     pub(crate) end: ContainerEnd,
     pub(crate) outcome: Outcome,
     /// `None` in direct mode.
@@ -98,7 +98,7 @@ pub(crate) struct Called {
     pub(crate) blamed: Option<gateway::EndpointFault>,
 }
 
-impl Called {
+impl AgentCall {
     /// Whether the limit of time ended it, or its harness did so just before, and it tells nothing finer: it may have finished
     /// and only not exited, or have lost itself in calls that cannot be read.
     pub(crate) fn ran_out_of_time(&self) -> bool {
@@ -143,9 +143,9 @@ impl Called {
 
 /// Where an agent is called.
 #[derive(Clone, Copy)]
-pub(crate) enum Room<'a> {
+pub(crate) enum CallPlace<'a> {
     /// In a container of its own on the folders of its episode, or without one.
-    Own(&'a Link),
+    Own(&'a RunConnections),
     /// In the container of a task, which stays.
     Task {
         /// Which.
@@ -156,7 +156,7 @@ pub(crate) enum Room<'a> {
 }
 
 /// Why there is nothing that a call came to.
-pub(crate) enum NotCalled {
+pub(crate) enum AgentCallError {
     /// It was stopped.
     Stopped,
     /// The harness cannot be called like this: the agent's side.
@@ -175,10 +175,10 @@ fn at(settings: &RunSettings, base_url: String, key: String) -> Endpoint {
 }
 
 /// Where the model is for an attempt.
-pub(crate) fn endpoint(play: &Play, attempt: Option<&gateway::Attempt>) -> Endpoint {
+pub(crate) fn endpoint(context: &RunContext, attempt: Option<&gateway::Attempt>) -> Endpoint {
     let base_url = attempt.map(|attempt| attempt.base_url(0)).unwrap_or_default();
     let key = attempt.map(|attempt| attempt.key().to_owned()).unwrap_or_default();
-    at(&play.settings, base_url, key)
+    at(&context.settings, base_url, key)
 }
 
 /// Whether a harness can be called at all with these settings, by a call that nobody makes: some have no direct mode. What
@@ -204,8 +204,8 @@ pub(crate) fn trial(harness: &dyn Harness, settings: &RunSettings) -> Result<(),
 }
 
 /// HOME and workspace as the agent sees them.
-pub(crate) fn places(play: &Play, live: &Volumes) -> (String, String) {
-    if play.settings.use_docker {
+pub(crate) fn places(context: &RunContext, live: &Volumes) -> (String, String) {
+    if context.settings.use_docker {
         return (harness::HOME.to_owned(), harness::WORKSPACE.to_owned());
     }
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
@@ -215,52 +215,54 @@ pub(crate) fn places(play: &Play, live: &Volumes) -> (String, String) {
 #[expect(clippy::too_many_arguments, reason = "what an attempt has, without the attempt")]
 /// Calls the agent. The attempt at the gateway is closed at the end.
 pub(crate) async fn call(
-    play: &Play,
-    room: Room<'_>,
+    context: &RunContext,
+    call_place: CallPlace<'_>,
     owner: &Owner,
     folders: &Folders,
     call: OwnedCall,
     attempt: Option<gateway::Attempt>,
-    known: &Known,
+    known: &SessionState,
     stop: &CancellationToken,
     status: &Arc<Status>,
-) -> Result<Called, NotCalled> {
-    let invocation = play.harness.invocation(&call.borrow()).map_err(NotCalled::Refused)?;
+) -> Result<AgentCall, AgentCallError> {
+    let invocation = context.harness.invocation(&call.borrow()).map_err(AgentCallError::Refused)?;
     let live = folders.live();
     let Invocation { argv, env, files } = invocation;
-    match room {
-        Room::Own(_) => {
+    match call_place {
+        CallPlace::Own(_) => {
             let home = live.home.clone();
             let laid = blocking(move || {
                 files.iter().try_for_each(|file| folders::write_beneath(&home, &file.path, &file.text))
             });
-            laid.await.map_err(NotCalled::Files)?;
+            laid.await.map_err(AgentCallError::Files)?;
         }
-        Room::Task { container, .. } => task::lay(container, &files).await.map_err(NotCalled::Containers)?,
+        CallPlace::Task { container, .. } => {
+            task::lay(container, &files).await.map_err(AgentCallError::Containers)?
+        }
     }
     crate::kill_points::point("agent about to start");
     if stop.is_cancelled() {
         // No container is made that would only be stopped again, and nothing can have been spent.
-        return Err(NotCalled::Stopped);
+        return Err(AgentCallError::Stopped);
     }
 
     let what = AgentContainer {
         owner: owner.clone(),
-        image: play.image.clone(),
+        image: context.image.clone(),
         argv,
         // What comes later counts: a variable that is handed on does not take the place of the attempt's own key.
-        env: handed_on(room, play).iter().cloned().chain(env).collect(),
+        env: handed_on(call_place, context).iter().cloned().chain(env).collect(),
         volumes: live.clone(),
-        limits: Limits { seconds: call.seconds, ..play.settings.limits },
-        reach: play.settings.reach,
-        extra: play.settings.extra.clone(),
+        limits: Limits { seconds: call.seconds, ..context.settings.limits },
+        reach: context.settings.reach,
+        extra: context.settings.extra.clone(),
     };
     // A gateway was told when it was opened.
-    let time = if attempt.is_none() { play.time_left(status.seconds()) } else { None };
+    let time = if attempt.is_none() { context.time_left(status.seconds()) } else { None };
     let (end, late) = {
         let spending = spending(attempt.as_ref(), known.spent, status);
         tokio::select! {
-            ended = run(room, &what, &call.workspace, attempt.as_ref(), time, stop, status) => ended,
+            ended = run(call_place, &what, &call.workspace, attempt.as_ref(), time, stop, status) => ended,
             never = spending => match never {},
         }
     };
@@ -271,25 +273,25 @@ pub(crate) async fn call(
     }
     let over = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
     // What a budget of the run cuts off is recorded.
-    let is_dropped = || stop.is_cancelled() && play.spent_budget().is_none();
+    let is_dropped = || stop.is_cancelled() && context.spent_budget().is_none();
     if seen.is_none() && (end.is_err() || is_dropped()) {
         // It is dropped, and nobody but its harness knows what it has spent.
-        crate::bill::unknown(play, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
+        crate::bill::unknown(context, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
-    let end = end.map_err(NotCalled::Containers)?;
+    let end = end.map_err(AgentCallError::Containers)?;
     crate::kill_points::point("agent ended");
     if is_dropped() {
-        return Err(NotCalled::Stopped);
+        return Err(AgentCallError::Stopped);
     }
-    if let Room::Task { container, .. } = room {
-        task::take_home(container, live.home).await.map_err(NotCalled::Files)?;
+    if let CallPlace::Task { container, .. } = call_place {
+        task::take_home(container, live.home).await.map_err(AgentCallError::Files)?;
     }
     // Nobody compares the files of a task's container.
-    let is_of_task = matches!(room, Room::Task { .. });
+    let is_of_task = matches!(call_place, CallPlace::Task { .. });
     let seconds = call.seconds;
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
     let worked = known.worked;
-    let (harness, folders, scrub) = (play.harness.clone(), folders.clone(), play.scrub.clone());
+    let (harness, folders, scrub) = (context.harness.clone(), folders.clone(), context.scrub.clone());
     let read = blocking(move || {
         let home = folders.home()?;
         let mut outcome = harness.outcome(
@@ -308,16 +310,16 @@ pub(crate) async fn call(
         outcome.message = outcome.message.map(|message| scrub.text(&message));
         Ok((end, outcome))
     });
-    let (end, outcome) = read.await.map_err(NotCalled::Files)?;
-    let mut called = Called { end, outcome, seen, over, blamed: None };
-    let budget = play.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
+    let (end, outcome) = read.await.map_err(AgentCallError::Files)?;
+    let mut called = AgentCall { end, outcome, seen, over, blamed: None };
+    let budget = context.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
     if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by()) {
         called.blamed = tokio::select! {
             blamed = attempt.endpoint_fault(limit, ended_by) => blamed,
             () = stop.cancelled() => {
                 if is_dropped() {
-                    return Err(NotCalled::Stopped);
+                    return Err(AgentCallError::Stopped);
                 }
                 None
             }
@@ -327,10 +329,10 @@ pub(crate) async fn call(
 }
 
 /// The variables of this machine that an agent gets. A task names by itself what its container gets of them.
-fn handed_on<'a>(room: Room<'_>, play: &'a Play) -> &'a [(String, String)] {
-    match room {
-        Room::Own(_) => &play.forwarded,
-        Room::Task { .. } => &[],
+fn handed_on<'a>(call_place: CallPlace<'_>, context: &'a RunContext) -> &'a [(String, String)] {
+    match call_place {
+        CallPlace::Own(_) => &context.forwarded,
+        CallPlace::Task { .. } => &[],
     }
 }
 
@@ -365,7 +367,7 @@ fn exit_of(end: &ContainerEnd) -> Exit {
 /// Runs the container, watching the agent's output and whatever ends an attempt early: the gateway, or where there is none the
 /// time that is left. With it what did.
 async fn run(
-    room: Room<'_>,
+    call_place: CallPlace<'_>,
     what: &AgentContainer,
     workspace: &str,
     attempt: Option<&gateway::Attempt>,
@@ -385,9 +387,11 @@ async fn run(
         let _ = tokio::task::spawn_blocking(move || shown.signed()).await;
     });
     let mut running = std::pin::pin!(async {
-        match room {
-            Room::Own(link) => link.containers.agent(what, container_stop.clone(), Some(send)).await,
-            Room::Task { container, user } => {
+        match call_place {
+            CallPlace::Own(connections) => {
+                connections.containers.agent(what, container_stop.clone(), Some(send)).await
+            }
+            CallPlace::Task { container, user } => {
                 task::run(container, user, workspace, what, &container_stop, send).await
             }
         }

@@ -17,25 +17,25 @@ use sandbox::{Owner, ServerContainer};
 use scenario::client::Verdicts;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{self, Called, NotCalled, OwnedCall, Room, blocking};
+use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall, blocking};
+use crate::agent_end::{AgentEnd, agent_end, budget_spent, reached};
 use crate::bill::{Bill, bill};
 use crate::folders::Folders;
 use crate::live::Phase;
-use crate::play::{Ending, Link, Play};
 use crate::prompt;
 use crate::record::{AttemptRecord, EpisodeFolder};
 use crate::repeat::REPEATS;
+use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
-use crate::server::{self, What};
-use crate::state::{Known, Label};
+use crate::server::{self, ServerOutcome};
+use crate::state::{Label, SessionState};
 use crate::status::Status;
-use crate::verdict::{AgentEnd, agent_end, budget_spent, reached};
 use crate::{RunError, clock, kill_points};
 
 /// What is to be played.
 pub(crate) struct Attempt<'a> {
-    pub(crate) play: &'a Play,
-    pub(crate) link: &'a Link,
+    pub(crate) context: &'a RunContext,
+    pub(crate) connections: &'a RunConnections,
     pub(crate) owner: &'a Owner,
     pub(crate) folders: &'a Folders,
     pub(crate) results: &'a EpisodeFolder,
@@ -43,7 +43,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) data: &'a Arc<TurnData>,
     /// From 1.
     pub(crate) number: u32,
-    pub(crate) known: &'a Known,
+    pub(crate) known: &'a SessionState,
     pub(crate) task: Option<oracle::Task>,
     pub(crate) stop: &'a CancellationToken,
     /// How often it was played before, and dropped.
@@ -51,10 +51,10 @@ pub(crate) struct Attempt<'a> {
 }
 
 /// What was played.
-pub(crate) struct Played {
+pub(crate) struct FinishedAttempt {
     pub(crate) record: AttemptRecord,
     /// What holds once it is recorded.
-    pub(crate) after: Known,
+    pub(crate) after: SessionState,
     /// A budget of the attempt or of the episode that is spent.
     pub(crate) over: Option<StopReason>,
     /// Everything but the agent, its server and the tests.
@@ -63,7 +63,7 @@ pub(crate) struct Played {
 
 /// Why there is no record.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum Unrecorded {
     /// The run stops, or the attempt is to be retried.
     Stopped,
     /// The endpoint.
@@ -92,20 +92,20 @@ pub(crate) enum Fault {
 
 /// An attempt without a record.
 pub(crate) struct Dropped {
-    pub(crate) fault: Fault,
+    pub(crate) fault: Unrecorded,
     /// What its agent left, where it was called to its end: shown if the attempt is given up.
-    pub(crate) left: Option<Box<Left>>,
+    pub(crate) left: Option<Box<UntestedAttempt>>,
 }
 
-impl From<Fault> for Dropped {
-    fn from(fault: Fault) -> Self {
+impl From<Unrecorded> for Dropped {
+    fn from(fault: Unrecorded) -> Self {
         Self { fault, left: None }
     }
 }
 
 impl From<RunError> for Dropped {
     fn from(error: RunError) -> Self {
-        Fault::Files(error).into()
+        Unrecorded::Files(error).into()
     }
 }
 
@@ -116,13 +116,13 @@ struct Prompt {
     restarts: bool,
 }
 
-impl From<RunError> for Fault {
+impl From<RunError> for Unrecorded {
     fn from(error: RunError) -> Self {
         Self::Files(error)
     }
 }
 
-impl From<sandbox::SandboxError> for Fault {
+impl From<sandbox::SandboxError> for Unrecorded {
     fn from(error: sandbox::SandboxError) -> Self {
         use sandbox::SandboxError as E;
         if matches!(error, E::NoImage { .. } | E::NoRoom { .. }) {
@@ -136,10 +136,10 @@ impl From<sandbox::SandboxError> for Fault {
 }
 
 /// What an attempt left before its tests.
-pub(crate) struct Left {
+pub(crate) struct UntestedAttempt {
     since: Instant,
     started_at: String,
-    called: Called,
+    called: AgentCall,
     prompt: Prompt,
     bill: Bill,
     /// A budget of the attempt or the episode that ended it.
@@ -160,13 +160,17 @@ struct Tested {
 
 impl Attempt<'_> {
     /// Plays it. The live folders are as they were before it, or are made so here.
-    pub(crate) async fn play(&self) -> Result<Played, Dropped> {
+    pub(crate) async fn play(&self) -> Result<FinishedAttempt, Dropped> {
         let since = Instant::now();
         let started_at = clock::now();
         self.status.phase(Phase::Preparing, "snapshot");
         // Before its folders are touched, and before the clock of its budget runs.
-        let settings = &self.play.settings;
-        self.link.containers.ready(self.owner, settings.reach, &settings.extra).await.map_err(Fault::from)?;
+        let settings = &self.context.settings;
+        self.connections
+            .containers
+            .ready(self.owner, settings.reach, &settings.extra)
+            .await
+            .map_err(Unrecorded::from)?;
         let label = Label { turn: self.data.turn, attempt: self.number };
         let folders = self.folders.clone();
         // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun. Where each
@@ -181,11 +185,11 @@ impl Attempt<'_> {
 
         let (called, prompt) = self.agent().await?;
         // Before anything can go wrong: what was spent counts also where the attempt is dropped.
-        let bill = bill(self.play, &self.owner.episode, &called);
+        let bill = bill(self.context, &self.owner.episode, &called);
         let may_retry = self.repeats < REPEATS;
-        let seconds = self.play.settings.limits.seconds;
-        let judged = judge(self.play, self.known.worked, seconds, &called, may_retry);
-        let mut left = Left { since, started_at, called, prompt, bill, over: None, code: None };
+        let seconds = self.context.settings.limits.seconds;
+        let judged = judge(self.context, self.known.worked, seconds, &called, may_retry);
+        let mut left = UntestedAttempt { since, started_at, called, prompt, bill, over: None, code: None };
         let (end, is_cut_off) = match judged {
             Ok((over, end, is_cut_off)) => {
                 left.over = over;
@@ -202,8 +206,8 @@ impl Attempt<'_> {
             let why = "The workspace is larger than the container allows.".to_owned();
             Tested { why: Some(why), ..Tested::default() }
         } else {
-            match (self.test().await, self.play.spent_budget()) {
-                (Err(Fault::Stopped), Some(over)) => {
+            match (self.test().await, self.context.spent_budget()) {
+                (Err(Unrecorded::Stopped), Some(over)) => {
                     return Ok(self.record(left, Tested::default(), budget_spent(&over), true).await?);
                 }
                 (Ok(tested), _) => tested,
@@ -220,61 +224,65 @@ impl Attempt<'_> {
     }
 
     /// What is shown of an attempt that is given up: what its agent left until something outside ended it.
-    pub(crate) async fn given_up(&self, left: Left, end: AgentEnd) -> Result<Played, RunError> {
+    pub(crate) async fn given_up(
+        &self,
+        left: UntestedAttempt,
+        end: AgentEnd,
+    ) -> Result<FinishedAttempt, RunError> {
         let code = self.keep_code().await?;
-        let played = self.record(Left { code, ..left }, Tested::default(), end, true).await?;
+        let played = self.record(UntestedAttempt { code, ..left }, Tested::default(), end, true).await?;
         // For the agent it has not been, and what ended it is no budget.
-        Ok(Played { after: self.known.clone(), over: None, ..played })
+        Ok(FinishedAttempt { after: self.known.clone(), over: None, ..played })
     }
 
     /// Whether it begins from the snapshot of the turn's first attempt, as if there had been none before it.
     fn restores(&self) -> bool {
-        self.play.settings.restore_before_try && self.number > 1
+        self.context.settings.restore_before_try && self.number > 1
     }
 
     /// Calls the agent, and says what it was told.
-    async fn agent(&self) -> Result<(Called, Prompt), Fault> {
-        let Self { play, data, .. } = self;
-        let is_open = play.settings.reach == sandbox::Reach::Open;
+    async fn agent(&self) -> Result<(AgentCall, Prompt), Unrecorded> {
+        let Self { context, data, .. } = self;
+        let is_open = context.settings.reach == sandbox::Reach::Open;
         let restores = self.restores();
         let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1 && !restores);
         let known = if restores { &self.known.session_before } else { &self.known.session };
-        let mut session = known.clone().filter(|session| play.harness.has_begun(session));
+        let mut session = known.clone().filter(|session| context.harness.has_begun(session));
         // Calls before it that it does not go on with: none at the first turn.
         let is_first = restores && data.turn == 1;
         loop {
             // A session that begins anew in the middle knows nothing, so it is told what it is about.
             let restarts = session.is_none() && self.known.calls > 0 && !is_first;
             let begins = data.turn == 1 || restarts;
-            let request = prompt::request(begins, &data.request, play.stacks, is_open);
+            let request = prompt::request(begins, &data.request, context.stacks, is_open);
             let prompt = match feedback {
                 None => request,
                 Some(feedback) if restarts => format!("{request}\n\n{feedback}"),
                 Some(feedback) => feedback.to_owned(),
             };
-            let attempt = self.link.gateway.as_ref().map(|gateway| {
+            let attempt = self.connections.gateway.as_ref().map(|gateway| {
                 let key =
                     AttemptKey { episode: self.owner.episode.clone(), turn: data.turn, attempt: self.number };
-                gateway.open_for(key, self.task.clone(), play.time_left(self.status.seconds()))
+                gateway.open_for(key, self.task.clone(), context.time_left(self.status.seconds()))
             });
-            let (home, workspace) = agent::places(play, &self.folders.live());
+            let (home, workspace) = agent::places(context, &self.folders.live());
             let call = OwnedCall {
                 turn: data.turn,
                 attempt: self.number,
                 prompt: prompt.clone(),
-                session_id: session_id(&play.id, &self.owner.episode, session.is_none(), self.known.calls),
+                session_id: session_id(&context.id, &self.owner.episode, session.is_none(), self.known.calls),
                 earlier: restarts.then(|| known.clone().unwrap_or_default()),
                 session: session.clone(),
-                endpoint: agent::endpoint(play, attempt.as_ref()),
-                seconds: play.settings.limits.seconds,
+                endpoint: agent::endpoint(context, attempt.as_ref()),
+                seconds: context.settings.limits.seconds,
                 home,
                 workspace,
             };
             self.status.phase(Phase::Agent, "the agent works");
-            let (link, owner, known) = (self.link, self.owner, self.known);
+            let (connections, owner, known) = (self.connections, self.owner, self.known);
             let called = agent::call(
-                play,
-                Room::Own(link),
+                context,
+                CallPlace::Own(connections),
                 owner,
                 self.folders,
                 call,
@@ -285,27 +293,31 @@ impl Attempt<'_> {
             );
             match called.await {
                 Ok(called) => return Ok((called, Prompt { text: prompt, restarts })),
-                Err(NotCalled::Stopped) => return Err(Fault::Stopped),
-                Err(NotCalled::Containers(_)) if self.stop.is_cancelled() => return Err(Fault::Stopped),
-                Err(NotCalled::Containers(error)) => return Err(error.into()),
-                Err(NotCalled::Files(error)) => return Err(error.into()),
+                Err(AgentCallError::Stopped) => return Err(Unrecorded::Stopped),
+                Err(AgentCallError::Containers(_)) if self.stop.is_cancelled() => {
+                    return Err(Unrecorded::Stopped);
+                }
+                Err(AgentCallError::Containers(error)) => return Err(error.into()),
+                Err(AgentCallError::Files(error)) => return Err(error.into()),
                 // There is nothing to continue with.
-                Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
+                Err(AgentCallError::Refused(harness::HarnessError::NoSession { .. }))
+                    if session.is_some() =>
+                {
                     session = None;
                 }
-                Err(NotCalled::Refused(error)) => return Err(Fault::Refused(error.to_string())),
+                Err(AgentCallError::Refused(error)) => return Err(Unrecorded::Refused(error.to_string())),
             }
         }
     }
 
     async fn keep_code(&self) -> Result<Option<String>, RunError> {
         let (results, workspace) = (self.results.clone(), self.folders.live().workspace);
-        let (turn, attempt, keep) = (self.data.turn, self.number, self.play.settings.keep_snapshots);
+        let (turn, attempt, keep) = (self.data.turn, self.number, self.context.settings.keep_snapshots);
         blocking(move || results.code(turn, attempt, &workspace, keep)).await
     }
 
     /// Serves a copy and runs the suite against it.
-    async fn test(&self) -> Result<Tested, Fault> {
+    async fn test(&self) -> Result<Tested, Unrecorded> {
         let start = self.folders.live().workspace.join("run.sh");
         let there = std::fs::symlink_metadata(&start).is_ok_and(|meta| !meta.is_dir());
         if !there {
@@ -322,17 +334,17 @@ impl Attempt<'_> {
         let volumes = blocking(move || folders.serve()).await?;
         let server = ServerContainer {
             owner: self.owner.clone(),
-            image: self.play.image.clone(),
+            image: self.context.image.clone(),
             volumes,
             limits: sandbox::Limits {
                 seconds: (server::READY + server::SUITE).as_secs() + 60,
-                ..self.play.settings.limits
+                ..self.context.settings.limits
             },
         };
         let status = self.status.clone();
         let on_ready = move || status.phase(Phase::Testing, "the tests run");
         let served =
-            server::test(&self.link.containers, &server, self.data.suite.clone(), self.stop, on_ready)
+            server::test(&self.connections.containers, &server, self.data.suite.clone(), self.stop, on_ready)
                 .await?;
         let folders = self.folders.clone();
         blocking(move || folders.served()).await?;
@@ -346,8 +358,8 @@ impl Attempt<'_> {
             seconds,
         };
         match served.what {
-            What::Stopped => Err(Fault::Stopped),
-            What::Exited => {
+            ServerOutcome::Stopped => Err(Unrecorded::Stopped),
+            ServerOutcome::Exited => {
                 let exit = served.end.exited.unwrap_or_default();
                 let how = match exit.code {
                     _ if exit.out_of_memory => " because it used more memory than it may".to_owned(),
@@ -356,11 +368,11 @@ impl Attempt<'_> {
                 };
                 Ok(no_server(format!("`run.sh` ended{how} before anything listened on `$PORT`."), log))
             }
-            What::NeverListened => {
+            ServerOutcome::NeverListened => {
                 let seconds = server::READY.as_secs();
                 Ok(no_server(format!("Nothing listened on `$PORT` within {seconds} seconds."), log))
             }
-            What::Tested(verdicts) => {
+            ServerOutcome::Tested(verdicts) => {
                 let reason = if verdicts.passed == verdicts.total && verdicts.total > 0 {
                     None
                 } else if server::out_of_time(&verdicts) {
@@ -380,18 +392,18 @@ impl Attempt<'_> {
 /// budget of the run. `worked` = a call of the episode has worked before; `seconds` = what the call was allowed; `may_retry` as in
 /// [`agent_end`].
 pub(crate) fn judge(
-    play: &Play,
+    context: &RunContext,
     worked: bool,
     seconds: u64,
-    called: &Called,
+    called: &AgentCall,
     may_retry: bool,
-) -> Result<(Option<StopReason>, AgentEnd, bool), Fault> {
-    let over = budget(play, called)?;
-    match play.spent_budget() {
+) -> Result<(Option<StopReason>, AgentEnd, bool), Unrecorded> {
+    let over = budget(context, called)?;
+    match context.spent_budget() {
         Some(of_run) => Ok((over, budget_spent(&of_run), true)),
         None => {
             // A relay has proven the way to the gateway.
-            if play.settings.reach == sandbox::Reach::Open && !worked {
+            if context.settings.reach == sandbox::Reach::Open && !worked {
                 reached(called)?;
             }
             let end = agent_end(called, over.as_ref(), seconds, may_retry)?;
@@ -402,14 +414,14 @@ pub(crate) fn judge(
 
 /// A budget of the attempt or the episode that ended it. One of the run ends the run; a fault of the endpoint is none of
 /// the agent's.
-fn budget(play: &Play, called: &Called) -> Result<Option<StopReason>, Fault> {
+fn budget(context: &RunContext, called: &AgentCall) -> Result<Option<StopReason>, Unrecorded> {
     match called.over.clone() {
         Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
-            play.end(Ending::Budget(over));
+            context.end(Ending::Budget(over));
             // Whoever stopped the run before was quicker.
-            play.spent_budget().map(|_| None).ok_or(Fault::Stopped)
+            context.spent_budget().map(|_| None).ok_or(Unrecorded::Stopped)
         }
-        Some(StopReason::Endpoint { message }) => Err(Fault::Endpoint(message)),
+        Some(StopReason::Endpoint { message }) => Err(Unrecorded::Endpoint(message)),
         over @ Some(StopReason::Budget { .. }) => Ok(over),
         Some(StopReason::ContextOverflow { .. }) | None => Ok(None),
     }
@@ -436,15 +448,15 @@ mod tests {
     fn a_full_disk_ends_the_run_and_no_episode() {
         use sandbox::SandboxError as E;
         let (path, why) = ("/w".to_owned(), "make room and resume".to_owned());
-        let full = Fault::from(E::NoRoom { path: path.clone(), why });
-        let Fault::Files(error) = full else { panic!("{full:?}") };
+        let full = Unrecorded::from(E::NoRoom { path: path.clone(), why });
+        let Unrecorded::Files(error) = full else { panic!("{full:?}") };
         assert_eq!(error.to_string(), "/w: make room and resume");
         // Whatever else is wrong with one container may be right with the next.
-        let odd = Fault::from(E::Files { path, why: "cannot be started".to_owned() });
-        let Fault::Containers { why, is_gone: false } = odd else { panic!("{odd:?}") };
+        let odd = Unrecorded::from(E::Files { path, why: "cannot be started".to_owned() });
+        let Unrecorded::Containers { why, is_gone: false } = odd else { panic!("{odd:?}") };
         assert_eq!(why, "/w: cannot be started");
         let away = E::Engine { doing: "start a container", why: "gone".to_owned(), is_gone: true };
-        assert!(matches!(Fault::from(away), Fault::Containers { is_gone: true, .. }));
+        assert!(matches!(Unrecorded::from(away), Unrecorded::Containers { is_gone: true, .. }));
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::agent::{Agent, blocking};
-use crate::control::Wish;
-use crate::disk::{self, Keep};
+use crate::control::ControlRequest;
+use crate::disk::{self, Durability};
+use crate::run::Ready;
 use crate::scenarios::Scenarios;
-use crate::schedule::Ready;
 use crate::settings::{RunSettings, SettingsError};
-use crate::state::{HarnessNamed, Lock, Place, RunFile};
-use crate::{Finish, OnEvent, RunError, control, kill_points, schedule};
+use crate::state::{HarnessNamed, Lock, RunFile, RunPaths};
+use crate::{Finish, OnEvent, RunError, control, kill_points, run};
 
 /// Begins a run.
 pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
@@ -20,19 +20,19 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         settings.harness_file = settings.harness_file.as_deref().map(files::beneath::resolved);
         let harness = harness(&settings, settings.harness_file.as_deref())?;
         let (scenarios, planned) = Scenarios::plan(&mut settings)?;
-        let place = Place::new(&settings.output_dir);
-        if is_taken(&place.results) {
-            return Err(RunError::Taken { path: place.results });
+        let paths = RunPaths::new(&settings.output_dir);
+        if is_taken(&paths.results) {
+            return Err(RunError::Taken { path: paths.results });
         }
-        disk::folder(&place.own().join("episodes"))?;
-        let lock = Lock::take(&place)?;
-        fresh_gateway_folder(&place)?;
+        disk::folder(&paths.own().join("episodes"))?;
+        let lock = Lock::take(&paths)?;
+        fresh_gateway_folder(&paths)?;
         // Another begin may have been quicker.
-        if is_taken(&place.results) {
-            return Err(RunError::Taken { path: place.results });
+        if is_taken(&paths.results) {
+            return Err(RunError::Taken { path: paths.results });
         }
-        control::write(&place.results, &Wish::default())?;
-        disk::write(&place.results.join("config.yaml"), settings.to_yaml().as_bytes(), Keep::Durably)?;
+        control::write(&paths.results, &ControlRequest::default())?;
+        disk::write(&paths.results.join("config.yaml"), settings.to_yaml().as_bytes(), Durability::Synced)?;
         let named = HarnessNamed {
             name: harness.name().to_owned(),
             title: harness.title().to_owned(),
@@ -46,19 +46,19 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         // What could not be read back is not begun.
         run.check_names().map_err(|why| SettingsError::of("scenarios_dir", why))?;
         if let Some(text) = harness.text() {
-            disk::write(&place.harness_file(), text.as_bytes(), Keep::Durably)?;
+            disk::write(&paths.harness_file(), text.as_bytes(), Durability::Synced)?;
         }
-        run.write(&place)?;
-        Ok((Ready { place, run, scenarios, lock }, harness))
+        run.write(&paths)?;
+        Ok((Ready { paths, run, scenarios, lock }, harness))
     })
     .await?;
     kill_points::point("run begun");
-    schedule::play(ready, harness, on_event, false).await
+    run::run_to_end(ready, harness, on_event, false).await
 }
 
 /// The gateway's socket gets a folder of its own: what an earlier part left under its name, or somebody else, is taken away.
-pub(crate) fn fresh_gateway_folder(place: &Place) -> Result<(), RunError> {
-    let folder = place.gateway_folder();
+pub(crate) fn fresh_gateway_folder(paths: &RunPaths) -> Result<(), RunError> {
+    let folder = paths.gateway_folder();
     crate::copy::remove(&folder).map_err(|error| disk::at(&folder, error))?;
     disk::folder(&folder)
 }
@@ -77,7 +77,7 @@ fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
 
 /// Whether a folder holds results already. What was left by a begin that was killed is none.
 pub(crate) fn is_taken(folder: &Path) -> bool {
-    if Place::new(folder).run_file().exists() || folder.join("report.json").exists() {
+    if RunPaths::new(folder).run_file().exists() || folder.join("report.json").exists() {
         return true;
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return false };

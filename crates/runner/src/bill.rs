@@ -3,8 +3,8 @@
 use gateway::{Budgets, Price, Scope, Spent, StopReason};
 use model::Tokens;
 
-use crate::agent::Called;
-use crate::play::{Play, lock};
+use crate::agent::AgentCall;
+use crate::run_context::{RunContext, lock};
 
 /// What an attempt cost.
 pub(crate) struct Bill {
@@ -14,23 +14,23 @@ pub(crate) struct Bill {
 
 /// By the gateway where there is one, else by the harness. What the harness tells is counted with the run and the episode here,
 /// so once a call.
-pub(crate) fn bill(play: &Play, episode: &str, called: &Called) -> Bill {
+pub(crate) fn bill(context: &RunContext, episode: &str, called: &AgentCall) -> Bill {
     if let Some(seen) = &called.seen {
         return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd };
     }
     let told = (called.outcome.usage, called.outcome.cost_usd);
-    let spent = direct(told, play.settings.price, called.end.seconds);
-    add(play, episode, spent);
+    let spent = direct(told, context.settings.price, called.end.seconds);
+    add(context, episode, spent);
     Bill { tokens: spent.tokens, cost_usd: spent.cost_usd }
 }
 
 /// Counts a call that nobody counted: in direct mode, one that was dropped before its harness was asked.
-pub(crate) fn unknown(play: &Play, episode: &str, seconds: f64) {
-    add(play, episode, Spent { unmetered: 1, seconds, ..Spent::default() });
+pub(crate) fn unknown(context: &RunContext, episode: &str, seconds: f64) {
+    add(context, episode, Spent { unmetered: 1, seconds, ..Spent::default() });
 }
 
-fn add(play: &Play, episode: &str, spent: Spent) {
-    let mut all = lock(&play.direct);
+fn add(context: &RunContext, episode: &str, spent: Spent) {
+    let mut all = lock(&context.direct);
     all.run = plus(all.run, spent);
     let of_episode = all.episodes.entry(episode.to_owned()).or_default();
     *of_episode = plus(*of_episode, spent);

@@ -7,8 +7,8 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::RunError;
-use crate::disk::{self, Keep};
-use crate::state::Place;
+use crate::disk::{self, Durability};
+use crate::state::RunPaths;
 
 /// Most bytes that are read: a number for each episode.
 const LARGEST: u64 = 1 << 20;
@@ -16,47 +16,47 @@ const LARGEST: u64 = 1 << 20;
 /// What somebody wants of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wish {
+pub struct ControlRequest {
     /// No new attempt begins while this is set; those in flight end.
     pub pause: bool,
     /// Attempts in flight are dropped (they are retried after a resume), the run ends.
     pub stop: bool,
     /// Episodes whose attempt in flight is to be ended and retried from its snapshot, or that are over because of
-    /// something outside and are to be continued ([`crate::live::is_played_on`]); each with a number that grows with every
+    /// something outside and are to be continued ([`crate::live::is_resumable`]); each with a number that grows with every
     /// wish.
     pub retry: std::collections::BTreeMap<String, u32>,
 }
 
 /// Reads the wish; where the file is not there, or none of ours, there is none. An error says nothing of what is wished.
-pub fn read(folder: &Path) -> Result<Wish, RunError> {
+pub fn read(folder: &Path) -> Result<ControlRequest, RunError> {
     let path = path(folder);
     match beneath::read_file(&path, LARGEST) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Wish::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ControlRequest::default()),
         Err(error) => Err(disk::at(&path, error)),
     }
 }
 
 /// Changes what is wished for. Whoever else wishes something at the same moment, in this process or another, waits: no wish is
 /// lost. Blocks.
-pub fn change(folder: &Path, change: impl FnOnce(&mut Wish)) -> Result<(), RunError> {
-    let at = Place::new(folder).own().join("control.lock");
+pub fn change(folder: &Path, change: impl FnOnce(&mut ControlRequest)) -> Result<(), RunError> {
+    let at = RunPaths::new(folder).own().join("control.lock");
     let wrong = |error: std::io::Error| disk::at(&at, error);
     let lock = beneath::open_file(&at, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
     lock.lock().map_err(wrong)?;
-    let mut wish = read(folder)?;
-    change(&mut wish);
+    let mut control_request = read(folder)?;
+    change(&mut control_request);
     // Let go of once it is written, when the file is closed.
-    write(folder, &wish)
+    write(folder, &control_request)
 }
 
 /// Writes it, atomically.
-pub fn write(folder: &Path, wish: &Wish) -> Result<(), RunError> {
-    disk::write_json(&path(folder), wish, Keep::WhileTheMachineRuns)
+pub fn write(folder: &Path, control_request: &ControlRequest) -> Result<(), RunError> {
+    disk::write_json(&path(folder), control_request, Durability::Buffered)
 }
 
 fn path(folder: &Path) -> std::path::PathBuf {
-    Place::new(folder).own().join("control.json")
+    RunPaths::new(folder).own().join("control.json")
 }
 
 #[cfg(test)]
@@ -67,13 +67,14 @@ mod tests {
     fn a_wish_is_read_as_it_was_written() {
         let room = tempfile::tempdir().unwrap();
         let read = |folder| read(folder).unwrap();
-        assert_eq!(read(room.path()), Wish::default());
+        assert_eq!(read(room.path()), ControlRequest::default());
         std::fs::create_dir(room.path().join(".stamina")).unwrap();
-        let wish = Wish { pause: true, stop: false, retry: [("scenario_1".to_owned(), 2)].into() };
-        write(room.path(), &wish).unwrap();
-        assert_eq!(read(room.path()), wish);
+        let control_request =
+            ControlRequest { pause: true, stop: false, retry: [("scenario_1".to_owned(), 2)].into() };
+        write(room.path(), &control_request).unwrap();
+        assert_eq!(read(room.path()), control_request);
         std::fs::write(path(room.path()), "{").unwrap();
-        assert_eq!(read(room.path()), Wish::default());
+        assert_eq!(read(room.path()), ControlRequest::default());
     }
 
     #[test]
@@ -82,7 +83,7 @@ mod tests {
         // It can be opened, and not read.
         std::fs::create_dir_all(path(room.path())).unwrap();
         assert!(read(room.path()).is_err());
-        assert!(change(room.path(), |wish| wish.stop = true).is_err());
+        assert!(change(room.path(), |control_request| control_request.stop = true).is_err());
         assert!(path(room.path()).is_dir());
     }
 
@@ -95,9 +96,9 @@ mod tests {
                 let folder = room.path();
                 threads.spawn(move || {
                     for _ in 0..25 {
-                        let of = |wish: &mut Wish| {
+                        let of = |control_request: &mut ControlRequest| {
                             let name = format!("scenario_{}", thread % 2);
-                            *wish.retry.entry(name).or_default() += 1;
+                            *control_request.retry.entry(name).or_default() += 1;
                         };
                         change(folder, of).unwrap();
                     }

@@ -20,11 +20,11 @@ pub(crate) const TEMPORARY: &str = ".part-";
 
 /// Whether a file has to outlive the machine's power, or only this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum Durability {
     /// Written, flushed, renamed, folder flushed.
-    Durably,
+    Synced,
     /// Written and renamed.
-    WhileTheMachineRuns,
+    Buffered,
 }
 
 /// An error at a path.
@@ -48,14 +48,14 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Replaces a file.
-pub(crate) fn write(path: &Path, content: &[u8], keep: Keep) -> Result<(), RunError> {
-    write_with(path, keep, |file| file.write_all(content))
+pub(crate) fn write(path: &Path, content: &[u8], durability: Durability) -> Result<(), RunError> {
+    write_with(path, durability, |file| file.write_all(content))
 }
 
 /// Replaces a file by what `fill` writes.
 pub(crate) fn write_with(
     path: &Path,
-    keep: Keep,
+    durability: Durability,
     fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), RunError> {
     let part = part_of(path);
@@ -63,13 +63,13 @@ pub(crate) fn write_with(
         let mut file = BufWriter::with_capacity(64 << 10, create(&part)?);
         fill(&mut file)?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        if keep == Keep::Durably {
+        if durability == Durability::Synced {
             file.sync_data()?;
         }
         crate::kill_points::point("written");
         beneath::rename(&part, path)?;
         crate::kill_points::point("renamed");
-        if keep == Keep::Durably {
+        if durability == Durability::Synced {
             sync_folder(path.parent())?;
         }
         Ok::<_, io::Error>(())
@@ -81,10 +81,14 @@ pub(crate) fn write_with(
 }
 
 /// Replaces a JSON file.
-pub(crate) fn write_json<T: serde::Serialize>(path: &Path, value: &T, keep: Keep) -> Result<(), RunError> {
+pub(crate) fn write_json<T: serde::Serialize>(
+    path: &Path,
+    value: &T,
+    durability: Durability,
+) -> Result<(), RunError> {
     let mut text = serde_json::to_vec_pretty(value).map_err(|error| at(path, error))?;
     text.push(b'\n');
-    write(path, &text, keep)
+    write(path, &text, durability)
 }
 
 /// Reads a folder that somebody else may have prepared, or whose file system may be out of reach: an error where there is no

@@ -11,18 +11,18 @@ use scenario::ir::Schema;
 use scenario::pack::PackError;
 
 use crate::agent::blocking;
-use crate::attempt::Played;
+use crate::agent_end::{budget_spent, exception};
+use crate::attempt::FinishedAttempt;
 use crate::folders::Folders;
-use crate::live::{Phase, is_played_on};
+use crate::live::{Phase, is_resumable};
 use crate::outage;
-use crate::play::{Ending, Play};
 use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord};
 use crate::reopen::{self, keep_score};
+use crate::run_context::{Ending, RunContext};
 use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
-use crate::state::{After, Journal, Known, Planned};
+use crate::state::{After, Journal, Planned, SessionState};
 use crate::status::Status;
-use crate::verdict::{budget_spent, exception};
 use crate::{Event, RunError, clock, kill_points};
 
 /// How often a pause is looked at.
@@ -39,13 +39,13 @@ pub(crate) enum EpisodeEnd {
 
 /// An episode that is played.
 pub(crate) struct Episode<'a> {
-    pub(crate) play: &'a Play,
+    pub(crate) context: &'a RunContext,
     pub(crate) planned: &'a Planned,
     pub(crate) owner: Owner,
     pub(crate) folders: Folders,
     pub(crate) results: EpisodeFolder,
     trajectory: Trajectory,
-    pub(crate) known: Known,
+    pub(crate) known: SessionState,
     pub(crate) status: Arc<Status>,
     turns: Turns,
     /// Schemas and changes so far, for the simulated model.
@@ -53,7 +53,7 @@ pub(crate) struct Episode<'a> {
 }
 
 /// Why no attempt may begin.
-enum Held {
+enum CannotStart {
     /// Nothing of the run goes on.
     RunEnds,
     /// The episode's budget is spent.
@@ -68,28 +68,28 @@ pub(crate) enum Next {
 }
 
 /// Plays an episode from where it stands.
-pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd, RunError> {
+pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<EpisodeEnd, RunError> {
     let opened = {
-        let (play, planned) = (play.clone(), planned.clone());
-        blocking(move || reopen::open(&play, &planned)).await?
+        let (context, planned) = (context.clone(), planned.clone());
+        blocking(move || reopen::open(&context, &planned)).await?
     };
     let Some(mut opened) = opened else { return Ok(EpisodeEnd::Over) };
     if reopen::is_cut_off_by_budget(&opened.trajectory)
-        && play.over(&opened.status, &planned.name).await.is_none()
+        && context.over(&opened.status, &planned.name).await.is_none()
     {
         // It was raised.
-        let state = play.place.state(&planned.name);
+        let state = context.paths.state(&planned.name);
         opened = blocking(move || {
             reopen::take_last_back(&mut opened, &state)?;
             Ok(opened)
         })
         .await?;
-        keep_score(&play, &planned, &opened.trajectory);
+        keep_score(&context, &planned, &opened.trajectory);
     }
     let mut episode = Episode {
-        owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
-        turns: play.scenarios.turns(planned.scenario),
-        play: &play,
+        owner: Owner { run: context.id.clone(), episode: planned.name.clone() },
+        turns: context.scenarios.turns(planned.scenario),
+        context: &context,
         planned: &planned,
         folders: opened.folders,
         results: opened.results,
@@ -98,14 +98,14 @@ pub(crate) async fn play(play: Arc<Play>, planned: Planned) -> Result<EpisodeEnd
         status: opened.status,
         history: Vec::new(),
     };
-    if !outage::waited_out(&play, &episode.status).await {
+    if !outage::wait_for_endpoint(&context, &episode.status).await {
         episode.leave().await?;
         return Ok(EpisodeEnd::Unfinished);
     }
     episode.status.begin();
     let ended = episode.turns().await;
     // What is left goes with the run, and is found by its labels.
-    if let Err(error) = play.link().await.containers.release(&episode.owner).await {
+    if let Err(error) = context.connections().await.containers.release(&episode.owner).await {
         tracing::warn!(%error, episode = episode.owner.episode, "its way to the gateway could not be removed");
     }
     let end = ended?;
@@ -131,7 +131,7 @@ impl Episode<'_> {
             Some(Next::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
         };
         for turn in first..=self.planned.turns {
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return Ok(EpisodeEnd::Unfinished);
             }
             let data = match self.begin_turn(turn).await {
@@ -161,13 +161,13 @@ impl Episode<'_> {
     }
 
     /// Ends the episode where its budget leaves nothing for another attempt. Else it is the run that ends.
-    async fn held(&mut self, held: Held) -> Result<EpisodeEnd, RunError> {
+    async fn held(&mut self, held: CannotStart) -> Result<EpisodeEnd, RunError> {
         match held {
-            Held::Budget(over) => {
-                self.play.tell_spent(Some(over.clone())).await;
+            CannotStart::Budget(over) => {
+                self.context.tell_spent(Some(over.clone())).await;
                 self.over(EndReason::Budget, budget_spent(&over).exception).await
             }
-            Held::RunEnds => Ok(EpisodeEnd::Unfinished),
+            CannotStart::RunEnds => Ok(EpisodeEnd::Unfinished),
         }
     }
 
@@ -183,8 +183,8 @@ impl Episode<'_> {
             Verdict::Passed if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
             Verdict::Passed => Next::Turn,
             Verdict::Unfinished => Next::Over(last.end_reason.unwrap_or(EndReason::Unfinished)),
-            _ if last.attempt < self.play.settings.attempt_limit => Next::Retry,
-            _ if self.play.settings.fail_stop => {
+            _ if last.attempt < self.context.settings.attempt_limit => Next::Retry,
+            _ if self.context.settings.fail_stop => {
                 Next::Over(last.end_reason.unwrap_or(EndReason::TestsFailed))
             }
             _ if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
@@ -212,10 +212,11 @@ impl Episode<'_> {
 
     /// Makes the turn's data and files; the trajectory begins it unless it is in it already.
     async fn begin_turn(&mut self, turn: u32) -> Result<TurnData, RunError> {
-        let simulated = self.play.settings.endpoint == EndpointSettings::Oracle;
+        let simulated = self.context.settings.endpoint == EndpointSettings::Oracle;
         let seen = self.history.len() as u32;
         // The sampler moves through a blocking thread and back.
-        let mut turns = std::mem::replace(&mut self.turns, self.play.scenarios.turns(self.planned.scenario));
+        let mut turns =
+            std::mem::replace(&mut self.turns, self.context.scenarios.turns(self.planned.scenario));
         let (mut data, earlier, turns) = blocking(move || {
             let mut earlier = Vec::new();
             if simulated {
@@ -260,7 +261,7 @@ impl Episode<'_> {
             shown.cells = cells;
             shown.end_reason = None;
         });
-        self.play.events.tell(&Event::Turn {
+        self.context.events.tell(&Event::Turn {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn,
@@ -272,7 +273,7 @@ impl Episode<'_> {
     /// A model whose defects do not carry over looks at this turn and the one before: older schemas are let go of, so that
     /// memory does not grow with turns. Their places stay.
     fn forget_history(&mut self) {
-        let oracle = &self.play.settings.oracle;
+        let oracle = &self.context.settings.oracle;
         if oracle.carries_over && oracle.defect_rate > 0.0 {
             return;
         }
@@ -301,10 +302,10 @@ impl Episode<'_> {
     pub(crate) async fn waits_out_a_pause(&self) -> bool {
         let mut paused = false;
         loop {
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return false;
             }
-            let pause = self.play.wishes.borrow().pause;
+            let pause = self.context.control_requests.borrow().pause;
             if !pause {
                 self.status.begin();
                 return true;
@@ -319,18 +320,18 @@ impl Episode<'_> {
     }
 
     /// Waits while the run is paused. Budgets are asked once: a moment later it may be another one that is spent.
-    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<(), Held> {
+    async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<(), CannotStart> {
         if !self.waits_out_a_pause().await {
-            return Err(Held::RunEnds);
+            return Err(CannotStart::RunEnds);
         }
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
-        match self.play.over(&self.status, &self.planned.name).await {
+        match self.context.over(&self.status, &self.planned.name).await {
             None => Ok(()),
             Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
-                self.play.end(Ending::Budget(over));
-                Err(Held::RunEnds)
+                self.context.end(Ending::Budget(over));
+                Err(CannotStart::RunEnds)
             }
-            Some(over) => Err(Held::Budget(over)),
+            Some(over) => Err(CannotStart::Budget(over)),
         }
     }
 
@@ -346,18 +347,22 @@ impl Episode<'_> {
             attempt,
             turns: Arc::new(self.history.clone()),
             attempts_before: before,
-            feedback: if self.play.settings.restore_before_try {
+            feedback: if self.context.settings.restore_before_try {
                 oracle::Feedback::Anew
             } else {
-                self.play.settings.feedback.into()
+                self.context.settings.feedback.into()
             },
             solution: None,
         })
     }
 
     /// Records an attempt: the journal first, then the trajectory, which decides.
-    pub(crate) async fn commit(&mut self, data: &TurnData, played: Played) -> Result<Next, RunError> {
-        let Played { record, after, over, own_seconds } = played;
+    pub(crate) async fn commit(
+        &mut self,
+        data: &TurnData,
+        played: FinishedAttempt,
+    ) -> Result<Next, RunError> {
+        let FinishedAttempt { record, after, over, own_seconds } = played;
         let turn = data.turn;
         self.write(record.clone(), after).await?;
         let (cells, spent) = (self.cells(), self.known.spent);
@@ -365,8 +370,8 @@ impl Episode<'_> {
             shown.cells = cells;
             shown.spent = spent;
         });
-        keep_score(self.play, self.planned, &self.trajectory);
-        self.play.events.tell(&Event::Attempt {
+        keep_score(self.context, self.planned, &self.trajectory);
+        self.context.events.tell(&Event::Attempt {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn,
@@ -381,7 +386,7 @@ impl Episode<'_> {
             test_seconds: record.test_seconds,
             own_seconds,
         });
-        self.play.tell_spent(over.clone()).await;
+        self.context.tell_spent(over.clone()).await;
         let next = self.after_last().unwrap_or(Next::Retry);
         // Where the last turn is passed, nothing is left that a budget could cut off.
         let is_done = matches!(next, Next::Over(EndReason::PassedAll));
@@ -391,14 +396,14 @@ impl Episode<'_> {
         Ok(next)
     }
 
-    async fn write(&mut self, record: AttemptRecord, after: Known) -> Result<(), RunError> {
+    async fn write(&mut self, record: AttemptRecord, after: SessionState) -> Result<(), RunError> {
         let turn = self.trajectory.current.as_ref().map_or(0, |turn| turn.turn);
         let attempt = record.attempt;
         let journal = Journal {
             before: self.known.clone(),
             after: Some(After { turn, attempt, known: after.clone() }),
         };
-        let state = self.play.place.state(&self.planned.name);
+        let state = self.context.paths.state(&self.planned.name);
         if let Some(current) = &mut self.trajectory.current {
             current.attempts.push(record);
         }
@@ -431,7 +436,7 @@ impl Episode<'_> {
 
     /// A turn cannot be read: what is missing is not attributed to the agent. A resume looks again.
     async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
-        let message = self.play.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
+        let message = self.context.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
         tracing::warn!("{}: {message}", self.planned.name);
         self.over(EndReason::Environment, Some(exception("PackError", &message))).await
     }
@@ -456,8 +461,8 @@ impl Episode<'_> {
             shown.end_reason = Some(reason);
             shown.now = None;
         });
-        let end = (reason, is_played_on(reason));
-        reopen::end(self.play, self.planned, &self.folders, &self.trajectory, end).await?;
+        let end = (reason, is_resumable(reason));
+        reopen::end(self.context, self.planned, &self.folders, &self.trajectory, end).await?;
         Ok(EpisodeEnd::Over)
     }
 
@@ -469,12 +474,12 @@ impl Episode<'_> {
             shown.now = None;
         });
         // Also where no attempt was recorded: it had begun.
-        if let Some(reason) = self.play.end_reason()
+        if let Some(reason) = self.context.end_reason()
             && self.trajectory.current.is_some()
         {
             self.trajectory.end.end_reason = Some(reason);
             self.trajectory = self.with_trajectory(Trajectory::write).await?;
-            keep_score(self.play, self.planned, &self.trajectory);
+            keep_score(self.context, self.planned, &self.trajectory);
         }
         let folders = self.folders.clone();
         blocking(move || folders.served()).await

@@ -14,7 +14,7 @@ use sandbox::Volumes;
 use sandbox::snapshot::open_folder;
 
 use crate::copy::{self, Bounds};
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::state::Label;
 use crate::{RunError, kill_points};
 
@@ -84,7 +84,7 @@ impl Folders {
         kill_points::point("snapshot begun");
         whole(&part, || {
             copy_both(&self.live(), &self.volumes("before.part")).map_err(wrong)?;
-            disk::write_json(&part.join("label.json"), &label, Keep::WhileTheMachineRuns)
+            disk::write_json(&part.join("label.json"), &label, Durability::Buffered)
         })?;
         if beneath::exists(&before) {
             beneath::rename(&before, &old).map_err(wrong)?;
@@ -114,7 +114,7 @@ impl Folders {
 
     /// The same for a further attempt, which the snapshot is one of from here on.
     pub(crate) fn restore_for(&self, label: Label) -> Result<(), RunError> {
-        disk::write_json(&self.at("before/label.json"), &label, Keep::WhileTheMachineRuns)?;
+        disk::write_json(&self.at("before/label.json"), &label, Durability::Buffered)?;
         kill_points::point("snapshot is of the next attempt");
         self.restore()
     }

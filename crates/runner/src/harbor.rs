@@ -2,19 +2,20 @@
 //!
 //! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left; [`trial`] plays a
 //! task in one container from its first step to its last, [`open`] opens that container, [`step`] one of the steps. [`player`] names who plays without a
-//! harness: the reference solution, or nobody; [`call`] calls a harness, [`feedback`] is what it is told between attempts. [`background`] ends what an agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent attempts begin from. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
+//! harness: the reference solution, or nobody; [`call`] calls a harness, [`feedback`] is what it is told between attempts. [`background`] ends what an agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent attempts begin from, [`kept`] what a resume continues from. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
 //! importer and report are the same.
 //!
 //! A task is somebody else's program. Its files are read through a [`files::Tree`], and everything that it executes runs in
 //! its own container.
 
 mod alone;
+mod archives;
 mod background;
 mod call;
 mod feedback;
 mod file;
+mod kept;
 mod open;
-mod pack;
 mod player;
 mod recipe;
 mod recorded;
@@ -29,7 +30,7 @@ use std::path::Path;
 pub(crate) use self::player::{find as player, is_player};
 pub use self::recipe::Recipe;
 pub(crate) use self::task::Tasks;
-pub(crate) use self::trial::play;
+pub(crate) use self::trial::context;
 use crate::RunError;
 use crate::settings::RunSettings;
 

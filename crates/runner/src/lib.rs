@@ -11,14 +11,15 @@
 
 mod accounts;
 mod agent;
+mod agent_end;
 mod attempt;
 mod begin;
 mod bill;
 mod clock;
+mod connections;
 pub mod control;
 mod copy;
 mod disk;
-mod engine;
 mod episode;
 mod folders;
 mod harbor;
@@ -26,21 +27,20 @@ mod kill_points;
 pub mod live;
 pub mod origin;
 mod outage;
-mod play;
-mod pool;
 mod prompt;
 mod record;
 mod reopen;
 mod repeat;
 mod resume;
+mod run;
+mod run_context;
 mod scenarios;
-mod schedule;
+mod scheduler;
 mod secrets;
 mod server;
 pub mod settings;
 mod state;
 mod status;
-mod verdict;
 
 pub use harbor::{Recipe, TaskImage, TaskSeen, task_images, tasks};
 pub use secrets::AWS_CHAIN;
@@ -284,9 +284,9 @@ pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {
 
 /// Removes a run's folder as [`remove_folder`] does, unless somebody plays it. Blocks.
 pub fn remove_run(folder: &std::path::Path) -> Result<(), RunError> {
-    let place = state::Place::new(folder);
+    let paths = state::RunPaths::new(folder);
     // Held until all is gone: nobody begins or goes on meanwhile.
-    let held = if place.own().is_dir() { Some(state::Lock::take_over(&place)?) } else { None };
+    let held = if paths.own().is_dir() { Some(state::Lock::take_over(&paths)?) } else { None };
     let removed = remove_folder(folder).map_err(|error| disk::at(folder, error));
     drop(held);
     removed

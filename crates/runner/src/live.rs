@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::{Place, RunFile, is_left};
+use crate::state::{RunFile, RunPaths, is_left};
 use crate::{Event, RunError, clock, disk};
 
 /// A run as its folder tells.
@@ -34,6 +34,9 @@ pub struct LiveRun {
     pub turns: u32,
     /// Most attempts a turn.
     pub attempt_limit: u32,
+    /// Whether an attempt in flight cannot be retried: of tasks whose containers are not kept before each step.
+    #[serde(default)]
+    pub lacks_snapshots: bool,
     /// Spent so far.
     pub spent: gateway::Spent,
     /// Budgets.
@@ -179,7 +182,7 @@ pub struct AgentLog {
 pub fn agent_log(folder: &Path, episode: &str) -> AgentLog {
     let episode = episode.to_owned();
     let read = disk::within_limit(folder, move |folder| {
-        EpisodeFile::read(&Place::new(folder).episode_file(&episode))
+        EpisodeFile::read(&RunPaths::new(folder).episode_file(&episode))
     });
     read.ok().flatten().map_or_else(AgentLog::default, |file| file.log)
 }
@@ -218,7 +221,7 @@ const FAULTS_SINCE: f64 = 600.0;
 
 /// Whether an episode that is over can be continued: what ended it was not its agent, so it is not by what one attempt may spend.
 /// A resume does so by itself.
-pub fn is_played_on(reason: model::EndReason) -> bool {
+pub fn is_resumable(reason: model::EndReason) -> bool {
     use model::EndReason;
     matches!(
         reason,
@@ -232,28 +235,28 @@ pub fn is_played_on(reason: model::EndReason) -> bool {
 
 /// Reads a run's folder. Blocks; an error where its file system does not answer within [`files::deadline::LIMIT`].
 pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
-    let (place, run) = disk::within_limit(folder, |folder| {
-        let place = Place::new(folder);
-        let run = RunFile::read(&place)?;
-        Ok::<_, RunError>((place, run))
+    let (paths, run) = disk::within_limit(folder, |folder| {
+        let paths = RunPaths::new(folder);
+        let run = RunFile::read(&paths)?;
+        Ok::<_, RunError>((paths, run))
     })??;
     // It answers: the records of thousands of episodes may take longer.
-    let living = run.finish.is_none() && !is_left(&place, &run);
-    Ok(shown(&place, run, living))
+    let living = run.finish.is_none() && !is_left(&paths, &run);
+    Ok(shown(&paths, run, living))
 }
 
 /// What a run shows: one that is played, or that nobody plays.
-pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
-    let wish = crate::control::read(&place.results).unwrap_or_default();
+pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
+    let control_request = crate::control::read(&paths.results).unwrap_or_default();
     let state = match &run.finish {
         Some(finish) => RunState::Ended { finish: finish.clone() },
         None if !living => RunState::Lost,
-        None if wish.stop => RunState::Stopping,
-        None if wish.pause => RunState::Paused,
+        None if control_request.stop => RunState::Stopping,
+        None if control_request.pause => RunState::Paused,
         None => RunState::Running,
     };
-    let (requests, open, faulted) = requests(place, &run.part_started_at);
-    let usual_gap = usual_gap(&tail::<Event>(&place.events()), &requests);
+    let (requests, open, faulted) = requests(paths, &run.part_started_at);
+    let usual_gap = usual_gap(&tail::<Event>(&paths.events()), &requests);
     let mut last_request: HashMap<&str, &str> = HashMap::new();
     let mut speeds = gateway::Speeds::default();
     for request in &requests {
@@ -263,7 +266,7 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
     let mut episodes = Vec::with_capacity(run.episodes.len());
     let mut last_sign: Option<String> = None;
     for planned in &run.episodes {
-        let file = EpisodeFile::read(&place.episode_file(&planned.name));
+        let file = EpisodeFile::read(&paths.episode_file(&planned.name));
         let Some(EpisodeFile { mut shown, at, .. }) = file else {
             episodes.push(LiveEpisode { turns: planned.turns, ..LiveEpisode::queued(&planned.name) });
             continue;
@@ -306,6 +309,7 @@ pub(crate) fn shown(place: &Place, run: RunFile, living: bool) -> LiveRun {
         started_at: run.started_at,
         seconds,
         attempt_limit: run.settings.attempt_limit,
+        lacks_snapshots: run.settings.tasks.is_some() && !run.settings.restore_before_try,
         spent: run.spent,
         budgets: run.settings.budgets,
         price: run.settings.price,
@@ -330,13 +334,13 @@ pub struct NotPassed {
 
 /// The last attempt of the first episode that stands at a turn that is not passed.
 pub fn first_not_passed(folder: &Path) -> Option<NotPassed> {
-    disk::within_limit(folder, |folder| not_passed(&Place::new(folder))).ok()?
+    disk::within_limit(folder, |folder| not_passed(&RunPaths::new(folder))).ok()?
 }
 
-fn not_passed(place: &Place) -> Option<NotPassed> {
-    let episodes = RunFile::read(place).ok()?.episodes;
+fn not_passed(paths: &RunPaths) -> Option<NotPassed> {
+    let episodes = RunFile::read(paths).ok()?.episodes;
     episodes.iter().find_map(|planned| {
-        let trajectory = crate::record::Trajectory::read(&place.episode(&planned.name)).ok()??;
+        let trajectory = crate::record::Trajectory::read(&paths.episode(&planned.name)).ok()??;
         let current = trajectory.current?;
         let last = current.attempts.last().filter(|last| last.verdict != model::Verdict::Passed)?;
         let tests = || Some(format!("{} of {} tests passed", last.passed?, last.total?));
@@ -416,12 +420,12 @@ fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
 /// Requests that have ended, since when each episode's oldest open one is with the endpoint, and tries that failed.
 /// Those that a killed part has left open are with nobody: only what began since `part`, when this one did, is.
 fn requests(
-    place: &Place,
+    paths: &RunPaths,
     part: &str,
 ) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::RequestFaulted>) {
     let (mut ended, mut faulted) = (Vec::new(), Vec::new());
     let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
-    for line in tail::<gateway::LogLine>(&place.gateway_log()) {
+    for line in tail::<gateway::LogLine>(&paths.gateway_log()) {
         match line {
             // Times of ours compare as texts.
             gateway::LogLine::Begun(one) if one.at.as_str() < part => {}

@@ -12,7 +12,7 @@ use serde::Serialize;
 use sha2::Digest as _;
 
 use crate::settings::{self, RunSettings};
-use crate::state::{HarnessNamed, MadeBy, Place, Planned, RunFile};
+use crate::state::{HarnessNamed, MadeBy, Planned, RunFile, RunPaths};
 use crate::{RunError, begin, disk};
 
 /// The run in a folder.
@@ -64,23 +64,23 @@ pub struct Record {
 /// Reads the record of the run that lies in a folder. Blocks, for at most [`files::deadline::LIMIT`].
 pub fn record(folder: &Path) -> Result<Record, RunError> {
     disk::within_limit(folder, |folder| {
-        let place = Place::new(folder);
-        let run = RunFile::read(&place)?;
+        let paths = RunPaths::new(folder);
+        let run = RunFile::read(&paths)?;
         settings::check_record(&run.settings)?;
-        let kept = run.settings.harness_file.as_ref().map(|_| place.harness_file());
+        let kept = run.settings.harness_file.as_ref().map(|_| paths.harness_file());
         let harness = begin::load(&run.settings, kept.as_deref())?;
         // What the record calls its harness is not what plays: that goes by the settings.
         let title = harness.title().to_owned();
-        Ok(Record { harness: title, ..of_begun(&place, &run, harness.text())? })
+        Ok(Record { harness: title, ..of_begun(&paths, &run, harness.text())? })
     })?
 }
 
 /// The record of a run as this process holds it; `harness` is the text of the file that describes its harness.
-pub(crate) fn of_begun(place: &Place, run: &RunFile, harness: Option<&str>) -> Result<Record, RunError> {
+pub(crate) fn of_begun(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -> Result<Record, RunError> {
     let scenarios: BTreeSet<u32> = run.episodes.iter().map(|planned| planned.scenario).collect();
     Ok(Record {
         scenarios: scenarios.into_iter().collect(),
-        identity: of_run(place, run, harness)?,
+        identity: of_run(paths, run, harness)?,
         settings: run.settings.clone(),
         harness: run.harness.title.clone(),
         image: run.harness.image.clone(),
@@ -92,13 +92,13 @@ pub fn identity(folder: &Path) -> Result<Identity, RunError> {
     record(folder).map(|record| record.identity)
 }
 
-pub(crate) fn of_run(place: &Place, run: &RunFile, harness: Option<&str>) -> Result<Identity, RunError> {
+pub(crate) fn of_run(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -> Result<Identity, RunError> {
     let mut settings = run.settings.clone();
     // The folder stands for it, by whatever way it was named.
     settings.output_dir = std::path::PathBuf::new();
     let decides = Decides {
         id: &run.id,
-        folder: place.results.to_string_lossy().into_owned(),
+        folder: paths.results.to_string_lossy().into_owned(),
         settings: &settings,
         harness: &run.harness,
         harness_file: harness.map(|text| hex(&sha2::Sha256::digest(text))),
@@ -106,7 +106,7 @@ pub(crate) fn of_run(place: &Place, run: &RunFile, harness: Option<&str>) -> Res
         made_by: &run.made_by,
         episodes: &run.episodes,
     };
-    let text = serde_json::to_vec(&decides).map_err(|error| disk::at(&place.run_file(), error))?;
+    let text = serde_json::to_vec(&decides).map_err(|error| disk::at(&paths.run_file(), error))?;
     Ok(Identity { run: run.id.clone(), digest: sha2::Sha256::digest(&text).into() })
 }
 
@@ -126,8 +126,8 @@ mod tests {
     fn whatever_decides_and_the_folder_are_in_the_digest() {
         let room = tempfile::tempdir().unwrap();
         let folder = room.path().join("run");
-        let place = Place::new(&folder);
-        disk::folder(&place.own()).unwrap();
+        let paths = RunPaths::new(&folder);
+        disk::folder(&paths.own()).unwrap();
         let values =
             ["agent=MOCK", "endpoint.mode=oracle", "use_docker=true", "output_dir=x"].map(str::to_owned);
         let settings = settings::resolve(&[], &values).unwrap();
@@ -140,7 +140,7 @@ mod tests {
         let planned = Planned { name: "scenario_0".into(), scenario: 0, turns: 2 };
         let run = RunFile::new(settings, named, vec![planned], None);
         let digest = |run: &RunFile| {
-            run.write(&place).unwrap();
+            run.write(&paths).unwrap();
             identity(&folder).unwrap().digest
         };
         let first = digest(&run);
@@ -158,8 +158,8 @@ mod tests {
         }
         let copy = room.path().join("copy");
         std::fs::create_dir_all(copy.join(".stamina")).unwrap();
-        run.write(&place).unwrap();
-        std::fs::copy(place.run_file(), Place::new(&copy).run_file()).unwrap();
+        run.write(&paths).unwrap();
+        std::fs::copy(paths.run_file(), RunPaths::new(&copy).run_file()).unwrap();
         assert_ne!(identity(&copy).unwrap().digest, first);
     }
 }

@@ -16,10 +16,10 @@ use model::EndReason;
 
 use crate::agent::blocking;
 use crate::live::Phase;
-use crate::play::{Ending, Play};
+use crate::run_context::{Ending, RunContext};
 use crate::settings::EndpointSettings;
 use crate::status::Status;
-use crate::{engine, record};
+use crate::{connections, record};
 
 /// Episodes in a row that an endpoint may end which nobody can ask.
 const IN_A_ROW: u32 = 2;
@@ -66,56 +66,57 @@ impl Outage {
 }
 
 /// Waits until an episode may begin. False where the run ends before.
-pub(crate) async fn waited_out(play: &Play, status: &Arc<Status>) -> bool {
-    if play.outage.is_over() {
+pub(crate) async fn wait_for_endpoint(context: &RunContext, status: &Arc<Status>) -> bool {
+    if context.outage.is_over() {
         return true;
     }
     tokio::select! {
-        answers = answers(play, status) => answers,
-        () = play.stop.cancelled() => false,
+        answers = answers(context, status) => answers,
+        () = context.stop.cancelled() => false,
     }
 }
 
-async fn answers(play: &Play, status: &Arc<Status>) -> bool {
+async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
     status.phase(Phase::Waiting, "waits until the endpoint answers again");
-    let _one = play.outage.asking.lock().await;
-    if play.outage.is_over() {
+    let _one = context.outage.asking.lock().await;
+    if context.outage.is_over() {
         return true;
     }
-    let settings = play.settings.clone();
-    let upstream = match blocking(move || engine::upstream(&settings)).await {
+    let settings = context.settings.clone();
+    let upstream = match blocking(move || connections::upstream(&settings)).await {
         Ok(Some(upstream)) => upstream,
-        Ok(None) => return may_begin_unasked(play),
+        Ok(None) => return may_begin_unasked(context),
         Err(error) => {
-            play.end(Ending::Broken(error.to_string()));
+            context.end(Ending::Broken(error.to_string()));
             return false;
         }
     };
-    let route = play.harness.apis().first().copied().map_or(gateway::Route::ChatCompletions, engine::route);
-    let model = play.settings.model.as_deref().unwrap_or("default");
-    let (upstream, wishes) = (&upstream, &play.wishes);
+    let route =
+        context.harness.apis().first().copied().map_or(gateway::Route::ChatCompletions, connections::route);
+    let model = context.settings.model.as_deref().unwrap_or("default");
+    let (upstream, control_requests) = (&upstream, &context.control_requests);
     let ask = || async move {
         // Nothing is asked in a pause.
-        while wishes.borrow().pause {
+        while control_requests.borrow().pause {
             tokio::time::sleep(LOOK).await;
         }
         gateway::preflight(upstream, route, model).await.map(drop).map_err(|error| error.message)
     };
     let say = |why: &str, wait: Duration| {
-        let why = record::one_line(&play.scrub.text(why), SHOWN);
+        let why = record::one_line(&context.scrub.text(why), SHOWN);
         let text = format!("waits for the endpoint, which is asked again in {} s: {why}", wait.as_secs());
         status.phase(Phase::Waiting, &text);
     };
     match until_answered(WAITS, ask, say).await {
         Ok(()) => {
-            play.outage.given_up.store(0, Ordering::Relaxed);
+            context.outage.given_up.store(0, Ordering::Relaxed);
             true
         }
         Err(why) => {
             let minutes = WAITS.whole.as_secs() / 60;
-            play.end(Ending::Broken(format!(
+            context.end(Ending::Broken(format!(
                 "the endpoint did not answer for {minutes} minutes after it had ended an episode, so no other was begun: {}",
-                play.scrub.text(&why)
+                context.scrub.text(&why)
             )));
             false
         }
@@ -123,12 +124,12 @@ async fn answers(play: &Play, status: &Arc<Status>) -> bool {
 }
 
 /// Whether an episode may begin where nobody can ask the endpoint.
-fn may_begin_unasked(play: &Play) -> bool {
-    let given_up = play.outage.given_up.load(Ordering::Relaxed);
+fn may_begin_unasked(context: &RunContext) -> bool {
+    let given_up = context.outage.given_up.load(Ordering::Relaxed);
     if given_up < IN_A_ROW {
         return true;
     }
-    play.end(Ending::Broken(format!(
+    context.end(Ending::Broken(format!(
         "the endpoint has ended {given_up} episodes in a row, so no other was begun"
     )));
     false

@@ -18,7 +18,7 @@ pub(crate) const FEEDBACK: usize = 48 << 10;
 const LOG: usize = 4 << 10;
 
 /// What came of an attempt, as far as it is told.
-pub(crate) enum Told<'a> {
+pub(crate) enum AttemptOutcome<'a> {
     /// The suite ran.
     Tests(&'a Verdicts),
     /// The server did not come up.
@@ -68,12 +68,12 @@ fn installed(stacks: Stacks) -> String {
 }
 
 /// What is said before an attempt that is a retry; nothing where there is no feedback but that it is one.
-pub(crate) fn feedback(kind: Feedback, told: &Told<'_>) -> String {
+pub(crate) fn feedback(kind: Feedback, told: &AttemptOutcome<'_>) -> String {
     let mut text = String::new();
     match told {
-        Told::Tests(verdicts) => tests(&mut text, kind, verdicts),
-        Told::NoServer { why, log } => no_server(&mut text, kind, why, log),
-        Told::Ended(reason) => ended(&mut text, *reason),
+        AttemptOutcome::Tests(verdicts) => tests(&mut text, kind, verdicts),
+        AttemptOutcome::NoServer { why, log } => no_server(&mut text, kind, why, log),
+        AttemptOutcome::Ended(reason) => ended(&mut text, *reason),
     }
     text.push_str(
         "\n\nPlease fix this without breaking anything that already works. When you are done, the server is started and tested \
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn each_kind_tells_more_than_the_one_before() {
         let verdicts = verdicts(2);
-        let told = |kind| feedback(kind, &Told::Tests(&verdicts));
+        let told = |kind| feedback(kind, &AttemptOutcome::Tests(&verdicts));
         let texts = [Feedback::None, Feedback::Minimal, Feedback::Medium, Feedback::Detailed].map(told);
         assert!(!texts[0].contains("1000") && !texts[0].contains("orders"));
         assert!(texts[1].contains("2 of 1000 tests failed.") && !texts[1].contains("orders"));
@@ -228,12 +228,15 @@ mod tests {
 
     #[test]
     fn feedback_is_bounded_and_says_how_much_is_missing() {
-        let text = feedback(Feedback::Detailed, &Told::Tests(&verdicts(1000)));
+        let text = feedback(Feedback::Detailed, &AttemptOutcome::Tests(&verdicts(1000)));
         assert!(text.len() <= FEEDBACK, "{}", text.len());
         let listed = text.matches("\n- `").count();
         assert!(text.contains(&format!("… and {} more.", 1000 - listed)));
         let log = format!("{}\u{1b}[2J~~~~~~é", "é".repeat(100_000));
-        let text = feedback(Feedback::Detailed, &Told::NoServer { why: "It ended with code 1.", log: &log });
+        let text = feedback(
+            Feedback::Detailed,
+            &AttemptOutcome::NoServer { why: "It ended with code 1.", log: &log },
+        );
         assert!(text.len() < LOG + 600 && text.contains("\\u{1b}[2J"), "{text}");
     }
 

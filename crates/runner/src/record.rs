@@ -21,13 +21,13 @@ use std::sync::Arc;
 
 use crate::RunError;
 use crate::copy::{self, Bounds};
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::scenarios::TurnData;
 use crate::secrets::Scrub;
 
 pub(crate) use self::text::{head_and_tail, one_line};
 pub(crate) use self::trajectory::{
-    AttemptFiles, AttemptRecord, End, Exception, Trajectory, TurnFiles, TurnRecord,
+    AttemptFiles, AttemptRecord, End, Exception, Resumed, ResumedFrom, Trajectory, TurnFiles, TurnRecord,
 };
 
 /// The version of the layout.
@@ -121,7 +121,7 @@ impl EpisodeFolder {
         for (name, text) in texts {
             let path = self.path.join(name);
             if !path.exists() {
-                disk::write(&path, text.as_bytes(), Keep::WhileTheMachineRuns)?;
+                disk::write(&path, text.as_bytes(), Durability::Buffered)?;
             }
         }
         Ok(files)
@@ -132,7 +132,7 @@ impl EpisodeFolder {
         let number = turn.turn;
         let put = |name: String, text: Option<&str>| match text {
             Some(text) => {
-                disk::write(&self.path.join(&name), text.as_bytes(), Keep::WhileTheMachineRuns).map(|()| name)
+                disk::write(&self.path.join(&name), text.as_bytes(), Durability::Buffered).map(|()| name)
             }
             None => Ok(String::new()),
         };
@@ -153,8 +153,7 @@ impl EpisodeFolder {
         let path = self.path.join(folder).join(path);
         // A name that this system does not take, or that is a folder by now, is no reason to end a trial.
         let made = path.parent().map_or(Ok(()), disk::folder);
-        let kept =
-            made.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Keep::WhileTheMachineRuns));
+        let kept = made.and_then(|()| disk::write(&path, &self.scrub.bytes(content), Durability::Buffered));
         match kept {
             Err(error) if !is_full(&error) => {
                 tracing::warn!("an artifact could not be kept: {error}");
@@ -168,7 +167,7 @@ impl EpisodeFolder {
     pub(crate) fn attempt(&self, left: &AttemptLeft<'_>) -> Result<AttemptFiles, RunError> {
         let name = format!("turn_{}_attempt_{}", left.turn, left.attempt);
         let put = |path: String, content: &[u8]| {
-            disk::write(&self.path.join(&path), &self.scrub.bytes(content), Keep::Durably).map(|()| path)
+            disk::write(&self.path.join(&path), &self.scrub.bytes(content), Durability::Synced).map(|()| path)
         };
         let log = agent_log(left.stdout, left.stderr);
         let agent_log = put(format!("agent_logs/step_{}.txt", left.call), &log)?;

@@ -6,11 +6,11 @@ use model::{EndReason, Verdict};
 
 use crate::agent::blocking;
 use crate::folders::Folders;
-use crate::live::{Phase, is_played_on};
-use crate::play::{Play, lock};
+use crate::live::{Phase, is_resumable};
 use crate::record::report::Scored;
 use crate::record::{End, EpisodeFolder, Trajectory};
-use crate::state::{Journal, Known, Label, Place, Planned};
+use crate::run_context::{RunContext, lock};
+use crate::state::{Journal, Label, Planned, RunPaths, SessionState};
 use crate::status::Status;
 use crate::{Event, RunError, clock};
 
@@ -19,7 +19,7 @@ pub(crate) struct Opened {
     pub(crate) folders: Folders,
     pub(crate) results: EpisodeFolder,
     pub(crate) trajectory: Trajectory,
-    pub(crate) known: Known,
+    pub(crate) known: SessionState,
     pub(crate) status: Arc<Status>,
 }
 
@@ -31,26 +31,26 @@ impl Opened {
 }
 
 /// Looks at what is recorded of an episode and changes none of it. Nothing if it is over and cannot be continued. Blocks.
-pub(crate) fn look(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
-    let results = EpisodeFolder::new(play.place.episode(&planned.name), play.scrub.clone())?;
-    let state = play.place.state(&planned.name);
+pub(crate) fn look(context: &RunContext, planned: &Planned) -> Result<Option<Opened>, RunError> {
+    let results = EpisodeFolder::new(context.paths.episode(&planned.name), context.scrub.clone())?;
+    let state = context.paths.state(&planned.name);
     let folders = Folders::of(state.clone());
     let trajectory = match Trajectory::read(results.path())? {
         Some(trajectory) => trajectory,
-        None => Trajectory::new(results.path(), &planned.name, planned.turns, play.settings.attempt_limit),
+        None => Trajectory::new(results.path(), &planned.name, planned.turns, context.settings.attempt_limit),
     };
     let known = Journal::read(&state)?.known(trajectory.last());
     let status = Status::open(
-        play.place.episode_file(&planned.name),
+        context.paths.episode_file(&planned.name),
         &planned.name,
         known.seconds,
-        play.scrub.clone(),
-        play.watch.clone(),
+        context.scrub.clone(),
+        context.watch.clone(),
     );
     let opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
-    let is_reopened = opened.trajectory.end.end_reason.is_some_and(is_played_on);
+    let is_reopened = opened.trajectory.end.end_reason.is_some_and(is_resumable);
     if opened.is_over() && !is_reopened {
-        keep_score(play, planned, &opened.trajectory);
+        keep_score(context, planned, &opened.trajectory);
         show_over(&opened.status, planned, &opened.trajectory);
         // Where it was killed between its end and this.
         close(&opened.folders, false);
@@ -60,29 +60,29 @@ pub(crate) fn look(play: &Play, planned: &Planned) -> Result<Option<Opened>, Run
 }
 
 /// A wish to continue an episode that is over is fulfilled; the file may have one that was not passed on yet. Blocks.
-pub(crate) fn fulfill(play: &Play, planned: &Planned, status: &Status) {
-    let wishes = crate::control::read(&play.place.results).unwrap_or_default();
-    let wished = wishes.retry.get(&planned.name).copied();
-    if let Some(wished) = wished.filter(|wished| *wished > status.retries()) {
-        status.set_retries(wished);
+pub(crate) fn fulfill(context: &RunContext, planned: &Planned, status: &Status) {
+    let control_requests = crate::control::read(&context.paths.results).unwrap_or_default();
+    let requested = control_requests.retry.get(&planned.name).copied();
+    if let Some(requested) = requested.filter(|requested| *requested > status.retries()) {
+        status.set_retries(requested);
     }
 }
 
 /// Takes up an episode where it stands. Nothing if it is over. Blocks.
-pub(crate) fn open(play: &Play, planned: &Planned) -> Result<Option<Opened>, RunError> {
-    let Some(mut opened) = look(play, planned)? else { return Ok(None) };
+pub(crate) fn open(context: &RunContext, planned: &Planned) -> Result<Option<Opened>, RunError> {
+    let Some(mut opened) = look(context, planned)? else { return Ok(None) };
     let was_over = opened.is_over();
     opened.folders.make()?;
     // One that the run's budget cut off has not ended its episode.
     let last = opened.trajectory.current.as_ref().and_then(|current| current.attempts.last());
     if last.is_some_and(|last| last.verdict == Verdict::Unfinished) {
-        take_last_back(&mut opened, &play.place.state(&planned.name))?;
+        take_last_back(&mut opened, &context.paths.state(&planned.name))?;
     }
     if was_over {
-        fulfill(play, planned, &opened.status);
+        fulfill(context, planned, &opened.status);
     }
     opened.trajectory.end = End::default();
-    keep_score(play, planned, &opened.trajectory);
+    keep_score(context, planned, &opened.trajectory);
     Ok(Some(opened))
 }
 
@@ -95,9 +95,9 @@ pub(crate) fn close(folders: &Folders, played_on: bool) {
 }
 
 /// Whether an attempt of an episode had begun that the trajectory does not name: where its process was killed. Blocks.
-pub(crate) fn is_cut_off(place: &Place, planned: &Planned) -> bool {
-    let label = Folders::of(place.state(&planned.name)).label();
-    let last = Trajectory::read(&place.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
+pub(crate) fn is_cut_off(paths: &RunPaths, planned: &Planned) -> bool {
+    let label = Folders::of(paths.state(&planned.name)).label();
+    let last = Trajectory::read(&paths.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
     // One that was given up before it had a snapshot is behind the snapshot that is there.
     label.is_some_and(|Label { turn, attempt }| last.is_none_or(|last| last < (turn, attempt)))
 }
@@ -140,20 +140,20 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
 
 /// An episode is over: its report, its folders (`played_on`: a resume may continue it) and the events say so.
 pub(crate) async fn end(
-    play: &Play,
+    context: &RunContext,
     planned: &Planned,
     folders: &Folders,
     trajectory: &Trajectory,
     (reason, played_on): (EndReason, bool),
 ) -> Result<(), RunError> {
-    keep_score(play, planned, trajectory);
+    keep_score(context, planned, trajectory);
     let folders = folders.clone();
     blocking(move || {
         close(&folders, played_on);
         Ok(())
     })
     .await?;
-    play.events.tell(&Event::Episode {
+    context.events.tell(&Event::Episode {
         at: clock::now(),
         episode: planned.name.clone(),
         stamina: trajectory.stamina(),
@@ -164,14 +164,14 @@ pub(crate) async fn end(
 }
 
 /// The report follows the trajectory.
-pub(crate) fn keep_score(play: &Play, planned: &Planned, trajectory: &Trajectory) {
+pub(crate) fn keep_score(context: &RunContext, planned: &Planned, trajectory: &Trajectory) {
     let scored = Scored {
         name: planned.name.clone(),
         planned_turns: planned.turns,
         turns: trajectory.summaries(),
         end_reason: trajectory.end.end_reason,
     };
-    lock(&play.scores).insert(planned.scenario, scored);
+    lock(&context.scores).insert(planned.scenario, scored);
 }
 
 /// The status of an episode that stays over says so.
@@ -197,15 +197,15 @@ mod tests {
     #[test]
     fn an_attempt_that_was_killed_is_one_that_no_trajectory_names() {
         let room = tempfile::tempdir().unwrap();
-        let place = Place::new(room.path());
+        let paths = RunPaths::new(room.path());
         let planned = Planned { name: "scenario_0".to_owned(), scenario: 0, turns: 2 };
-        assert!(!is_cut_off(&place, &planned), "nothing has begun");
-        let folders = Folders::of(place.state(&planned.name));
+        assert!(!is_cut_off(&paths, &planned), "nothing has begun");
+        let folders = Folders::of(paths.state(&planned.name));
         folders.make().unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
-        assert!(is_cut_off(&place, &planned));
+        assert!(is_cut_off(&paths, &planned));
         // Recorded by then, in the words of a trajectory.
-        let named = place.episode(&planned.name);
+        let named = paths.episode(&planned.name);
         disk::folder(&named).unwrap();
         let mut trajectory = Trajectory::new(&named, "scenario_0", 2, 1);
         let turn: crate::record::TurnRecord = serde_json::from_value(serde_json::json!({
@@ -218,6 +218,6 @@ mod tests {
         .unwrap();
         trajectory.begin(turn);
         trajectory.write().unwrap();
-        assert!(!is_cut_off(&place, &planned));
+        assert!(!is_cut_off(&paths, &planned));
     }
 }

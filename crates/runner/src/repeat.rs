@@ -7,15 +7,16 @@ use model::{EndReason, Verdict};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::blocking;
-use crate::attempt::{Attempt, Dropped, Fault, Played};
-use crate::engine;
+use crate::agent_end::{self, AgentEnd};
+use crate::attempt::{Attempt, Dropped, FinishedAttempt, Unrecorded};
+use crate::connections;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
-use crate::play::{Ending, Link};
 use crate::record::{AttemptFiles, AttemptRecord};
+use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
-use crate::state::Journal;
-use crate::verdict::{self, AgentEnd};
+use crate::state::{Journal, Planned};
+use crate::status::Status;
 use crate::{RunError, clock};
 
 /// How often an attempt is retried because of a fault that is not the agent's, before it is given up.
@@ -48,6 +49,34 @@ pub(crate) fn with_words(why: String, said: Option<String>, title: &str) -> Stri
     }
 }
 
+/// Whatever was wished before an attempt begins is fulfilled by that it does.
+pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &Planned, status: &Status) {
+    let requested = context.control_requests.borrow().retry.get(&planned.name).copied().unwrap_or(0);
+    if requested > status.retries() {
+        status.set_retries(requested);
+    }
+}
+
+/// Stops the attempt in flight when somebody wishes that it is retried; never ends.
+pub(crate) async fn retry_on_request(
+    context: &RunContext,
+    planned: &Planned,
+    status: &Status,
+    stop: &CancellationToken,
+) -> std::convert::Infallible {
+    let mut control_requests = context.control_requests.clone();
+    loop {
+        let requested = control_requests.borrow_and_update().retry.get(&planned.name).copied().unwrap_or(0);
+        if requested > status.retries() {
+            status.set_retries(requested);
+            stop.cancel();
+        }
+        if control_requests.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 impl Episode<'_> {
     /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
     pub(crate) async fn attempt(
@@ -62,14 +91,14 @@ impl Episode<'_> {
             if !self.waits_out_a_pause().await {
                 return Ok(None);
             }
-            self.fulfil_wishes();
-            let stop = self.play.stop.child_token();
-            let link = self.play.link().await;
-            let what = self.attempt_of(data, attempt, &link, &stop, repeats);
+            fulfill_control_requests(self.context, self.planned, &self.status);
+            let stop = self.context.stop.child_token();
+            let connections = self.context.connections().await;
+            let what = self.attempt_of(data, attempt, &connections, &stop, repeats);
             let played = tokio::select! {
                 played = what.play() => played,
                 // The attempt ends by itself once it is stopped; this only stops it.
-                never = self.retry_wished(&stop) => match never {},
+                never = retry_on_request(self.context, self.planned, &self.status, &stop) => match never {},
             };
             let Dropped { fault, left } = match played {
                 Ok(played) => {
@@ -81,56 +110,58 @@ impl Episode<'_> {
                 Err(dropped) => dropped,
             };
             self.count_dropped().await?;
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return Ok(None);
             }
             // Whether the run had no answer, and whether this attempt asked for none.
             let (mut is_unanswered, mut is_unasked) = (false, false);
             let (reason, why, is_final) = match fault {
                 // Somebody wishes that it is retried.
-                Fault::Stopped => continue,
-                Fault::Files(error) => return Err(error),
-                Fault::Containers { why, is_gone: true } if away < AWAY => {
+                Unrecorded::Stopped => continue,
+                Unrecorded::Files(error) => return Err(error),
+                Unrecorded::Containers { why, is_gone: true } if away < AWAY => {
                     away += 1;
                     self.status.phase(Phase::Waiting, "the container engine does not answer");
-                    if !engine::wait(self.play, &link, &why).await {
+                    if !connections::wait(self.context, &connections, &why).await {
                         return Ok(None);
                     }
                     // Its clock ran on.
-                    if self.play.over(&self.status, &self.planned.name).await.is_none() {
+                    if self.context.over(&self.status, &self.planned.name).await.is_none() {
                         continue;
                     }
                     (EndReason::Environment, why, true)
                 }
-                Fault::Containers { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
-                Fault::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
-                Fault::Unanswered { why, said, is_unasked: sent_none } => {
+                Unrecorded::Containers { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
+                Unrecorded::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
+                Unrecorded::Unanswered { why, said, is_unasked: sent_none } => {
                     (is_unanswered, is_unasked) = (true, sent_none);
                     let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
-                    (reason, with_words(why, said, self.play.harness.title()), repeats >= REPEATS)
+                    (reason, with_words(why, said, self.context.harness.title()), repeats >= REPEATS)
                 }
                 // It would be the same again.
-                Fault::Refused(why) => (EndReason::Environment, why, true),
+                Unrecorded::Refused(why) => (EndReason::Environment, why, true),
             };
-            let why = self.play.scrub.text(&why);
+            let why = self.context.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
             // Nobody refuses a repetition for which nothing is left.
-            let over = self.play.over(&self.status, &self.planned.name).await;
+            let over = self.context.over(&self.status, &self.planned.name).await;
             let is_endpoint = reason == EndReason::Endpoint;
-            if is_final && (is_endpoint || is_unanswered) && self.play.is_never_answered().await {
+            if is_final && (is_endpoint || is_unanswered) && self.context.is_never_answered().await {
                 // The next episode would fare no better, and none of them says anything of its agent.
-                self.play.end(Ending::Broken(never_answered(&why, is_unasked)));
+                self.context.end(Ending::Broken(never_answered(&why, is_unasked)));
                 return Ok(None);
             }
             // Where another episode was answered meanwhile, the next play tells whose the end is.
             if is_final && !is_unanswered || over.is_some() {
                 if is_endpoint {
-                    self.play.count_endpoint(true);
+                    self.context.count_endpoint(true);
                 }
-                let end = verdict::given_up(reason, &why);
+                let end = agent_end::given_up(reason, &why);
                 let played = match left {
                     Some(left) => {
-                        self.attempt_of(data, attempt, &link, &stop, repeats).given_up(*left, end).await?
+                        self.attempt_of(data, attempt, &connections, &stop, repeats)
+                            .given_up(*left, end)
+                            .await?
                     }
                     None => self.unplayed(attempt, end, repeats),
                 };
@@ -138,15 +169,15 @@ impl Episode<'_> {
             }
             repeats += 1;
             if is_endpoint {
-                self.play.count_endpoint(false);
+                self.context.count_endpoint(false);
             }
             self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
-            let now = self.play.stop.child_token();
+            let now = self.context.stop.child_token();
             tokio::select! {
                 () = tokio::time::sleep(wait) => wait *= 2,
                 // The run stops, or somebody wishes that it is retried now.
                 () = now.cancelled() => {}
-                never = self.retry_wished(&now) => match never {},
+                never = retry_on_request(self.context, self.planned, &self.status, &now) => match never {},
             }
         }
     }
@@ -155,13 +186,13 @@ impl Episode<'_> {
         &'a self,
         data: &'a Arc<TurnData>,
         number: u32,
-        link: &'a Link,
+        connections: &'a RunConnections,
         stop: &'a CancellationToken,
         repeats: u32,
     ) -> Attempt<'a> {
         Attempt {
-            play: self.play,
-            link,
+            context: self.context,
+            connections,
             owner: &self.owner,
             folders: &self.folders,
             results: &self.results,
@@ -177,41 +208,18 @@ impl Episode<'_> {
 
     /// What an attempt that is dropped has spent is known from here on: no record of it will say so.
     async fn count_dropped(&mut self) -> Result<(), RunError> {
-        self.known.spent = self.play.spent_of(&self.status, &self.planned.name).await;
+        self.known.spent = self.context.spent_of(&self.status, &self.planned.name).await;
         self.known.seconds = self.status.seconds();
         let spent = self.known.spent;
         self.status.set(|shown| shown.spent = spent);
-        let (before, state) = (self.known.clone(), self.play.place.state(&self.planned.name));
+        let (before, state) = (self.known.clone(), self.context.paths.state(&self.planned.name));
         blocking(move || Journal { before, after: None }.write(&state)).await?;
-        self.play.tell_spent(None).await;
+        self.context.tell_spent(None).await;
         Ok(())
     }
 
-    /// Whatever was wished before an attempt begins is fulfilled by that it does.
-    fn fulfil_wishes(&self) {
-        let wished = self.play.wishes.borrow().retry.get(&self.planned.name).copied().unwrap_or(0);
-        if wished > self.status.retries() {
-            self.status.set_retries(wished);
-        }
-    }
-
-    /// Stops the attempt when somebody wishes that it is retried; never ends.
-    async fn retry_wished(&self, stop: &CancellationToken) -> std::convert::Infallible {
-        let mut wishes = self.play.wishes.clone();
-        loop {
-            let wished = wishes.borrow_and_update().retry.get(&self.planned.name).copied().unwrap_or(0);
-            if wished > self.status.retries() {
-                self.status.set_retries(wished);
-                stop.cancel();
-            }
-            if wishes.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
-    }
-
     /// What is recorded of an attempt that something outside ended, as often as it was tried, before its agent had done anything.
-    fn unplayed(&self, attempt: u32, end: AgentEnd, repeats: u32) -> Played {
+    fn unplayed(&self, attempt: u32, end: AgentEnd, repeats: u32) -> FinishedAttempt {
         let now = clock::now();
         let record = AttemptRecord {
             attempt,
@@ -236,11 +244,12 @@ impl Episode<'_> {
             harness_tokens: None,
             repeats,
             session_restarted: false,
+            resumed: false,
             reward: None,
             rewards: None,
             left_out: Vec::new(),
             references_failed: std::collections::BTreeMap::new(),
         };
-        Played { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
+        FinishedAttempt { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }
 }

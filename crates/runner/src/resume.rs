@@ -6,13 +6,13 @@ use gateway::Spent;
 use sandbox::Process;
 
 use crate::agent::{blocking, trial};
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::origin::{self, Identity};
+use crate::run::Ready;
 use crate::scenarios::Scenarios;
-use crate::schedule::Ready;
 use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
-use crate::state::{Lock, Place, RunFile};
-use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, kill_points, reopen, schedule};
+use crate::state::{Lock, RunFile, RunPaths};
+use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, kill_points, reopen, run};
 
 /// What a resume may change.
 const CHANGEABLE: [&str; 6] =
@@ -27,18 +27,18 @@ pub(crate) async fn go_on(
 ) -> Result<Finish, RunError> {
     let (ready, harness) = blocking(move || {
         let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
-        let place = Place::new(&folder);
-        RunFile::read(&place)?;
-        let lock = Lock::take_over(&place)?;
-        begin::fresh_gateway_folder(&place)?;
+        let paths = RunPaths::new(&folder);
+        RunFile::read(&paths)?;
+        let lock = Lock::take_over(&paths)?;
+        begin::fresh_gateway_folder(&paths)?;
         // As the part before has left it: that may have ended only now.
-        let mut run = RunFile::read(&place)?;
+        let mut run = RunFile::read(&paths)?;
         settings::check_record(&run.settings)?;
         // One from a file is kept with the run, so that a resume has the one that it began with. It is read once: what was
         // looked at is what plays.
-        let kept = run.settings.harness_file.as_ref().map(|_| place.harness_file());
+        let kept = run.settings.harness_file.as_ref().map(|_| paths.harness_file());
         let harness = begin::load(&run.settings, kept.as_deref())?;
-        if origin::of_run(&place, &run, harness.text())? != looked_at {
+        if origin::of_run(&paths, &run, harness.text())? != looked_at {
             return Err(RunError::Changed { path: folder });
         }
         run.settings = changed(&run.settings, &folder, &change)?;
@@ -61,11 +61,11 @@ pub(crate) async fn go_on(
             return Err(RunError::NotResumable { path: folder, why });
         }
         // The wishes of before are fulfilled; those to retry are counted.
-        control::change(&folder, |wish| (wish.pause, wish.stop) = (false, false))?;
-        run.seconds = seconds_so_far(&place, &run);
+        control::change(&folder, |control_request| (control_request.pause, control_request.stop) = (false, false))?;
+        run.seconds = seconds_so_far(&paths, &run);
         if run.finish.is_none() && run.settings.endpoint == EndpointSettings::Direct {
             // Only its harness knew what an attempt that was killed has spent.
-            let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&place, planned)).count();
+            let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&paths, planned)).count();
             let unknown = Spent { unmetered: cut as u64, ..Spent::default() };
             run.spent = bill::plus(run.spent, unknown);
         }
@@ -74,17 +74,17 @@ pub(crate) async fn go_on(
         run.part_started_at = clock::now();
         if !change.is_empty() {
             disk::write(
-                &place.results.join("config.yaml"),
+                &paths.results.join("config.yaml"),
                 run.settings.to_yaml().as_bytes(),
-                Keep::Durably,
+                Durability::Synced,
             )?;
         }
-        run.write(&place)?;
-        Ok((Ready { place, run, scenarios, lock }, harness))
+        run.write(&paths)?;
+        Ok((Ready { paths, run, scenarios, lock }, harness))
     })
     .await?;
     kill_points::point("run taken up");
-    schedule::play(ready, harness, on_event, true).await
+    run::run_to_end(ready, harness, on_event, true).await
 }
 
 /// The settings with what a resume may change.
@@ -104,7 +104,7 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     if replaces_price(&old, change) {
         old.price = None;
     }
-    let file = scenario::config::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
+    let file = ::settings::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
     let mut new = settings::resolve(&[file], change)?;
     new.shakedown = old.shakedown;
     if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
@@ -149,12 +149,12 @@ fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
 }
 
 /// Wall seconds of earlier parts. One that was killed ran until its last event.
-fn seconds_so_far(place: &Place, run: &RunFile) -> f64 {
+fn seconds_so_far(paths: &RunPaths, run: &RunFile) -> f64 {
     if run.finish.is_some() {
         return run.seconds;
     }
     // By whoever holds its lock now, so nobody plays it, also where its process lives: this may be it.
-    crate::live::shown(place, run.clone(), false).seconds.max(run.seconds)
+    crate::live::shown(paths, run.clone(), false).seconds.max(run.seconds)
 }
 
 #[cfg(test)]

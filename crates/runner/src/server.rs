@@ -22,14 +22,14 @@ const FIRST_BYTE: Duration = Duration::from_secs(2);
 
 /// What came of a server.
 pub(crate) struct Served {
-    pub(crate) what: What,
+    pub(crate) what: ServerOutcome,
     pub(crate) end: ServerEnd,
     /// From when its container was started to the end of the tests, in seconds.
     pub(crate) seconds: f64,
 }
 
 /// What came of it, in short.
-pub(crate) enum What {
+pub(crate) enum ServerOutcome {
     /// The suite ran.
     Tested(Verdicts),
     /// It ended before it listened.
@@ -71,14 +71,14 @@ async fn listen_and_test(
     suite: Arc<Suite>,
     stop: &CancellationToken,
     on_ready: impl FnOnce(),
-) -> Result<What, SandboxError> {
-    let Some(address) = at.address else { return Ok(What::Exited) };
+) -> Result<ServerOutcome, SandboxError> {
+    let Some(address) = at.address else { return Ok(ServerOutcome::Exited) };
     tokio::select! {
-        () = stop.cancelled() => return Ok(What::Stopped),
+        () = stop.cancelled() => return Ok(ServerOutcome::Stopped),
         ready = ready(containers, at, address) => match ready? {
             Ready::Yes => {}
-            Ready::Exited => return Ok(What::Exited),
-            Ready::Never => return Ok(What::NeverListened),
+            Ready::Exited => return Ok(ServerOutcome::Exited),
+            Ready::Never => return Ok(ServerOutcome::NeverListened),
         },
     }
     on_ready();
@@ -94,10 +94,10 @@ async fn listen_and_test(
         }
     };
     if stop.is_cancelled() {
-        return Ok(What::Stopped);
+        return Ok(ServerOutcome::Stopped);
     }
     match verdicts {
-        Ok(Some(verdicts)) => Ok(What::Tested(verdicts)),
+        Ok(Some(verdicts)) => Ok(ServerOutcome::Tested(verdicts)),
         // The address is ours and the client does not panic; if it did, it is no fault of the agent's.
         Ok(None) | Err(_) => Err(SandboxError::Engine {
             doing: "run the tests",

@@ -1,27 +1,7 @@
 //! The settings of a run: the README's keys, and ours beside them.
 //!
-//! | ours | meaning |
-//! |---|---|
-//! | `fail_stop` | stop an episode at its first failed turn |
-//! | `harness_file` | a harness of one's own, TOML |
-//! | `tags` | list of words |
-//! | `tasks` | with `benchmark=HARBOR`: a folder or zip of Harbor tasks |
-//! | `harbor.protocol` | `evocode`, `mt_at_k`, `sr` or `ours`: sets attempts, snapshots, `fail_stop` and timeout ([`TaskProtocol`]) |
-//! | `harbor.attempt_limit`, or `attempt_limit` | most attempts at a step of a task |
-//! | `restore_before_try` | each attempt at a turn begins from the same snapshot, instead of what the one before has left |
-//! | `harbor.timeout` | `graded` (the verifier looks at what an agent left that ran out of time) or `stop` |
-//! | `harbor.background` | `keep` (processes that an agent has left go on while its verifier runs) or `end` |
-//! | `harbor.session` | `continue` (one session of the harness for all steps) or `fresh` (a new one for each) |
-//! | `keep_snapshots` | how many snapshots of the workspace are kept an episode; none = all |
-//! | `endpoint.mode` | `gateway`, `direct`, `oracle` |
-//! | `endpoint.base_url`, `.key_env`, `.key_name` (keychain), `.context_window`, `.price.{input,cached,cache_write,output}` or `.price.per_hour` | the model endpoint |
-//! | `limits.{cpus,memory_gib,pids,disk_gib,attempt_minutes}`, `limits.network` (`gateway`, `open`) | the containers |
-//! | `limits.{attempt,episode,run}.{tokens,usd,minutes}` | budgets |
-//! | `oracle.*` | see [`gateway::oracle::Ability`] |
-//! | `docker.{image_name,env_vars,extra_docker_args}` | as in the original |
-//!
-//! Unknown keys are errors that name the nearest. All keys stand in one table, [`scenario::config::KEYS`]; what is theirs
-//! alone (an agent's, Docker's) is kept as it was given.
+//! Every key is declared in the crate `settings` ([`::settings::all`]) and listed in `docs/cli.md`; here is what keys mean together.
+//! Keys in the sections of agents and of Docker that are not declared are kept as they were given.
 //!
 //! Where nothing says how the model is reached, `endpoint.base_url` means `gateway`, and without it the simulated model
 //! (`oracle`) plays. A model that is named without an endpoint is an error: `direct`, which is what the original does, hands
@@ -182,7 +162,7 @@ pub struct RunSettings {
     /// The model's name at the endpoint.
     pub model: Option<String>,
     /// Scenarios that are generated where `scenarios_dir` gives none; `n_scenarios`, `n_turns` bound those that are given.
-    pub generation: scenario::config::Generation,
+    pub generation: ::settings::Generation,
     /// A pack: folder or zip.
     pub scenarios_dir: Option<PathBuf>,
     /// Results folder.
@@ -246,7 +226,7 @@ pub struct RunSettings {
 pub enum SettingsError {
     /// The README's keys.
     #[error(transparent)]
-    Config(#[from] scenario::config::ConfigError),
+    Config(#[from] ::settings::ConfigError),
     /// One of ours.
     #[error("{key}: {why}{place}")]
     Value {

@@ -34,7 +34,7 @@ use scenario::pack::{Generator, PACK_VERSION};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::settings::RunSettings;
 use crate::{EndpointAttempts, Event, Finish, OnEvent, RunError, live};
 
@@ -51,12 +51,12 @@ const VERSION: &str = "stamina-run/1";
 
 /// Where things of a run lie.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct RunPaths {
     /// The results folder.
     pub(crate) results: PathBuf,
 }
 
-impl Place {
+impl RunPaths {
     /// The folder itself may be reached through links; nothing below it is ([`files::beneath`]).
     pub(crate) fn new(results: &Path) -> Self {
         Self { results: files::beneath::resolved(results) }
@@ -210,9 +210,9 @@ impl RunFile {
         }
     }
 
-    pub(crate) fn read(place: &Place) -> Result<Self, RunError> {
-        let path = place.run_file();
-        let why = |why: String| RunError::NotResumable { path: place.results.clone(), why };
+    pub(crate) fn read(paths: &RunPaths) -> Result<Self, RunError> {
+        let path = paths.run_file();
+        let why = |why: String| RunError::NotResumable { path: paths.results.clone(), why };
         let read =
             disk::read_json::<Self>(&path, disk::LARGEST_RECORD).map_err(|error| why(error.to_string()))?;
         let run = read.ok_or_else(|| why(format!("there is no {FOLDER}/run.json")))?;
@@ -255,8 +255,8 @@ impl RunFile {
         Ok(())
     }
 
-    pub(crate) fn write(&self, place: &Place) -> Result<(), RunError> {
-        disk::write_json(&place.run_file(), self, Keep::Durably)
+    pub(crate) fn write(&self, paths: &RunPaths) -> Result<(), RunError> {
+        disk::write_json(&paths.run_file(), self, Durability::Synced)
     }
 
     /// Most turns of any episode.
@@ -295,9 +295,9 @@ static LEFT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Whether the process that has played a run last plays it no more, however that came: it is dead, or has let go of it
 /// without writing down how it ended.
-pub(crate) fn is_left(place: &Place, run: &RunFile) -> bool {
+pub(crate) fn is_left(paths: &RunPaths, run: &RunFile) -> bool {
     let let_go = || {
-        let own = place.own().canonicalize().unwrap_or_else(|_| place.own());
+        let own = paths.own().canonicalize().unwrap_or_else(|_| paths.own());
         LEFT.lock().unwrap_or_else(PoisonError::into_inner).contains(&own)
     };
     !run.owner.lives() || run.owner == Process::this() && let_go()
@@ -311,23 +311,23 @@ impl Drop for Lock {
 
 impl Lock {
     /// Takes the lock, or says who holds it.
-    pub(crate) fn take(place: &Place) -> Result<Self, RunError> {
-        Self::take_until(place, || false)
+    pub(crate) fn take(paths: &RunPaths) -> Result<Self, RunError> {
+        Self::take_until(paths, || false)
     }
 
     /// Takes the lock of a run that is to be resumed or removed. Where its record says how it ended, whoever played it lets go in a moment: the
     /// record comes first, and is what a person sees. So that moment is waited for, at most [`LETTING_GO`]. Blocks.
-    pub(crate) fn take_over(place: &Place) -> Result<Self, RunError> {
+    pub(crate) fn take_over(paths: &RunPaths) -> Result<Self, RunError> {
         let until = Instant::now() + LETTING_GO;
-        Self::take_until(place, || {
-            let has_ended = RunFile::read(place).is_ok_and(|run| run.finish.is_some());
+        Self::take_until(paths, || {
+            let has_ended = RunFile::read(paths).is_ok_and(|run| run.finish.is_some());
             has_ended && Instant::now() < until
         })
     }
 
     /// Tries again as long as it is worth `waiting`.
-    fn take_until(place: &Place, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
-        let path = place.own().join("lock");
+    fn take_until(paths: &RunPaths, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
+        let path = paths.own().join("lock");
         let wrong = |error: std::io::Error| disk::at(&path, error);
         let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
         while file.try_lock().is_err() {
@@ -339,7 +339,7 @@ impl Lock {
             let _ = (&mut file).take(LONGEST_LOCK).read_to_string(&mut text);
             let owner: Option<Process> = serde_json::from_str(&text).ok();
             return Err(RunError::Running {
-                path: place.results.clone(),
+                path: paths.results.clone(),
                 pid: owner.and_then(|owner| owner.pid()).unwrap_or(0),
             });
         }
@@ -348,7 +348,7 @@ impl Lock {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(this.as_bytes()))
             .map_err(wrong)?;
-        let own = place.own().canonicalize().map_err(wrong)?;
+        let own = paths.own().canonicalize().map_err(wrong)?;
         LEFT.lock().unwrap_or_else(PoisonError::into_inner).remove(&own);
         Ok(Self { _file: file, own })
     }
@@ -361,8 +361,8 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn open(place: &Place, on_event: OnEvent) -> Result<Self, RunError> {
-        let path = place.events();
+    pub(crate) fn open(paths: &RunPaths, on_event: OnEvent) -> Result<Self, RunError> {
+        let path = paths.events();
         let file = beneath::open_file(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
         let mut file = file.map_err(|error| disk::at(&path, error))?;
         // A line that a killed process did not end would swallow the next one.
@@ -403,7 +403,7 @@ pub(crate) struct Label {
 #[serde(default)]
 pub(crate) struct Journal {
     /// What held before the attempt that was being recorded.
-    pub(crate) before: Known,
+    pub(crate) before: SessionState,
     /// What holds once the trajectory names it.
     pub(crate) after: Option<After>,
 }
@@ -413,13 +413,13 @@ pub(crate) struct Journal {
 pub(crate) struct After {
     pub(crate) turn: u32,
     pub(crate) attempt: u32,
-    pub(crate) known: Known,
+    pub(crate) known: SessionState,
 }
 
 /// What an episode knows between attempts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Known {
+pub(crate) struct SessionState {
     /// Of the agent.
     pub(crate) session: Option<harness::Session>,
     /// The same when the turn began: where each attempt begins from the same snapshot, that is what it goes on with.
@@ -438,7 +438,7 @@ pub(crate) struct Known {
 
 impl Journal {
     /// What holds, given the last attempt that the trajectory names.
-    pub(crate) fn known(self, last: Option<(u32, u32)>) -> Known {
+    pub(crate) fn known(self, last: Option<(u32, u32)>) -> SessionState {
         match self.after {
             Some(after) if last == Some((after.turn, after.attempt)) => after.known,
             _ => self.before,
@@ -450,7 +450,7 @@ impl Journal {
     }
 
     pub(crate) fn write(&self, state: &Path) -> Result<(), RunError> {
-        disk::write_json(&state.join("journal.json"), self, Keep::Durably)
+        disk::write_json(&state.join("journal.json"), self, Durability::Synced)
     }
 }
 
@@ -489,32 +489,32 @@ mod tests {
     #[test]
     fn a_lock_is_for_one() {
         let room = tempfile::tempdir().unwrap();
-        let place = Place::new(room.path());
-        disk::folder(&place.own()).unwrap();
-        let lock = Lock::take(&place).unwrap();
-        let refused = Lock::take(&place).unwrap_err();
+        let paths = RunPaths::new(room.path());
+        disk::folder(&paths.own()).unwrap();
+        let lock = Lock::take(&paths).unwrap();
+        let refused = Lock::take(&paths).unwrap_err();
         assert!(matches!(refused, RunError::Running { pid, .. } if pid == std::process::id()), "{refused}");
         drop(lock);
-        Lock::take(&place).unwrap();
+        Lock::take(&paths).unwrap();
     }
 
     #[test]
     fn an_event_after_a_broken_line_stands_on_its_own() {
         let room = tempfile::tempdir().unwrap();
-        let place = Place::new(room.path());
-        disk::folder(&place.own()).unwrap();
-        std::fs::write(place.events(), "{\"event\":\"tu").unwrap();
-        let events = Events::open(&place, Arc::new(|_| {})).unwrap();
+        let paths = RunPaths::new(room.path());
+        disk::folder(&paths.own()).unwrap();
+        std::fs::write(paths.events(), "{\"event\":\"tu").unwrap();
+        let events = Events::open(&paths, Arc::new(|_| {})).unwrap();
         let turn = Event::Turn { at: clock::now(), episode: "scenario_0".into(), turn: 1, of: 2 };
         events.tell(&turn);
-        let text = std::fs::read_to_string(place.events()).unwrap();
+        let text = std::fs::read_to_string(paths.events()).unwrap();
         let last: Event = serde_json::from_str(text.lines().last().unwrap()).unwrap();
         assert_eq!((last, text.lines().count()), (turn, 2));
     }
 
     #[test]
     fn the_journal_follows_the_trajectory() {
-        let known = |calls| Known { calls, ..Known::default() };
+        let known = |calls| SessionState { calls, ..SessionState::default() };
         let journal =
             Journal { before: known(4), after: Some(After { turn: 2, attempt: 3, known: known(5) }) };
         assert_eq!(journal.clone().known(Some((2, 3))).calls, 5);

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::clock::{self, Stopwatch};
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
-use crate::play::lock;
+use crate::run_context::lock;
 use crate::secrets::Scrub;
 
 /// Signs of life are written no more often than this.
@@ -231,8 +231,7 @@ impl Status {
         inner.file.at = clock::now();
         inner.file.shown.seconds = inner.watch.seconds(Instant::now());
         // Only a view of the results: the run does not end over it.
-        if let Err(error) =
-            disk::briefly(|| disk::write_json(&self.path, &inner.file, Keep::WhileTheMachineRuns))
+        if let Err(error) = disk::briefly(|| disk::write_json(&self.path, &inner.file, Durability::Buffered))
         {
             tracing::warn!("{error}");
         }

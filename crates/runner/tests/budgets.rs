@@ -63,7 +63,7 @@ async fn an_agent_that_uses_up_what_its_attempts_may_spend_has_failed() {
     assert_eq!((turn, reason), (Some(1), EndReason::AttemptBudget));
     assert_eq!(CensoringPolicy::default().ending(reason), Ending::Event);
     // It is a result: nobody offers to play it on, so nothing is kept for that.
-    assert!(!live::is_played_on(reason));
+    assert!(!live::is_resumable(reason));
     assert_eq!(kept(&folder), ["journal.json"]);
     // As where the process was killed before all of it was gone.
     std::fs::create_dir_all(folder.join(".stamina/state/scenario_0/live/workspace/deep")).unwrap();
@@ -82,7 +82,7 @@ async fn an_episode_whose_budget_is_raised_plays_its_cut_off_attempt_again() {
         settings(&folder, &["limits.episode.tokens=1", "restful_server_gen_iterative.attempt_limit=1"]);
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     assert_eq!(told(&events), (1, Some(EndReason::Budget)));
-    assert!(live::is_played_on(EndReason::Budget));
+    assert!(live::is_resumable(EndReason::Budget));
     let cut_off = imported(&folder);
     assert_eq!(CensoringPolicy::default().ending(cut_off.end().1), Ending::Censored);
 

@@ -8,23 +8,35 @@
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use gateway::Route;
+use gateway::oracle::{Ability, Feedback, Oracle, Task};
 use model::EndReason;
 use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
+use scenario::Seed;
+use scenario::sample::{Programmatic, Sampler as _};
+use serde_json::{Value, json};
 
 mod common;
 
-/// What the endpoint does with every request of an agent. It answers the gateway's probes.
+/// The base seed of the scenario, which the model behind the endpoint has to know as well.
+const SEED: u64 = 42;
+/// How many of them are played at the same time: they mostly wait, but each has a container.
+const AT_ONCE: usize = 6;
+
+/// What the endpoint does with the requests of an agent. It answers the gateway's probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Misbehavior {
     /// Breaks the connection after the first word.
     CutStream,
     /// Sends an error after the first word.
     ErrorEvent,
+    /// Breaks about every third answer off in its middle: the 2nd, 5th, 9th, 12th, … A retried attempt of three requests does not
+    /// meet it each time.
+    EveryThird,
     /// 200 with a web page.
     WebPage,
     /// 200 with JSON that is cut.
@@ -33,36 +45,99 @@ enum Misbehavior {
     Empty,
     /// Nothing at all.
     Silence,
+    /// Nothing after the first word.
+    Stall,
+    /// Nothing after the first answer, which is complete.
+    SilenceLater,
     /// 400.
     BadRequest,
+    /// 401.
+    Unauthorized,
+    /// 422.
+    Unprocessable,
     /// 413.
     TooLarge,
+    /// 413 after the first answer, which is complete.
+    TooLargeLater,
 }
 
-use Misbehavior::{BadRequest, CutJson, CutStream, Empty, ErrorEvent, Silence, TooLarge, WebPage};
+use Misbehavior as M;
+
+impl Misbehavior {
+    /// Its row in what `npm run harnesses -- --faults` prints.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::CutStream => "every answer's stream is cut",
+            Self::ErrorEvent => "an error event in every stream",
+            Self::EveryThird => "every third answer breaks off",
+            Self::WebPage => "200 with a web page",
+            Self::CutJson => "200 with cut JSON",
+            Self::Empty => "200 without a choice",
+            Self::Silence => "silence, probes answered",
+            Self::Stall => "a stall in every stream",
+            Self::SilenceLater => "silence after one answer",
+            Self::BadRequest => "400 to every request",
+            Self::Unauthorized => "401 to every request",
+            Self::Unprocessable => "422 to every request",
+            Self::TooLarge => "413 to every request",
+            Self::TooLargeLater => "413 after one answer",
+        }
+    }
+
+    /// Whether it lasts until the limit of the attempt strikes, which then has to be short.
+    const fn is_silent(self) -> bool {
+        matches!(self, Self::Silence | Self::Stall | Self::SilenceLater)
+    }
+}
 
 /// How the attempt is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Judged {
     /// It is attributed to the endpoint and retried.
     Endpoint,
-    /// It is recorded.
+    /// It is recorded with this reason; with none it passed.
     Recorded(Option<EndReason>),
     /// The run ended without either.
     Neither,
+    /// The run ended as finished, though no answer of it was complete.
+    Finished,
+    /// The harness asked nothing before its limit struck, so nothing is known.
+    Unasked,
+}
+
+impl Judged {
+    /// As reasons are written in files.
+    fn word(self) -> String {
+        match self {
+            Self::Endpoint => "endpoint".to_owned(),
+            Self::Recorded(None) => "passed".to_owned(),
+            Self::Recorded(Some(reason)) => {
+                serde_json::to_value(reason).unwrap().as_str().unwrap_or_default().to_owned()
+            }
+            Self::Neither => "not recorded".to_owned(),
+            Self::Finished => "run finished".to_owned(),
+            Self::Unasked => "nothing was asked".to_owned(),
+        }
+    }
 }
 
 /// The table of the faults, and how each attempt has to be judged, whatever the harness.
-const TABLE: [(Misbehavior, Judged); 8] = [
-    (CutStream, Judged::Endpoint),
-    (ErrorEvent, Judged::Endpoint),
-    (WebPage, Judged::Endpoint),
-    (CutJson, Judged::Endpoint),
-    (Empty, Judged::Endpoint),
-    (Silence, Judged::Endpoint),
-    (BadRequest, Judged::Endpoint),
-    // After an answer of the run it is the agent's (`docker_ends.rs`); before one it says nothing of an agent.
-    (TooLarge, Judged::Endpoint),
+const TABLE: [(Misbehavior, Judged); 14] = [
+    (M::CutStream, Judged::Endpoint),
+    (M::ErrorEvent, Judged::Endpoint),
+    (M::EveryThird, Judged::Recorded(None)),
+    (M::WebPage, Judged::Endpoint),
+    (M::CutJson, Judged::Endpoint),
+    (M::Empty, Judged::Endpoint),
+    (M::Silence, Judged::Endpoint),
+    (M::Stall, Judged::Endpoint),
+    (M::SilenceLater, Judged::Endpoint),
+    (M::BadRequest, Judged::Endpoint),
+    (M::Unauthorized, Judged::Endpoint),
+    (M::Unprocessable, Judged::Endpoint),
+    // Before an answer of the run it says nothing of an agent.
+    (M::TooLarge, Judged::Endpoint),
+    (M::TooLargeLater, Judged::Recorded(Some(EndReason::ContextOverflow))),
 ];
 
 /// The first word of a streamed answer, and an error after it.
@@ -106,65 +181,161 @@ fn answer(stream: &mut TcpStream, status: &str, kind: &str, body: &str) -> std::
     )
 }
 
-/// An endpoint that misbehaves, and whether an agent has asked it anything.
-fn endpoint(what: Misbehavior) -> (String, Arc<AtomicBool>) {
-    const JSON: &str = "application/json";
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let was_asked = Arc::new(AtomicBool::new(false));
-    let asked = was_asked.clone();
-    std::thread::spawn(move || {
-        let mut held = Vec::new();
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { continue };
-            let Some(request) = common::read(&mut stream) else { continue };
-            if request.contains("answer with the word yes") {
-                let _ = answer(&mut stream, "200 OK", JSON, probe_answer(&request));
-                continue;
-            }
-            asked.store(true, Ordering::SeqCst);
-            let (word, error) = events(&request);
-            // A length that is not reached: the client sees a broken connection.
-            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
-            let _ = match what {
-                CutStream => write!(stream, "{head}Content-Length: 100000\r\n\r\n{word}"),
-                ErrorEvent => write!(stream, "{head}Connection: close\r\n\r\n{word}{error}"),
-                WebPage => answer(&mut stream, "200 OK", "text/html", "<html><body>Sign in</body></html>"),
-                CutJson => answer(&mut stream, "200 OK", JSON, "{\"id\":\"c\",\"choices\":[{\"mess"),
-                Empty => answer(&mut stream, "200 OK", JSON, r#"{"id":"c","choices":[]}"#),
-                BadRequest => answer(
-                    &mut stream,
-                    "400 Bad Request",
-                    JSON,
-                    r#"{"error":{"message":"unknown field `tools`"}}"#,
-                ),
-                TooLarge => {
-                    answer(&mut stream, "413 Payload Too Large", JSON, r#"{"error":{"message":"too large"}}"#)
-                }
-                Silence => {
-                    held.push(stream);
+/// The path of a request, without its query.
+fn path(request: &str) -> &str {
+    request.split(' ').nth(1).and_then(|path| path.split('?').next()).unwrap_or_default()
+}
+
+/// The model behind the endpoint, which writes the server of turn 1.
+struct Behind {
+    model: Oracle,
+    task: Task,
+}
+
+impl Behind {
+    fn new() -> Self {
+        let first = Programmatic.first(Seed { base: SEED, scenario: 0 }).unwrap().made;
+        let task = Task {
+            scenario: 0,
+            turn: 1,
+            attempt: 1,
+            turns: Arc::new(vec![(Arc::new(first), Vec::new())]),
+            attempts_before: Vec::new(),
+            feedback: Feedback::default(),
+            solution: None,
+        };
+        Self { model: Oracle::new(Ability::default()), task }
+    }
+
+    /// Sends its answer to a request, or the first half of it.
+    fn answer(&self, stream: &mut TcpStream, request: &str, is_cut: bool) -> std::io::Result<()> {
+        let body =
+            request.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Value>(body).ok());
+        let Some((route, body)) = Route::from_path(path(request)).zip(body) else {
+            return answer(stream, "404 Not Found", JSON, r#"{"error":{"message":"no such path"}}"#);
+        };
+        let made = self.model.answer(route, &body, &self.task);
+        let bytes = made.chunks.concat();
+        write!(
+            stream,
+            "HTTP/1.1 {} .\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            made.status,
+            made.content_type,
+            bytes.len()
+        )?;
+        stream.write_all(&bytes[..if is_cut { bytes.len() / 2 } else { bytes.len() }])
+    }
+}
+
+const JSON: &str = "application/json";
+
+/// An endpoint that misbehaves, and when it first did to an agent.
+struct Endpoint {
+    address: String,
+    misbehaved: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Endpoint {
+    fn new(what: Misbehavior) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let misbehaved = Arc::new(Mutex::new(None));
+        let first = misbehaved.clone();
+        std::thread::spawn(move || {
+            let behind = Behind::new();
+            // Connections on which nothing more is said stay open.
+            let mut held = Vec::new();
+            let mut requests = 0_u32;
+            for stream in listener.incoming() {
+                let Ok(mut stream) = stream else { continue };
+                let Some(request) = common::read_as_sent(&mut stream) else { continue };
+                let lower = request.to_ascii_lowercase();
+                if lower.contains("answer with the word yes") {
+                    let _ = answer(&mut stream, "200 OK", JSON, probe_answer(&lower));
                     continue;
                 }
-            };
+                let is_of_the_model = Route::from_path(path(&request)).is_some();
+                requests += u32::from(is_of_the_model);
+                let is_well = match what {
+                    M::EveryThird => !is_of_the_model || !matches!(requests % 7, 2 | 5),
+                    M::SilenceLater | M::TooLargeLater => !is_of_the_model || requests == 1,
+                    _ => false,
+                };
+                if is_well {
+                    let _ = behind.answer(&mut stream, &request, false);
+                    continue;
+                }
+                first.lock().unwrap().get_or_insert_with(Instant::now);
+                if what == M::EveryThird {
+                    let _ = behind.answer(&mut stream, &request, true);
+                } else if misbehave(what, &mut stream, &lower).is_ok() && what.is_silent() {
+                    held.push(stream);
+                }
+            }
+        });
+        Self { address, misbehaved }
+    }
+}
+
+/// What it does with one request.
+fn misbehave(what: Misbehavior, stream: &mut TcpStream, request: &str) -> std::io::Result<()> {
+    let (word, error) = events(request);
+    // A length that is not reached: the client sees a broken connection.
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+    match what {
+        M::CutStream | M::Stall | M::EveryThird => {
+            write!(stream, "{head}Content-Length: 100000\r\n\r\n{word}")
         }
-    });
-    (format!("http://{address}"), was_asked)
+        M::ErrorEvent => write!(stream, "{head}Connection: close\r\n\r\n{word}{error}"),
+        M::WebPage => answer(stream, "200 OK", "text/html", "<html><body>Sign in</body></html>"),
+        M::CutJson => answer(stream, "200 OK", JSON, "{\"id\":\"c\",\"choices\":[{\"mess"),
+        M::Empty => answer(stream, "200 OK", JSON, r#"{"id":"c","choices":[]}"#),
+        M::Silence | M::SilenceLater => Ok(()),
+        M::BadRequest => {
+            answer(stream, "400 Bad Request", JSON, r#"{"error":{"message":"unknown field `tools`"}}"#)
+        }
+        M::Unauthorized => {
+            answer(stream, "401 Unauthorized", JSON, r#"{"error":{"message":"the key may not do this"}}"#)
+        }
+        M::Unprocessable => answer(
+            stream,
+            "422 Unprocessable Entity",
+            JSON,
+            r#"{"error":{"message":"unknown field `tools`"}}"#,
+        ),
+        M::TooLarge | M::TooLargeLater => {
+            answer(stream, "413 Payload Too Large", JSON, r#"{"error":{"message":"too large"}}"#)
+        }
+    }
 }
 
 /// Plays one turn until its attempt is judged. Silence lasts as long as the attempt may: on a busy machine that can be over
-/// before the harness has asked anything, which says nothing of the endpoint, so the turn is played again.
-async fn judged(agent: &str, folder: &Path, what: Misbehavior) -> Judged {
+/// before the harness has asked anything, or the silence is the smaller part of it. That says nothing of the endpoint, so the
+/// turn is played again with more time.
+async fn judged(agent: &str, folder: &Path, what: Misbehavior, must: Judged) -> Judged {
+    if !what.is_silent() {
+        return judged_within(agent, folder, what, must, 30).await.0;
+    }
     for minutes in [1, 2, 4, 8] {
-        let (found, was_asked) = judged_within(agent, &folder.join(minutes.to_string()), what, minutes).await;
-        if was_asked || what != Silence {
+        let folder = folder.join(minutes.to_string());
+        let (found, before) = judged_within(agent, &folder, what, must, minutes).await;
+        // From the begin of the run, of which the containers take a part: more than the agent had.
+        let is_told = before.is_some_and(|before| before.as_secs() < u64::from(minutes) * 25);
+        if found == must || is_told || (minutes == 8 && before.is_some()) {
             return found;
         }
     }
-    panic!("{agent}: it asked nothing in eight minutes");
+    Judged::Unasked
 }
 
-/// The same with a limit of so many minutes for silence, and whether the endpoint was asked.
-async fn judged_within(agent: &str, folder: &Path, what: Misbehavior, minutes: u32) -> (Judged, bool) {
+/// The same within a limit, and how long after its begin the endpoint first misbehaved.
+async fn judged_within(
+    agent: &str,
+    folder: &Path,
+    what: Misbehavior,
+    must: Judged,
+    minutes: u32,
+) -> (Judged, Option<Duration>) {
     let values = [
         format!("output_dir={}", folder.display()),
         format!("agent={}", agent.to_uppercase()),
@@ -172,11 +343,12 @@ async fn judged_within(agent: &str, folder: &Path, what: Misbehavior, minutes: u
         "endpoint.mode=oracle".to_owned(),
         "restful_server_gen_iterative.n_scenarios=1".to_owned(),
         "restful_server_gen_iterative.n_turns=1".to_owned(),
+        format!("restful_server_gen_iterative.base_seed={SEED}"),
         "restful_server_gen_iterative.attempt_limit=1".to_owned(),
-        format!("limits.attempt_minutes={}", if what == Silence { minutes } else { 30 }),
+        format!("limits.attempt_minutes={minutes}"),
     ];
     let mut settings = runner::settings::resolve(&[], &values).unwrap();
-    let (base_url, was_asked) = endpoint(what);
+    let Endpoint { address: base_url, misbehaved } = Endpoint::new(what);
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let kept = Arc::new(Mutex::new(None));
@@ -186,24 +358,31 @@ async fn judged_within(agent: &str, folder: &Path, what: Misbehavior, minutes: u
             *to.lock().unwrap() = Some(*end_reason);
         }
     });
+    let begun = Instant::now();
+    let before = || (*misbehaved.lock().unwrap()).map(|at: Instant| at.duration_since(begun));
     let mut playing = tokio::spawn(runner::run(settings, on_event));
     loop {
         tokio::select! {
             finish = &mut playing => {
                 let finish = finish.unwrap().unwrap();
-                assert_ne!(finish, Finish::Finished, "{agent} {what:?}: no answer of the run was complete");
-                let found = kept.lock().unwrap().take().map_or(Judged::Neither, Judged::Recorded);
-                return (found, was_asked.load(Ordering::SeqCst));
+                let recorded = kept.lock().unwrap().take();
+                let is_answered = matches!(what, M::EveryThird | M::SilenceLater | M::TooLargeLater);
+                let found = match (finish, recorded) {
+                    (Finish::Finished, _) if !is_answered => Judged::Finished,
+                    (_, Some(reason)) => Judged::Recorded(reason),
+                    (_, None) => Judged::Neither,
+                };
+                return (found, before());
             }
             () = tokio::time::sleep(Duration::from_millis(200)) => {}
         }
         let retried =
             runner::live::read(folder).map_or(0, |run| run.endpoint.map_or(0, |counts| counts.retried));
-        if retried > 0 {
+        if retried > 0 && must == Judged::Endpoint {
             // The other retries would be no different.
-            runner::control::change(folder, |wish| wish.stop = true).unwrap();
+            runner::control::change(folder, |control_request| control_request.stop = true).unwrap();
             assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped, "{agent} {what:?}");
-            return (Judged::Endpoint, was_asked.load(Ordering::SeqCst));
+            return (Judged::Endpoint, before());
         }
     }
 }
@@ -246,18 +425,26 @@ async fn each_fault_is_judged(agent: &'static str) {
         return;
     }
     let room = tempfile::tempdir().unwrap();
-    // They mostly wait for the next try, so they run beside each other.
-    let playing = TABLE.map(|(what, expected)| {
+    let places = Arc::new(tokio::sync::Semaphore::new(AT_ONCE));
+    let playing = TABLE.map(|(what, must)| {
         let folder = room.path().join(format!("{agent}-{what:?}"));
-        tokio::spawn(async move { (what, expected, judged(agent, &folder, what).await) })
+        let places = places.clone();
+        tokio::spawn(async move {
+            let _place = places.acquire_owned().await.unwrap();
+            judged(agent, &folder, what, must).await
+        })
     });
-    let mut all = Vec::new();
-    for played in playing {
-        all.push(played.await.unwrap());
+    let mut wrong = Vec::new();
+    for ((what, must), played) in TABLE.into_iter().zip(playing) {
+        let found = played.await.map_or_else(|error| error.to_string(), Judged::word);
+        // `npm run harnesses -- --faults` makes its table of these lines.
+        println!(
+            "{}",
+            json!({ "fault": what.title(), "harness": agent, "must": must.word(), "found": found })
+        );
+        if found != must.word() {
+            wrong.push(format!("{}: {found}, must be {}", what.title(), must.word()));
+        }
     }
-    for (what, _, found) in &all {
-        println!("{agent} {what:?}: {found:?}");
-    }
-    let wrong: Vec<_> = all.iter().filter(|(_, expected, found)| expected != found).collect();
     assert!(wrong.is_empty(), "{agent}: {wrong:?}");
 }

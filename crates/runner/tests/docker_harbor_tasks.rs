@@ -326,8 +326,8 @@ async fn a_trial_that_was_stopped_is_played_again_from_its_first_step() {
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
-            let wish = runner::control::Wish { stop: true, ..Default::default() };
-            runner::control::write(&at, &wish).unwrap();
+            let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+            runner::control::write(&at, &control_request).unwrap();
         }
     });
     let settings = settings(&folder, &tasks, &["agent=ORACLE"]);

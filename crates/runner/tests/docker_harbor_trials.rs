@@ -105,8 +105,8 @@ async fn a_stop_between_steps_by_themselves_ends_no_trial() {
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
-            let wish = runner::control::Wish { stop: true, ..Default::default() };
-            runner::control::write(&at, &wish).unwrap();
+            let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+            runner::control::write(&at, &control_request).unwrap();
         }
     });
     let settings = settings(&folder, &tasks, &["harbor.protocol=sr", "attempt_limit=2", "agent=NOP"]);
@@ -115,6 +115,149 @@ async fn a_stop_between_steps_by_themselves_ends_no_trial() {
     let trajectory: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(trajectory["end_reason"], "cancelled", "{text}");
     assert!(trajectory["finished_at"].is_null() && trajectory["exception"].is_null(), "{text}");
+}
+
+/// Stops the run at the end of an attempt at a step.
+fn stop_after(folder: &Path, turn: u32) -> OnEvent {
+    let at = folder.to_owned();
+    Arc::new(move |event| {
+        if matches!(event, Event::Attempt { turn: played, .. } if *played == turn) {
+            let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+            runner::control::write(&at, &control_request).unwrap();
+        }
+    })
+}
+
+/// What a run has in the engine.
+async fn leftovers(folder: &Path) -> Vec<sandbox::Leftover> {
+    let engine = sandbox::Engine::connect().await.unwrap();
+    let id = runner::live::read(folder).unwrap().id;
+    engine.leftovers().await.unwrap().into_iter().filter(|left| left.run == id).collect()
+}
+
+fn resumes(episode: &Episode) -> Vec<(String, String, u64, u64)> {
+    let list = episode.extra.get("resumes").and_then(|list| list.as_array()).cloned().unwrap_or_default();
+    let word = |resume: &serde_json::Value, key: &str| resume[key].as_str().unwrap_or_default().to_owned();
+    let of = |resume: &serde_json::Value| {
+        let after = resume["after_turn"].as_u64().unwrap_or_default();
+        (word(resume, "from"), word(resume, "why"), after, resume["turn"].as_u64().unwrap_or_default())
+    };
+    list.iter().map(of).collect()
+}
+
+/// A task of three steps: the step `n` passes where the ones before were played once each, and the last one takes a moment.
+fn chain(tasks: &Path) {
+    let step = |number: u32| {
+        let pause = if number == 3 { "sleep 3; " } else { "" };
+        let before = "x".repeat(number as usize);
+        let judge =
+            format!("[ \"$(tr -d '\\n' < /app/played)\" = {before} ] && echo 1 {REWARD} || echo 0 {REWARD}");
+        (format!("{pause}echo x >> /app/played"), judge)
+    };
+    let steps: Vec<(String, String)> = (1..=3).map(step).collect();
+    let steps: Vec<(&str, &str)> =
+        steps.iter().map(|(solve, test)| (solve.as_str(), test.as_str())).collect();
+    task(tasks, "chain", "", &steps);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_resume_continues_a_trial_from_its_last_snapshot() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    chain(&tasks);
+    let begun = |episode: &Episode| -> Vec<Option<String>> {
+        episode.turns.iter().map(|turn| turn.attempts[0].timing.started_at.clone()).collect()
+    };
+    for (name, is_removed) in [("kept", false), ("removed", true)] {
+        let folder = room.path().join(name);
+        let tries = ["agent=ORACLE", "harbor.protocol=mt_at_k"];
+        let first_part = runner::run(settings(&folder, &tasks, &tries), stop_after(&folder, 2)).await;
+        assert_eq!(first_part.unwrap(), Finish::Stopped);
+        let before = begun(&episodes(&folder)[0]);
+        assert_eq!(before.len(), 2, "stopped in its third step");
+        // The end of the run has removed everything but what a resume continues from.
+        let kept = leftovers(&folder).await;
+        assert!(!kept.is_empty() && kept.iter().all(|left| left.kind == "image" && left.is_kept), "{kept:?}");
+        let engine = sandbox::Engine::connect().await.unwrap();
+        engine.sweep().await.unwrap();
+        assert_eq!(leftovers(&folder).await.len(), kept.len(), "a sweep leaves it");
+        if is_removed {
+            engine.remove(&kept).await.unwrap();
+        }
+        assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
+        let episode = episodes(&folder).remove(0);
+        assert_eq!((episode.stamina(), episode.turns.len()), (3, 3), "{episode:?}");
+        let marks: Vec<bool> =
+            episode.turns.iter().map(|turn| turn.attempts[0].extra.contains_key("resumed")).collect();
+        let after = begun(&episode);
+        if is_removed {
+            assert_eq!(resumes(&episode), [("first_step".to_owned(), "cancelled".to_owned(), 2, 1)]);
+            assert!(after[..2] != before[..] && marks == [false; 3], "all of it is played again: {after:?}");
+        } else {
+            assert_eq!(resumes(&episode), [("snapshot".to_owned(), "cancelled".to_owned(), 2, 3)]);
+            assert_eq!((&after[..2], &marks[..]), (&before[..], &[false, false, true][..]));
+        }
+        assert_eq!(leftovers(&folder).await, [], "a trial that is over keeps none");
+        assert!(!folder.join(".stamina/state/scenario_0/snapshot.json").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_resume_of_steps_by_themselves_executes_the_reference_solution_that_is_missing() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    chain(&tasks);
+    let folder = room.path().join("run");
+    let settings = settings(&folder, &tasks, &["agent=ORACLE", "harbor.protocol=sr"]);
+    assert_eq!(runner::run(settings, stop_after(&folder, 1)).await.unwrap(), Finish::Stopped);
+    assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
+    let steps = episodes(&folder);
+    let verdicts: Vec<Verdict> = steps.iter().map(|step| last(step).verdict).collect();
+    assert_eq!(verdicts, [Verdict::Passed; 3], "{steps:?}");
+    let text = fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+    let trajectory: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(trajectory["resumes"][0]["from"], "snapshot", "{text}");
+    assert_eq!(trajectory["resumes"][0]["after_turn"], 1, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn an_attempt_at_a_step_is_retried_from_its_snapshot_where_somebody_wishes_it() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let judge = format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    task(&tasks, "retried", "", &[("echo x >> /app/played; sleep 15", &judge), ("true", &judge)]);
+    let folder = room.path().join("run");
+    let (on_event, events) = keep();
+    let settings = settings(&folder, &tasks, &["agent=ORACLE", "attempt_limit=2", "restore_before_try=true"]);
+    let playing = tokio::spawn(runner::run(settings, on_event));
+    let shown = || {
+        let text = fs::read(folder.join(".stamina/episodes/scenario_0.json")).ok()?;
+        serde_json::from_slice::<serde_json::Value>(&text).ok()
+    };
+    let wait_for = async |key: &str, value: serde_json::Value| {
+        while shown().is_none_or(|shown| shown[key] != value) {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            assert!(!playing.is_finished(), "it ended before {key} was {value}");
+        }
+    };
+    wait_for("phase", "agent".into()).await;
+    runner::control::change(&folder, |control_request| {
+        *control_request.retry.entry("scenario_0".to_owned()).or_default() += 1
+    })
+    .unwrap();
+    wait_for("retries", 1.into()).await;
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((episode.stamina(), episode.turns[0].attempts.len()), (2, 1), "{episode:?}");
+    let begun = events.lock().unwrap().iter().find_map(|event| match event {
+        Event::Turn { at, turn: 1, .. } => Some(at.clone()),
+        _ => None,
+    });
+    assert!(episode.turns[0].attempts[0].timing.started_at > begun, "it began a second time");
+    assert!(episode.turns[0].attempts[0].timing.agent_seconds.unwrap() >= 15.0, "and was played to its end");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -79,8 +79,8 @@ async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
-            let wish = runner::control::Wish { stop: true, ..Default::default() };
-            runner::control::write(&at, &wish).unwrap();
+            let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+            runner::control::write(&at, &control_request).unwrap();
         }
     });
     assert_eq!(runner::run(settings, stop_at_first).await.unwrap(), Finish::Stopped);

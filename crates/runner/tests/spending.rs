@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use runner::Finish;
-use runner::control::{self, Wish};
+use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
 
@@ -38,6 +38,6 @@ async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {
         assert_eq!((spent.tokens.input, spent.tokens.output), (Some(1200), Some(30)));
         assert!((spent.cost_usd.unwrap() - 1.5).abs() < 1e-9, "{spent:?}");
     }
-    control::write(&folder, &Wish { stop: true, ..Wish::default() }).unwrap();
+    control::write(&folder, &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
 }

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use bollard::query_parameters::{
     ListContainersOptions, ListImagesOptions, ListNetworksOptions, ListVolumesOptions, RemoveImageOptions,
@@ -16,6 +17,8 @@ use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
 
 /// What the names of snapshots of the containers of tasks begin with.
 const SNAPSHOTS: &str = "stamina-snapshot:";
+/// The label of a snapshot with the path of the file that names it; empty = there is none.
+pub(crate) const KEPT_BY: &str = "kept_by";
 
 impl Engine {
     /// All containers, images, networks and volumes with our labels of a run, containers first: the order in which they can be removed.
@@ -28,6 +31,29 @@ impl Engine {
         let mut found = self.labelled(&format!("{}={}", key("run"), owner.run)).await?;
         found.retain(|left| left.kind == "image" && left.labels.get(&key("episode")) == Some(&owner.episode));
         self.remove(&found).await
+    }
+
+    /// The id of a snapshot of an episode's container that is kept by this file. `None` = it is not there, or it is of another
+    /// episode or of another folder.
+    pub async fn kept_snapshot(
+        &self,
+        image: &str,
+        owner: &Owner,
+        kept_by: &Path,
+    ) -> Result<Option<String>, SandboxError> {
+        if snapshot(image).is_none() {
+            return Ok(None);
+        }
+        let found = match self.docker.inspect_image(image).await {
+            Ok(found) => found,
+            Err(error) if status(&error) == Some(404) => return Ok(None),
+            Err(error) => return Err(failed("look at a snapshot")(error)),
+        };
+        let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
+        let says = |name: &str, value: &str| labels.get(&key(name)).is_some_and(|label| label == value);
+        let is_of_episode = says("run", &owner.run) && says("episode", &owner.episode);
+        let is_of_folder = says(KEPT_BY, &kept_by_label(Some(kept_by)));
+        Ok(found.id.filter(|_| is_of_episode && is_of_folder))
     }
 
     async fn labelled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
@@ -133,10 +159,11 @@ impl Engine {
         }
     }
 
-    /// Takes away what dead processes have left, and says what that was. Nothing of a living one is touched.
+    /// Takes away what dead processes have left, and says what that was. Nothing of a living one is touched, and no snapshot that
+    /// a resume continues from.
     pub async fn sweep(&self) -> Result<Vec<Leftover>, SandboxError> {
         let mut left = self.leftovers().await?;
-        left.retain(|leftover| !leftover.in_use);
+        left.retain(|leftover| !leftover.in_use && !leftover.is_kept);
         // A network or volume made by a dead process may be used by a living one that has resumed the run.
         let busy: Vec<String> = self
             .leftovers()
@@ -159,7 +186,8 @@ impl Engine {
         // The id stands in a file of the results folder: another run that is alive may have the same.
         let ours = Process::this().label().to_owned();
         left.retain(|leftover| {
-            !leftover.in_use || leftover.labels.get(&key("owner")).is_some_and(|owner| *owner == ours)
+            let is_ours = leftover.labels.get(&key("owner")).is_some_and(|owner| *owner == ours);
+            !leftover.is_kept && (!leftover.in_use || is_ours)
         });
         let removed = self.remove(&left).await;
         self.forget_relays(run).await;
@@ -186,6 +214,19 @@ fn snapshot(name: &str) -> Option<&str> {
     name.strip_prefix("localhost/").unwrap_or(name).strip_prefix(SNAPSHOTS)
 }
 
+/// What the label of a snapshot says of the file that names it.
+pub(crate) fn kept_by_label(file: Option<&Path>) -> String {
+    file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether an image is a snapshot whose file is there. Nothing of the file is read.
+fn is_kept(kind: &str, name: &str, labels: &BTreeMap<String, String>) -> bool {
+    let file = labels.get(&key(KEPT_BY)).filter(|file| !file.is_empty()).map(Path::new);
+    kind == "image"
+        && snapshot(name).is_some()
+        && file.is_some_and(|file| file.is_absolute() && file.is_file())
+}
+
 /// The step before which a snapshot was made, from its name; 0 of what is none.
 fn step_of(leftover: &Leftover) -> u32 {
     let tag = snapshot(&leftover.name).filter(|_| leftover.kind == "image");
@@ -210,6 +251,7 @@ fn leftover(
     let labels: BTreeMap<String, String> =
         labels.unwrap_or_default().into_iter().filter(|(name, _)| name.starts_with(LABEL)).collect();
     Some(Leftover {
+        is_kept: is_kept(kind, &name, &labels),
         kind: kind.to_owned(),
         name,
         id: id.unwrap_or_default(),
@@ -237,6 +279,27 @@ mod tests {
             assert!(!is_ours("image", image), "{image}");
         }
         assert!(!is_ours("container", "quirky_hopper"));
+    }
+
+    #[test]
+    fn a_snapshot_stays_while_the_file_that_names_it_is_there() {
+        let room = tempfile::tempdir().unwrap();
+        let file = room.path().join("snapshot.json");
+        let of = |kind: &str, name: &str, file: &str| {
+            let labels = HashMap::from([(key(KEPT_BY), file.to_owned())]);
+            leftover(kind, Some(name.to_owned()), None, Some(labels)).unwrap().is_kept
+        };
+        let (name, path) = ("stamina-snapshot:0f3a5c77-scenario_0-2", kept_by_label(Some(&file)));
+        assert!(!of("image", name, &path), "its file is gone");
+        std::fs::write(&file, "{}").unwrap();
+        assert!(of("image", name, &path));
+        assert!(of("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2", &path));
+        // A recipe may set labels, but not names; a container is none, and a folder is no file.
+        assert!(!of("image", "somebody/image:1", &path) && !of("container", name, &path));
+        for other in ["", "snapshot.json", &kept_by_label(Some(room.path()))] {
+            assert!(!of("image", name, other), "{other}");
+        }
+        assert!(!image(name).is_kept, "one of before");
     }
 
     #[test]

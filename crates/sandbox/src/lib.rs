@@ -304,6 +304,9 @@ pub struct Leftover {
     pub run: String,
     /// Whether the process that made it still lives.
     pub in_use: bool,
+    /// Whether it is a snapshot from which a resume continues: nothing removes it but a person, or the end of its trial.
+    #[serde(default)]
+    pub is_kept: bool,
     /// All labels of this program.
     pub labels: BTreeMap<String, String>,
 }

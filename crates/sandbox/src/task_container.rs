@@ -9,6 +9,7 @@
 mod archive;
 mod exec;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bollard::body_full;
@@ -28,7 +29,8 @@ pub use self::exec::TaskCommand;
 use crate::container::signed;
 use crate::disk::{self, Full};
 use crate::engine::{failed, status};
-use crate::owner::{labels, unique_name};
+use crate::leftovers::{KEPT_BY, kept_by_label};
+use crate::owner::{key, labels, unique_name};
 use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, network};
 
 /// What keeps the container alive.
@@ -54,6 +56,9 @@ pub struct TaskContainer {
     pub limits: Limits,
     /// What it reaches: the gateway where the run has one and nothing else, or the internet.
     pub reach: Reach,
+    /// The file that names its last snapshot: while it is there, snapshots of this container outlive its process and
+    /// its run. `None` = they go with the process that made them.
+    pub kept_by: Option<PathBuf>,
 }
 
 /// A container that is open. It is removed by [`OpenTask::close`], or shortly after it is dropped.
@@ -109,11 +114,14 @@ impl Engine {
         mode: String,
         relay: Option<String>,
     ) -> Result<OpenTask, SandboxError> {
+        let mut labels = labels(&what.owner.run, Some(&what.owner.episode), "task");
+        // An image that a snapshot was made of may name another file.
+        labels.insert(key(KEPT_BY), kept_by_label(what.kept_by.as_deref()));
         let body = ContainerCreateBody {
             image: Some(what.image.clone()),
             cmd: Some(IDLE.map(str::to_owned).to_vec()),
             env: Some(what.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
-            labels: Some(labels(&what.owner.run, Some(&what.owner.episode), "task")),
+            labels: Some(labels),
             tty: Some(false),
             open_stdin: Some(false),
             host_config: Some(host_config(&what.limits, mode)),
@@ -189,8 +197,9 @@ impl OpenTask {
         &self.path
     }
 
-    /// Keeps its files as they are now as an image of this name; it stands still meanwhile. Processes are not part of it.
-    pub async fn snapshot(&self, image: &str) -> Result<(), SandboxError> {
+    /// Keeps its files as they are now as an image of this name; it stands still meanwhile. Processes are not part of it. The id
+    /// of the image.
+    pub async fn snapshot(&self, image: &str) -> Result<String, SandboxError> {
         let (repo, tag) = image.rsplit_once(':').unwrap_or((image, "latest"));
         let options = CommitContainerOptions {
             container: Some(self.name.clone()),
@@ -200,7 +209,13 @@ impl OpenTask {
             ..Default::default()
         };
         let kept = self.engine.docker.commit_container(options, ContainerConfig::default()).await;
-        kept.map(drop).map_err(failed("keep a container as an image"))
+        kept.map_err(failed("keep a container as an image"))?;
+        // As it is asked for later: what a commit answers differs between engines.
+        let found = self.engine.docker.inspect_image(image).await.map_err(failed("look at a snapshot"))?;
+        found.id.filter(|id| !id.is_empty()).ok_or_else(|| SandboxError::Image {
+            image: image.to_owned(),
+            why: "the engine gives it no id".to_owned(),
+        })
     }
 
     /// Lays files into a folder, which has to be there. A folder that a name leads through is entered inside the container

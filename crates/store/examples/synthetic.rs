@@ -1,4 +1,4 @@
-//! Writes a library of 42 runs × 20 episodes × 100 turns and prints how long writing and every page's reading takes.
+//! Writes a library of 42 runs × 20 episodes × 100 turns. Prints how long writing and the reading of each page take.
 //!
 //! `cargo run --release -p store --example synthetic [RUNS EPISODES TURNS]`
 #![allow(clippy::print_stdout)]
@@ -11,7 +11,7 @@ use model::{
 };
 use store::{PartRead, RunFilter, RunOrder, Store, Summary, WarningFilter};
 
-/// A small generator of the same numbers every time (splitmix64).
+/// A small generator with the same numbers every time (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {

@@ -1,5 +1,5 @@
-//! What preflight has found out of model endpoints: by address, model and API, with the time. What it means is the workbench's
-//! affair. Keys of endpoints are no part of it.
+//! What preflight learned about model endpoints, by address, model and API, with the time. The workbench decides what the
+//! JSON means. It holds no keys of endpoints.
 
 use crate::schema::Migration;
 use crate::{Result, Store};
@@ -22,13 +22,13 @@ CREATE TABLE endpoint_abilities (
 ",
 }];
 
-/// Most endpoints that are kept. The oldest make room.
+/// Most endpoints that are kept. A new one replaces the oldest.
 const MOST_KEPT: i64 = 500;
-/// Longest text that is kept, in bytes. What is longer is not kept at all.
+/// Longest text that is kept, in bytes. A longer text is not kept.
 const LONGEST: usize = 64 << 10;
 
 impl Store {
-    /// What was found out of a model at an address by an API: when, in seconds since 1970, and what, as JSON.
+    /// What preflight learned about a model at an address by an API: the time, in seconds since 1970, and the JSON.
     pub fn abilities(&self, address: &str, model: &str, api: &str) -> Result<Option<(i64, String)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
@@ -40,7 +40,7 @@ impl Store {
         })
     }
 
-    /// Keeps what was found out, in place of what was known.
+    /// Replaces what is known about a model at an address by an API.
     pub fn keep_abilities(&self, address: &str, model: &str, api: &str, at: i64, found: &str) -> Result<()> {
         if address.len() + model.len() + found.len() > LONGEST {
             return Ok(());
@@ -70,23 +70,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_out_last_is_kept_and_the_oldest_makes_room() {
+    fn the_latest_result_is_kept_and_the_oldest_endpoint_is_deleted() {
         let store = Store::in_memory().unwrap();
-        let of = |model: &str| store.abilities("http://127.0.0.1:8080", model, "/v1/messages").unwrap();
+        let known = |model: &str| store.abilities("http://127.0.0.1:8080", model, "/v1/messages").unwrap();
         let keep = |model: &str, at: i64, found: &str| {
             store.keep_abilities("http://127.0.0.1:8080", model, "/v1/messages", at, found).unwrap();
         };
         assert_eq!(of("m"), None);
         keep("m", 7, "{}");
         keep("m", 8, "{\"tools\":true}");
-        assert_eq!(of("m"), Some((8, "{\"tools\":true}".to_owned())));
+        assert_eq!(known("m"), Some((8, "{\"tools\":true}".to_owned())));
         assert_eq!(store.abilities("http://127.0.0.1:8080", "m", "/v1/responses").unwrap(), None);
         keep("long", 9, &"x".repeat(LONGEST + 1));
-        assert_eq!(of("long"), None, "an endpoint does not fill a library");
+        assert_eq!(known("long"), None, "an endpoint does not fill a library");
         for n in 0..MOST_KEPT {
             keep(&format!("m{n}"), 100 + n, "{}");
         }
         assert_eq!(of("m"), None);
-        assert!(of("m0").is_some() && of(&format!("m{}", MOST_KEPT - 1)).is_some());
+        assert!(known("m0").is_some() && known(&format!("m{}", MOST_KEPT - 1)).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Tags and notes. They hang on a run's slug, not on its row, and so survive re-reading, closing and purging.
+//! Tags and notes. They belong to the slug of a run, not to its row, and so survive reading again, closing and purging.
 
 use rusqlite::Connection;
 
@@ -35,7 +35,7 @@ CREATE TABLE source_tag (
 ",
 }];
 
-/// A tag as it is stored: without blanks around it; `None` = nothing is left.
+/// A tag without blanks around it, as it is stored; `None` = it is blank.
 fn tidy(tag: &str) -> Option<&str> {
     Some(tag.trim()).filter(|tag| !tag.is_empty())
 }
@@ -49,8 +49,8 @@ fn add_tag(conn: &Connection, run: i64, tag: &str) -> Result<()> {
     Ok(())
 }
 
-/// Gives a run (by the id of its slug) the tags that its source names, each the first time that it is named. Whether
-/// there was a new one.
+/// Adds the tags that the source of a run names, each only the first time. `run` is the id of its slug. Returns whether
+/// there was a new tag.
 pub(crate) fn take_over(conn: &Connection, run: i64, tags: &[String]) -> Result<bool> {
     let mut any = false;
     for tag in tags.iter().filter_map(|tag| tidy(tag)) {
@@ -66,8 +66,8 @@ pub(crate) fn take_over(conn: &Connection, run: i64, tags: &[String]) -> Result<
 }
 
 impl Store {
-    /// Adds and removes tags of runs, and sets their note if one is given (an empty one deletes it). Slugs that no run
-    /// ever had are passed over. Blank tags are not stored.
+    /// Adds and removes tags of runs, and sets their note if one is given (an empty note deletes it). Unknown slugs and
+    /// blank tags are ignored.
     pub fn annotate(
         &self,
         runs: &[String],

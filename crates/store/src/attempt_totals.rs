@@ -1,4 +1,4 @@
-//! What attempts of a run took, by their number: counted and summed where they lie, without reading their tests.
+//! Totals of the attempts of a run, by the number of the attempt, computed in SQL without reading their tests.
 
 use model::{EndReason, Ending, PASS_REWARD};
 use rusqlite::params;
@@ -7,44 +7,44 @@ use crate::values::json;
 use crate::withdrawn::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store};
 
-/// All attempts of a run that have one number.
+/// All attempts of a run with one number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttemptTotals {
     /// From 1.
     pub number: u32,
-    /// How many were made.
+    /// How many there are.
     pub made: u32,
-    /// Of them, passed.
+    /// How many passed.
     pub passed: u32,
-    /// Failed.
+    /// How many failed.
     pub failed: u32,
-    /// Without a test verdict.
+    /// How many have no verdict of tests.
     pub errors: u32,
-    /// Stopped from outside before they had a verdict, or still in flight.
+    /// How many were stopped from outside before a verdict, or are still running.
     pub unfinished: u32,
-    /// Mean seconds in which the agent worked, over those of which it is known; and of how many it is.
+    /// Mean seconds that the agent took, over the attempts for which it is known, and the number of these attempts.
     pub agent_seconds: (Option<f64>, u32),
-    /// The same of the tests.
+    /// The same for the seconds of the tests.
     pub test_seconds: (Option<f64>, u32),
-    /// The same of tokens, input and output.
+    /// The same for tokens, input and output.
     pub tokens: (Option<f64>, u32),
-    /// The same of US dollars.
+    /// The same for US dollars.
     pub cost_usd: (Option<f64>, u32),
 }
 
-/// What a run's rewards are like, where the source grades by reward.
+/// Counts about the rewards of a run, if the source grades by reward.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RewardTotals {
-    /// Rewards that are neither 0 nor a pass of at most 1.
+    /// Rewards that are neither 0 nor a pass with at most 1.
     pub partial: u32,
-    /// Declared turns of the episodes that have several.
+    /// Declared turns of episodes with several turns.
     pub turns: u32,
-    /// How many of these have a reward.
+    /// How many of these turns have a reward.
     pub rewarded: u32,
 }
 
 impl Store {
-    /// What the rewards of a run are like.
+    /// Counts about the rewards of a run.
     pub fn reward_totals(&self, run: RunId) -> Result<RewardTotals> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
@@ -61,7 +61,7 @@ impl Store {
         })
     }
 
-    /// What the attempts of a run took, by their number, without those of the episodes in `except`.
+    /// Totals of the attempts of a run, by the number of the attempt, without the episodes in `except`.
     pub fn attempt_totals(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<AttemptTotals>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
@@ -93,8 +93,8 @@ impl Store {
         })
     }
 
-    /// The rewards of the last attempts at the turns of a run's episodes: episode, turn, reward. A turn that passed where the
-    /// source gives no rewards has 1; others without one are left out.
+    /// The rewards of the last attempts at the turns of a run: episode, turn, reward. A passed turn without a reward has 1;
+    /// other turns without a reward are left out.
     pub fn final_rewards(&self, run: RunId) -> Result<Vec<(EpisodeId, u32, f64)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
@@ -109,8 +109,8 @@ impl Store {
         })
     }
 
-    /// Whether the attempts at the turns of a run's episodes passed: episode, turn, attempt, in their order. One that has not
-    /// passed because something outside has ended it (a reason that censors) says nothing, and is left out.
+    /// Whether each attempt of a run passed, with its episode and turn, in the order of episode, turn and attempt. An attempt
+    /// that something outside ended (a reason that censors) is left out, unless it passed.
     pub fn passes(&self, run: RunId) -> Result<Vec<(EpisodeId, u32, bool)>> {
         let from_outside = |reason: &&EndReason| reason.default_ending() == Ending::Censored;
         let from_outside: Vec<&str> =
@@ -131,8 +131,8 @@ impl Store {
         })
     }
 
-    /// How often attempts of a run ended for each reason, by the reason's word, the most frequent first, without those of
-    /// the episodes in `except`.
+    /// How many attempts of a run ended for each reason, by its word, the most frequent first, without the episodes in
+    /// `except`.
     pub fn attempt_end_reasons(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(

@@ -1,7 +1,8 @@
-//! One meaning of input tokens over all runs of a harness, its version and model that one format reads: an attempt with more
-//! cached than input tokens proves that the harness counts them apart, and then they are added at every attempt of these runs,
-//! so that a job in two sources is what it is in one. A run of which no harness is known stands by itself. Parts are read one
-//! by one, so this is decided once all of them are written, and anew whenever one of them changed or a source was closed.
+//! One meaning of input tokens for all runs of one harness, version, model and format.
+//!
+//! An attempt with more cached than input tokens proves that the harness counts them separately. They are then added at
+//! every attempt of these runs, so that a job in two sources has the same counts as in one. A run without a known harness
+//! is decided alone. The store decides when all parts are written, and again after a change or when a source is closed.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +11,10 @@ use rusqlite::{Connection, params};
 
 use crate::{EpisodeId, Result, RunId, Store, runs};
 
-/// Counts above this are no counts of tokens: adding them could leave the range of a column.
+/// The largest plausible count of tokens. Sums of larger counts could exceed the range of a column.
 const MOST: i64 = 1 << 60;
 
-/// The runs of open sources that have an attempt with this word. It is a literal so that SQLite finds it by its partial index.
+/// The runs of open sources with an attempt that has this word. The word is a literal so that SQLite uses its partial index.
 fn runs_with(conn: &Connection, basis: CachedInput) -> Result<BTreeSet<RunId>> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT DISTINCT run.id FROM attempt
@@ -31,8 +32,8 @@ fn runs_with(conn: &Connection, basis: CachedInput) -> Result<BTreeSet<RunId>> {
     Ok(find.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// These runs and those of the same harness, version, model and format in open sources.
-fn with_their_like(conn: &Connection, runs: &BTreeSet<RunId>) -> Result<BTreeSet<RunId>> {
+/// These runs, and all runs of the same harness, version, model and format in open sources.
+fn with_related_runs(conn: &Connection, runs: &BTreeSet<RunId>) -> Result<BTreeSet<RunId>> {
     let mut find = conn.prepare_cached(
         "SELECT other.id FROM run JOIN run AS other ON other.format = run.format AND other.harness = run.harness
              AND other.harness_version IS run.harness_version AND other.model IS run.model
@@ -47,7 +48,7 @@ fn with_their_like(conn: &Connection, runs: &BTreeSet<RunId>) -> Result<BTreeSet
     Ok(all)
 }
 
-/// Changes the attempts of a run that are as `from`. Gives the episodes of those that changed.
+/// Changes the attempts of a run from `from` to `to`. Returns the episodes of the changed attempts.
 fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> Result<BTreeSet<EpisodeId>> {
     let sign = if to == CachedInput::AddedByRun { 1 } else { -1 };
     let mut find = conn.prepare_cached(
@@ -74,7 +75,7 @@ fn change(conn: &Connection, run: RunId, from: CachedInput, to: CachedInput) -> 
     Ok(changed)
 }
 
-/// The same for tokens that the source gives for whole episodes.
+/// The same, for tokens that the source gives for whole episodes.
 fn change_given(
     conn: &Connection,
     run: RunId,
@@ -108,7 +109,7 @@ fn change_given(
     Ok(found)
 }
 
-/// Makes the sums of an episode again, unless its source gives them for the whole of it.
+/// Computes the sums of an episode again, unless its source gives them for the whole episode.
 fn sum(conn: &Connection, episode: EpisodeId) -> Result<()> {
     conn.prepare_cached(
         "UPDATE episode SET input_tokens = (SELECT CAST(total(attempt.input_tokens) AS INTEGER)
@@ -127,9 +128,9 @@ fn sum(conn: &Connection, episode: EpisodeId) -> Result<()> {
     Ok(())
 }
 
-/// Gives every attempt of the runs of open sources the meaning of input tokens that all of them prove together.
+/// Sets the meaning of input tokens of every attempt of open sources, from what all their attempts prove.
 pub(crate) fn settle(conn: &Connection) -> Result<()> {
-    let proven = with_their_like(conn, &runs_with(conn, CachedInput::Added)?)?;
+    let proven = with_related_runs(conn, &runs_with(conn, CachedInput::Added)?)?;
     let changed_before = runs_with(conn, CachedInput::AddedByRun)?;
     for run in changed_before.union(&proven) {
         let (assumed, by_run) = (CachedInput::Assumed, CachedInput::AddedByRun);
@@ -147,8 +148,8 @@ pub(crate) fn settle(conn: &Connection) -> Result<()> {
 }
 
 impl Store {
-    /// Gives every attempt of the runs of a harness, its version and model the same meaning of input tokens. Call it after
-    /// the last part of a source was put.
+    /// Sets one meaning of input tokens for all runs of one harness, version, model and format. Call it after the last part of
+    /// a source is written.
     pub fn settle_cached_input(&self) -> Result<()> {
         self.write(|write| settle(&write.tx))
     }

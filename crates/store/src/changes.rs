@@ -22,7 +22,7 @@ CREATE TABLE change_log (
 ",
 }];
 
-/// What changed since a number.
+/// What changed after a change number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Number of the last change.
@@ -40,12 +40,12 @@ pub(crate) fn log_source(conn: &Connection, source: SourceId) -> Result<i64> {
     log(conn, source, 0)
 }
 
-/// Logs a change of a run, named by its row in `run_slug`. Gives its number.
+/// Logs a change of a run, by its row in `run_slug`. Returns the number of the change.
 pub(crate) fn log_run(conn: &Connection, source: SourceId, slug: i64) -> Result<i64> {
     log(conn, source, slug)
 }
 
-/// Logs a change of the policy. Gives its number.
+/// Logs a change of the policy. Returns the number of the change.
 pub(crate) fn log_policy(conn: &Connection) -> Result<i64> {
     log(conn, 0, 0)
 }
@@ -68,18 +68,18 @@ impl Store {
         self.read(last)
     }
 
-    /// What changed after the change number `since`, by whichever process.
-    pub fn changes_since(&self, since: u64) -> Result<Changes> {
+    /// What any process changed after the change number `number`.
+    pub fn changes_since(&self, number: u64) -> Result<Changes> {
         self.read(|conn| {
             let last = last(conn)?;
-            // A number from the future is one of another library: everything is new.
-            let since = if since > last { 0 } else { crate::values::int(since) };
+            // A number above the last one belongs to another library, so everything is new.
+            let number = if number > last { 0 } else { crate::values::int(number) };
             let mut changes = Changes { last, ..Changes::default() };
             let mut find = conn.prepare_cached(
                 "SELECT source, slug FROM change_log LEFT JOIN run_slug ON run_slug.id = change_log.run
                  WHERE seq > ?1 ORDER BY seq",
             )?;
-            let mut rows = find.query([since])?;
+            let mut rows = find.query([number])?;
             while let Some(row) = rows.next()? {
                 match row.get(0)? {
                     0 => changes.policy = true,
@@ -92,7 +92,7 @@ impl Store {
         })
     }
 
-    /// Logs that something about a source changed that the store does not hold (such as its being read).
+    /// Logs a change of a source that the store does not hold, such as the start of a reading.
     pub fn touch_source(&self, source: SourceId) -> Result<()> {
         self.write(|write| log_source(&write.tx, source).map(drop))
     }
@@ -103,7 +103,7 @@ mod tests {
     use crate::Store;
 
     #[test]
-    fn a_reader_hears_of_each_change_once() {
+    fn a_reader_sees_each_change_once() {
         let store = Store::in_memory().unwrap();
         assert_eq!(store.last_change().unwrap(), 0);
         let source = store.put_source("/data/a", "a", false).unwrap();

@@ -1,4 +1,4 @@
-//! What a user said of the columns of tables: remembered by header, so that the next table of that form is read at once.
+//! The meanings that a user gave to the columns of tables, by header. The next table with this header is read at once.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl Store {
         })
     }
 
-    /// Keeps the names of the columns of a header, in place of those that it had; none at all forgets it.
+    /// Replaces the names of the columns of a header. Without names, the header is deleted.
     pub fn set_column_names(&self, header: &str, names: &BTreeMap<String, String>) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;

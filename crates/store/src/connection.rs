@@ -1,4 +1,4 @@
-//! The connections: one that writes, a few that read.
+//! The connections: one that writes and a few that read.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Connections kept open for readers. More may exist for a moment; they are closed after use.
 const READERS: usize = 4;
 
-/// The library: every opened source, its runs, and what a user wrote beside them.
+/// The library: every opened source, its runs, and the notes of the user.
 pub struct Store {
     /// `None` = in memory: there is one connection, which also reads.
     path: Option<PathBuf>,
-    /// `None` = the file cannot be written; the pool has the one connection that reads it.
+    /// `None` = the file cannot be written, and the pool has the only connection.
     writer: Option<Mutex<Writer>>,
     readers: Mutex<Vec<Connection>>,
 }
@@ -34,24 +34,24 @@ impl fmt::Debug for Store {
 struct Writer {
     conn: Connection,
     interned: Interned,
-    /// `PRAGMA data_version`: changes when another connection wrote, so that `interned` cannot be trusted.
+    /// `PRAGMA data_version`. It changes when another connection writes, which makes `interned` invalid.
     seen: i64,
 }
 
-/// A write transaction with what is known of the database meanwhile.
+/// A write transaction with the cache of known rows.
 pub(crate) struct Write<'a> {
     pub tx: Transaction<'a>,
     pub interned: &'a mut Interned,
 }
 
 impl Store {
-    /// Opens the library at `path`; makes it, and its folder, if it is not there. Several processes may do so at once.
+    /// Opens the library at `path`, and creates it and its folder if they are missing. Several processes may do so at once.
     pub fn open(path: &Path) -> Result<Self> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Folder { path: path.to_path_buf(), source })?;
         }
-        let opened = patiently(|| {
+        let opened = retry_while_busy(|| {
             let mut conn = Connection::open(path)?;
             conn.busy_timeout(BUSY)?;
             schema::check(&conn, path)?;
@@ -60,7 +60,7 @@ impl Store {
             Ok(conn)
         });
         match opened {
-            Ok(conn) => Ok(Self::over(conn, Some(path.to_path_buf()))),
+            Ok(conn) => Ok(Self::from_connection(conn, Some(path.to_path_buf()))),
             Err(StoreError::Sqlite(error)) if is_about_writing(&error) && path.is_file() => {
                 Self::open_read_only(path)
             }
@@ -68,37 +68,37 @@ impl Store {
         }
     }
 
-    /// Opens a library that cannot be written, as it was when it was last closed in good order.
+    /// Opens a library that cannot be written, as it was when a program last closed it properly.
     fn open_read_only(path: &Path) -> Result<Self> {
         let reader = open_unwritable(path)?;
         schema::check_current(&reader, path)?;
         Ok(Self { path: Some(path.to_path_buf()), writer: None, readers: Mutex::new(vec![reader]) })
     }
 
-    /// Where the library lies; `None` = in memory.
+    /// The path of the library; `None` = in memory.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Whether the library can only be looked at.
+    /// Whether the library can only be read.
     pub fn is_read_only(&self) -> bool {
         self.writer.is_none()
     }
 
-    /// A library that lives as long as this value; for tests and one-off commands.
+    /// A library that lives as long as this value, for tests and one-off commands.
     pub fn in_memory() -> Result<Self> {
         let mut conn = Connection::open_in_memory()?;
         set_up_writer(&conn)?;
         schema::migrate(&mut conn)?;
-        Ok(Self::over(conn, None))
+        Ok(Self::from_connection(conn, None))
     }
 
-    fn over(conn: Connection, path: Option<PathBuf>) -> Self {
+    fn from_connection(conn: Connection, path: Option<PathBuf>) -> Self {
         let writer = Writer { conn, interned: Interned::default(), seen: 0 };
         Self { path, writer: Some(Mutex::new(writer)), readers: Mutex::new(Vec::new()) }
     }
 
-    /// Runs `f` in one write transaction; an error takes everything back.
+    /// Runs `f` in one write transaction. An error rolls it back.
     pub(crate) fn write<T>(&self, f: impl FnOnce(&mut Write<'_>) -> Result<T>) -> Result<T> {
         let Some(writer) = &self.writer else {
             return Err(StoreError::ReadOnly { path: self.path.clone().unwrap_or_default() });
@@ -119,7 +119,7 @@ impl Store {
             }
         };
         if result.is_err() {
-            // It may name rows that the transaction took with it.
+            // The cache may name rows that the rollback removed.
             interned.forget();
         }
         result
@@ -154,13 +154,13 @@ impl Store {
     }
 }
 
-/// A panic while the lock was held has already taken its transaction back; the connection is as good as before.
+/// A panic while the lock was held has already rolled its transaction back, so the connection is still usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn set_up_writer(conn: &Connection) -> Result<()> {
-    // "memory" in memory; where the file system cannot do WAL, SQLite stays with a rollback journal.
+    // It answers "memory" in memory. Without support of the file system for WAL, SQLite keeps a rollback journal.
     let _mode: String = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     conn.pragma_update(None, "synchronous", "normal")?;
     conn.pragma_update(None, "foreign_keys", true)?;
@@ -172,7 +172,7 @@ fn set_up_writer(conn: &Connection) -> Result<()> {
 }
 
 fn open_reader(path: &Path) -> Result<Connection> {
-    // Not read-only: SQLite then could not take part in WAL. `query_only` forbids writing just as well.
+    // A read-only connection could not use WAL. `query_only` forbids writing as well.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY)?;
@@ -183,18 +183,18 @@ fn open_reader(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-/// Whether SQLite says that a file, or those that it needs beside it, cannot be written or made.
+/// Whether the error is that the file, or a file beside it, cannot be written or created.
 fn is_about_writing(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
     matches!(error.sqlite_error_code(), Some(ReadOnly | CannotOpen | PermissionDenied))
 }
 
-/// Opens a file that nobody here can write. `immutable` keeps SQLite from looking for the files that WAL needs beside it;
-/// what another machine writes meanwhile may be missed.
+/// Opens a file without permission to write. With `immutable`, SQLite does not need the files of WAL beside it, but may
+/// miss what another machine writes meanwhile.
 fn open_unwritable(path: &Path) -> Result<Connection> {
     let absolute = std::path::absolute(path)
         .map_err(|source| StoreError::Folder { path: path.to_path_buf(), source })?;
-    // In a URI only these have a meaning of their own.
+    // Only these characters have a meaning in a URI.
     let escaped: String = absolute
         .to_string_lossy()
         .chars()
@@ -213,8 +213,8 @@ fn open_unwritable(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-/// Tries again while another process has the file for itself. SQLite's own patience does not cover the change to WAL.
-fn patiently<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+/// Retries while another process holds the file exclusively. The busy time-out of SQLite does not cover the change to WAL.
+fn retry_while_busy<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
     let begin = Instant::now();
     loop {
         match attempt() {
@@ -230,7 +230,7 @@ mod tests {
     use crate::RunFilter;
 
     #[test]
-    fn a_library_that_cannot_be_written_can_be_looked_at() {
+    fn a_library_that_cannot_be_written_can_be_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a %41#?.sqlite");
         Store::open(&path).unwrap().put_source("/data/results", "results", false).unwrap();
@@ -241,7 +241,7 @@ mod tests {
         let refused = store.put_source("/data/more", "more", false).unwrap_err();
         assert_eq!(refused.code(), "store.read_only");
         assert!(refused.to_string().contains("--db"), "{refused}");
-        // Nothing was made beside it, and one of an older layout is not taken for a current one.
+        // No file is created beside it, and an older layout is refused.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "user_version", 1).unwrap();

@@ -1,7 +1,12 @@
-//! Copies of an episode: the same trial in two sources, or twice in one, is one observation and counts once wherever runs
-//! are taken together. Which one counts is decided here and nowhere else: that of the run that a user preferred last, else
-//! one of which the harness is known, else one that nobody continues before one that can be continued, else the one with more attempts, else one with a result that can be read, else that of the source
-//! that was opened first.
+//! Copies of an episode: the same trial in two sources, or twice in one, is one observation. It counts once wherever runs
+//! are pooled. Only this module decides which copy counts. The rules, in their order:
+//!
+//! 1. the copy in the run that a user preferred last;
+//! 2. a copy with a known harness;
+//! 3. a copy that no resume can continue;
+//! 4. the copy with more attempts;
+//! 5. a copy with a readable result;
+//! 6. the copy in the source that was opened first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -22,49 +27,50 @@ ALTER TABLE run_slug ADD COLUMN preferred INTEGER NOT NULL DEFAULT 0;
 ",
 }];
 
-/// An episode that another one stands for.
+/// An episode that does not count, because a copy of it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EpisodeCopy {
     /// Its run.
     pub run: RunId,
     /// The episode.
     pub episode: EpisodeId,
-    /// The run of the one that counts.
+    /// The run of the copy that counts.
     pub counted_run: RunId,
-    /// The one that counts.
+    /// The copy that counts.
     pub counted: EpisodeId,
 }
 
-/// How many episodes a run has in common with another.
+/// How many episodes a run shares with another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedEpisodes {
     /// Slug of the other run.
     pub run: String,
     /// Name of its source.
     pub source: String,
-    /// Episodes that are in both.
+    /// Episodes in both.
     pub episodes: u32,
-    /// How many of these count there.
+    /// How many of these count in the other run.
     pub counted_there: u32,
 }
 
-/// Whether an `episode` was copied before it had a result that can be read: one that has it is the better copy.
+/// SQL: whether an `episode` was copied before it had a readable result. A copy with a result is preferred.
 static IS_SNAPSHOT: LazyLock<String> =
     LazyLock::new(|| format!("(episode.end_reason = 'unfinished' OR {IS_UNREADABLE})"));
 
-/// Whether an `episode` can be continued: it was copied before its end, or something outside ended it, and a resume continues it
-/// and takes the last attempt back. One that no resume continues is the better copy, however many attempts the other one has.
+/// SQL: whether a resume can continue an `episode`: it was copied before its end, or something outside ended it. A resume
+/// also removes the last attempt. A copy that no resume continues is preferred, even to one with more attempts.
 static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
     format!(
+        // words: ok (the stored word)
         "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled') OR {IS_UNREADABLE})"
     )
 });
 
-/// How far an `episode` was played: of two copies the shorter one was made earlier.
+/// SQL: the number of attempts of an `episode`. Of two copies, the shorter one was made earlier.
 const ATTEMPTS: &str =
     "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
 
-/// Every group of copies, the one that counts first. Of one that is withdrawn, none counts.
+/// Every group of copies, with the copy that counts first. If one copy is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
@@ -78,7 +84,7 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What a run (`?1`) has in common with others, pair by pair in the order of [`RANKED`].
+/// The episodes that a run (`?1`) shares with others, as pairs in the order of [`RANKED`].
 static SHARED: LazyLock<String> = LazyLock::new(|| {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
@@ -99,8 +105,8 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The episodes of a source that another of its parts gives to the same run, too, each with that part: the first by its place,
-/// of those with a result if there is one. Each episode is looked at once, however many copies there are.
+/// The episodes of a source that another of its parts gives to the same run, each with that part: the first by its place,
+/// preferably one with a result. The query reads each episode once, for any number of copies.
 static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
@@ -116,7 +122,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The copies among the episodes of runs that `wanted` takes, by the order of [`RANKED`].
+/// The copies among the episodes of `wanted` runs, in the order of [`RANKED`].
 fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
     let mut find = conn.prepare_cached(&RANKED)?;
     let mut rows = find.query([])?;
@@ -126,7 +132,7 @@ fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<Episod
         let (identity, run, episode): (String, RunId, EpisodeId) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let is_withdrawn: bool = row.get(3)?;
         if is_withdrawn {
-            // It is among no numbers itself, and stands before its copies whatever is wanted.
+            // A withdrawn episode never counts, and precedes its copies for any set of runs.
             counted = Some((identity, run, episode));
             continue;
         }
@@ -144,16 +150,15 @@ fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<Episod
 }
 
 impl Store {
-    /// The episodes of these runs that do not count when the runs are taken together, because another one of them is the
-    /// same.
+    /// The episodes of these runs that do not count when the runs are pooled, because a copy in one of them counts.
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
         self.read(|conn| among(conn, |run| wanted.contains(&run)))
     }
 
-    /// Leaves out of the runs of a source what another of its parts has already given to the same run, with a warning: a task
-    /// whose folder was copied with its jobs. What is left out is read again each time, so that it counts once the original
-    /// is gone. Call it after the last part was put.
+    /// Leaves out the copies of a source inside one run, with a warning, for example if the folder of a task was copied with
+    /// its jobs. The part of a copy is read again each time, so that the copy counts when the original is deleted. Call it
+    /// after the last part is written.
     pub fn leave_out_copies(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -183,7 +188,7 @@ impl Store {
         })
     }
 
-    /// The other runs that have episodes of this one, the most first. What is withdrawn counts nowhere.
+    /// The other runs that share episodes with this one, the most first. Withdrawn episodes do not count.
     pub fn shared_episodes(&self, run: RunId) -> Result<Vec<SharedEpisodes>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&SHARED)?;
@@ -199,7 +204,7 @@ impl Store {
         })
     }
 
-    /// Lets the episodes of this run count wherever other runs have the same ones. Gives whether there is such a run.
+    /// Makes the episodes of this run count instead of their copies. Returns whether the run exists.
     pub fn prefer_run(&self, slug: &str) -> Result<bool> {
         self.write(|write| {
             let conn = &write.tx;
@@ -216,7 +221,7 @@ impl Store {
             )?
             .execute([id])?;
             changes::log_run(conn, source, id)?;
-            // What the other runs show of it changes, too.
+            // The other runs show their shared episodes, so they change too.
             let mut find = conn.prepare_cached(
                 "SELECT DISTINCT other.source, other.slug FROM episode AS mine
                    JOIN episode AS its ON its.identity = mine.identity AND its.run <> mine.run
@@ -241,7 +246,7 @@ mod tests {
     use super::*;
     use crate::PartRead;
 
-    /// A source with one trial in so many parts of one run.
+    /// A source with one trial in `count` parts of one run.
     fn copies(count: usize) -> (Store, SourceId) {
         let store = Store::in_memory().unwrap();
         let source = store.put_source("/data/a", "a", false).unwrap();
@@ -266,7 +271,7 @@ mod tests {
 
     #[test]
     // docs/security.md: An opened folder or zip
-    fn copies_are_found_in_time_that_grows_with_their_number() {
+    fn finding_copies_takes_time_that_is_linear_in_their_number() {
         let work = |count: usize| {
             let (store, source) = copies(count);
             store
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_copies_stays_and_the_others_name_it() {
+    fn the_first_copy_stays_and_the_warnings_of_others_name_it() {
         let (store, source) = copies(3);
         store.leave_out_copies(source).unwrap();
         let run = store.read(|conn| Ok(conn.query_row("SELECT id FROM run", [], |row| row.get(0))?)).unwrap();
@@ -295,7 +300,7 @@ mod tests {
         assert!(warnings.iter().all(|warning| warning.message.contains("as p0000,")), "{warnings:?}");
     }
 
-    /// A source with one trial, which ended for this reason after so many attempts at a turn.
+    /// A source with one trial, which ended for this reason after `attempts` attempts at a turn.
     fn source_of(store: &Store, name: &str, reason: EndReason, attempts: u32) -> SourceId {
         let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
         let run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
@@ -319,18 +324,18 @@ mod tests {
     }
 
     #[test]
-    fn of_copies_one_that_a_resume_plays_on_does_not_count() {
+    fn a_copy_that_a_resume_continues_does_not_count() {
         use EndReason::{AgentTimeout, Budget, Cancelled, Endpoint, Environment, TestsFailed, Unfinished};
-        // What counts, and what does not, each with its attempts.
+        // The copy that counts and the copy that does not, each with its attempts.
         for (counts, other) in [
-            // The attempt was taken back, and played anew.
+            // A resume removed the attempt and repeated it.
             ((TestsFailed, 3), (Endpoint, 3)),
-            // Played anew from the first step on.
+            // Repeated from the first step.
             ((TestsFailed, 1), (Environment, 3)),
             ((AgentTimeout, 1), (Budget, 3)),
             ((TestsFailed, 1), (Cancelled, 3)),
             ((TestsFailed, 1), (Unfinished, 3)),
-            // Of two of them the one that was played longer, and else the one that has ended.
+            // Of two such copies the one with more attempts, else the one that has ended.
             ((Endpoint, 3), (Cancelled, 2)),
             ((Unfinished, 3), (Endpoint, 2)),
             ((Endpoint, 2), (Unfinished, 2)),
@@ -360,7 +365,7 @@ mod tests {
                     Some("counts"),
                     "{counts:?} {other:?} {order:?}"
                 );
-                // What is shown beside a run says the same.
+                // The shared episodes of a run show the same.
                 let of_other = runs.iter().find(|(_, name)| name == "other").map(|(run, _)| *run).unwrap();
                 assert_eq!(
                     store.shared_episodes(of_other).unwrap()[0].counted_there,

@@ -1,4 +1,4 @@
-//! Episodes: one row holds all that a grid, a curve and a score need, so that those never touch turns or attempts.
+//! Episodes: one row holds all that a grid, a curve and a score need, so that they never read turns or attempts.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use crate::values::{
     artifacts_json, end_reason, extra_json, folded, int, json, pair, parse, parse_artifacts,
     parse_or_default, tokens,
 };
-use crate::{EpisodeId, Result, RunId, Store, TurnEntry, plays, sessions, slugs, turns, withdrawn};
+use crate::{EpisodeId, Result, RunId, Store, TurnEntry, episode_turns, sessions, slugs, turns, withdrawn};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -155,7 +155,7 @@ UPDATE part SET stamp = NULL WHERE id IN (SELECT episode.part FROM episode JOIN 
     },
 ];
 
-/// An episode as the grid, the curve and the scores need it.
+/// An episode for the grid, the curve and the scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeEntry {
     /// Number in the store.
@@ -166,13 +166,13 @@ pub struct EpisodeEntry {
     pub key: String,
     /// Scenario.
     pub scenario: String,
-    /// A nicer name, where the source has one.
+    /// A name for people, if the source has one.
     pub title: Option<String>,
     /// Repeat of the scenario in the run, from 1.
     pub repeat: u32,
-    /// Planned turns; `None` = the source does not say.
+    /// Planned turns; `None` = the source does not record them.
     pub planned_turns: Option<u32>,
-    /// The last turn known to exist: planned, or the highest seen.
+    /// The last turn known to exist: the planned number, or the highest recorded one.
     pub known_turns: u32,
     /// Consecutive turns passed from turn 1.
     pub stamina: u32,
@@ -180,22 +180,22 @@ pub struct EpisodeEntry {
     pub failed_turn: Option<u32>,
     /// Why the observation ended ([`Episode::end`]).
     pub end_reason: EndReason,
-    /// Whether that is the agent's only because the cause of an exception is not recognised.
+    /// Whether an exception with an unrecognized cause ended it, which is attributed to the agent.
     pub unrecognised: bool,
-    /// A letter ([`model::TurnState::letter`]) a turn, from turn 1 to `known_turns` (at most [`crate::limits::GRID_TURNS`]).
+    /// One letter ([`model::TurnState::letter`]) per turn, from turn 1 to `known_turns` (at most [`crate::limits::GRID_TURNS`]).
     pub cells: String,
-    /// Failing tests a turn at the final attempt, as long as `cells`; `None` = unknown or none.
+    /// Failing tests per turn at the final attempt, as long as `cells`; `None` = unknown or none.
     pub failing: Vec<Option<u32>>,
-    /// Turns passed, whether or not one before them failed: Σ p of EvoCode's dataset score.
+    /// Turns passed, also after a failed turn: Σ p of EvoCode's dataset score.
     pub passed_turns: u32,
     /// Σ of the shares of tests passed ([`model::Attempt::share`]) over turns whose final attempt has one: the sum that
     /// StaminaBench's score and EvoCode's case score divide by the planned turns.
     pub ratio_sum: f64,
-    /// How many turns are in `ratio_sum`, with 0 those of which it is known that no test ran.
+    /// How many turns are in `ratio_sum`. Turns of which it is known that no test ran are in it with 0.
     pub ratio_turns: u32,
-    /// Turns whose final attempt passed without counts, or with 0 of 0: a pass is a whole share of a turn.
+    /// Turns whose final attempt passed without counts, or with 0 of 0. A pass is a share of 1.
     pub passed_without_counts: u32,
-    /// Turns whose final attempt failed its tests and is not in `ratio_sum`: their share is unknown.
+    /// Turns whose final attempt failed its tests and is not in `ratio_sum`. Their share is unknown.
     pub failed_without_counts: u32,
     /// Turns with at least one attempt.
     pub reached_turns: u32,
@@ -203,9 +203,9 @@ pub struct EpisodeEntry {
     pub attempts: u32,
     /// Tokens: of the episode, else summed over its attempts.
     pub tokens: Tokens,
-    /// Cost in US dollars: of the episode, else summed over its attempts; `None` = that of some attempt is unknown.
+    /// Cost in US dollars: of the episode, else summed over its attempts; `None` = the cost of some attempt is unknown.
     pub cost_usd: Option<f64>,
-    /// Tool calls, summed over the attempts of which they are known.
+    /// Tool calls, summed over the attempts with known tool calls.
     pub tool_calls: Option<u32>,
     /// Why a user has withdrawn it; `None` = it counts.
     pub invalid: Option<String>,
@@ -214,13 +214,13 @@ pub struct EpisodeEntry {
 /// An episode with its turns, without their attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EpisodeRecord {
-    /// What the grid shows.
+    /// The entry of the grid.
     pub entry: EpisodeEntry,
     /// Its run.
     pub run: RunId,
-    /// The turns that the source describes, in order; later ones up to `known_turns` were not reached.
+    /// The turns that the source describes, in order. Later turns up to `known_turns` were not reached.
     pub turns: Vec<TurnEntry>,
-    /// What the source reports of the episode.
+    /// The figures that the source reports for the episode.
     pub reported: Vec<(String, f64)>,
     /// Exception of the whole episode: type and message.
     pub exception: Option<(String, String)>,
@@ -232,7 +232,7 @@ pub struct EpisodeRecord {
     pub extra: Extra,
 }
 
-/// What is counted over the turns of an episode when it is written.
+/// Counts over the turns of an episode, made when it is written.
 #[derive(Debug, Default)]
 struct Counted {
     cells: String,
@@ -249,18 +249,18 @@ struct Counted {
     tool_calls: Option<u32>,
 }
 
-/// Tokens as the source gives them for a whole episode (`given_tokens`).
+/// Tokens that the source gives for a whole episode (`given_tokens`).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Given {
     #[serde(flatten)]
     tokens: Tokens,
-    /// How the cached ones came into the input; libraries of before do not say it.
+    /// Why the input includes the cached ones. Older libraries do not record it.
     #[serde(default)]
     cached_input: CachedInput,
 }
 
 impl Counted {
-    fn of(episode: &Episode) -> Self {
+    fn from_episode(episode: &Episode) -> Self {
         let columns = episode.known_turns().min(GRID_TURNS) as usize;
         let mut cells = vec![model::TurnState::NotReached.letter(); columns];
         let mut counted = Self { failing: vec![None; columns], ..Self::default() };
@@ -278,7 +278,8 @@ impl Counted {
         if let Some(given) = episode.tokens.filter(|tokens| !tokens.is_unknown()) {
             counted.tokens = given;
         }
-        counted.cost_usd = plays::Used::of(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
+        counted.cost_usd =
+            episode_turns::Used::from_episode(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
         counted
     }
 
@@ -307,7 +308,7 @@ impl Counted {
     }
 }
 
-/// Writes an episode of a part. `before` is the row and the slug that it had, if the part gave it before.
+/// Writes an episode of a part. `before` is its earlier row and slug, if the part had the episode before.
 pub(crate) fn put(
     write: &mut Write<'_>,
     part: i64,
@@ -324,7 +325,7 @@ pub(crate) fn put(
         }
         None => (None, slugs::episode_slug(conn, run, &episode.scenario, episode.repeat, &episode.key)?),
     };
-    let counted = Counted::of(episode);
+    let counted = Counted::from_episode(episode);
     let (failed_turn, reason) = episode.end();
     let exception = episode.exception.as_ref();
     let id = conn
@@ -383,14 +384,14 @@ pub(crate) fn put(
             episode.unrecognised,
             episode.identity.as_deref().filter(|identity| identity.len() <= IDENTITY_BYTES),
         ])?;
-    // Once, so that a user may take the mark away.
+    // Only at the first reading, so that a user can remove the mark.
     if let Some(reason) = episode.invalid.as_deref().filter(|_| is_new) {
         withdrawn::mark_put(conn, run, &slug, reason)?;
     }
     for turn in &episode.turns {
         turns::put(write, id, turn)?;
     }
-    plays::put(&write.tx, id, episode)?;
+    episode_turns::put(&write.tx, id, episode)?;
     sessions::put(&write.tx, id, episode)
 }
 
@@ -403,12 +404,12 @@ pub(crate) fn delete(conn: &Connection, episode: EpisodeId) -> Result<()> {
 /// The columns that [`read_entry`] reads.
 static COLUMNS: LazyLock<String> = LazyLock::new(|| format!("{OWN_COLUMNS}, {}", withdrawn::EPISODE_REASON));
 
-/// Those of them that are the table's own.
+/// The columns of the table itself among [`COLUMNS`].
 const OWN_COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
   end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts, failed_without_counts, reached_turns, attempts,
   input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls, unrecognised";
 
-/// How many columns [`COLUMNS`] are.
+/// The number of [`COLUMNS`].
 const COLUMN_COUNT: usize = 27;
 
 /// The columns that [`read_record`] reads after those.
@@ -479,7 +480,7 @@ impl Store {
         Ok(all)
     }
 
-    /// The same with those that a user has withdrawn: to be shown, never to be counted.
+    /// The same with withdrawn episodes. They are shown, but never counted.
     pub fn all_episodes(&self, run: RunId) -> Result<Vec<EpisodeEntry>> {
         self.read(|conn| {
             let sql = format!("SELECT {} FROM episode WHERE run = ?1 ORDER BY slug", *COLUMNS);
@@ -511,7 +512,7 @@ impl Store {
         })
     }
 
-    /// An episode as it was put, with every attempt and test.
+    /// An episode as it was written, with every attempt and test.
     pub fn whole_episode(&self, episode: EpisodeId) -> Result<Option<Episode>> {
         self.read(|conn| whole(conn, episode))
     }
@@ -547,6 +548,6 @@ pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Epis
         exception: record.exception,
         artifacts: record.artifacts,
         extra: record.extra,
-        session: sessions::of_episode(conn, episode)?,
+        session: sessions::figures(conn, episode)?,
     }))
 }

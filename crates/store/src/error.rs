@@ -1,8 +1,8 @@
-//! Why the store could not do what was asked.
+//! The errors of the store.
 
 use std::path::PathBuf;
 
-/// Why the store could not do what was asked. What is merely not there is `None`, not an error.
+/// An error of the store. A missing row is `None`, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database was written by a later version of the program.
@@ -14,7 +14,7 @@ pub enum StoreError {
         path: PathBuf,
         /// Its `user_version`.
         found: i64,
-        /// The latest that this program knows.
+        /// The latest layout that this program knows.
         known: i64,
     },
     /// The file is a database of something else, or no database.
@@ -23,15 +23,15 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The folder of the database cannot be made or written.
+    /// The folder of the database cannot be created or written.
     #[error("The library {path} cannot be opened: {source}")]
     Folder {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The file or its folder cannot be written, and what was asked for writes.
+    /// The file or its folder cannot be written, and the operation writes.
     #[error(
         "The library {path} cannot be written, so it can only be looked at. Make the file and its folder writable, or choose another file with --db."
     )]
@@ -42,19 +42,19 @@ pub enum StoreError {
     /// Another process wrote for longer than the program waits.
     #[error("The library is in use by another program and did not become free within 5 s. Try again.")]
     Busy,
-    /// A value in the database is not what this program writes.
+    /// A value in the database that this program never writes.
     #[error("The library holds something that cannot be read: {0}")]
     Damaged(String),
     /// There is no open source of this number.
     #[error("There is no source number {0} in the library")]
     NoSource(crate::SourceId),
-    /// SQLite says no.
+    /// An error of SQLite.
     #[error("The library cannot be read or written: {0}")]
     Sqlite(rusqlite::Error),
 }
 
 impl StoreError {
-    /// A stable, dotted word for callers that decide by it: `store.newer`, `store.busy`, …
+    /// A stable, dotted code for callers and scripts: `store.newer`, `store.busy`, …
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Newer { .. } => "store.newer",

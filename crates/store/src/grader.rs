@@ -1,4 +1,4 @@
-//! What agents' tool calls name of the places of their tasks' verifiers.
+//! Attempts whose tool calls name places of the verifier of their task.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use model::GraderPlace;
 use crate::values::no_word;
 use crate::{Result, RunId, Store};
 
-/// What the attempts of a run say of the places of its tasks' verifiers.
+/// How many attempts of a run name places of the verifier of their task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraderMentions {
-    /// Attempts that were made.
+    /// Attempts in all.
     pub attempts: u32,
-    /// Those of them whose transcript tells.
+    /// Attempts with a transcript.
     pub known: u32,
-    /// Those of these whose agent's tool calls name such a place.
+    /// Attempts whose tool calls name such a place.
     pub naming: u32,
-    /// The first of them, in order of episode and turn.
+    /// The first of these, in the order of episode and turn.
     pub first: Vec<GraderMention>,
 }
 
-/// An attempt whose agent's tool calls name places of its task's verifier.
+/// An attempt whose tool calls name places of the verifier of its task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraderMention {
     /// Id of its episode inside the run.
@@ -29,11 +29,11 @@ pub struct GraderMention {
     pub turn: u32,
     /// From 1.
     pub attempt: u32,
-    /// What they name.
+    /// The named places.
     pub places: BTreeSet<GraderPlace>,
 }
 
-/// Places of a verifier in a column.
+/// Places of a verifier as one column.
 pub(crate) fn words(places: &BTreeSet<GraderPlace>) -> String {
     places.iter().map(|place| place.as_str()).collect::<Vec<_>>().join(" ")
 }
@@ -45,7 +45,7 @@ pub(crate) fn places(words: &str) -> Result<BTreeSet<GraderPlace>> {
 }
 
 impl Store {
-    /// What the attempts of a run say of the places of its tasks' verifiers, with the first `most` that name one.
+    /// How many attempts of a run name places of the verifier of their task, with the first `most` of them.
     pub fn grader_mentions(&self, run: RunId, most: u32) -> Result<GraderMentions> {
         self.read(|conn| {
             let of_run = "FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id

@@ -1,9 +1,9 @@
-//! Identities that one place of a library learns from another: a result that lies without the files that say which run it is
-//! of, and a trial that was copied before it had a result.
+//! Identities of incomplete copies, which only another source can tell: a result without the files that name its run, and a
+//! trial that was copied before it had a result.
 //!
-//! A reader sees one source, so it gives what that source says: an identity (`own_identity`), and beside it ([`OTHER_IDENTITY`])
-//! the one that a copy has of which less is there. Here the two are assembled, over all sources, once parts were put: `identity`
-//! is what an episode is known by, made anew each time, because what another place told may be gone.
+//! A reader sees one source. It gives the identity from this source (`own_identity`), and beside it ([`OTHER_IDENTITY`]) the
+//! identity that an incomplete copy has. This module combines both over all sources after parts are written. It computes
+//! `identity` from scratch each time, because the other source may have changed or been closed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,22 +11,22 @@ use rusqlite::Connection;
 
 use crate::{EpisodeId, Result, RunId, Store, runs};
 
-/// A field of an episode: the identity that its copies have of which less is there. Only readers of ours write it, and only for
-/// [`Store::settle_identities`].
+/// A field of an episode: the identity of its incomplete copies. Only readers of Stamina Lab write it, and only
+/// [`Store::settle_identities`] reads it.
 pub const OTHER_IDENTITY: &str = "other_identity";
 
-/// Formats whose readers write [`OTHER_IDENTITY`]; of others it is a field of somebody's.
+/// Formats whose readers write [`OTHER_IDENTITY`]. In other formats, it is a field of the source.
 const WITH_OTHER_IDENTITY: &str = "'terminal-bench', 'staminabench'";
 
-/// Whether the result of an `episode` is there and cannot be read.
+/// SQL: whether the result of an `episode` exists but cannot be read.
 pub(crate) const IS_UNREADABLE: &str = "coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable'";
 
-/// Episodes that are known by another identity than their reader's, by number: the run, and the identity.
+/// Episodes whose identity differs from that of their reader, by number: the run and the identity.
 type Settled = HashMap<EpisodeId, (RunId, String)>;
 
 impl Store {
-    /// Gives episodes of which only a part is there the identity of those that are known to be the same, and the others that of
-    /// their readers. Call it after parts were put.
+    /// Sets the identity of every episode: that of the complete copy for incomplete copies, else that of the reader. Call it
+    /// after parts are written.
     pub fn settle_identities(&self) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -34,7 +34,7 @@ impl Store {
             let resumed = of_resumed_runs(conn, &settled)?;
             settled.extend(resumed);
             let mut changed = BTreeSet::new();
-            // What was learned from an episode that is gone, or says something else now.
+            // The complete copy was deleted or has changed.
             for (episode, run) in settled_before(conn)? {
                 if !settled.contains_key(&episode) {
                     conn.prepare_cached("UPDATE episode SET identity = own_identity WHERE id = ?1")?
@@ -55,14 +55,14 @@ impl Store {
     }
 }
 
-/// The episodes that have another identity than their reader's, with their runs.
+/// The episodes whose identity differs from that of their reader, with their runs.
 fn settled_before(conn: &Connection) -> Result<Vec<(EpisodeId, RunId)>> {
     let mut find = conn
         .prepare_cached("SELECT episode.id, episode.run FROM episode WHERE identity IS NOT own_identity")?;
     Ok(find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Those that have the other identity of one that says more.
+/// Episodes that are incomplete copies of another one, by its [`OTHER_IDENTITY`].
 fn by_other_identity(conn: &Connection) -> Result<Settled> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT part.id, part.run, min(known.own_identity) FROM run JOIN episode AS known ON known.run = run.id
@@ -76,18 +76,18 @@ fn by_other_identity(conn: &Connection) -> Result<Settled> {
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// A trial of `tb`, as far as it matters here.
+/// The fields of a trial of `tb` that identify it.
 struct Trial {
     episode: EpisodeId,
     run: RunId,
-    /// Its task, and its name in its run.
+    /// Its task and its name in its run.
     name: (String, String),
     identity: Option<String>,
     has_result: bool,
 }
 
-/// Trials of `tb` without a result that have one in a copy of their run. A resume gives the run another id and keeps the
-/// results that are there: runs that have one of them in common are the same. `settled` = what is settled before.
+/// Trials of `tb` without a result, which a copy of their run has. A resume gives the run another id and keeps its results,
+/// so runs with a common result are the same run. `settled` has the episodes that are decided already.
 fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT episode.id, episode.run, episode.scenario, episode.key, episode.own_identity,
@@ -112,7 +112,7 @@ fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
         let Some(identity) = trial.identity.as_deref() else { continue };
         same.join(*first.entry(identity).or_insert(trial.run), trial.run);
     }
-    // By run and name: the least, so that it does not matter which source was opened first.
+    // By run and name, the least one, so that the order in which sources were opened does not matter.
     let mut results: HashMap<(RunId, &(String, String)), &str> = HashMap::new();
     for trial in trials.iter().filter(|trial| trial.has_result) {
         let Some(identity) = trial.identity.as_deref() else { continue };
@@ -128,10 +128,10 @@ fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
     Ok(settled.collect())
 }
 
-/// Which runs are the same, by the least of them.
+/// Sets of runs that are the same run, each represented by its least number.
 #[derive(Default)]
 struct SameRuns {
-    /// A smaller one that is the same run, or the run itself.
+    /// A smaller number in the same set, or the number itself.
     parents: BTreeMap<RunId, RunId>,
 }
 
@@ -141,7 +141,7 @@ impl SameRuns {
         while let Some(parent) = self.parents.get(&root).copied().filter(|parent| *parent != root) {
             root = parent;
         }
-        // The next look goes straight there.
+        // The next search takes one step.
         let mut at = run;
         while let Some(parent) = self.parents.insert(at, root).filter(|parent| *parent != root) {
             at = parent;
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::{PartRead, SourceId};
 
-    /// A source with one episode of Stamina Lab's own, with the identity and the other one that its reader gives it.
+    /// A source with one episode of Stamina Lab, with the identity and the other identity that its reader gives it.
     fn put(store: &Store, name: &str, identity: &str, other: Option<&str>) -> SourceId {
         let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
         let run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_from_a_run_that_is_gone_is_forgotten() {
+    fn an_identity_from_a_closed_run_is_removed() {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         let store = Store::in_memory().unwrap();
         let whole = put(&store, "a", "of-run", Some("begins"));
@@ -219,11 +219,11 @@ mod tests {
         assert_eq!(copies(&store), 1);
         store.remove_source(whole).unwrap();
         store.purge_removed(Duration::ZERO).unwrap();
-        // Another copy that lies alone is still known to be the same.
+        // Another incomplete copy is still recognized.
         put(&store, "c", "begins", None);
         assert_eq!(known_by(&store), [pair("b", "begins"), pair("c", "begins")]);
         assert_eq!(copies(&store), 1);
-        // The run comes back under another identity.
+        // The run is opened again with another identity.
         put(&store, "d", "of-run-2", Some("begins"));
         assert_eq!(known_by(&store), [pair("b", "of-run-2"), pair("c", "of-run-2"), pair("d", "of-run-2")]);
         assert_eq!(copies(&store), 2);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_the_same_over_others() {
+    fn sameness_of_runs_is_transitive() {
         let mut same = SameRuns::default();
         for (a, b) in [(5, 4), (2, 3), (4, 3), (7, 7)] {
             same.join(a, b);

@@ -1,4 +1,4 @@
-//! Texts that many rows share: lists of test ids and change requests stand once in the database.
+//! Texts that many rows share: the database stores each list of test ids and each change request once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -41,18 +41,18 @@ enum Table {
     Request,
 }
 
-/// Most bytes of text that are remembered to save looking them up.
+/// Most bytes of text in the cache of known rows.
 const REMEMBERED_BYTES: usize = 32 * 1024 * 1024;
 
-/// Rows that this process wrote or found lately, by a hash of their parts: an import meets the same suite and the same
-/// request once a run.
+/// A cache of rows that this process wrote or found, by a hash of their parts. An import finds the same suite and the same
+/// request in every run.
 #[derive(Debug, Default)]
 pub(crate) struct Interned {
     known: HashMap<(Table, u64), Known>,
     bytes: usize,
 }
 
-/// A row and the parts that it was made from, one after the other.
+/// A row and its parts.
 #[derive(Debug)]
 struct Known {
     id: i64,
@@ -73,18 +73,18 @@ impl Known {
 }
 
 impl Interned {
-    /// Forgets everything, because the database changed otherwise.
+    /// Clears the cache, because another connection changed the database.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
         self.bytes = 0;
     }
 
-    /// The row of a change request; made if it is not there.
+    /// The row of a change request. A missing row is inserted.
     pub(crate) fn request(&mut self, conn: &Connection, text: &str) -> Result<i64> {
         self.row(conn, Table::Request, &[text], || Ok(Cow::Borrowed(text)))
     }
 
-    /// The row of a list of test ids; made if it is not there.
+    /// The row of a list of test ids. A missing row is inserted.
     pub(crate) fn suite(&mut self, conn: &Connection, ids: &[&str]) -> Result<i64> {
         self.row(conn, Table::Suite, ids, || json(&ids).map(Cow::Owned))
     }
@@ -127,7 +127,7 @@ fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The row of a text in the database. Texts with one hash are told apart by themselves.
+/// The row of a text in the database. Texts with the same hash are compared.
 fn find_or_add(conn: &Connection, table: Table, body: &str) -> Result<i64> {
     let (find, add) = match table {
         Table::Suite => (
@@ -147,7 +147,7 @@ fn find_or_add(conn: &Connection, table: Table, body: &str) -> Result<i64> {
     }
 }
 
-/// Deletes texts that no row refers to any more.
+/// Deletes texts without a reference.
 pub(crate) fn delete_unused(conn: &Connection) -> Result<()> {
     conn.execute(
         "DELETE FROM suite WHERE NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.suite = suite.id)",

@@ -1,15 +1,16 @@
-//! What was read, in SQLite: one file, written by one connection at a time, read by many.
+//! The library in SQLite: one file, which one connection at a time writes and many read.
 //!
 //! How this crate is built:
-//! * A table belongs to one module. Its columns, its migrations ([`schema`]), its writes and its queries stand there.
-//! * [`Store`] has the methods of all modules (`impl Store` in each); every method is one transaction, and blocks.
-//!   Call them from a thread that may block. The lock on the writing connection is held for the write only.
-//! * Readers see the library before or after a write, never in between: each reading method runs in one snapshot.
-//! * Row ids ([`SourceId`], [`RunId`], [`EpisodeId`]) are for calls inside the program. Outside, in links and on the
-//!   command line, runs and episodes have *slugs*, which survive re-reading and closing ([`slugs`]).
-//! * Unknown is NULL. Counts are never stored as text, words of `model` are stored as their `as_str`.
-//! * Whatever the tables hold came from a source folder and may be hostile: sizes are capped before they are stored
-//!   ([`limits`]), and every value is bound, never written into SQL.
+//! * A table belongs to one module, which has its columns, its migrations ([`schema`]), its writes and its queries.
+//!   `tests/schema.sql` shows every table with its module.
+//! * [`Store`] has the methods of all modules (`impl Store` in each). Every method is one transaction and blocks the
+//!   thread. The lock on the writing connection is held for the write only.
+//! * Readers see the library before or after a write, never during it: each reading method runs in one snapshot.
+//! * Row ids ([`SourceId`], [`RunId`], [`EpisodeId`]) are for calls inside the program. Links and the command line use
+//!   *slugs* of runs and episodes, which survive reading again and closing ([`slugs`]).
+//! * Unknown is NULL. Counts are never stored as text. Words of `model` are stored as their `as_str`.
+//! * Values come from source folders and may be hostile. Their sizes are capped before they are stored ([`limits`]), and
+//!   every value is bound, never written into SQL.
 
 mod abilities;
 mod annotations;
@@ -19,6 +20,7 @@ mod changes;
 mod column_names;
 mod connection;
 mod copies;
+mod episode_turns;
 mod episodes;
 mod error;
 mod grader;
@@ -28,7 +30,6 @@ mod library;
 pub mod limits;
 mod origins;
 mod parts;
-mod plays;
 mod policy;
 mod runs;
 pub mod schema;
@@ -48,13 +49,13 @@ pub use attempt_totals::{AttemptTotals, RewardTotals};
 pub use changes::Changes;
 pub use connection::Store;
 pub use copies::{EpisodeCopy, SharedEpisodes};
+pub use episode_turns::{EpisodeTurns, KnownSum, PlayedTurn, Used};
 pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use grader::{GraderMention, GraderMentions};
 pub use identities::OTHER_IDENTITY;
 pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, RunList, RunOrder};
 pub use parts::PartRead;
-pub use plays::{KnownSum, Play, PlayedTurn, Used};
 pub use runs::{EpisodeTimes, RunEntry, RunRecord};
 pub use search::{Match, MatchKind, Matches, around, episode_name};
 pub use sessions::SessionEntry;
@@ -66,10 +67,10 @@ pub use warnings::{CodeCount, WarningFilter, WarningPage};
 
 /// Number of a source in the store.
 pub type SourceId = i64;
-/// Number of a run in the store. Not stable over closing; see the slug for that.
+/// Number of a run in the store. It changes when its source is closed and opened again; a slug does not.
 pub type RunId = i64;
-/// Number of an episode in the store. Not stable over closing; see the slug for that.
+/// Number of an episode in the store. It changes when its source is closed and opened again; a slug does not.
 pub type EpisodeId = i64;
 
-/// What every method of [`Store`] gives.
+/// The result of every method of [`Store`].
 pub type Result<T> = std::result::Result<T, StoreError>;

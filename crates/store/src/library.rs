@@ -14,7 +14,7 @@ use crate::{Result, RunEntry, SourceId, Store, summaries, warnings};
 /// SQL: the warnings of a run.
 const SEVERE: &str = "SELECT 1 FROM warning WHERE warning.run = run.id";
 
-/// Columns by which runs are sorted. Unknown values come last in either direction.
+/// Columns by which runs are sorted. Unknown values are last in both directions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RunOrder {
     /// Mean stamina.
@@ -42,7 +42,7 @@ pub enum RunOrder {
     Date,
 }
 
-/// By what runs are grouped.
+/// How runs are grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GroupBy {
     /// By benchmark.
@@ -61,7 +61,7 @@ pub enum GroupBy {
 /// Which runs, in which order. Empty lists do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Words that all occur (whatever their case) in id, model, harness, benchmark, source, tags or note.
+    /// Words that must all occur, in any case, in id, model, harness, benchmark, source, tags or note.
     pub text: String,
     /// Only these sources.
     pub sources: Vec<SourceId>,
@@ -79,37 +79,37 @@ pub struct RunFilter {
     pub valid_only: bool,
     /// Only runs with import warnings that may make a number wrong.
     pub with_warnings: bool,
-    /// At least so many episodes.
+    /// Only runs with at least so many episodes.
     pub min_episodes: Option<u32>,
     /// The column.
     pub order: RunOrder,
     /// From low to high.
     pub ascending: bool,
-    /// By what to group.
+    /// How to group.
     pub group: GroupBy,
-    /// First row to give.
+    /// First row of the page.
     pub offset: u32,
-    /// Most rows to give; 0 = all.
+    /// Most rows of the page; 0 = all.
     pub limit: u32,
 }
 
 /// A page of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunList {
-    /// In group order, then sorted; each with the index of its group.
+    /// The runs, in the order of groups, then sorted. Each has the index of its group.
     pub rows: Vec<(u32, RunEntry)>,
-    /// Every group that matches, by title, unknown last.
+    /// Every group with a matching run, by title, unknown last.
     pub groups: Vec<GroupEntry>,
     /// How many runs match.
     pub total: u32,
-    /// What the filters could be set to.
+    /// Possible values of the filters.
     pub facets: Facets,
 }
 
 /// A group of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupEntry {
-    /// What they share; `None` = unknown, or not grouped.
+    /// The common value; `None` = unknown, or not grouped.
     pub title: Option<String>,
     /// Runs in it.
     pub runs: u32,
@@ -117,7 +117,7 @@ pub struct GroupEntry {
     pub planned_turns: Option<(u32, u32)>,
     /// Least and greatest τ of its runs.
     pub tau: Option<(u32, u32)>,
-    /// Greatest mean stamina of its runs, or upper end of the interval of one.
+    /// Greatest mean stamina of its runs, or greatest upper end of their intervals.
     pub most_stamina: Option<f64>,
 }
 
@@ -132,7 +132,7 @@ pub struct Facet {
     pub runs: u32,
 }
 
-/// What the filters could be set to, most frequent first.
+/// Possible values of the filters, most frequent first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facets {
     /// Benchmarks.
@@ -141,9 +141,9 @@ pub struct Facets {
     pub harnesses: Vec<Facet>,
     /// Models.
     pub models: Vec<Facet>,
-    /// Harnesses with models (`""` = unknown) that the filter leaves, by model and harness: harness, model, runs.
+    /// Pairs of harness and model (`""` = unknown) of the matching runs, by model and harness: harness, model, runs.
     pub cells: Vec<(String, String, u32)>,
-    /// Tags of the runs that the filter leaves, by name.
+    /// Tags of the matching runs, by name.
     pub tags: Vec<(String, u32)>,
 }
 
@@ -165,7 +165,7 @@ pub struct LibraryCounts {
 }
 
 impl RunOrder {
-    /// What is compared. Texts are compared without regard to case.
+    /// The compared expression. Texts are compared without regard to case.
     const fn expression(self) -> &'static str {
         match self {
             Self::Stamina => "run_summary.mean",
@@ -176,7 +176,7 @@ impl RunOrder {
             Self::Episodes => "run_totals.episodes",
             Self::Turns => "run_totals.planned_max",
             Self::Score => "run_summary.score",
-            // A sum with an unknown part is the sum of the known parts, as everywhere.
+            // A sum with an unknown part is the sum of the known parts.
             Self::Tokens => {
                 "iif(run_totals.input_tokens IS NULL AND run_totals.output_tokens IS NULL, NULL,
                    coalesce(run_totals.input_tokens, 0) + coalesce(run_totals.output_tokens, 0))"
@@ -188,7 +188,7 @@ impl RunOrder {
 }
 
 impl GroupBy {
-    /// What the runs of a group share, as text, and what a person reads (NULL = unknown, or not grouped).
+    /// The common value of a group, as text, and its label (NULL = unknown, or not grouped).
     const fn expressions(self) -> (&'static str, &'static str) {
         match self {
             Self::Benchmark => ("run.benchmark", "run.benchmark_name"),
@@ -200,7 +200,7 @@ impl GroupBy {
     }
 }
 
-/// What can be filtered by and counted.
+/// Columns with filters and facets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Benchmark,
@@ -226,8 +226,8 @@ struct Condition {
 }
 
 impl Condition {
-    /// The conditions of a filter, `but` the one on a column.
-    fn of(filter: &RunFilter, but: Option<Column>) -> Self {
+    /// The conditions of a filter, without those on the column `except`.
+    fn from_filter(filter: &RunFilter, except: Option<Column>) -> Self {
         let mut condition = Self { sql: "1".to_owned(), values: Vec::new() };
         for word in words(&filter.text) {
             condition.and(
@@ -242,7 +242,7 @@ impl Condition {
             (Column::Harness, &filter.harnesses),
             (Column::Model, &filter.models),
         ] {
-            if but != Some(column) {
+            if except != Some(column) {
                 condition.one_of(column.expressions().0, wanted.iter().map(|value| value.clone().into()));
             }
         }
@@ -273,7 +273,7 @@ impl Condition {
         self.values.extend(values);
     }
 
-    /// No values do not filter.
+    /// Without values, there is no condition.
     fn one_of(&mut self, expression: &str, values: impl ExactSizeIterator<Item = Value>) {
         if values.len() > 0 {
             let marks = vec!["?"; values.len()].join(", ");
@@ -288,7 +288,7 @@ const REAL: &str = "run.baseline IS NULL AND NOT run.simulated";
 /// Every group with its key.
 fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Result<Vec<(String, GroupEntry)>> {
     let (key, title) = filter.group.expressions();
-    // A run without tests has no scale of stamina.
+    // Stamina is not defined for a run without tests.
     let tested = format!("run.benchmark NOT IN ('{}')", model::UNTESTED_BENCHMARKS.join("', '"));
     let sql = format!(
         "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(iif({tested}, run_totals.planned_min, NULL)),
@@ -313,7 +313,7 @@ fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Resul
 }
 
 fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<Facet>> {
-    let condition = Condition::of(filter, Some(column));
+    let condition = Condition::from_filter(filter, Some(column));
     let (value, label) = column.expressions();
     let sql = format!(
         "SELECT {value} AS value, min({label}) AS label, count(*) FROM {} WHERE {}
@@ -356,7 +356,7 @@ fn tags(conn: &Connection, condition: &Condition) -> Result<Vec<(String, u32)>> 
 }
 
 fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
-    let condition = Condition::of(filter, None);
+    let condition = Condition::from_filter(filter, None);
     let groups = groups(conn, filter, &condition)?;
     let numbers: HashMap<&str, u32> = groups.iter().map(|(key, _)| key.as_str()).zip(0..).collect();
 

@@ -1,8 +1,8 @@
-//! Which runs were begun by this library, on this machine.
+//! Which runs this library started, on this machine.
 //!
-//! A results folder can say anything about itself. What was begun here is known by a message authentication code
-//! (HMAC-SHA-256, RFC 2104) over the identity of the run, made with a secret of this library. Both stay here: nothing in a
-//! folder, and no copy of a library's rows, makes a stranger's run one of ours.
+//! A results folder can claim anything about itself. The library recognizes its own runs by a message authentication code
+//! (HMAC-SHA-256, RFC 2104) over the identity of the run, with a secret of this library. Code and secret stay here: no
+//! folder, and no copy of rows of a library, can make a foreign run look like a run from here.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -34,7 +34,7 @@ CREATE TABLE run_origin (
 }];
 
 impl Store {
-    /// Remembers that the run of an id was begun or resumed here, with its identity (any bytes) and its endpoint.
+    /// Records that the run of an id was started or resumed here, with its identity (any bytes) and its endpoint.
     pub fn remember_run(&self, run: &str, identity: &[u8], endpoint: Option<&str>) -> Result<()> {
         let code = code(&self.secret()?, run, identity).finalize().into_bytes();
         self.write(|write| {
@@ -49,7 +49,7 @@ impl Store {
         })
     }
 
-    /// Whether the run of an id, with this identity, was begun or last resumed here.
+    /// Whether the run of an id, with this identity, was started or last resumed here.
     pub fn began_here(&self, run: &str, identity: &[u8]) -> Result<bool> {
         let kept: Option<Vec<u8>> = self.read(|conn| {
             let mut find = conn.prepare_cached("SELECT mac FROM run_origin WHERE run = ?1")?;
@@ -60,7 +60,7 @@ impl Store {
         Ok(code(&self.secret()?, run, identity).verify_slice(&kept).is_ok())
     }
 
-    /// The endpoints with which runs were begun or resumed here, as JSON, each once, the latest first.
+    /// The endpoints with which runs were started or resumed here, as JSON, each once, the latest first.
     pub fn endpoints(&self) -> Result<Vec<String>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
@@ -70,7 +70,7 @@ impl Store {
         })
     }
 
-    /// A key of this library for hashes by which work is divided: nobody who makes a folder knows it. It stays the same.
+    /// A constant key of this library for hashes that divide work. The author of a folder cannot know it.
     pub fn hash_key(&self) -> Result<[u8; 16]> {
         let made = code(&self.secret()?, "hash key", b"").finalize().into_bytes();
         let mut key = [0; 16];
@@ -88,7 +88,7 @@ impl Store {
 }
 
 fn code(secret: &[u8], run: &str, identity: &[u8]) -> Hmac<Sha256> {
-    // A key that is shorter than a block is filled up with zeros (RFC 2104).
+    // A key that is shorter than a block is padded with zeros (RFC 2104).
     let mut block = [0; 64];
     for (to, from) in block.iter_mut().zip(secret) {
         *to = *from;
@@ -105,14 +105,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_begun_here_is_known() {
+    fn only_runs_from_here_are_recognized() {
         let (here, elsewhere) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
         here.remember_run("a1", b"identity", Some("{}")).unwrap();
         assert!(here.began_here("a1", b"identity").unwrap());
         assert!(!here.began_here("a1", b"another").unwrap());
         assert!(!here.began_here("a2", b"identity").unwrap());
         assert!(!elsewhere.began_here("a1", b"identity").unwrap());
-        // The same row in another library is worth nothing: the secret differs.
+        // The same row in another library proves nothing, because the secret differs.
         assert_ne!(here.secret().unwrap(), elsewhere.secret().unwrap());
         assert_ne!(here.hash_key().unwrap(), elsewhere.hash_key().unwrap());
         assert_eq!(here.hash_key().unwrap(), here.hash_key().unwrap());

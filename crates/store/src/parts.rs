@@ -1,6 +1,6 @@
-//! Parts: the units of reading, and the one write through which all results come.
+//! Parts: the units of reading, and the only write of results.
 //!
-//! A part owns what reading it gave: its episodes and its warnings. Writing a part again replaces exactly that.
+//! A part owns its episodes and its warnings. Writing a part again replaces exactly these.
 
 use std::collections::{HashMap, HashSet};
 
@@ -60,31 +60,31 @@ UPDATE part SET stamp = NULL;
     },
 ];
 
-/// What reading one part gave.
+/// The result of reading one part.
 #[derive(Debug, Clone, Copy)]
 pub struct PartRead<'a> {
-    /// The folder of the source in which the format begins (`""` = its root).
+    /// The folder of the source in which the format starts (`""` = its root).
     pub place: &'a str,
-    /// The part's key inside its place.
+    /// The key of the part inside its place.
     pub key: &'a str,
-    /// Changes when the part's files change.
+    /// A stamp that changes when the files of the part change.
     pub stamp: u64,
-    /// Episodes, each with the key of its run (put before with [`Store::put_runs`]).
+    /// Episodes, each with the key of its run (written before with [`Store::put_runs`]).
     pub episodes: &'a [(String, Episode)],
-    /// What could not be taken as it stood.
+    /// The warnings.
     pub warnings: &'a [Warning],
-    /// Files parsed.
+    /// How many files were parsed.
     pub files_read: u64,
 }
 
-/// Sets the rows of runs whose episodes changed right: version, sums, change log.
+/// Updates the rows of runs whose episodes changed: version, sums, change log.
 fn touch_runs(conn: &Connection, touched: &HashSet<RunId>) -> Result<()> {
     let mut touched: Vec<RunId> = touched.iter().copied().collect();
     touched.sort_unstable();
     touched.into_iter().try_for_each(|run| runs::touch(conn, run))
 }
 
-/// Deletes a part with its episodes and warnings; adds the runs of the episodes to `touched`.
+/// Deletes a part with its episodes and warnings. Adds the runs of the episodes to `touched`.
 fn delete(conn: &Connection, part: i64, touched: &mut HashSet<RunId>) -> Result<()> {
     let mut find = conn.prepare_cached("SELECT DISTINCT run FROM episode WHERE part = ?1")?;
     for run in find.query_map([part], |row| row.get(0))? {
@@ -94,7 +94,7 @@ fn delete(conn: &Connection, part: i64, touched: &mut HashSet<RunId>) -> Result<
     Ok(())
 }
 
-/// The row of a part, with a stamp that says that it is not read yet.
+/// The row of a part, without a stamp: the part is not read yet.
 fn begin(conn: &Connection, source: SourceId, part: &PartRead<'_>) -> Result<i64> {
     Ok(conn
         .prepare_cached(
@@ -105,7 +105,7 @@ fn begin(conn: &Connection, source: SourceId, part: &PartRead<'_>) -> Result<i64
         .query_row((source, part.place, part.key, int(part.files_read)), |row| row.get(0))?)
 }
 
-/// The episodes that a part gave before, by run and key.
+/// The earlier episodes of a part, by run and key.
 fn known(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String), (EpisodeId, String)>> {
     let mut find = conn.prepare_cached("SELECT run, key, id, slug FROM episode WHERE part = ?1")?;
     let rows = find.query_map([part], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))?;
@@ -113,7 +113,7 @@ fn known(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String), (Episo
 }
 
 fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<()> {
-    // Says that there is no such source, where the foreign key would only say that something is wrong.
+    // Reports a missing source. The foreign key would only report a failed constraint.
     sources::path_and_name(&write.tx, source)?;
     let id = begin(&write.tx, source, part)?;
     let mut known = known(&write.tx, id)?;
@@ -168,7 +168,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
         }
     }
 
-    // Those that are gone go first, so that their slugs are free.
+    // Missing episodes are deleted first, so that their slugs are free.
     for ((_, _), (episode, _)) in known.extract_if(|(run, key), _| !at.contains_key(&(*run, key.as_str()))) {
         episodes::delete(&write.tx, episode)?;
     }
@@ -186,7 +186,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
     }
 
     let conn = &write.tx;
-    // A warning is about the run that it names, else about the one run that the part belongs to.
+    // A warning concerns the run that it names, else the only run of the part.
     let only = match touched.iter().copied().collect::<Vec<_>>()[..] {
         [run] => Some(run),
         _ => runs::only_one_of_place(conn, source, part.place)?,
@@ -205,22 +205,22 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
     Ok(())
 }
 
-/// Deletes the parts that `keep` does not want.
+/// Deletes the parts for which `keep` is false.
 fn drop_where(conn: &Connection, source: SourceId, keep: impl Fn(&str, &str) -> bool) -> Result<()> {
     let mut find = conn.prepare_cached("SELECT id, place, key FROM part WHERE source = ?1")?;
-    let mut gone: Vec<i64> = Vec::new();
+    let mut dropped: Vec<i64> = Vec::new();
     let mut rows = find.query([source])?;
     while let Some(row) = rows.next()? {
         let (id, place, key): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if !keep(&place, &key) {
-            gone.push(id);
+            dropped.push(id);
         }
     }
-    if gone.is_empty() {
+    if dropped.is_empty() {
         return Ok(());
     }
     let mut touched = HashSet::new();
-    for part in gone {
+    for part in dropped {
         delete(conn, part, &mut touched)?;
     }
     touch_runs(conn, &touched)?;
@@ -229,7 +229,7 @@ fn drop_where(conn: &Connection, source: SourceId, keep: impl Fn(&str, &str) -> 
 }
 
 impl Store {
-    /// The stamps of all parts that were read whole, by (place, part key).
+    /// The stamps of all completely read parts, by (place, part key).
     pub fn part_stamps(&self, source: SourceId) -> Result<HashMap<(String, String), u64>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
@@ -242,11 +242,11 @@ impl Store {
         })
     }
 
-    /// Replaces all that this part gave before, in one transaction. Writing the same reading again changes nothing.
+    /// Replaces the episodes and warnings of this part, in one transaction. Writing the same reading again changes nothing.
     ///
-    /// Episodes keep their slugs. An episode that names a run which [`Store::put_runs`] did not is left out with the
-    /// warning `episode.run_unknown`, and the part counts as not read; of two episodes with one key in one run the
-    /// later stays, with the warning `episode.duplicate`.
+    /// Episodes keep their slugs. An episode of a run that [`Store::put_runs`] did not write is left out, with the warning
+    /// `episode.run_unknown`, and the part counts as not read. Of two episodes with one key in one run, the later one stays,
+    /// with the warning `episode.duplicate`.
     pub fn put_part(&self, source: SourceId, part: &PartRead<'_>) -> Result<()> {
         self.write(|write| put(write, source, part))
     }

@@ -31,14 +31,14 @@ pub(crate) fn get(conn: &Connection) -> Result<CensoringPolicy> {
     parse(&text)
 }
 
-/// Every episode with an end that a row of a decision table decided about, and the rows.
+/// Every episode with an end that a row of a decision table decided, and the rows.
 const DECIDED: &str = "
   SELECT turn.episode AS episode, attempt.extra ->> 'decided_by' AS decision
   FROM attempt JOIN turn ON turn.id = attempt.turn WHERE attempt.extra LIKE '%\"decided_by\"%'
   UNION
   SELECT id, extra ->> 'decided_by' FROM episode WHERE extra LIKE '%\"decided_by\"%'";
 
-/// Writes the episodes again whose ends the policy moves.
+/// Writes the episodes again whose ends the policy changes.
 fn move_rows(write: &mut Write<'_>, policy: &CensoringPolicy) -> Result<()> {
     let found: Vec<(EpisodeId, i64, RunId, String)> = {
         let mut find = write.tx.prepare(&format!(
@@ -59,7 +59,7 @@ fn move_rows(write: &mut Write<'_>, policy: &CensoringPolicy) -> Result<()> {
 }
 
 impl Store {
-    /// How many episodes of open sources have an end that a row of a decision table decided about, by row.
+    /// How many episodes of open sources have an end that a row of a decision table decided, by row.
     pub fn decision_counts(&self) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare(&format!(
@@ -72,13 +72,13 @@ impl Store {
         })
     }
 
-    /// The policy; the default one until another is set.
+    /// The policy; the default policy until another is set.
     pub fn get_policy(&self) -> Result<CensoringPolicy> {
         self.read(get)
     }
 
-    /// Sets the policy. Every summary is stale afterwards, unless the policy is as it was. Ends of which it moves the row
-    /// of a decision table get their other reason.
+    /// Sets the policy. If it differs, every summary becomes stale. Ends that a row of a decision table decided get the reason
+    /// that the policy has for the row.
     pub fn set_policy(&self, policy: &CensoringPolicy) -> Result<()> {
         let text = json(policy)?;
         self.write(|write| {
@@ -99,8 +99,8 @@ impl Store {
         })
     }
 
-    /// How many episodes of open sources ended for each reason, copies of an episode once, withdrawn runs and episodes not at all; reasons without
-    /// episodes are left out.
+    /// How many episodes of open sources ended for each reason. Copies of an episode count once, withdrawn runs and episodes
+    /// do not count, and reasons without episodes are left out.
     pub fn end_reason_counts(&self) -> Result<Vec<(EndReason, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(

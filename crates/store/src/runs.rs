@@ -1,4 +1,4 @@
-//! Runs: what is known of them before any episode is read.
+//! Runs: what is known about them before any episode is read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -62,8 +62,8 @@ ALTER TABLE run ADD COLUMN unsummed INTEGER NOT NULL DEFAULT 0;
     },
 ];
 
-/// The sums of a run are made again when this part of its episodes changed: making them takes a time that grows with the
-/// run, and with every single change that would make reading a large run quadratic.
+/// The sums of a run are computed again when one in so many of its episodes changed. Their time grows with the run, so
+/// sums after every change would make reading a large run quadratic.
 const SUMMED_PART: u32 = 8;
 
 /// A run as lists show it.
@@ -77,9 +77,9 @@ pub struct RunEntry {
     pub source: SourceId,
     /// Name of its source.
     pub source_name: String,
-    /// Where in the source its format begins.
+    /// The folder of the source in which its format starts.
     pub place: String,
-    /// The format it was read by: `harbor`, `evocode`, `staminabench`.
+    /// Its format: `harbor`, `evocode`, `staminabench`.
     pub format: String,
     /// Identity inside its place.
     pub key: String,
@@ -97,7 +97,7 @@ pub struct RunEntry {
     pub provider: Option<String>,
     /// `oracle` or `nop`.
     pub baseline: Option<Baseline>,
-    /// Whether a simulated model stood in for a real one.
+    /// Whether a simulated model replaced a real one.
     pub simulated: bool,
     /// Episodes planned.
     pub planned_episodes: Option<u32>,
@@ -107,7 +107,7 @@ pub struct RunEntry {
     pub started_at: Option<String>,
     /// End, as the source writes it.
     pub finished_at: Option<String>,
-    /// Figures that the source reports about itself.
+    /// Figures that the source reports.
     pub reported: Vec<(String, f64)>,
     /// Entries of the import report that concern it.
     pub warnings: u32,
@@ -119,28 +119,28 @@ pub struct RunEntry {
     pub note: String,
     /// Why a user has withdrawn it; `None` = it counts.
     pub invalid: Option<String>,
-    /// Episodes that a user has withdrawn: they are in none of its numbers.
+    /// Episodes that a user has withdrawn. No number of the run includes them.
     pub withdrawn_episodes: u32,
     /// Sums over its episodes, as of the last summary.
     pub totals: Totals,
-    /// Statistics; `None` until [`Store::put_summary`] was called for it. May be older than the last write.
+    /// Statistics; `None` until [`Store::put_summary`] is called for it. They may be older than the last write.
     pub summary: Option<Summary>,
 }
 
-/// A run with everything that is known of it.
+/// A run with everything that is known about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
-    /// What lists show.
+    /// The entry of lists.
     pub entry: RunEntry,
     /// Path of its source.
     pub source_path: String,
     /// Whether its source is a zip.
     pub source_zip: bool,
-    /// The run as it was put: settings, reported figures, unknown fields.
+    /// The run as it was written: settings, reported figures, unknown fields.
     pub run: Run,
 }
 
-/// The columns that [`read_entry`] reads; the tables are those of [`FROM`].
+/// The columns that [`read_entry`] reads, from the tables of [`FROM`].
 pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "run.id, run_slug.slug, run.source, source.name, run.place, run.format, run.key,
@@ -156,7 +156,7 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// How many columns [`COLUMNS`] are; [`summaries::COLUMNS`] follow.
+/// The number of [`COLUMNS`]. [`summaries::COLUMNS`] follow them.
 const COLUMN_COUNT: usize = 28;
 
 /// Runs of open sources.
@@ -206,8 +206,8 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
     })
 }
 
-/// Notes that a run or its episodes changed: its summary is stale, readers are told. Its sums are made again at once where
-/// the run is small or much of it changed, else by [`Store::sum_runs`].
+/// Records that a run or its episodes changed: its summary is stale, and the change is logged. Its sums are computed at once
+/// if the run is small or much of it changed, else by [`Store::sum_runs`].
 pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
     let found = conn
         .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
@@ -224,13 +224,13 @@ pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
     if unsummed.saturating_mul(SUMMED_PART) >= episodes { sum(conn, run) } else { Ok(()) }
 }
 
-/// The same where no source is being read that would make the sums at its end: they are made again at once.
+/// The same, with sums that are always computed at once. Use it outside of the reading of a source.
 pub(crate) fn touch_and_sum(conn: &Connection, run: RunId) -> Result<()> {
     touch(conn, run)?;
     sum(conn, run)
 }
 
-/// Makes the sums of a run again.
+/// Computes the sums of a run.
 fn sum(conn: &Connection, run: RunId) -> Result<()> {
     summaries::put_totals(conn, run)?;
     conn.prepare_cached("UPDATE run SET unsummed = 0 WHERE id = ?1")?.execute([run])?;
@@ -238,7 +238,7 @@ fn sum(conn: &Connection, run: RunId) -> Result<()> {
 }
 
 impl Store {
-    /// Makes the sums of the runs of a source that are behind their episodes. Call it after the last part was put.
+    /// Computes the sums that are older than their episodes, for the runs of a source. Call it after the last part is written.
     pub fn sum_runs(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -256,7 +256,7 @@ impl Store {
     }
 }
 
-/// Deletes a run with its episodes. Parts that gave them must be read again if the run comes back.
+/// Deletes a run with its episodes. Their parts must be read again if the run returns.
 pub(crate) fn delete(conn: &Connection, run: RunId) -> Result<()> {
     let (source, slug) = conn
         .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
@@ -278,7 +278,7 @@ pub(crate) fn only_one_of_place(conn: &Connection, source: SourceId, place: &str
     Ok(if let [run] = *found { Some(run) } else { None })
 }
 
-/// Adds or replaces a run. A run that is as it was is not touched.
+/// Adds or replaces a run. An unchanged run is not written.
 fn put(
     conn: &Connection,
     source: SourceId,
@@ -348,11 +348,11 @@ fn put(
     id.map_or(Ok(()), |id| touch(conn, id))
 }
 
-/// By the key of a run: begin and end of each of its episodes, as the source writes them.
+/// By the key of a run: start and end of each of its episodes, as the source writes them.
 pub type EpisodeTimes = HashMap<String, Vec<(Option<String>, Option<String>)>>;
 
 impl Store {
-    /// When the episodes of a place began and ended.
+    /// When the episodes of a place started and ended.
     pub fn episode_times(&self, source: SourceId, place: &str) -> Result<EpisodeTimes> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
@@ -368,8 +368,8 @@ impl Store {
         })
     }
 
-    /// Sets the runs of a place: new ones are added, known ones (by key) are replaced and keep their episodes, and
-    /// those that are gone are deleted with their episodes.
+    /// Sets the runs of a place. New runs are added. Known runs (by key) are replaced and keep their episodes. Missing runs
+    /// are deleted with their episodes.
     pub fn put_runs(&self, source: SourceId, place: &str, format: &str, runs: &[Run]) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -386,7 +386,7 @@ impl Store {
             for run in runs {
                 let slug = slugs::run_slug(conn, &path, &name, place, &run.key)?;
                 put(conn, source, slug, place, format, &name, run)?;
-                // Once, so that a user may take the mark away.
+                // Only at the first reading, so that a user can remove the mark.
                 if let Some(reason) = run.invalid.as_deref().filter(|_| !known.contains(run.key.as_str())) {
                     withdrawn::mark(conn, slug, Some(reason))?;
                 }
@@ -398,7 +398,7 @@ impl Store {
         })
     }
 
-    /// Number of the last change of a run or its episodes; 0 for a run that is not there.
+    /// Number of the last change of a run or its episodes; 0 for a missing run.
     pub fn run_version(&self, run: RunId) -> Result<i64> {
         self.read(|conn| {
             let found = conn

@@ -1,8 +1,8 @@
-//! The layout of the database and how an older file becomes a current one.
+//! The layout of the database, and the migration of older files. `tests/schema.sql` shows every table of the present layout.
 //!
-//! Each module that owns a table has a `MIGRATIONS` constant: statements with the layout version that they lead to.
-//! A released step is never edited; a change is a new step. All steps that a file lacks run in one immediate
-//! transaction, which first reads what the file lacks, so that several processes may open one file at once.
+//! Each module that owns a table has a `MIGRATIONS` constant: steps of statements, each with the layout version that it
+//! leads to. A released step is never edited; a change is a new step. All steps that a file lacks run in one immediate
+//! transaction, which first reads the version of the file. Several processes may therefore open one file at once.
 
 use std::path::Path;
 
@@ -16,9 +16,9 @@ pub const VERSION: i64 = 20;
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;
 
-/// Statements that lead a table to a layout version.
+/// Statements that bring a table to a layout version.
 pub(crate) struct Migration {
-    /// The version that they lead to.
+    /// The version after these statements.
     pub version: i64,
     /// The statements.
     pub sql: &'static str,
@@ -35,7 +35,7 @@ const ALL: &[&[Migration]] = &[
     crate::interned::MIGRATIONS,
     crate::episodes::MIGRATIONS,
     crate::turns::MIGRATIONS,
-    crate::plays::MIGRATIONS,
+    crate::episode_turns::MIGRATIONS,
     crate::sessions::MIGRATIONS,
     crate::warnings::MIGRATIONS,
     crate::summaries::MIGRATIONS,
@@ -52,10 +52,10 @@ const ALL: &[&[Migration]] = &[
     crate::texts::shared_files::MIGRATIONS,
 ];
 
-/// What a file says it is.
+/// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// Nothing is in it.
+    /// An empty file.
     Empty,
     /// A library of this layout.
     Library(i64),
@@ -63,7 +63,7 @@ enum Found {
     Foreign,
 }
 
-fn found(conn: &Connection) -> rusqlite::Result<Found> {
+fn file_kind(conn: &Connection) -> rusqlite::Result<Found> {
     let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application == APPLICATION_ID {
@@ -73,11 +73,11 @@ fn found(conn: &Connection) -> rusqlite::Result<Found> {
     Ok(if objects == 0 && version == 0 && application == 0 { Found::Empty } else { Found::Foreign })
 }
 
-/// Says no to files that are not libraries or are newer than this program, without writing to them.
+/// Refuses files that are not libraries, or are newer than this program, without writing to them.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
-    // A reading transaction, so that both pragmas are of one state of the file.
+    // A reading transaction, so that both pragmas come from one state of the file.
     let tx = conn.unchecked_transaction()?;
-    match found(&tx) {
+    match file_kind(&tx) {
         Ok(Found::Empty) => Ok(()),
         Ok(Found::Library(version)) if version <= VERSION => Ok(()),
         Ok(Found::Library(version)) => {
@@ -91,30 +91,30 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     }
 }
 
-/// Says no to files that are not libraries of this layout, where they cannot be brought to it.
+/// Refuses files that are not libraries of this layout, for a file that cannot be migrated.
 pub(crate) fn check_current(conn: &Connection, path: &Path) -> Result<()> {
     check(conn, path)?;
-    if found(conn)? == Found::Library(VERSION) {
+    if file_kind(conn)? == Found::Library(VERSION) {
         Ok(())
     } else {
         Err(StoreError::ReadOnly { path: path.to_path_buf() })
     }
 }
 
-/// The steps from one version to another, version by version: a step may rest on what an earlier version did to any table.
+/// The steps from one version to another, in the order of versions. A step may need earlier changes of any table.
 fn steps(from: i64, to: i64) -> impl Iterator<Item = &'static Migration> {
     (from + 1..=to)
         .flat_map(|version| ALL.iter().copied().flatten().filter(move |step| step.version == version))
 }
 
-/// Brings a file to [`VERSION`].
+/// Migrates a file to [`VERSION`].
 pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
-    if found(conn)? == Found::Library(VERSION) {
+    if file_kind(conn)? == Found::Library(VERSION) {
         return Ok(());
     }
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been quicker.
-    let from = match found(&tx)? {
+    // Another process may have migrated the file meanwhile.
+    let from = match file_kind(&tx)? {
         Found::Library(version) => version,
         Found::Empty | Found::Foreign => 0,
     };
@@ -128,7 +128,7 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     Ok(tx.commit()?)
 }
 
-/// The statements that make an empty database of a layout version; the tests keep those of released layouts.
+/// The statements that create an empty database of a layout version.
 pub fn statements(version: i64) -> String {
     let mut sql: String = steps(0, version).map(|step| step.sql).collect();
     sql.push_str(&format!("\nPRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {version};\n"));

@@ -1,8 +1,8 @@
 //! Full-text search over names, requests and failing tests.
 //!
-//! Names are few and are looked through as they stand, so that any part of a name finds it. Requests and failing tests
-//! are indexed by words (FTS5, without a copy of the text), in the background, because an import must not wait for it:
-//! `request.indexed` and `episode.indexed` say what is done.
+//! There are few names, so the search scans them: any part of a name finds it. Requests and failing tests are indexed by
+//! words (FTS5, without a copy of the text). Indexing runs in the background, because an import must not wait for it.
+//! `request.indexed` and `episode.indexed` record what is indexed.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
@@ -32,16 +32,16 @@ END;
 ",
 }];
 
-/// Hits that [`Store::search`] gives when not told otherwise.
+/// How many hits [`Store::search`] returns by default.
 const HITS: u32 = 20;
 
-/// Most bytes of failing tests of one attempt that are indexed.
+/// How many bytes of the failing tests of one attempt are indexed.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// Requests that are indexed along with one episode.
+/// How many requests are indexed with one episode.
 const REQUESTS_PER_EPISODE: u32 = 50;
 
-/// Letters shown before and after the first word found.
+/// How many letters are shown before and after the first found word.
 const AROUND: usize = 80;
 
 /// What a search found.
@@ -62,9 +62,9 @@ pub enum MatchKind {
 pub struct Match {
     /// What it is.
     pub kind: MatchKind,
-    /// First line: names of the run, scenario, title of the turn, id of the test.
+    /// First line: names of the run, scenario, title of the turn or id of the test.
     pub title: String,
-    /// Second line; for requests and failures the words around the first one found.
+    /// Second line. For requests and failures, the text around the first found word.
     pub detail: String,
     /// Slug of the run.
     pub run: String,
@@ -76,9 +76,9 @@ pub struct Match {
     pub attempt: Option<u32>,
     /// Id of the test.
     pub test: Option<String>,
-    /// How many other places hold the same text (a request that many runs play is one hit).
+    /// How many other places have the same text (a request of many runs is one hit).
     pub also: u32,
-    /// Whether a simulated model stood in in that run.
+    /// Whether the run has a simulated model.
     pub simulated: bool,
 }
 
@@ -87,11 +87,11 @@ pub struct Match {
 pub struct Matches {
     /// Best first: runs, episodes, requests, failures.
     pub hits: Vec<Match>,
-    /// Whether all text is indexed yet.
+    /// Whether all text is indexed.
     pub complete: bool,
 }
 
-/// Every word as a phrase of FTS5 whose last token may go on; `None` = there is nothing to look for.
+/// Every word as a phrase of FTS5 whose last token is a prefix; `None` = the query has no words.
 fn phrases(query: &str) -> Option<String> {
     let phrases: Vec<String> = words(query)
         .iter()
@@ -101,7 +101,7 @@ fn phrases(query: &str) -> Option<String> {
     (!phrases.is_empty()).then(|| phrases.join(" AND "))
 }
 
-/// The text around the first of the words, which are in lower case, that occurs in it, in one line.
+/// The text around the first occurrence of a word, in one line. Words are in lower case.
 pub fn around(text: &str, words: &[String]) -> String {
     let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
     let at = words
@@ -120,11 +120,11 @@ pub fn around(text: &str, words: &[String]) -> String {
     format!("{before}{line}{after}")
 }
 
-/// Open runs with their slugs, to be joined to `run`.
+/// SQL: joins open sources and slugs to `run`.
 pub(crate) const OPEN: &str = "JOIN source ON source.id = run.source AND source.closed_at IS NULL
   JOIN run_slug ON run_slug.id = run.slug";
 
-/// A condition that every word occurs in a text, with the words to bind.
+/// A condition that every word occurs in a text, with the words as values to bind.
 fn all_in(expression: &str, words: &[String]) -> (String, Vec<Value>) {
     let sql = vec![format!("instr({expression}, ?) > 0"); words.len()].join(" AND ");
     (sql, words.iter().cloned().map(Value::from).collect())
@@ -150,13 +150,13 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match
             title: if names.is_empty() { slug.clone() } else { names.join(" · ") },
             detail: format!("{benchmark} · {source}"),
             simulated: row.get(5)?,
-            ..Match::of(MatchKind::Run, slug)
+            ..Match::new(MatchKind::Run, slug)
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A scenario that many runs play is one hit.
+/// A scenario of many runs is one hit.
 fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match>> {
     let (condition, values) = all_in("episode.folded", words);
     // SQLite takes the other columns from the row that has the least slug.
@@ -175,13 +175,13 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
             episode: row.get(1)?,
             also: row.get(4)?,
             simulated: row.get(5)?,
-            ..Match::of(MatchKind::Episode, row.get(0)?)
+            ..Match::new(MatchKind::Episode, row.get(0)?)
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How an episode is called: by its title; a short scenario name stays in front, because titles of generated scenarios repeat.
+/// The name of an episode: its title. A short scenario name precedes it, because titles of generated scenarios repeat.
 pub fn episode_name(scenario: String, title: Option<String>) -> String {
     const SHORT: usize = 16;
     match title {
@@ -194,7 +194,7 @@ pub fn episode_name(scenario: String, title: Option<String>) -> String {
 }
 
 fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
-    // The best texts first, then where they are played: the other way round every place of every text would be looked at.
+    // The best texts first, then their places. The other order would read every place of every text.
     let mut best =
         conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
     let sql = format!(
@@ -220,7 +220,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
                     turn: Some(turn),
                     also: row.get(6)?,
                     simulated: row.get(7)?,
-                    ..Match::of(MatchKind::Request, row.get(0)?)
+                    ..Match::new(MatchKind::Request, row.get(0)?)
                 })
             })
             .optional()?;
@@ -232,7 +232,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
     Ok(hits)
 }
 
-/// The test that holds most of the words, by its own id and texts.
+/// The test with most of the words in its id and texts.
 fn best<'a>(tests: &'a [TestResult], words: &[String]) -> Option<&'a TestResult> {
     tests.iter().filter(|test| test.is_failing()).rev().max_by_key(|test| {
         let text = failure_text(test).to_lowercase();
@@ -240,14 +240,14 @@ fn best<'a>(tests: &'a [TestResult], words: &[String]) -> Option<&'a TestResult>
     })
 }
 
-/// What is searched of a failing test.
+/// The searched text of a failing test.
 fn failure_text(test: &TestResult) -> String {
     let texts = [&test.group, &test.intent, &test.expected, &test.actual, &test.message];
     let texts = texts.into_iter().filter_map(|text| text.as_deref());
     std::iter::once(test.id.as_str()).chain(texts).collect::<Vec<_>>().join("\n")
 }
 
-/// The latest first: to rank tens of thousands of messages that differ in a number costs time and says nothing.
+/// The latest first. A rank of tens of thousands of messages that differ in a number takes time and has no meaning.
 fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
     let sql = format!(
         "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
@@ -275,13 +275,13 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
             attempt: Some(attempt),
             test: test.map(|test| test.id.clone()),
             simulated: row.get(8)?,
-            ..Match::of(MatchKind::Failure, row.get(0)?)
+            ..Match::new(MatchKind::Failure, row.get(0)?)
         });
     }
     Ok(hits)
 }
 
-/// Whether all that open and closed sources hold is indexed.
+/// Whether all text of open and closed sources is indexed.
 fn complete(conn: &Connection) -> Result<bool> {
     Ok(conn
         .prepare_cached(
@@ -338,7 +338,7 @@ fn index(conn: &Connection, budget: u32) -> Result<bool> {
 }
 
 impl Match {
-    fn of(kind: MatchKind, run: String) -> Self {
+    fn new(kind: MatchKind, run: String) -> Self {
         Self {
             kind,
             title: String::new(),
@@ -355,8 +355,8 @@ impl Match {
 }
 
 impl Store {
-    /// Looks for names, requests and failing tests that hold every word; in the latter two the last letters of a word
-    /// may be missing. At most `limit` hits (0 = 20).
+    /// Finds names, requests and failing tests with every word. In requests and failing tests, a word may be the start of
+    /// a longer one. At most `limit` hits (0 = 20).
     pub fn search(&self, text: &str, limit: u32) -> Result<Matches> {
         let words = words(text);
         let limit = if limit == 0 { HITS } else { limit };
@@ -374,10 +374,10 @@ impl Store {
         })
     }
 
-    /// Makes up to about `budget` more episodes searchable, in one short transaction. Gives whether any are left.
-    /// Meant to be called again and again from the background while nothing is being read.
+    /// Indexes up to about `budget` more episodes, in one short transaction. Returns whether any are left. A background
+    /// thread calls it repeatedly while no source is being read.
     pub fn index_text(&self, budget: u32) -> Result<bool> {
-        // Most calls find nothing to do, and must not wait for a writer to find that out.
+        // Most calls find nothing to do and must not wait for a writer.
         if self.read(complete)? {
             return Ok(false);
         }
@@ -385,7 +385,7 @@ impl Store {
     }
 }
 
-/// At most `limit` hits, so that no kind crowds out the others: each gets its share, and what one leaves the next take.
+/// At most `limit` hits, divided among the kinds. The next kinds get what one kind does not use.
 fn share(hits: Vec<Match>, limit: usize) -> Vec<Match> {
     if hits.len() <= limit {
         return hits;

@@ -1,4 +1,4 @@
-//! Figures of sessions of a benchmark without tests: a row an episode, so that a page of thousands of them reads one table.
+//! Figures of sessions of a benchmark without tests: one row per episode, so that a page of thousands reads one table.
 
 use model::{Episode, SessionFigures};
 use rusqlite::{Connection, OptionalExtension};
@@ -41,7 +41,7 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
 }
 
 /// The figures of an episode.
-pub(crate) fn of_episode(conn: &Connection, id: EpisodeId) -> Result<Option<SessionFigures>> {
+pub(crate) fn figures(conn: &Connection, id: EpisodeId) -> Result<Option<SessionFigures>> {
     let text: Option<String> = conn
         .prepare_cached("SELECT figures FROM session WHERE episode = ?1")?
         .query_row([id], |row| row.get(0))

@@ -1,7 +1,7 @@
 //! Slugs: the names of runs and episodes in links and on the command line, in lower case `[a-z0-9._-]`.
 //!
-//! A run's slug is given once to a (path of the source, place, key) and never to another, whatever is closed or purged
-//! meanwhile: links, tags and notes hang on it. An episode's slug stays with its row.
+//! A slug belongs to one run forever, identified by the path of its source, its place and its key, even if the run is
+//! closed or purged: links, tags and notes refer to it. The slug of an episode belongs to its row.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,10 +24,11 @@ CREATE TABLE run_slug (
 ",
 }];
 
-/// Most letters of a slug before a mark that tells it from its equals.
+/// Most letters of a slug before the mark that makes it unique.
 const LETTERS: usize = 100;
 
-/// A name as a slug: lower case, everything but `[a-z0-9._]` becomes one `-`; `unnamed` if nothing is left.
+/// A name as a slug: lower case, with one `-` for every run of other characters than `[a-z0-9._]`. An empty slug becomes
+/// `unnamed`.
 pub fn slug(name: &str) -> String {
     let mut slug = String::new();
     for letter in name.chars().flat_map(char::to_lowercase) {
@@ -40,24 +41,24 @@ pub fn slug(name: &str) -> String {
             break;
         }
     }
-    // A link must not hold a part that reads as a relative path.
+    // A link must not contain a relative path.
     let trimmed = slug.trim_matches(['-', '.']);
     if trimmed.is_empty() { "unnamed".to_owned() } else { trimmed.to_owned() }
 }
 
-/// Whether a slug begins with another, as a whole word.
+/// Whether a slug starts with another one as a whole word.
 fn begins_with(slug: &str, word: &str) -> bool {
     slug.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
 }
 
-/// The slug that a run would have if no other had it: the source's name, then the folder in which the run lies (unless
-/// the key begins with it), then the key, without repeating itself.
+/// The preferred slug of a run: the name of the source, the folder of the run (unless the key starts with it) and the key,
+/// without repetitions.
 fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
     let mut parts = vec![slug(source_name.strip_suffix(".zip").unwrap_or(source_name))];
     let folder = place.rsplit('/').next().unwrap_or_default();
     for part in [folder, key].into_iter().filter(|part| !part.is_empty()) {
         let part = slug(part);
-        // `failures-k1` before `failures-k1-oracle` says nothing more.
+        // `failures-k1` before `failures-k1-oracle` adds no information.
         if parts.last().is_some_and(|last| begins_with(&part, last)) {
             parts.pop();
         }
@@ -68,8 +69,8 @@ fn wanted_run_slug(source_name: &str, place: &str, key: &str) -> String {
     joined.trim_end_matches(['-', '.']).to_owned()
 }
 
-/// The first of `wanted`, `wanted-2`, `wanted-3`, … that is free. After a few tries a hash of `key` is put in, so that
-/// thousands of equal names do not cost thousands of tries each.
+/// The first free slug of `wanted`, `wanted-2`, `wanted-3`, … After a few of them, it contains a hash of `key`, so that
+/// thousands of equal names do not need thousands of queries each.
 fn free(wanted: &str, key: &str, mut taken: impl FnMut(&str) -> Result<bool>) -> Result<String> {
     let mut candidate = wanted.to_owned();
     let mut number = 1_u32;
@@ -86,7 +87,7 @@ fn free(wanted: &str, key: &str, mut taken: impl FnMut(&str) -> Result<bool>) ->
     Ok(candidate)
 }
 
-/// The slug row of a run; made when the run is seen for the first time.
+/// The slug row of a run, inserted when the run is read for the first time.
 pub(crate) fn run_slug(
     conn: &Connection,
     path: &str,
@@ -109,7 +110,7 @@ pub(crate) fn run_slug(
         .insert((slug, path, place, key))?)
 }
 
-/// The number of a run's slug, and the source of the run where it is in the library now; `None` = no run ever had this slug.
+/// The number of the slug of a run, and its source if the run is in the library now; `None` = no run ever had this slug.
 pub(crate) fn find(conn: &Connection, slug: &str) -> Result<Option<(i64, Option<i64>)>> {
     Ok(conn
         .prepare_cached(
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs_hold_only_letters_that_links_take() {
+    fn slugs_hold_only_letters_that_links_allow() {
         assert_eq!(slug("Claude Opus 4.8"), "claude-opus-4.8");
         assert_eq!(slug("../../etc/passwd"), "etc-passwd");
         assert_eq!(slug("a  --  b//c"), "a-b-c");
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_are_told_apart() {
+    fn equal_names_get_different_slugs() {
         let mut taken: Vec<String> = Vec::new();
         for n in 0..40 {
             let got = free("a", &n.to_string(), |c| Ok(taken.iter().any(|t| t == c))).unwrap();

@@ -1,4 +1,4 @@
-//! Sources: the folders and zips that were opened, and those that were closed.
+//! Sources: opened and closed folders and zips.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ ALTER TABLE source ADD COLUMN imported TEXT;
     },
 ];
 
-/// RFC 3339, UTC, always of one length, so that texts compare as times do.
+/// SQL: the time as RFC 3339 in UTC with a constant length, so that texts sort like times.
 const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 
 /// How many closed sources are remembered.
@@ -67,11 +67,11 @@ pub struct Source {
     pub zip: bool,
     /// Names of the formats found in it, joined with `, `; empty before the first survey.
     pub format: String,
-    /// Whether the last reading came to its end.
+    /// Whether the last reading was complete.
     pub complete: bool,
-    /// Why the last reading did not.
+    /// Why the last reading was not complete.
     pub message: Option<String>,
-    /// Whether a process ended while it read the source, so that it is not read again unasked.
+    /// Whether a process ended while it read the source. Such a source is not read again until a user asks for it.
     pub set_aside: bool,
     /// Runs in it.
     pub runs: u32,
@@ -83,7 +83,7 @@ pub struct Source {
     pub opened_at: String,
 }
 
-/// A source that was open before.
+/// A closed source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedSource {
     /// Number in the store.
@@ -98,7 +98,7 @@ pub struct ClosedSource {
     pub closed_at: String,
 }
 
-/// What was read from a source, counted.
+/// Counts of what was read from a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SourceCounts {
     /// Runs.
@@ -145,8 +145,8 @@ fn read_source(row: &Row<'_>) -> Result<Source> {
     })
 }
 
-/// Changes a row of `source` and logs it; that there is no such row is an error. The statement changes only what is
-/// otherwise, so that looking at an unchanged source again wakes nobody.
+/// Changes a row of `source` and logs it. A missing row is an error. The statement changes only a row that differs, so
+/// that reading an unchanged source again logs no change.
 fn update(conn: &Connection, source: SourceId, sql: &str, value: Option<&str>) -> Result<()> {
     if conn.prepare_cached(sql)?.execute((source, value))? > 0 {
         changes::log_source(conn, source)?;
@@ -164,8 +164,8 @@ pub(crate) fn path_and_name(conn: &Connection, source: SourceId) -> Result<(Stri
 }
 
 impl Store {
-    /// Opens a source, or re-opens it if it was closed; its number stays the same for one path. What was read of it
-    /// before is still there unless it was purged.
+    /// Opens a source, or opens a closed source again. Its number stays the same for one path. What was read before is still
+    /// there, unless it was purged.
     pub fn put_source(&self, path: &str, name: &str, zip: bool) -> Result<SourceId> {
         self.write(|write| {
             let conn = &write.tx;
@@ -187,7 +187,7 @@ impl Store {
         })
     }
 
-    /// The table that a program made of the source at a path; `None` = it is read as it lies, or is not open.
+    /// The table that a program made from the source at a path; `None` = the source is read directly, or is not open.
     pub fn imported_of(&self, path: &str) -> Result<Option<String>> {
         self.read(|conn| {
             let mut find =
@@ -196,7 +196,7 @@ impl Store {
         })
     }
 
-    /// The tables that programs made of sources that are open, or were closed less than `age` ago.
+    /// The tables that programs made from sources that are open, or were closed less than `age` ago.
     pub fn imported_tables(&self, age: Duration) -> Result<Vec<String>> {
         self.read(|conn| {
             let mut find = conn.prepare(&format!(
@@ -209,7 +209,7 @@ impl Store {
         })
     }
 
-    /// Notes the table that a program made of a source. It is forgotten when the source is opened again after it was closed.
+    /// Records the table that a program made from a source. Opening the source again after closing it deletes the record.
     pub fn set_imported(&self, source: SourceId, table: &str) -> Result<()> {
         self.write(|write| {
             update(
@@ -221,7 +221,7 @@ impl Store {
         })
     }
 
-    /// Notes what the source was recognised as (names of formats, joined with `, `).
+    /// Records the recognized formats of a source (names, joined with `, `).
     pub fn set_source_format(&self, source: SourceId, format: &str) -> Result<()> {
         self.write(|write| {
             update(
@@ -233,15 +233,15 @@ impl Store {
         })
     }
 
-    /// Notes that reading came to its end (`None`), or why it stopped before.
+    /// Records that the reading is complete (`None`), or why it stopped before.
     pub fn set_source_read(&self, source: SourceId, stopped: Option<&str>) -> Result<()> {
         let sql = "UPDATE source SET complete = ?2 IS NULL, message = ?2
           WHERE id = ?1 AND (complete, message) IS NOT (?2 IS NULL, ?2)";
         self.write(|write| update(&write.tx, source, sql, stopped))
     }
 
-    /// Notes which process begins to read a source, so that a later one can tell that it ended over it. The source is no
-    /// longer set aside.
+    /// Records which process starts to read a source. If the process ends during the reading, a later one can tell. The source
+    /// is no longer set aside.
     pub fn begin_reading(&self, source: SourceId, process: &str) -> Result<()> {
         self.write(|write| {
             let sql = "UPDATE source SET reader = ?2, set_aside = 0 WHERE id = ?1";
@@ -250,7 +250,7 @@ impl Store {
         })
     }
 
-    /// Notes that the reading of a source is over, however it ended.
+    /// Records that the reading of a source has ended, with or without success.
     pub fn end_reading(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             write.tx.prepare_cached("UPDATE source SET reader = NULL WHERE id = ?1")?.execute([source])?;
@@ -258,7 +258,7 @@ impl Store {
         })
     }
 
-    /// Notes that a process that ends in good order reads nothing any more.
+    /// Records that a process reads nothing any more. Call it when the process exits properly.
     pub fn end_readings(&self, process: &str) -> Result<()> {
         self.write(|write| {
             write
@@ -279,7 +279,7 @@ impl Store {
         })
     }
 
-    /// Sets a source aside whose reader ended over it.
+    /// Sets a source aside whose process ended while it read the source.
     pub fn set_aside(&self, source: SourceId) -> Result<()> {
         let sql = "UPDATE source SET set_aside = 1, reader = NULL, complete = 0, message = ?2 WHERE id = ?1";
         self.write(|write| update(&write.tx, source, sql, None))
@@ -306,18 +306,18 @@ impl Store {
         })
     }
 
-    /// Closes a source. Its data stays until [`Store::purge_removed`], so that [`Store::restore_source`] is instant.
+    /// Closes a source. Its data stays until [`Store::purge_removed`], so that [`Store::restore_source`] is fast.
     pub fn remove_source(&self, source: SourceId) -> Result<()> {
         let sql =
             format!("UPDATE source SET closed_at = coalesce(?2, {NOW}) WHERE id = ?1 AND closed_at IS NULL");
         self.write(|write| {
             update(&write.tx, source, &sql, None)?;
-            // What only it proved of the tokens of other runs is proved no more.
+            // Only this source may have proved the meaning of the tokens of other runs.
             cached_input::settle(&write.tx)
         })
     }
 
-    /// Takes back [`Store::remove_source`]. If the data was purged meanwhile, the source is open and empty.
+    /// Reverts [`Store::remove_source`]. If the data was purged meanwhile, the source is open and empty.
     pub fn restore_source(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             update(
@@ -330,8 +330,8 @@ impl Store {
         })
     }
 
-    /// Deletes what was read of sources that were closed at least `age` ago. Their paths stay in [`Store::recent`],
-    /// and tags and notes of their runs stay too. Gives the number of sources purged.
+    /// Deletes the data of sources that were closed at least `age` ago. Their paths stay in [`Store::recent`], and the tags and
+    /// notes of their runs stay too. Returns the number of purged sources.
     pub fn purge_removed(&self, age: Duration) -> Result<u32> {
         let due = format!(
             "SELECT id FROM source WHERE closed_at <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{} seconds') AND (
@@ -341,7 +341,7 @@ impl Store {
             age.as_secs()
         );
         let mut purged = 0;
-        // One run a transaction: another process that writes does not have to wait for a whole library to go.
+        // One run per transaction, so that no other writer waits until a whole library is deleted.
         loop {
             let done = self.write(|write| {
                 let conn = &write.tx;
@@ -407,7 +407,7 @@ impl Store {
         })
     }
 
-    /// What was read from a source.
+    /// Counts of what was read from a source.
     pub fn source_counts(&self, source: SourceId) -> Result<SourceCounts> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(

@@ -1,5 +1,5 @@
-//! Summaries: the figures of a run by which the library is sorted. The statistics come from `workbench`, because they
-//! depend on the censoring policy; the sums over episodes are made here, in the transaction that changes the episodes.
+//! Summaries: the figures of a run by which the library is sorted. `workbench` computes the statistics, because they depend
+//! on the censoring policy. This module sums episodes, in the transaction that changes them.
 
 use model::{EndReason, Median, PassRate, RoundScores, Tokens};
 use rusqlite::{Connection, Row, params};
@@ -107,7 +107,7 @@ UPDATE run_totals SET tokens_known = (SELECT count(iif(input_tokens IS NULL, NUL
     },
 ];
 
-/// Formulas may change with the program, and between its versions: then the number behind the version rises.
+/// The version of the formulas: the version of the program and a number, which rises if a formula changes between versions.
 const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+8");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
@@ -119,7 +119,7 @@ pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, r
   run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored,
   run_summary.clustered, run_summary.rounds";
 
-/// How many columns [`COLUMNS`] are.
+/// The number of [`COLUMNS`].
 pub(crate) const COLUMN_COUNT: usize = 29;
 
 /// Statistics of a run under the current policy.
@@ -131,7 +131,7 @@ pub struct Summary {
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// Whether that interval is by a bootstrap of scenarios, since some have several episodes.
+    /// Whether the interval is by a bootstrap of scenarios, because some have several episodes.
     pub clustered: bool,
     /// The horizon in turns.
     pub tau: u32,
@@ -143,7 +143,7 @@ pub struct Summary {
     pub censored: u32,
     /// Median stamina.
     pub median: Median,
-    /// The benchmark's own score, 0 to 100.
+    /// The score of the benchmark, 0 to 100.
     pub score: Option<f64>,
     /// EvoCode's dataset score, 0 to 100.
     pub dataset_score: Option<f64>,
@@ -153,15 +153,15 @@ pub struct Summary {
     pub perfect: u32,
     /// What is missing, in words: `25 of 26 tasks`.
     pub partial: Option<String>,
-    /// Pass rate of a run of one turn; `None` = it has more.
+    /// Pass rate of a run whose tasks take one turn; `None` = they take more.
     pub pass_rate: Option<PassRate>,
-    /// Episodes that were at risk in turn 1; the others were stopped from outside before and say nothing.
+    /// Episodes that were at risk in turn 1. The others were stopped from outside before.
     pub scored: u32,
-    /// MT@k, SR, Gap and Comp, or why they are refused; `None` = they do not apply.
+    /// MT@k, SR, Gap and Comp, or why they are not defined; `None` = they do not apply.
     pub rounds: Option<RoundScores>,
 }
 
-/// Sums over the episodes of a run, whatever the policy.
+/// Sums over the episodes of a run. They do not depend on the policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Episodes read.
@@ -170,15 +170,15 @@ pub struct Totals {
     pub planned_turns: Option<(u32, u32)>,
     /// End reasons, most frequent first.
     pub end_reasons: Vec<(EndReason, u32)>,
-    /// Tokens: the sum of what is known.
+    /// Tokens: the sum of the known ones.
     pub tokens: Tokens,
-    /// Cost in US dollars: the sum of what is known.
+    /// Cost in US dollars: the sum of the known ones.
     pub cost_usd: Option<f64>,
-    /// Episodes of which the cost is known.
+    /// Episodes with a known cost.
     pub cost_known: u32,
-    /// Episodes that an exception ended whose cause is not recognised.
+    /// Episodes that an exception with an unrecognized cause ended.
     pub unrecognised: u32,
-    /// Episodes of which input and output tokens are known.
+    /// Episodes with known input and output tokens.
     pub tokens_known: u32,
 }
 
@@ -191,9 +191,9 @@ pub struct StaleRun {
     pub slug: String,
     /// Its source.
     pub source: SourceId,
-    /// Its state when the list was made, so that a summary made from older episodes stays stale.
+    /// Its version when the list was made, so that a summary of older episodes stays stale.
     pub(crate) run_version: i64,
-    /// The policy's state when the list was made.
+    /// The version of the policy when the list was made.
     pub(crate) policy_version: i64,
 }
 
@@ -227,7 +227,7 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         n: row.get(at + 5)?,
         events: row.get(at + 6)?,
         censored: row.get(at + 7)?,
-        // Where nobody was at risk there is no mean either: the column alone cannot tell the two apart.
+        // The column is NULL in both cases. Without a mean, nobody was at risk.
         median: Median::new(row.get(at + 8)?, row.get::<_, Option<f64>>(at + 1)?.is_some()),
         score: row.get(at + 9)?,
         dataset_score: row.get(at + 10)?,
@@ -241,8 +241,8 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
     }))
 }
 
-/// Makes the sums of a run again, over the episodes that count. Where none is withdrawn, all that it reads stands in the
-/// indexes `episode_totals` and `episode_unrecognised`.
+/// Computes the sums of a run over the episodes that count. If none is withdrawn, it reads only the indexes
+/// `episode_totals` and `episode_unrecognised`.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
     let of_run = if withdrawn::has_episodes(conn, run)? {
         format!("run = ?1 AND {}", withdrawn::VALID_EPISODE)
@@ -254,7 +254,7 @@ pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
     ))?;
     let reasons: Vec<(String, u32)> =
         find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-    // total(), because sum() of hostile counts overflows, which is an error.
+    // total(), because sum() fails when hostile counts overflow.
     conn.prepare_cached(&format!(
         "INSERT OR REPLACE INTO run_totals
          SELECT ?1, count(*), min(planned_turns), max(planned_turns), ?2,
@@ -271,7 +271,7 @@ pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
 }
 
 impl Store {
-    /// The runs of open sources whose summary must be made again, oldest write first.
+    /// The runs of open sources with a stale summary, oldest write first.
     pub fn stale_runs(&self) -> Result<Vec<StaleRun>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
@@ -297,8 +297,8 @@ impl Store {
         })
     }
 
-    /// Stores the summary of a run. If the run or the policy changed since [`Store::stale_runs`] named it, the run
-    /// stays stale; if it was deleted, nothing is stored.
+    /// Stores the summary of a run. If the run or the policy changed after [`Store::stale_runs`] listed it, the run
+    /// stays stale. If it was deleted, nothing is stored.
     pub fn put_summary(&self, of: &StaleRun, summary: &Summary) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;

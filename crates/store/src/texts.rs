@@ -1,11 +1,15 @@
 //! Full-text search over transcripts and logs, which stay in their source.
 //!
-//! The index says which attempts hold words, and nothing else: each different word once for each attempt, long words and numbers
-//! by their beginning. That is a small part of the text, and what shows the place is the source itself, which is read when
-//! something is found.
+//! The index records only which attempts contain a word. It has each different word once for each attempt, and only the
+//! start of long words and numbers. This is a small part of the text. To show the place of a hit, the source is read.
 //!
-//! [`words`] says what of a word is indexed, [`claims`] which process indexes an episode, [`shared_files`] for which episode a
-//! file is indexed that many name, [`index`] keeps the words, [`places`] finds them. `episode.texts` says what is done.
+//! - [`words`]: which part of a word is indexed;
+//! - [`claims`]: which process indexes an episode;
+//! - [`shared_files`]: for which episode a file of several episodes is indexed;
+//! - [`index`]: the words;
+//! - [`places`]: the search.
+//!
+//! `episode.texts` records the state of an episode.
 
 pub(crate) mod claims;
 pub(crate) mod index;
@@ -29,7 +33,7 @@ const IS_INDEXED_NOW: i64 = 2;
 const UNREADABLE: i64 = 3;
 const IN_PART: i64 = 4;
 
-/// Runs whose source may be read, to be joined to `run`: nothing opens the files of a source that is set aside.
+/// SQL: joins sources that may be read to `run`. Nothing opens the files of a source that is set aside.
 static READABLE: LazyLock<String> = LazyLock::new(|| format!("{OPEN} AND source.set_aside = 0"));
 
 #[cfg(test)]
@@ -101,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_again_meanwhile_is_not_taken_for_indexed() {
+    fn an_episode_that_is_read_again_meanwhile_is_not_indexed() {
         let store = Store::in_memory().unwrap();
         library(&store);
         let old = claim(&store).unwrap();
         put(&store, 1, 2);
         assert!(store.text_claims().unwrap().is_empty());
-        // Nor does the claim of another process make that of this one hold again.
+        // A claim of another process does not make this claim valid again.
         let new = claim(&store).unwrap();
         assert!(!store.put_texts(&old, &[(OWNER, words("old words"))]).unwrap());
         end(&store, &old, TextsRead::Whole);
@@ -126,7 +130,7 @@ mod tests {
         assert!(store.find_texts("word", None, 10).unwrap().is_empty());
         put(&store, 1, 2);
         assert_eq!(claim(&store), None);
-        assert!(store.texts_known().unwrap().complete, "nothing is waited for");
+        assert!(store.texts_known().unwrap().complete, "no episode waits");
         store.begin_reading(next.source, "a process").unwrap();
         assert!(claim(&store).is_some(), "somebody wants it");
     }
@@ -168,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_takes_too_much_is_left_until_the_next_start() {
+    fn a_source_that_is_too_large_waits_until_the_next_start() {
         let store = Store::in_memory().unwrap();
         library(&store);
         store.leave_texts(1).unwrap();
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_episodes_share_is_indexed_for_one_of_them_and_for_another_when_that_is_gone() {
+    fn a_shared_file_is_indexed_for_one_episode_and_for_another_after_its_deletion() {
         let store = Store::in_memory().unwrap();
         library(&store);
         put_as(&store, 1, "q", 1);
@@ -191,7 +195,7 @@ mod tests {
         assert_eq!(store.texts_elsewhere(&second, &[file, 2]).unwrap(), HashSet::from([file]));
         store.end_texts(&second, TextsRead::Whole, 1, &HashMap::from([(file, false)])).unwrap();
         assert_eq!(claim(&store), None);
-        // The one that was first is gone.
+        // The first episode is deleted.
         store.drop_parts(1, &[(String::new(), "q".to_owned())]).unwrap();
         let again = claim(&store).unwrap();
         assert_eq!(again.id, second.id);

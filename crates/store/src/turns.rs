@@ -1,8 +1,7 @@
-//! Turns and attempts: what was asked, what was tried, what each test said.
+//! Turns and attempts: change requests, verdicts and the outcome of each test.
 //!
-//! Tests are compact: an attempt refers to the list of ids of its suite, which stands once in the database, and holds
-//! one letter a test. Only what is known beyond that (message, expected, actual, …) is kept as JSON, mostly of failing
-//! tests.
+//! Tests are compact. An attempt refers to the list of ids of its suite, which the database stores once, and has one letter
+//! per test. Other fields (message, expected, actual, …) are stored as JSON, mostly those of failing tests.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -125,7 +124,7 @@ pub struct TurnEntry {
     pub number: u32,
     /// A short name.
     pub title: Option<String>,
-    /// State of its cell.
+    /// Its state in the grid.
     pub state: TurnState,
     /// Tests passed at the final attempt.
     pub passed: Option<u32>,
@@ -135,7 +134,7 @@ pub struct TurnEntry {
     pub attempts: u32,
 }
 
-/// Failing tests at the final attempt: by the counts, else by the tests described; `None` = unknown or none.
+/// Failing tests at the final attempt, from the counts, else from the described tests; `None` = unknown or none.
 pub(crate) fn failing_count(turn: &Turn) -> Option<u32> {
     let last = turn.attempts.last()?;
     let counted = last.total.zip(last.passed).map(|(total, passed)| total.saturating_sub(passed));
@@ -166,7 +165,7 @@ fn outcome(letter: u8) -> Result<TestOutcome> {
     })
 }
 
-/// What is known of a test beyond its id and outcome.
+/// The fields of a test other than its id and outcome.
 #[derive(Debug, Serialize, Deserialize)]
 struct Detail<'a> {
     /// Position in the suite, from 0.
@@ -188,7 +187,7 @@ struct Detail<'a> {
 type Text<'a> = std::borrow::Cow<'a, str>;
 
 impl<'a> Detail<'a> {
-    fn of(at: usize, test: &'a TestResult) -> Option<Self> {
+    fn from_test(at: usize, test: &'a TestResult) -> Option<Self> {
         let text = |text: &'a Option<String>| text.as_deref().map(|text| cut(text, MESSAGE_BYTES));
         let detail = Self {
             at,
@@ -264,7 +263,7 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
         suite = Some(write.interned.suite(&write.tx, &ids)?);
         outcomes = Some(tests.iter().map(|test| letter(test.outcome)).collect());
         let known: Vec<Detail<'_>> =
-            tests.iter().enumerate().filter_map(|(at, test)| Detail::of(at, test)).collect();
+            tests.iter().enumerate().filter_map(|(at, test)| Detail::from_test(at, test)).collect();
         if !known.is_empty() {
             details = Some(json(&known)?);
         }
@@ -333,7 +332,7 @@ pub(crate) fn entries(conn: &Connection, episode: EpisodeId) -> Result<Vec<TurnE
     .collect()
 }
 
-/// Lists of test ids that were read already: attempts of a turn mostly share one.
+/// A cache of lists of test ids. The attempts of a turn mostly share one.
 pub(crate) type Suites = HashMap<i64, Rc<Vec<String>>>;
 
 /// The tests of an attempt.
@@ -370,7 +369,7 @@ pub(crate) fn tests(
     Ok(tests)
 }
 
-/// A turn without its attempts; its row is the first column.
+/// A turn without its attempts. Its row number is the first column.
 fn read_turn(row: &Row<'_>) -> Result<Turn> {
     let request = match (row.get::<_, Option<String>>(3)?, row.get::<_, Option<String>>(4)?) {
         (Some(text), _) => Some(Request::Text(text)),
@@ -416,7 +415,7 @@ fn read_attempt(conn: &Connection, suites: &mut Suites, row: &Row<'_>) -> Result
     })
 }
 
-/// A turn's row and the turn without its attempts.
+/// The row number of a turn, and the turn without its attempts.
 const TURN_COLUMNS: &str =
     "turn.id, turn.number, turn.title, request.body, turn.request_file, turn.artifacts, turn.extra
   FROM turn LEFT JOIN request ON request.id = turn.request";
@@ -438,7 +437,7 @@ fn attempts(conn: &Connection, suites: &mut Suites, turn: i64) -> Result<Vec<Att
     Ok(attempts)
 }
 
-/// Every turn of an episode with its attempts and tests, in the order in which they were put.
+/// Every turn of an episode with its attempts and tests, in the order in which they were written.
 pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Vec<Turn>> {
     let sql = format!("SELECT {TURN_COLUMNS} WHERE turn.episode = ?1 ORDER BY turn.id");
     let mut find = conn.prepare_cached(&sql)?;

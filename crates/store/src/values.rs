@@ -1,4 +1,4 @@
-//! How values that SQLite has no type for stand in a column.
+//! How columns store values without a type in SQLite.
 
 use rusqlite::Row;
 use serde::Serialize;
@@ -8,27 +8,27 @@ use model::{Artifact, ArtifactKind, EndReason, Extra, Tokens};
 
 use crate::{Result, StoreError};
 
-/// SQLite's integers are signed; counts beyond them are held at the greatest.
+/// SQLite's integers are signed. A larger count becomes the greatest integer.
 pub(crate) fn int(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The inverse of [`int`] for a column that may be NULL.
+/// The inverse of [`int`], for a column that may be NULL.
 pub(crate) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(|n| u64::try_from(n).unwrap_or(0)))
 }
 
-/// [`count`] for a column that is never NULL.
+/// [`count`], for a column that is never NULL.
 pub(crate) fn whole(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(count(row, column)?.unwrap_or(0))
 }
 
-/// Three columns from `first` on: input, cached, output.
+/// Three columns from `first`: input, cached, output.
 pub(crate) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<Tokens> {
     Ok(Tokens { input: count(row, first)?, cached: count(row, first + 1)?, output: count(row, first + 2)? })
 }
 
-/// Two columns from `first` on that are NULL together.
+/// Two columns from `first` that are NULL together.
 pub(crate) fn pair(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<(String, String)>> {
     Ok(match (row.get(first)?, row.get::<_, Option<String>>(first + 1)?) {
         (Some(a), Some(b)) => Some((a, b)),
@@ -36,7 +36,7 @@ pub(crate) fn pair(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<(Stri
     })
 }
 
-/// Two columns from `first` on: least and greatest.
+/// Two columns from `first`: least and greatest.
 pub(crate) fn range(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<(u32, u32)>> {
     Ok(row.get::<_, Option<u32>>(first)?.zip(row.get(first + 1)?))
 }
@@ -51,7 +51,7 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|e| StoreError::Damaged(e.to_string()))
 }
 
-/// JSON, or NULL where there is nothing.
+/// JSON, or NULL if there is nothing.
 pub(crate) fn extra_json(extra: &Extra) -> Result<Option<String>> {
     if extra.is_empty() { Ok(None) } else { json(extra).map(Some) }
 }
@@ -61,10 +61,10 @@ pub(crate) fn parse_or_default<T: DeserializeOwned + Default>(text: Option<&str>
     text.map_or_else(|| Ok(T::default()), parse)
 }
 
-/// An artifact without the names of its fields, which would be most of the column.
+/// An artifact without the names of its fields, which would take most of the column.
 type Compact<'a> = (ArtifactKind, &'a str, Option<&'a str>);
 
-/// A list of artifacts, or NULL where there are none.
+/// A list of artifacts, or NULL if there are none.
 pub(crate) fn artifacts_json(artifacts: &[Artifact]) -> Result<Option<String>> {
     if artifacts.is_empty() {
         return Ok(None);
@@ -80,7 +80,7 @@ pub(crate) fn parse_artifacts(text: Option<&str>) -> Result<Vec<Artifact>> {
     Ok(compact.into_iter().map(|(kind, path, pointer)| Artifact { kind, path, pointer }).collect())
 }
 
-/// A word of `model` that is not one: a damaged file.
+/// The error for a word that `model` does not know: the file is damaged.
 pub(crate) fn no_word(what: &str, word: &str) -> StoreError {
     StoreError::Damaged(format!("“{word}” is no {what}"))
 }
@@ -90,12 +90,12 @@ pub(crate) fn end_reason(word: &str) -> Result<EndReason> {
     EndReason::parse(word).ok_or_else(|| no_word("end reason", word))
 }
 
-/// Text to look names up in, whatever their case.
+/// Text for a search in names without regard to case.
 pub(crate) fn folded<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> String {
     let mut folded = String::new();
     for text in texts.into_iter().flatten() {
         folded.push_str(&text.to_lowercase());
-        // A line end, so that no word is found across two names.
+        // A line end separates names, so that no word is found across two of them.
         folded.push('\n');
     }
     folded

@@ -1,5 +1,4 @@
-//! Saved views: what the app shows, under a name that a reader gave it. An address is kept as the app wrote it; what it
-//! means is the app's affair.
+//! Saved views: addresses of the app under names that a user chose. The app decides what an address means.
 
 use crate::schema::Migration;
 use crate::{Result, Store};
@@ -27,7 +26,7 @@ impl Store {
         })
     }
 
-    /// Keeps an address under a name, in place of what had the name before.
+    /// Saves an address under a name. It replaces an earlier address with this name.
     pub fn save_view(&self, name: &str, address: &str) -> Result<()> {
         self.write(|write| {
             write
@@ -40,7 +39,7 @@ impl Store {
         })
     }
 
-    /// Forgets a view; a name that none has is passed over.
+    /// Deletes a view. An unknown name is ignored.
     pub fn remove_view(&self, name: &str) -> Result<()> {
         self.write(|write| {
             write.tx.prepare_cached("DELETE FROM saved_view WHERE name = ?1")?.execute([name])?;

@@ -1,4 +1,4 @@
-//! Import warnings: stored with the part that gave them, counted and paged for the import report.
+//! Import warnings, stored with their part, counted and paged for the import report.
 
 use model::{Severity, Treatment, Warning, WarningCounts};
 use rusqlite::{Connection, Row};
@@ -32,11 +32,11 @@ CREATE INDEX warning_by_run ON warning (run) WHERE run IS NOT NULL;
 /// Which warnings of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WarningFilter {
-    /// Only those treated so.
+    /// Only warnings with this treatment.
     pub treatment: Option<Treatment>,
-    /// Only those of this code.
+    /// Only warnings with this code.
     pub code: Option<String>,
-    /// Only those that concern the run of this slug.
+    /// Only warnings that concern the run of this slug.
     pub run: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct WarningPage {
 pub struct CodeCount {
     /// The code.
     pub code: String,
-    /// What was done.
+    /// What the reader did.
     pub treatment: Treatment,
     /// How many.
     pub count: u64,
@@ -76,7 +76,7 @@ pub(crate) fn by_severity() -> String {
     )
 }
 
-/// SQL: whether a row of `warning` is one that may make a number wrong. What has no known code is.
+/// SQL: whether a row of `warning` may make a number wrong. An unknown code may.
 pub(crate) fn is_severe() -> String {
     format!(
         "warning.code NOT IN {} AND warning.code NOT IN {}",
@@ -85,18 +85,18 @@ pub(crate) fn is_severe() -> String {
     )
 }
 
-/// What [`by_severity`] gave, in this column.
+/// The result of [`by_severity`] in this column.
 pub(crate) fn read_counts(row: &Row<'_>, at: usize) -> Result<WarningCounts> {
     counts(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?)
 }
 
-/// The same of its text.
+/// The same, from its text.
 pub(crate) fn counts(list: &str) -> Result<WarningCounts> {
     let (notes, repairs, all): (u64, u64, u64) = parse(list)?;
     Ok(WarningCounts { notes, repairs, warnings: all.saturating_sub(notes + repairs) })
 }
 
-/// Replaces the warnings of a part. `run` says which run one concerns.
+/// Replaces the warnings of a part. `run` returns the run that a warning concerns.
 pub(crate) fn replace_of_part<'a>(
     conn: &Connection,
     source: SourceId,
@@ -111,7 +111,7 @@ pub(crate) fn replace_of_part<'a>(
     Ok(())
 }
 
-/// Adds a warning to those of a part.
+/// Adds a warning to a part.
 pub(crate) fn add_to_part(
     conn: &Connection,
     source: SourceId,
@@ -122,7 +122,7 @@ pub(crate) fn add_to_part(
     add(conn, source, Some(part), Some(run), &stored(warning))
 }
 
-/// A warning as it is stored: no text is longer than the cap.
+/// A warning with texts cut to the cap, as it is stored.
 fn stored(warning: &Warning) -> Warning {
     let cut = |text: &str| cut(text, MESSAGE_BYTES).into_owned();
     Warning {
@@ -150,15 +150,15 @@ fn add(
     Ok(())
 }
 
-/// The warnings of the survey of a source with their runs, in the order in which they were put.
-fn of_survey(conn: &Connection, source: SourceId) -> Result<Vec<(Option<RunId>, Warning)>> {
+/// The warnings of the survey of a source with their runs, in the order in which they were written.
+fn survey_warnings(conn: &Connection, source: SourceId) -> Result<Vec<(Option<RunId>, Warning)>> {
     let mut find = conn.prepare_cached(
         "SELECT run, path, code, message, treatment FROM warning WHERE source = ?1 AND part IS NULL ORDER BY id",
     )?;
     find.query_and_then([source], |row| Ok((row.get(0)?, read(row, 1)?)))?.collect()
 }
 
-/// Whether a path lies in a folder of the source or is it.
+/// Whether a path is in a folder of the source, or is this folder.
 fn lies_in(path: &str, place: &str) -> bool {
     place.is_empty() || path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -167,7 +167,7 @@ fn treatment(word: &str) -> Result<Treatment> {
     Treatment::parse(word).ok_or_else(|| no_word("treatment", word))
 }
 
-/// Path, code, message, treatment from column `at` on.
+/// Path, code, message and treatment, from column `at`.
 fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
     Ok(Warning {
         path: row.get(at)?,
@@ -180,7 +180,7 @@ fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
 
 impl Store {
     /// Replaces the warnings of the survey of a source, and the number of files that it parsed. Call it after
-    /// [`Store::put_runs`]: a warning inside a place with one run is counted for that run.
+    /// [`Store::put_runs`], because a warning inside a place with one run counts for this run.
     pub fn put_survey_warnings(&self, source: SourceId, warnings: &[Warning], files_read: u64) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -188,7 +188,7 @@ impl Store {
             let mut find = conn.prepare_cached("SELECT DISTINCT place FROM run WHERE source = ?1")?;
             let mut places: Vec<String> =
                 find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            // The innermost place that a path lies in comes first.
+            // The innermost place of a path comes first.
             places.sort_by_key(|place| std::cmp::Reverse(place.len()));
             let places: Vec<(String, Option<RunId>)> = places
                 .into_iter()
@@ -205,7 +205,7 @@ impl Store {
                     "UPDATE source SET survey_files_read = ?2 WHERE id = ?1 AND survey_files_read <> ?2",
                 )?
                 .execute((source, int(files_read)))?;
-            if files_changed == 0 && of_survey(conn, source)? == warnings {
+            if files_changed == 0 && survey_warnings(conn, source)? == warnings {
                 return Ok(());
             }
             conn.prepare_cached("DELETE FROM warning WHERE source = ?1 AND part IS NULL")?
@@ -260,7 +260,7 @@ impl Store {
     /// Warnings of a source by code, most frequent first.
     pub fn warnings_by_code(&self, source: SourceId) -> Result<Vec<CodeCount>> {
         self.read(|conn| {
-            // SQLite takes the other columns from the row that has the least path.
+            // SQLite takes the other columns from the row with the least path.
             let mut find = conn.prepare_cached(
                 "SELECT count(*), min(path), code, message, treatment FROM warning WHERE source = ?1
                  GROUP BY code, treatment ORDER BY count(*) DESC, code, treatment",
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_holds_what_is_in_it_and_not_its_namesakes() {
+    fn a_place_contains_its_own_files_and_not_those_of_similar_names() {
         assert!(lies_in("jobs/a/x.json", "jobs/a") && lies_in("jobs/a", "jobs/a") && lies_in("x", ""));
         assert!(!lies_in("jobs/ab/x.json", "jobs/a"));
     }

@@ -1,7 +1,7 @@
-//! Withdrawn runs and episodes: a user has marked them as invalid, with a reason. They stay in the library with their mark.
-//! A withdrawn run is left out wherever runs are taken together, a withdrawn episode is left out of every number, that of
-//! its own run too. The mark hangs on the slug of the run, and on that of the episode in it, so it survives re-reading,
-//! closing and purging.
+//! Withdrawn runs and episodes, which a user has marked as invalid, with a reason. They stay in the library with their mark.
+//!
+//! A withdrawn run is left out wherever runs are pooled. A withdrawn episode is left out of every number, also of those of
+//! its run. The mark belongs to the slugs of run and episode, so it survives reading again, closing and purging.
 
 use rusqlite::Connection;
 
@@ -57,7 +57,7 @@ pub(crate) fn has_episodes(conn: &Connection, run: RunId) -> Result<bool> {
 }
 
 impl Store {
-    /// Marks runs as invalid for this reason, or takes the mark away (`None`). Slugs that no run ever had are passed over.
+    /// Marks runs as invalid for this reason, or removes the mark (`None`). Unknown slugs are ignored.
     pub fn withdraw(&self, runs: &[String], reason: Option<&str>) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -72,8 +72,8 @@ impl Store {
         })
     }
 
-    /// Marks episodes of a run, by their slugs, as invalid for this reason, or takes the mark away (`None`). The sums and the
-    /// summary of the run are made again without them. The slug of no run is passed over.
+    /// Marks episodes of a run, by their slugs, as invalid for this reason, or removes the mark (`None`). The sums of the run
+    /// are computed again, and its summary is stale. The slug of an unknown run is ignored.
     pub fn withdraw_episodes(&self, run: &str, episodes: &[String], reason: Option<&str>) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -89,7 +89,7 @@ impl Store {
     }
 }
 
-/// Marks a run (by the id of its slug), or takes the mark away.
+/// Marks a run (by the id of its slug), or removes the mark.
 pub(crate) fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
     match reason {
         Some(reason) => conn
@@ -100,7 +100,7 @@ pub(crate) fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<
     Ok(())
 }
 
-/// Marks an episode that its source has as withdrawn.
+/// Marks an episode that its source marks as withdrawn.
 pub(crate) fn mark_put(conn: &Connection, run: RunId, episode: &str, reason: &str) -> Result<()> {
     let slug =
         conn.prepare_cached("SELECT slug FROM run WHERE id = ?1")?.query_row([run], |row| row.get(0))?;

@@ -2,7 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
-    reason = "a test fails by panicking, in its helpers too, and says what it kept"
+    reason = "a test fails by panicking, in its helpers too, and prints what it kept"
 )]
 
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn fill(store: &Store) {
     store.set_source_read(source, None).unwrap();
 }
 
-/// Says that `store` holds what [`fill`] writes.
+/// Asserts that `store` holds what [`fill`] writes.
 fn check(store: &Store) {
     let run = store.run("results.a").unwrap().unwrap().entry;
     assert_eq!(
@@ -107,26 +107,28 @@ fn a_library_of_layout_1_opens() {
     let store = Store::open(&path).unwrap();
     check(&store);
     assert_eq!(number(&raw(&path), "user_version"), schema::VERSION);
-    // What was tried is made from the turns, as writing the same episodes makes it.
+    // The migration makes the rows of attempts from the turns, and they equal those of a new library.
     let new = Store::open(&folder.path().join("new.db")).unwrap();
     fill(&new);
-    let plays = |store: &Store| {
+    let turns_of_runs = |store: &Store| {
         let runs = store.list_runs(&RunFilter::default()).unwrap().rows;
         runs.into_iter()
-            .map(|(_, run)| (run.slug, store.plays(run.id).unwrap()))
-            .map(|(slug, plays)| {
-                (slug, plays.into_iter().map(|p| (p.agent_seconds, p.turns)).collect::<Vec<_>>())
+            .map(|(_, run)| (run.slug, store.episode_turns(run.id).unwrap()))
+            .map(|(slug, episodes)| {
+                (slug, episodes.into_iter().map(|p| (p.agent_seconds, p.turns)).collect::<Vec<_>>())
             })
             .collect::<Vec<_>>()
     };
-    assert_eq!(plays(&store), plays(&new));
-    assert!(plays(&new).iter().any(|(_, episodes)| episodes.iter().any(|(_, turns)| !turns.is_empty())));
+    assert_eq!(turns_of_runs(&store), turns_of_runs(&new));
+    assert!(
+        turns_of_runs(&new).iter().any(|(_, episodes)| episodes.iter().any(|(_, turns)| !turns.is_empty()))
+    );
 }
 
-/// What an episode used is made from its attempts, as writing it makes it, and a cost of which a part is unknown is taken
-/// back.
+/// The migration computes what an episode used from its attempts, like a new library, and removes a cost with an unknown
+/// part.
 #[test]
-fn what_episodes_used_is_made_from_older_libraries() {
+fn a_migration_computes_what_episodes_used() {
     let folder = KeptIfFailed::new();
     let path = folder.path().join("used.db");
     let attempt = |cost: Option<f64>, tokens: Option<u64>, calls: Option<u32>| {
@@ -137,7 +139,7 @@ fn what_episodes_used_is_made_from_older_libraries() {
         attempt.timing.agent_seconds = cost;
         attempt
     };
-    let of = |key: &str, turns: Vec<Vec<Attempt>>| {
+    let episode_with = |key: &str, turns: Vec<Vec<Attempt>>| {
         let mut episode = Episode::new(key, key);
         let turns = (1..).zip(turns).map(|(number, attempts)| Turn { attempts, ..Turn::new(number) });
         episode.turns = turns.collect();
@@ -146,23 +148,23 @@ fn what_episodes_used_is_made_from_older_libraries() {
     let known = || attempt(Some(0.5), Some(10), Some(3));
     let unknown = || attempt(None, None, None);
     let idle = || attempt(None, Some(0), None);
-    let mut given = of("given", vec![vec![unknown()], vec![known()]]);
+    let mut given = episode_with("given", vec![vec![unknown()], vec![known()]]);
     given.1.cost_usd = Some(7.0);
     given.1.tokens = Some(model::Tokens { input: Some(1), cached: None, output: Some(2) });
     given.1.timing.agent_seconds = Some(9.0);
     let episodes = [
-        of("all", vec![vec![known(), known()], vec![known(), idle()]]),
-        of("idle", vec![vec![idle(), idle()], vec![idle()]]),
-        of("part", vec![vec![known(), unknown()], vec![known()], vec![]]),
-        of("none", vec![vec![unknown()]]),
+        episode_with("all", vec![vec![known(), known()], vec![known(), idle()]]),
+        episode_with("idle", vec![vec![idle(), idle()], vec![idle()]]),
+        episode_with("part", vec![vec![known(), unknown()], vec![known()], vec![]]),
+        episode_with("none", vec![vec![unknown()]]),
         given,
     ];
     let read = |store: &Store| {
         let run = store.run("results.a").unwrap().unwrap().entry;
         let costs: Vec<Option<f64>> =
             store.episodes(run.id).unwrap().into_iter().map(|entry| entry.cost_usd).collect();
-        // How many steps there were is known when the source is read again.
-        let used: Vec<store::Used> = (store.plays(run.id).unwrap().into_iter())
+        // The number of steps is unknown until the source is read again.
+        let used: Vec<store::Used> = (store.episode_turns(run.id).unwrap().into_iter())
             .map(|play| store::Used { steps_survived: None, ..play.used })
             .collect();
         (costs, used, run.totals.cost_usd, run.totals.cost_known)
@@ -210,7 +212,10 @@ fn what_episodes_used_is_made_from_older_libraries() {
     drop(conn);
     let store = Store::open(&path).unwrap();
     assert_eq!(read(&store), written);
-    assert!(store.part_stamps(source).unwrap().is_empty(), "what no older layout kept is read again");
+    assert!(
+        store.part_stamps(source).unwrap().is_empty(),
+        "a source is read again for what older layouts did not keep"
+    );
 }
 
 #[test]
@@ -235,7 +240,7 @@ fn a_released_layout_is_never_edited() {
 }
 
 #[test]
-fn a_newer_file_and_a_foreign_one_are_named_and_left_alone() {
+fn a_newer_file_and_a_foreign_one_are_named_and_not_changed() {
     let folder = KeptIfFailed::new();
     let newer = folder.path().join("newer.db");
     drop(Store::open(&newer).unwrap());
@@ -284,10 +289,10 @@ fn a_process_opens_and_writes() {
     let Some(library) = std::env::var_os(CHILD_LIBRARY).map(PathBuf::from) else { return };
     let number = std::env::var(CHILD_NUMBER).unwrap();
     let begin = Instant::now();
-    // All begin at one moment, so that they meet.
+    // All start at the same time, so that they conflict.
     while !library.with_extension("go").exists() {
-        assert!(begin.elapsed() < Duration::from_mins(2), "it was never told to begin");
-        // Not in a loop that keeps a core busy: the other processes have to come as far, too.
+        assert!(begin.elapsed() < Duration::from_mins(2), "the signal to begin never came");
+        // A busy loop would delay the start of the other processes.
         std::thread::sleep(Duration::from_millis(1));
     }
     let store = Store::open(&library).unwrap();
@@ -310,13 +315,13 @@ fn several_processes_may_open_one_new_file_at_once() {
 }
 
 #[test]
-fn what_another_connection_deletes_is_not_referred_to() {
+fn rows_that_another_connection_deletes_are_not_used() {
     let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");
     let (ours, theirs) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
     fill(&ours);
     let seen = ours.last_change().unwrap();
-    // The other program closes the source and purges the texts that ours remembers having written.
+    // The other program closes the source and purges the texts that this one has in its cache.
     let source = theirs.sources().unwrap()[0].id;
     theirs.remove_source(source).unwrap();
     assert_eq!(theirs.purge_removed(Duration::ZERO).unwrap(), 1);
@@ -347,11 +352,11 @@ fn readers_see_the_old_episodes_or_the_new_ones() {
                 assert_eq!(run.totals.episodes, 1);
                 let id = store.episodes(run.id).unwrap()[0].id;
                 let turns = store.whole_episode(id).unwrap().unwrap().turns.len();
-                assert!(turns == 2 || turns == 40, "{turns} turns are of no reading");
+                assert!(turns == 2 || turns == 40, "{turns} turns belong to no reading");
                 seen[usize::from(turns == 40)].fetch_add(1, Ordering::Relaxed);
             }
         });
-        // Writes until the reader has met both often.
+        // Writes until the reader has seen both often.
         let begin = Instant::now();
         for n in 1.. {
             put(n, if n % 2 == 0 { 40 } else { 2 });
@@ -387,7 +392,7 @@ fn rows_as_sql(conn: &Connection) -> String {
 }
 
 #[test]
-#[ignore = "writes tests/layouts for a layout that was not released yet; run it by name"]
+#[ignore = "writes tests/layouts for an unreleased layout; run it by name"]
 fn write_the_dump_of_the_current_layout() {
     let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");

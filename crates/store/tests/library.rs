@@ -1,4 +1,4 @@
-//! The library as a whole: what is put is what is read, whatever is put again, closed, purged or restored.
+//! The library as a whole: reading returns what was written, also after writing again, closing, purging and restoring.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ fn slugs(store: &Store, filter: &RunFilter) -> Vec<String> {
 }
 
 #[test]
-fn tags_of_the_source_come_once_and_can_be_taken_away() {
+fn tags_of_the_source_are_added_once_and_can_be_removed() {
     let store = Store::in_memory().unwrap();
     let source = store.put_source("/data/results", "results", false).unwrap();
     let mut run = run("a", "opus");
@@ -97,12 +97,12 @@ fn tags_of_the_source_come_once_and_can_be_taken_away() {
     run.tags.push("later".into());
     let before = store.last_change().unwrap();
     store.put_runs(source, "", "staminabench", &[run.clone()]).unwrap();
-    assert_eq!(tags(), ["first", "later", "mine"], "what was taken away stays away");
+    assert_eq!(tags(), ["first", "later", "mine"], "a removed tag stays removed");
     assert!(store.last_change().unwrap() > before);
 }
 
 #[test]
-fn an_episode_is_read_as_the_grid_needs_it_and_as_it_was_put() {
+fn an_episode_is_read_for_the_grid_and_as_it_was_written() {
     let (store, source) = library();
     let record = store.run("results.a").unwrap().unwrap();
     assert_eq!(record.run, run("a", "opus"));
@@ -138,10 +138,10 @@ fn an_episode_is_read_as_the_grid_needs_it_and_as_it_was_put() {
 }
 
 #[test]
-fn attempts_that_name_places_of_a_verifier_are_counted_and_those_of_which_nothing_tells_apart() {
+fn attempts_that_name_places_of_a_verifier_are_counted_apart_from_unknown_ones() {
     let (store, source) = library();
     let mut shop = episode("shop", 5, 2);
-    // Turn 1 has two attempts: one names nothing, of the other nothing is known.
+    // Turn 1 has two attempts: one names nothing, and one is unknown.
     shop.turns[0].attempts[0].grader_places = Some([].into());
     let places: BTreeSet<_> = [GraderPlace::RewardFile, GraderPlace::Tests].into();
     shop.turns[2].attempts[0].grader_places = Some(places.clone());
@@ -156,7 +156,7 @@ fn attempts_that_name_places_of_a_verifier_are_counted_and_those_of_which_nothin
 }
 
 #[test]
-fn a_part_that_is_read_again_replaces_what_it_gave_and_nothing_else() {
+fn a_part_that_is_read_again_replaces_only_its_own_episodes() {
     let (store, source) = library();
     let slug_of = |name: &str| {
         let run = store.run("results.a").unwrap().unwrap().entry.id;
@@ -173,7 +173,7 @@ fn a_part_that_is_read_again_replaces_what_it_gave_and_nothing_else() {
     assert_eq!((after.0, &after.1, after.2), (before.0, &before.1, 4));
     assert!(slug_of("bank").is_some() && slug_of("library").is_some());
     let b = store.run("results.b").unwrap().unwrap();
-    assert_eq!(b.entry.totals.episodes, 0, "its only episode is gone, and it stays");
+    assert_eq!(b.entry.totals.episodes, 0, "its only episode is deleted, and the run stays");
 
     let stamps = store.part_stamps(source).unwrap();
     assert_eq!(stamps[&(String::new(), "1".to_owned())], 9);
@@ -187,7 +187,7 @@ fn a_part_that_is_read_again_replaces_what_it_gave_and_nothing_else() {
 }
 
 #[test]
-fn looking_again_at_an_unchanged_source_changes_nothing() {
+fn reading_an_unchanged_source_again_changes_nothing() {
     let (store, source) = library();
     let look = |warnings: &[Warning]| {
         assert_eq!(store.put_source("/data/results", "results", false).unwrap(), source);
@@ -210,7 +210,7 @@ fn looking_again_at_an_unchanged_source_changes_nothing() {
 }
 
 #[test]
-fn an_episode_of_an_unknown_run_is_said_and_its_part_is_read_again() {
+fn an_episode_of_an_unknown_run_is_reported_and_its_part_is_read_again() {
     let (store, source) = library();
     put(&store, source, "3", 3, &[("nobody", episode("x", 1, 1)), ("a", episode("y", 1, 1))], &[]);
     assert!(!store.part_stamps(source).unwrap().contains_key(&(String::new(), "3".to_owned())));
@@ -221,7 +221,7 @@ fn an_episode_of_an_unknown_run_is_said_and_its_part_is_read_again() {
 }
 
 #[test]
-fn a_run_that_goes_and_comes_back_has_its_parts_read_again_and_keeps_its_name() {
+fn a_run_that_returns_has_its_parts_read_again_and_keeps_its_name() {
     let (store, source) = library();
     store.annotate(&["results.a".into()], &["good".into()], &[], Some("look here")).unwrap();
     store.put_runs(source, "", "staminabench", &[run("b", "qwen")]).unwrap();
@@ -233,7 +233,7 @@ fn a_run_that_goes_and_comes_back_has_its_parts_read_again_and_keeps_its_name() 
 }
 
 #[test]
-fn equal_names_in_one_run_get_names_of_their_own() {
+fn equal_names_in_one_run_get_different_slugs() {
     let (store, source) = library();
     let named = |key: &str, repeat| Episode { key: key.into(), repeat, ..episode("Shop!", 5, 1) };
     put(&store, source, "4", 4, &[("b", named("k1", 1)), ("b", named("k2", 2)), ("b", named("k3", 1))], &[]);
@@ -294,12 +294,12 @@ fn a_withdrawn_episode_is_in_no_sum_and_keeps_its_mark_when_it_is_read_again() {
         assert_eq!(entry().totals.end_reasons, [(EndReason::PassedAll, 1)]);
         let counting: Vec<_> = store.episodes(entry().id).unwrap().into_iter().map(|e| e.slug).collect();
         assert_eq!(counting, ["library"]);
-        assert_eq!(store.plays(entry().id).unwrap().len(), 1);
+        assert_eq!(store.episode_turns(entry().id).unwrap().len(), 1);
         assert_eq!(store.stale_runs().unwrap().iter().filter(|run| run.slug == "results.a").count(), 1);
     };
     holds();
     assert!(store.attempt_totals(entry().id, &[]).unwrap().iter().map(|of| of.failed).sum::<u32>() > 0);
-    // Another reading of the same trial, a copy of the run, and closing change nothing of it.
+    // Another reading of the same trial, a copy of the run, and closing do not change the mark.
     put(&store, source, "1", 3, &[("a", episode("shop", 5, 1)), ("b", episode("shop", 5, 0))], &[]);
     holds();
     store.remove_source(source).unwrap();
@@ -312,7 +312,7 @@ fn a_withdrawn_episode_is_in_no_sum_and_keeps_its_mark_when_it_is_read_again() {
 }
 
 #[test]
-fn closing_can_be_taken_back_and_survives_purging() {
+fn closing_can_be_reverted_also_after_purging() {
     let (store, source) = library();
     store.annotate(&["results.a".into()], &["good".into()], &[], None).unwrap();
     store.remove_source(source).unwrap();
@@ -351,7 +351,7 @@ fn summaries_are_stale_when_episodes_or_the_policy_changed() {
     let stale = store.stale_runs().unwrap();
     assert_eq!(stale.iter().map(|s| s.slug.as_str()).collect::<Vec<_>>(), ["results.a"]);
 
-    // A summary that was made from what was there before the next write does not hide that write.
+    // A summary of the episodes before the next write does not hide that write.
     put(&store, source, "2", 4, &[("a", episode("library", 5, 2))], &[]);
     store.put_summary(&stale[0], &Summary::default()).unwrap();
     assert_eq!(store.stale_runs().unwrap().len(), 1);
@@ -397,7 +397,7 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(order, [(0, "r3"), (0, "r4"), (0, "r5"), (1, "r2"), (1, "r0"), (1, "r1")], "unknown last");
 
     let flat = RunFilter { group: GroupBy::None, ascending: true, ..RunFilter::default() };
-    // Means over different horizons are not compared: in one list stamina sorts within each benchmark, unknown last in it.
+    // Means over different horizons are not compared. One list sorts stamina within each benchmark, unknown last.
     let slugs_in_one_list = ["many.r3", "many.r4", "many.r5", "many.r0", "many.r2", "many.r1"];
     assert_eq!(slugs(&store, &flat), slugs_in_one_list);
     let page = RunFilter { offset: 1, limit: 2, ..flat.clone() };
@@ -426,7 +426,7 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     }
     let by_model =
         RunFilter { group: GroupBy::None, order: RunOrder::Model, ascending: true, ..RunFilter::default() };
-    assert_eq!(slugs(&store, &by_model)[4..], ["many.r1", "many.r4"], "whatever the case");
+    assert_eq!(slugs(&store, &by_model)[4..], ["many.r1", "many.r4"], "in any case");
 
     store.annotate(&["many.r1".into()], &["Worth a look".into()], &[], Some("Ärger")).unwrap();
     let only = |filter: RunFilter| slugs(&store, &RunFilter { group: GroupBy::None, ..filter });
@@ -442,13 +442,13 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(only(RunFilter { sources: vec![source + 1], ..RunFilter::default() }).len(), 0);
     assert_eq!(only(RunFilter { with_warnings: true, ..RunFilter::default() }).len(), 0);
 
-    // A facet counts what the other filters leave: its own values stay to choose from.
+    // A facet counts the runs that match the other filters, so that its own values stay available.
     let filter = RunFilter { models: vec!["qwen".into()], real_only: true, ..RunFilter::default() };
     let facets = store.list_runs(&filter).unwrap().facets;
     let models: Vec<_> = facets.models.iter().map(|f| (f.value.as_str(), f.runs)).collect();
     assert_eq!(models, [("Opus", 3), ("qwen", 1)]);
     assert_eq!((facets.harnesses[0].value.as_str(), facets.harnesses.len()), ("", 1));
-    // Cells and tags are counted over all that matches, whatever page is asked for.
+    // Cells and tags are counted over all matching runs, not only over the page.
     let page = RunFilter { limit: 1, offset: 3, ..RunFilter::default() };
     let facets = store.list_runs(&page).unwrap().facets;
     let cells: Vec<_> = facets.cells.iter().map(|(h, m, n)| (h.as_str(), m.as_str(), *n)).collect();
@@ -467,7 +467,7 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
 }
 
 #[test]
-fn text_is_found_once_it_is_indexed_and_not_after_it_is_gone() {
+fn text_is_found_after_indexing_and_not_after_its_deletion() {
     let (store, source) = library();
     let before = store.search("endpoint", 0).unwrap();
     assert!(!before.complete && before.hits.is_empty());
@@ -476,7 +476,7 @@ fn text_is_found_once_it_is_indexed_and_not_after_it_is_gone() {
 
     let hits = |text: &str| store.search(text, 50).unwrap().hits;
     let requests = hits("endpoint number 2");
-    assert_eq!(requests.len(), 2, "one a scenario, however many runs play it");
+    assert_eq!(requests.len(), 2, "one hit per scenario, also for several runs");
     assert!(requests.iter().all(|hit| hit.kind == MatchKind::Request && hit.turn == Some(2)));
     assert_eq!(hits("endpoint number 1 shop")[0].also, 1);
     assert!(requests[0].detail.contains("endpoint number 2"));
@@ -500,7 +500,7 @@ fn text_is_found_once_it_is_indexed_and_not_after_it_is_gone() {
 }
 
 #[test]
-fn hostile_numbers_and_texts_are_held() {
+fn hostile_numbers_and_texts_are_stored() {
     let (store, source) = library();
     let mut wild = Episode::new("wild", "…");
     wild.planned_turns = Some(u32::MAX);

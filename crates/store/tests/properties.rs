@@ -1,4 +1,4 @@
-//! Whatever episodes are put, in whatever order, is what is read.
+//! Reading returns any written episodes, in any order of writing.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// SQLite keeps every finite number but the sign of a zero.
+/// SQLite keeps every finite number, but not the sign of a zero.
 fn number() -> impl Strategy<Value = f64> {
     let finite = any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(|x| x + 0.0);
     prop_oneof![Just(0.0), Just(1.0), -1e9..1e9, finite]
@@ -167,7 +167,7 @@ fn episode() -> impl Strategy<Value = Episode> {
         })
 }
 
-/// One part's reading: episodes of the runs `r` and `s`, and a few warnings.
+/// The reading of one part: episodes of the runs `r` and `s`, and a few warnings.
 type Reading = (Vec<(String, Episode)>, Vec<Warning>);
 
 fn reading() -> impl Strategy<Value = Reading> {
@@ -198,7 +198,7 @@ fn put(store: &Store, source: SourceId, key: &str, reading: &Reading) {
     store.put_part(source, &part).unwrap();
 }
 
-/// Everything that readers see of the library, but for numbers of changes: a text to compare.
+/// Everything that readers see in the library, except numbers of changes, as a text for comparison.
 fn dump(store: &Store, source: SourceId) -> String {
     let mut dump = String::new();
     for run in ["src.r", "src.s"] {
@@ -218,7 +218,7 @@ fn dump(store: &Store, source: SourceId) -> String {
     dump
 }
 
-/// The episodes of a run as they were put, sorted.
+/// The episodes of a run as they were written, sorted.
 fn read(store: &Store, run: &str) -> Vec<String> {
     let run = store.run(run).unwrap().unwrap().entry.id;
     let entries = store.episodes(run).unwrap();
@@ -228,7 +228,7 @@ fn read(store: &Store, run: &str) -> Vec<String> {
     episodes
 }
 
-/// What a part gives: of two episodes with one key in one run the last.
+/// The expected episodes of a part. Of two episodes with one key in one run, the last one counts.
 fn expected(parts: &BTreeMap<usize, Reading>, run: &str) -> Vec<String> {
     let mut episodes: Vec<String> = Vec::new();
     for (readings, _) in parts.values() {
@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_episode_is_read_as_it_was_put(episode in episode()) {
+    fn an_episode_is_read_as_it_was_written(episode in episode()) {
         let (store, source) = store();
         put(&store, source, "p", &(vec![("r".to_owned(), episode.clone())], vec![]));
         let run = store.run("src.r").unwrap().unwrap().entry.id;
@@ -262,7 +262,7 @@ proptest! {
     }
 
     #[test]
-    fn putting_twice_is_putting_once(first in reading(), second in reading()) {
+    fn writing_twice_equals_writing_once(first in reading(), second in reading()) {
         let (store, source) = store();
         put(&store, source, "a", &first);
         put(&store, source, "b", &second);
@@ -274,7 +274,7 @@ proptest! {
     }
 
     #[test]
-    fn a_library_holds_what_its_parts_gave_last(steps in vec((0..3_usize, of(reading())), 1..6)) {
+    fn a_library_holds_the_last_episodes_of_its_parts(steps in vec((0..3_usize, of(reading())), 1..6)) {
         let (store, source) = store();
         let mut parts = BTreeMap::new();
         for (part, reading) in steps {

@@ -26,14 +26,15 @@ use analysis::logrank::stratified_log_rank;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
 use analysis::survival::{Observation, StaminaSummary, SurvivalPoint};
-use model::{CensoringPolicy, EndReason, Ending};
-use store::{EpisodeEntry, Play};
+use model::{CensoringPolicy, EndReason, Ending, counted};
+use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
 use crate::api::{
     ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
 use crate::rounds;
+use crate::unrecognised::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, shorter};
 use copies::Common;
 use horizon::Horizon;
@@ -49,6 +50,27 @@ impl Workbench {
     pub(crate) fn comparison(&self, request: &CompareRequest) -> Result<Arc<Comparison>, ApiError> {
         let change = self.store.last_change()?;
         self.memory.comparisons.get(change, request, || self.compare(request))
+    }
+
+    /// What a reader must know of the runs of a member. A sentence that is not of all of them names its runs.
+    fn caveats_of_runs(&self, pool: &Pool) -> Result<Vec<String>, ApiError> {
+        let mut sentences: Vec<(String, Vec<&str>)> = Vec::new();
+        for run in &pool.runs {
+            for sentence in self.caveats(&run.record)? {
+                let slug = run.record.entry.slug.as_str();
+                match sentences.iter_mut().find(|(one, _)| *one == sentence) {
+                    Some((_, runs)) => runs.push(slug),
+                    None => sentences.push((sentence, vec![slug])),
+                }
+            }
+        }
+        let named = |(sentence, runs): (String, Vec<&str>)| match &runs[..] {
+            all if all.len() == pool.runs.len() => sentence,
+            [one] => format!("{one}: {sentence}"),
+            [one, rest @ ..] => format!("{one} and {}: {sentence}", counted(rest.len() as u64, "more run")),
+            [] => sentence,
+        };
+        Ok(sentences.into_iter().map(named).collect())
     }
 
     fn compare(&self, request: &CompareRequest) -> Result<Comparison, ApiError> {
@@ -104,7 +126,8 @@ impl Workbench {
         let of_one_turn = members::all_of_one_turn(&pools);
         let mut compared_members = Vec::new();
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
-            let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
+            let plays =
+                pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
             let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
             let survival = kaplan_meier_by_scenario(episodes, turns);
             let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
@@ -112,10 +135,11 @@ impl Workbench {
                 member.pass_rate = Some(pass_rate(episodes));
             }
             member.doubts = doubts::of_member(pool, &member, &policy);
-            for run in &pool.runs {
-                member.caveats.extend(self.caveats(&run.record)?);
-            }
-            member.caveats.dedup();
+            let pooled: Vec<&EpisodeEntry> = pool.episodes().collect();
+            let one_turn = member.pass_rate.is_some();
+            let line = sensitivity_line(&pooled, episodes, Some(compared.tau), one_turn, &policy);
+            member.caveats.extend(line);
+            member.caveats.extend(self.caveats_of_runs(pool)?);
             compared_members.push(member);
         }
         spent::mark_pareto(&mut compared_members);
@@ -280,7 +304,7 @@ fn member(
     of_run: &RunStamina,
     survival: Vec<SurvivalPoint>,
     sensitivity: &Sensitivity,
-    plays: &[Vec<Play>],
+    plays: &[Vec<EpisodeTurns>],
     policy: &CensoringPolicy,
 ) -> ComparedMember {
     let tau = of_run.summary.restricted_mean.tau;

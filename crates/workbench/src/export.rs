@@ -12,6 +12,7 @@ mod file;
 mod inputs;
 mod matrix;
 mod method;
+mod plane;
 mod report;
 mod tables;
 

@@ -139,10 +139,17 @@ impl Workbench {
             groups.retain(|_, tally| tally.attempts > 0);
         }
         let total = total.group((String::new(), "all".to_owned()));
-        let classes = FailureClass::ALL
+        // The most frequent first, side by side; those that no attempt has as its own come last.
+        let attempts_of = |class: FailureClass| {
+            total.shares.iter().find(|share| share.class == class.as_str()).map(|share| share.attempts)
+        };
+        let mut found_classes: Vec<(FailureClass, u32)> =
+            FailureClass::ALL.iter().filter_map(|class| Some((*class, attempts_of(*class)?))).collect();
+        found_classes
+            .sort_by_key(|(class, attempts)| (*attempts == 0, class.side(), std::cmp::Reverse(*attempts)));
+        let classes = found_classes
             .iter()
-            .filter(|class| total.shares.iter().any(|share| share.class == class.as_str()))
-            .map(|class| FailureClassInfo {
+            .map(|(class, _)| FailureClassInfo {
                 class: class.as_str().to_owned(),
                 label: class.label().to_owned(),
                 side: class.side().as_str().to_owned(),

@@ -25,7 +25,7 @@ mod live;
 mod matrix;
 mod memory;
 mod packs;
-mod policy;
+mod censoring_policy;
 mod published;
 mod reruns;
 mod rounds;
@@ -41,6 +41,7 @@ mod tables;
 mod tasks;
 mod texts;
 mod transcripts;
+mod unrecognised;
 mod views;
 mod withdrawn;
 

@@ -4,9 +4,6 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use analysis::band::kaplan_meier_by_scenario;
-use analysis::pass_rate::pass_rate;
-use analysis::sensitivity::{Ended, sensitivity};
-use analysis::survival::Observation;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
 use model::{CensoringPolicy, counted};
 use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
@@ -21,9 +18,9 @@ use crate::compare::survival_row;
 use crate::rounds;
 use crate::sessions::{nothing_says, tested_run};
 use crate::summary::{
-    ended, ending, episode_score, grades_turns, in_scenarios, observations, run_record, stamina_summary,
-    turn_axis,
+    ending, episode_score, grades_turns, in_scenarios, observations, run_record, stamina_summary, turn_axis,
 };
+use crate::unrecognised::sensitivity_line;
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
@@ -75,7 +72,8 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let mut record = run_record(&self.store, &request.run)?;
         rounds::Gaps::new(&*self.store).fill(&mut record.entry)?;
-        let caveats = self.caveats(&record)?;
+        let mut caveats = self.caveats(&record)?;
+        caveats.extend(self.not_recognised(&record)?);
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         Ok(RunDetail {
             row: row(record.entry, 0, &policy, &self.source_labels()?),
@@ -102,7 +100,8 @@ impl Workbench {
         self.get_run(request)
     }
 
-    /// What a reader must know about the numbers of a run.
+    /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognised: of runs that are
+    /// taken together that is a line of its own.
     pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
         let mut caveats = Vec::new();
         if let Some(reason) = &record.entry.invalid {
@@ -128,7 +127,6 @@ impl Workbench {
                 counted(episodes.len() as u64, "episode")
             ));
         }
-        caveats.extend(self.not_recognised(record, &episodes)?);
         caveats.extend(self.other_mean(record, episodes.len())?);
         for shared in self.store.shared_episodes(record.entry.id)? {
             let (which, are) = match shared.episodes {
@@ -158,44 +156,21 @@ impl Workbench {
     }
 
     /// How much rests on ends that count as the agent's only because nothing proves another cause.
-    fn not_recognised(
-        &self,
-        record: &RunRecord,
-        episodes: &[EpisodeEntry],
-    ) -> Result<Option<String>, ApiError> {
-        let policy = self.store.get_policy()?;
-        let count =
-            episodes.iter().filter(|e| e.unrecognised && ending(e, &policy) == model::Ending::Event).count();
-        let Some(tau) = record.entry.summary.as_ref().map(|s| s.tau).filter(|_| count > 0) else {
+    fn not_recognised(&self, record: &RunRecord) -> Result<Option<String>, ApiError> {
+        if !record.entry.benchmark.has_verdicts() {
             return Ok(None);
-        };
-        if record.entry.summary.as_ref().is_some_and(|s| s.pass_rate.is_some()) {
-            let seen: Vec<Observation> = episodes
-                .iter()
-                .zip(observations(episodes, &policy))
-                .map(|(episode, seen)| {
-                    let known = !episode.unrecognised || seen.failed_turn().is_none();
-                    if known { seen } else { Observation::censored_after(seen.turns) }
-                })
-                .collect();
-            let trials = in_scenarios(record, episodes, &seen);
-            return Ok(Some(format!(
-                "The cause of {count} of {} ends is not recognised; they count against the agent. If none of these were the agent's, the pass rate would be {}.",
-                episodes.len(),
-                pass_rate(&trials).in_words()
-            )));
         }
-        let ends: Vec<Ended> = episodes.iter().map(ended).collect();
-        let other = sensitivity(&ends, &policy, tau).unrecognised_censored.restricted_mean;
-        let mean = other.mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.2}"));
-        let interval = other
-            .ci_low
-            .zip(other.ci_high)
-            .map_or_else(|| "95 % CI n/a".to_owned(), |(low, high)| format!("95 % CI {low:.2}–{high:.2}"));
-        Ok(Some(format!(
-            "The cause of {count} of {} ends is not recognised; they count against the agent. If none of these were the agent's, mean stamina would be {mean} ({interval}, τ = {tau}).",
-            episodes.len()
-        )))
+        let policy = self.store.get_policy()?;
+        let episodes = self.store.episodes(record.entry.id)?;
+        let trials = in_scenarios(record, &episodes, &observations(&episodes, &policy));
+        let summary = record.entry.summary.as_ref();
+        Ok(sensitivity_line(
+            &episodes.iter().collect::<Vec<_>>(),
+            &trials,
+            summary.map(|summary| summary.tau),
+            summary.is_some_and(|summary| summary.pass_rate.is_some()),
+            &policy,
+        ))
     }
 
     /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.

@@ -36,7 +36,7 @@ pub use self::images::{
 };
 pub use self::leave::InFlight;
 pub use self::machine::{bytes, duration, short};
-pub use self::now::{look, wish};
+pub use self::now::{look, send_control_request};
 pub(crate) use self::play::Runs;
 pub use self::play::{run_error, runtime};
 pub use self::prices::{priced, priced_changes};

@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use llm_sampler::{Counts, Journal, LlmSampler, Replay, Settings, Tally};
 use runner::settings::RunSettings;
-use scenario::config::{Generation, MODEL};
 use scenario::pack::{self, Pack, Progress, Target};
 use scenario::sample::{Programmatic, Sampler};
 use serde_json::{Value, json};
+use settings::{Generation, MODEL};
 
 use crate::Workbench;
 use crate::api::{AnswerCounts, ApiError, Generated, JobKind, JobRef, OpenSource, SampleScenarios};
@@ -184,7 +184,7 @@ impl Workbench {
             let progress = |p: Progress| job.progress(number(p.done), number(p.total));
             let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
             let counted = job.clone();
-            let tally = Tally::heard_by(move |counts: Counts| {
+            let tally = Tally::with_listener(move |counts: Counts| {
                 counted.answers(AnswerCounts {
                     taken: number(counts.taken),
                     refused: number(counts.refused),

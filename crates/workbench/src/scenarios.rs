@@ -144,6 +144,7 @@ impl Workbench {
             .hint("Cases of what was removed are gone in later turns")
         })?;
         let clauses = text::clauses(&pack.schema(request.of.scenario, request.of.turn)?);
+        let specification = pack.specification(request.of.scenario, request.of.turn).unwrap_or_default();
         Ok(ScenarioCase {
             case: case_info(case),
             steps: case.steps.iter().take(MOST_STEPS).map(|step| case_step(&suite, step)).collect(),
@@ -155,11 +156,21 @@ impl Workbench {
                     clauses
                         .iter()
                         .find(|clause| clause.id == *id)
-                        .map(|clause| (clause.id.clone(), clause.text.clone()))
+                        .map(|clause| (clause.id.clone(), as_written(&specification, &clause.text)))
                 })
                 .collect(),
         })
     }
+}
+
+/// The words of a clause, where the specification of the pack has them: one of an earlier version, or one that was edited, has words
+/// of its own, and those that agents read decide.
+fn as_written(specification: &str, clause: &str) -> Option<String> {
+    let ends_there = |(at, _): (usize, &str)| {
+        let rest = &specification[at + clause.len()..];
+        rest.is_empty() || rest.starts_with(['\n', '\r'])
+    };
+    (!clause.is_empty() && specification.match_indices(clause).any(ends_there)).then(|| clause.to_owned())
 }
 
 /// The word that a unit variant, or the tag of a variant, is written as.

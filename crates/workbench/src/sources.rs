@@ -409,15 +409,8 @@ impl Workbench {
         while self.store.index_text(200)? {}
         let source = self.source(id)?;
         let counts = imported.counts;
-        let mut warnings = Vec::new();
-        loop {
-            let page = self.store.warnings(id, &WarningFilter::default(), warnings.len() as u32, 1000)?;
-            let done = page.warnings.is_empty();
-            warnings.extend(page.warnings);
-            if done || warnings.len() as u64 >= page.matching {
-                break;
-            }
-        }
+        // All of them at once: each page would sort all of them again.
+        let warnings = self.store.warnings(id, &WarningFilter::default(), 0, u32::MAX)?.warnings;
         Ok(Ingested {
             path: source.path,
             name: source.name,
@@ -501,7 +494,7 @@ impl Workbench {
                 .warnings_by_code(source.id)?
                 .into_iter()
                 .map(|c| WarningGroup {
-                    severity: model::Severity::of(&c.code),
+                    severity: model::Severity::from_code(&c.code),
                     code: c.code,
                     treatment: c.treatment,
                     count: c.count,

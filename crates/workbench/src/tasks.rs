@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::pass_rate::{TaskTrials, only_solver, pass_rate};
 use analysis::survival::Observation;
 use model::CensoringPolicy;
-use store::{EpisodeEntry, Play};
+use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
 use crate::api::{
@@ -24,7 +24,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn of(run: &str, episode: &EpisodeEntry, play: &Play, policy: &CensoringPolicy) -> Self {
+    fn of(run: &str, episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
         let mut scored = TaskTrials::default();
         scored.add(Observation::of_reason(episode.stamina, episode.end_reason, policy));
         let known = |of: store::KnownSum| (of.turns > 0 && of.sum.is_finite()).then_some(of.sum);
@@ -61,7 +61,7 @@ fn cell(trials: &[Trial]) -> Option<TaskCell> {
 /// The trials of a member, by task.
 fn trials<'a>(
     pool: &'a Pool,
-    plays: &[Vec<Play>],
+    plays: &[Vec<EpisodeTurns>],
     policy: &CensoringPolicy,
 ) -> BTreeMap<Scenario<'a>, Vec<Trial>> {
     let mut tasks: BTreeMap<Scenario<'a>, Vec<Trial>> = BTreeMap::new();
@@ -95,7 +95,7 @@ impl TaskRow {
 /// A table of tasks by members, and its columns.
 fn grid(
     pools: &[Pool],
-    plays: &[Vec<Vec<Play>>],
+    plays: &[Vec<Vec<EpisodeTurns>>],
     policy: &CensoringPolicy,
 ) -> (Vec<TaskColumn>, Vec<TaskRow>) {
     let by_member: Vec<_> =
@@ -170,8 +170,8 @@ impl Workbench {
         }
         let plays = pools
             .iter()
-            .map(|pool| pool.runs.iter().map(|run| run.plays(&self.store)).collect())
-            .collect::<Result<Vec<Vec<Vec<Play>>>, _>>()?;
+            .map(|pool| pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect())
+            .collect::<Result<Vec<Vec<Vec<EpisodeTurns>>>, _>>()?;
         let (columns, mut rows) = grid(&pools, &plays, &policy);
         let count = |mode| rows.iter().filter(|row| row.is_of(mode)).count() as u32;
         let counts = TaskCounts {

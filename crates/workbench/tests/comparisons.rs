@@ -3,6 +3,7 @@
 
 mod library;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use workbench::api::{
@@ -264,6 +265,14 @@ fn failures_are_counted_by_class_and_lead_to_their_cases() {
     assert_eq!(failures.origins.iter().map(|(_, n)| n).sum::<u32>(), 24);
     let words: Vec<&str> = failures.classes.iter().map(|class| class.class.as_str()).collect();
     assert!(words.contains(&"agent_timeout") && words.contains(&"did_not_start"), "{words:?}");
+    // The most frequent first, those of one side together, and last those that are no attempt's own.
+    let attempts =
+        |word: &str| failures.total.shares.iter().find(|s| s.class == word).map_or(0, |s| s.attempts);
+    for pair in failures.classes.windows(2) {
+        let (before, after) = (attempts(&pair[0].class), attempts(&pair[1].class));
+        assert!(before > 0 || after == 0, "{words:?}");
+        assert!(pair[0].side != pair[1].side || before >= after || before == 0, "{words:?}");
+    }
     assert!(!failures.rules.is_empty());
 
     let cases = |request| library.workbench.list_failure_cases(request).unwrap();
@@ -395,4 +404,88 @@ fn published_runs_compare_as_the_design_shows() {
     assert_eq!(top, expected);
     let cell = page.rows[0].cells[0].as_ref().unwrap();
     assert_eq!((cell.passed, cell.total, cell.episodes), (Some(145), Some(151), (1, 0)));
+}
+
+/// Sums of a part of the episodes say of how many, each for itself.
+#[test]
+fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    std::fs::write(
+        &path,
+        "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_out\n\
+         one,h,m,a,1,1,true,100,10\none,h,m,b,1,1,true,,20\none,h,m,c,1,1,false,300,\n",
+    )
+    .unwrap();
+    let library = Library::of(&[path]);
+    let run = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows[0].id.clone();
+    let comparison = library.compare(&[&run], Pairs::All);
+    let spent = &comparison.members[0].spent;
+    assert_eq!((spent.input_tokens, spent.input_tokens_known), (Some(400), 2));
+    assert_eq!((spent.output_tokens, spent.output_tokens_known), (Some(30), 2));
+    assert_eq!((spent.agent_seconds, spent.agent_seconds_known), (None, 0));
+}
+
+/// Rows of a tidy table: two trials of each task, of which those of `b` end by what no table knows.
+fn trials(run: &str, tasks: &[&str]) -> String {
+    let mut rows =
+        "run,harness,model,scenario,repeat,turn,attempt,passed,exception,planned_turns\n".to_owned();
+    for task in tasks {
+        for repeat in 1..=2 {
+            for turn in 1..=3 {
+                let (passed, exception) = match *task {
+                    "b" if turn == 2 => ("", "Oddity: never heard of"),
+                    "c" if turn == 3 => ("false", ""),
+                    _ => ("true", ""),
+                };
+                writeln!(rows, "{run},h,m,{task},{repeat},{turn},1,{passed},{exception},3").unwrap();
+                if *task == "b" && turn == 2 {
+                    break;
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// A member of two runs has one line about ends that are not recognised, over both, and its interval is by scenario.
+#[test]
+fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
+    let line = |sources: &[(&str, &[&str])]| {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = sources
+            .iter()
+            .map(|(name, tasks)| {
+                let path = folder.path().join(format!("{name}.csv"));
+                std::fs::write(&path, trials(name, tasks)).unwrap();
+                path
+            })
+            .collect();
+        let library = Library::of(&paths);
+        let runs = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows;
+        let of = vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];
+        let request = CompareRequest { members: of, ..CompareRequest::default() };
+        let comparison = library.workbench.compare_runs(request).unwrap();
+        let lines: Vec<String> =
+            comparison.members[0].caveats.iter().filter(|c| c.contains("not recognised")).cloned().collect();
+        let [one] = &lines[..] else { panic!("one line: {lines:?}") };
+        one.clone()
+    };
+    let whole = line(&[("one", &["a", "b", "c"])]);
+    assert!(whole.starts_with("The cause of 2 of 6 ends"), "{whole}");
+    assert!(whole.contains("95 % CI by scenario"), "{whole}");
+    assert_eq!(line(&[("one", &["a", "b"]), ("two", &["c"])]), whole);
+}
+
+/// Where trials of a task repeat, the curve of retry budgets has the interval that the mean beside it has.
+#[test]
+fn retry_budgets_have_the_interval_of_repeats() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let request = RetriesRequest { members: members(&[ORACLE]), ..RetriesRequest::default() };
+    let retries = library.workbench.get_retries(request).unwrap();
+    let point = &retries.series[0].points[0].stamina;
+    let whole = &library.compare(&[ORACLE], Pairs::All).members[0].stamina;
+    assert_eq!(retries.tau, whole.tau);
+    assert!(point.clustered && whole.clustered);
+    assert_eq!((point.mean, point.ci_low, point.ci_high), (whole.mean, whole.ci_low, whole.ci_high));
 }

@@ -283,6 +283,21 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
 }
 
 #[test]
+fn classes_that_are_no_attempts_own_are_not_drawn() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let of = FailuresRequest { members: members(&["jobs.failures-k1-oracle"]), ..FailuresRequest::default() };
+    let failures = library.workbench.get_failures(of.clone()).unwrap();
+    let spec = library.spec(&FigureOf::Failures { of });
+    let Figure::FailureShares(drawn) = spec.figure else { panic!("a figure of failures") };
+    let is_drawn = |place: usize| drawn.groups.iter().any(|group| group.counts[place] > 0);
+    assert!(!drawn.classes.is_empty() && (0..drawn.classes.len()).all(is_drawn), "{drawn:?}");
+    // A mark of the figure says the place of its class on the page.
+    for (class, info) in drawn.classes.iter().zip(&failures.classes) {
+        assert_eq!(class.name, info.label);
+    }
+}
+
+#[test]
 fn a_baseline_is_not_called_a_real_model() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"];
@@ -335,4 +350,18 @@ fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     assert!(comparison.cautions.iter().all(|c| !c.starts_with("Published")), "{:?}", comparison.cautions);
     let of = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
     assert!(!caption(&library.spec(&FigureOf::Failures { of })).contains("Published"));
+}
+
+/// Trials that are not scored are episodes, too: n is what events and censored ones add up to.
+#[test]
+fn the_caption_of_a_matrix_of_pass_rates_counts_every_episode_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    let rows = "run,harness,model,scenario,turn,attempt,passed,end_reason,planned_turns\n\
+        one,h,m,a,1,1,true,,1\none,h,m,b,1,1,false,,1\none,h,m,c,1,1,,environment,1\n";
+    std::fs::write(&path, rows).unwrap();
+    let library = Library::of(&[path]);
+    let of = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
+    let text = caption(&library.spec(&of));
+    assert!(text.contains("n = 3, 1 event, 2 censored in 1 cell"), "{text}");
 }

@@ -25,12 +25,14 @@ macro_rules! fuzz_target {
 
 #[path = "../../../fuzz/src/lib.rs"]
 mod shared;
-pub use shared::{CASES, Sample, files, fixture};
+pub use shared::{CASES, Sample, check_recipe, files, fixture};
 
 #[path = "../../../fuzz/fuzz_targets/atif.rs"]
 mod atif;
 #[path = "../../../fuzz/fuzz_targets/evocode.rs"]
 mod evocode;
+#[path = "../../../fuzz/fuzz_targets/foreign.rs"]
+mod foreign;
 #[path = "../../../fuzz/fuzz_targets/harbor.rs"]
 mod harbor;
 #[path = "../../../fuzz/fuzz_targets/locobench.rs"]
@@ -39,6 +41,8 @@ mod locobench;
 mod pack;
 #[path = "../../../fuzz/fuzz_targets/pytest_log.rs"]
 mod pytest_log;
+#[path = "../../../fuzz/fuzz_targets/recipe.rs"]
+mod recipe;
 #[path = "../../../fuzz/fuzz_targets/run_state.rs"]
 mod run_state;
 #[path = "../../../fuzz/fuzz_targets/settings.rs"]
@@ -47,10 +51,14 @@ mod settings;
 mod staminabench;
 #[path = "../../../fuzz/fuzz_targets/table.rs"]
 mod table;
+#[path = "../../../fuzz/fuzz_targets/tasks.rs"]
+mod tasks;
 #[path = "../../../fuzz/fuzz_targets/terminal_bench.rs"]
 mod terminal_bench;
 #[path = "../../../fuzz/fuzz_targets/unread.rs"]
 mod unread;
+#[path = "../../../fuzz/fuzz_targets/words.rs"]
+mod words;
 #[path = "../../../fuzz/fuzz_targets/zip_tree.rs"]
 mod zip_tree;
 
@@ -60,16 +68,20 @@ type Target = (&'static str, fn(&[u8]));
 const TARGETS: &[Target] = &[
     ("atif", atif::fuzz_one as fn(&[u8])),
     ("evocode", evocode::fuzz_one as fn(&[u8])),
+    ("foreign", foreign::fuzz_one as fn(&[u8])),
     ("harbor", harbor::fuzz_one as fn(&[u8])),
     ("locobench", locobench::fuzz_one as fn(&[u8])),
     ("pack", pack::fuzz_one as fn(&[u8])),
     ("pytest_log", pytest_log::fuzz_one as fn(&[u8])),
+    ("recipe", recipe::fuzz_one as fn(&[u8])),
     ("run_state", run_state::fuzz_one as fn(&[u8])),
     ("settings", settings::fuzz_one as fn(&[u8])),
     ("staminabench", staminabench::fuzz_one as fn(&[u8])),
     ("table", table::fuzz_one as fn(&[u8])),
+    ("tasks", tasks::fuzz_one as fn(&[u8])),
     ("terminal_bench", terminal_bench::fuzz_one as fn(&[u8])),
     ("unread", unread::fuzz_one as fn(&[u8])),
+    ("words", words::fuzz_one as fn(&[u8])),
     ("zip_tree", zip_tree::fuzz_one as fn(&[u8])),
 ];
 
@@ -87,6 +99,8 @@ fn every_target_is_here_and_bears_a_few_inputs() {
             b"\0\0{}",
             b"\x01\0{\"steps\": [{\"source\": \"agent\"}]}",
             b"\x02\x01\xff\xfe",
+            b"\0\0FROM debian\nLABEL a=b \\\n# c\\\nRUN <<E\n",
+            "\0\0words\nGET /\u{130}tems?limit=10 \u{1b}[1m404 gr\u{fc}\u{df}e".as_bytes(),
         ] {
             run(input);
         }

@@ -112,6 +112,51 @@ fn a_turn_is_told_as_the_pack_has_it() {
     );
 }
 
+/// What the cases of a turn cite, with its words, and the specification of the turn.
+fn cited(lab: &Workbench, of: &ScenarioTurnRef) -> (Vec<(String, Option<String>)>, String) {
+    let suite = lab
+        .list_scenario_cases(ScenarioSuiteRequest {
+            of: of.clone(),
+            text: String::new(),
+            marks: Vec::new(),
+            aspects: Vec::new(),
+            offset: 0,
+            limit: 2_000,
+        })
+        .expect("cases");
+    let case =
+        |id: String| lab.get_scenario_case(ScenarioCaseRequest { of: of.clone(), id }).expect("a case");
+    let says = suite.cases.into_iter().step_by(4).flat_map(|info| case(info.id).says).collect();
+    let document = ScenarioDocument::Specification;
+    let text =
+        lab.get_scenario_document(ScenarioDocumentRequest { of: of.clone(), document }).expect("a text");
+    (says, text.text)
+}
+
+#[test]
+fn clauses_are_shown_as_the_pack_wrote_them() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack.zip");
+    write(&path, 3);
+    let lab = lab(temp.path());
+    let at = |path: &Path, turn| ScenarioTurnRef {
+        source: opened(&lab, path),
+        at: String::new(),
+        scenario: 0,
+        turn,
+    };
+    let (says, text) = cited(&lab, &at(&path, 2));
+    assert!(says.len() > 20 && says.iter().all(|(_, words)| words.is_some()));
+    assert!(says.iter().all(|(_, words)| text.contains(words.as_deref().unwrap_or("never"))));
+    // A pack of the version before has words of its own.
+    let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario/tests/packs/stamina-pack-3.zip");
+    let (says, text) = cited(&lab, &at(&earlier, 2));
+    assert!(says.len() > 20 && says.iter().any(|(_, words)| words.is_none()));
+    for (id, words) in says {
+        assert!(words.is_none_or(|words| text.contains(&words)), "{id} is not what the pack says");
+    }
+}
+
 #[test]
 fn a_pack_is_made_opened_and_validated() {
     let temp = tempfile::tempdir().expect("a folder");

@@ -317,3 +317,23 @@ fn a_pair_is_a_table_scenario_by_scenario() {
     assert_eq!(all["rows"], table["rows"]);
     assert!(library.workbench.table(&TableOf::Paired { of: asked, other: Some(0) }).is_err());
 }
+
+#[test]
+fn a_table_that_is_too_long_to_be_drawn_is_named_once_and_written_in_every_other_format() {
+    let library = Library::fixtures(&["harbor/jobs"]);
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("report");
+    let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];
+    let saved = library.workbench.export_report(&of(&runs), "icml", &to).unwrap();
+    let long: Vec<&String> =
+        saved.warnings.iter().filter(|warning| warning.contains("is not drawn")).collect();
+    assert!(!long.is_empty(), "{:?}", saved.warnings);
+    for warning in &long {
+        let name = warning.split(' ').next().unwrap();
+        assert_eq!(long.iter().filter(|w| w.starts_with(&format!("{name} "))).count(), 1, "{long:?}");
+        for end in ["csv", "parquet", "tex", "md"] {
+            assert!(to.join(format!("{name}.{end}")).is_file(), "{name}.{end}");
+        }
+        assert!(!to.join(format!("{name}.pdf")).exists(), "{name}");
+    }
+}

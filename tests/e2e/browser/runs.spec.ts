@@ -42,7 +42,7 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   await expect(form.getByText("must be a number")).toBeVisible();
   await page.getByLabel("Turns", { exact: true }).fill("4");
   await expect(form.getByText("must be a number")).toHaveCount(0);
-  await page.getByLabel("Oracle: turns with defects").fill("0.5");
+  await page.getByLabel("Simulated model: defect rate").fill("0.5");
   await expect(page.getByRole("contentinfo")).toContainText(/\d+ fields differ from the defaults of mock agent \(marked\)/);
 
   // Preflight without an engine: nothing fails.
@@ -110,7 +110,7 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   await go(`runs/new?from=${encodeURIComponent(folder)}`);
   await expect(page.getByText(`the run in ${folder}`)).toBeVisible();
   await expect(page.getByLabel("Turns", { exact: true })).toHaveValue("4");
-  await expect(page.getByLabel("Oracle: turns with defects")).toHaveValue("0.5");
+  await expect(page.getByLabel("Simulated model: defect rate")).toHaveValue("0.5");
   await expect(page.getByLabel("Folder", { exact: true })).not.toHaveValue(folder);
 });
 

@@ -159,7 +159,7 @@ const scenes: readonly Scene[] = [
     to: "runs/new",
     ready: async (page) => {
       await page.getByLabel("Harness", { exact: true }).selectOption("mock");
-      for (const [label, value] of Object.entries({ Episodes: "20", Turns: "40", "Parallel episodes": "2", "Oracle: turns with defects": "0.4", "Oracle: repairs": "0.6", Tags: "smoke" })) await page.getByLabel(label, { exact: true }).fill(value);
+      for (const [label, value] of Object.entries({ Episodes: "20", Turns: "40", "Parallel episodes": "2", "Simulated model: defect rate": "0.4", "Simulated model: repairs": "0.6", Tags: "smoke" })) await page.getByLabel(label, { exact: true }).fill(value);
       await expect(page.locator('[data-check="folder"][data-state="ok"]')).toBeVisible();
       await expect(page.getByRole("region", { name: "Estimate" })).toContainText("8,000 attempts");
     },

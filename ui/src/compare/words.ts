@@ -75,7 +75,7 @@ export const knownOver = (spent: Spent, rate: number | null, over: KnownOver): s
 /** The sum of a member's cost, and of how many episodes it is where not of all. */
 export function sumOfCost(m: ComparedMember): { text: string; unknown: boolean; partial: string | null } {
   const { cost_usd, cost_known } = m.spent;
-  return { ...costInWords(cost_usd, m.simulated), partial: !m.simulated && cost_usd !== null && cost_known < m.stamina.n ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}` : null };
+  return { ...costInWords(cost_usd, m.simulated, { known: cost_known, of: m.stamina.n }), partial: !m.simulated && cost_usd !== null && cost_known < m.stamina.n ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}` : null };
 }
 
 /** The value of a measure as the bars have it. */

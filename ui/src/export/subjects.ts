@@ -38,3 +38,8 @@ export function episodesOf(run: string, sort: GridSort): ExportSubject {
 export function turnsOf(run: string, sort: GridSort): ExportSubject {
   return { title: "Episode grid", table: { kind: "turns", members: only(run).members, sort }, report: only(run) };
 }
+
+/** Comprehension against efficiency, of a run without tests. */
+export function planeOf(run: string): ExportSubject {
+  return { title: "Comprehension × efficiency", figure: { kind: "plane", runs: [run] } };
+}

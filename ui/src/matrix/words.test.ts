@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
-import { cellMembers, comparedInWords, readCells, times, toggled } from "./words";
+import { cellMembers, comparedInWords, leastWidth, readCells, times, toggled } from "./words";
 
 test("cells are chosen and left again", () => {
   expect(readCells("3,1,3,x,")).toEqual([3, 1]);
@@ -25,6 +25,14 @@ test("cells are compared with all their runs, and a cell of one run as that run"
   expect(cellMembers(matrix, many.map((run) => cell([run])))).toHaveLength(8);
   expect(comparedInWords([cell(many), cell(["x"])])).toBe("Compare 2 cells (10 runs)");
   expect(comparedInWords(many.map((run) => cell([run])))).toBe("Compare the first 8 of 9 cells (8 runs)");
+});
+
+test("a matrix of many models and harnesses scrolls before its numbers are cut", () => {
+  const of = (harnesses: number, models: number): number => leastWidth({ harnesses: Array.from({ length: harnesses }, () => line("h")), models: Array.from({ length: models }, () => line("m")) } as unknown as Matrix);
+  // Many models of a few harnesses stand in rows, so they need no width.
+  expect(of(2, 42)).toBe(of(2, 2));
+  expect(of(1, 13)).toBeLessThan(360);
+  expect(of(42, 42)).toBeGreaterThan(42 * 40);
 });
 
 test("ratios are said as times", () => {

@@ -11,6 +11,9 @@ export const MOST = 8;
 
 export const lineName = (line: MatrixLine | undefined): string => line?.name ?? UNKNOWN;
 
+/** Narrower than this no number of the matrix is whole, in px: the pane scrolls. The figure has the fewer of both in columns. */
+export const leastWidth = (matrix: Matrix): number => 180 + 48 * (Math.min(matrix.harnesses.length, matrix.models.length) + 1);
+
 /** `6.0×` */
 export const times = (ratio: number): string => `${ratio >= 100 ? ratio.toFixed(0) : ratio >= 10 ? ratio.toFixed(1) : ratio.toFixed(2)}×`;
 

@@ -68,10 +68,14 @@ export function dollars(value: number): string {
   return value.toLocaleString("en-US", { style: "currency", currency: "USD" });
 }
 
-/** What was spent, in words: the simulated model takes no money, whatever is counted. */
-export function costInWords(usd: number | null, simulated: boolean): { readonly text: string; readonly unknown: boolean } {
+/**
+ * What was spent, in words: the simulated model takes no money, whatever is counted. `known` of `of` episodes whose cost is
+ * known makes a sum of fewer than all a bound: `≥ $0.50`.
+ */
+export function costInWords(usd: number | null, simulated: boolean, over?: { readonly known: number; readonly of: number }): { readonly text: string; readonly unknown: boolean } {
   if (simulated) return { text: "no cost", unknown: false };
-  return usd === null ? { text: UNKNOWN, unknown: true } : { text: dollars(usd), unknown: false };
+  if (usd === null) return { text: UNKNOWN, unknown: true };
+  return { text: (over !== undefined && over.known < over.of ? "≥ " : "") + dollars(usd), unknown: false };
 }
 
 /** `2026-06-17` of an RFC 3339 time. */

@@ -44,7 +44,7 @@ describe("strip of numbers", () => {
   it("shows unknown as a word and a partial sum as partial", () => {
     expect(find(row, "Tokens")).toMatchObject({ value: "unknown", unknown: true });
     expect(find(row, "Cost")).toMatchObject({ value: "unknown", unknown: true });
-    expect(find({ ...row, cost_usd: 0.5, cost_known: 20 }, "Cost")).toMatchObject({ value: "$0.50", small: "known for 20 of 25" });
+    expect(find({ ...row, cost_usd: 0.5, cost_known: 20 }, "Cost")).toMatchObject({ value: "≥ $0.50", small: "known for 20 of 25" });
     expect(find({ ...row, cost_usd: 0, cost_known: 25 }, "Cost")).toMatchObject({ value: "$0.00", unknown: false });
   });
   it("puts the reported figure beside ours, with its name", () => {

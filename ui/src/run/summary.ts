@@ -170,7 +170,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     unknown: total === null,
     title: total === null ? undefined : words(parts, part("of the input cached", row.tokens.cached)),
   });
-  const cost = costInWords(row.cost_usd, row.simulated);
+  const cost = costInWords(row.cost_usd, row.simulated, { known: row.cost_known, of: row.episodes });
   list.push({
     explain: "cost",
     key: "Cost",

@@ -55,13 +55,13 @@ export const draft = {
     const ours = settings.output_dir === proposed;
     const { source, protocol } = settings;
     if (change.agent !== undefined) settings = withAgent(settings, change.agent);
-    else if (change.source !== undefined) settings = withSource(settings, change.source, form?.defaults ?? settings);
-    else if (change.protocol !== undefined) settings = withProtocol(settings, change.protocol);
+    else if (change.source !== undefined) settings = withSource(settings, change.source, form ?? { defaults: settings, protocols: [] });
+    else if (change.protocol !== undefined) settings = withProtocol(settings, change.protocol, form?.protocols ?? []);
     else settings = { ...settings, ...change };
     // A number that was set, or a field that does nothing any more, is no longer what was typed.
     if (settings.source !== source || settings.protocol !== protocol) {
       const of = settings;
-      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(of, field);
+      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(of, field, form?.fields ?? []);
       typed = Object.fromEntries(Object.entries(typed).filter(([field]) => stays(field as FieldName)));
       problems = new Map([...problems].filter(([field]) => stays(field)));
     }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { FormField } from "../host/bindings/FormField";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import { aboutOf, advancedInWords, differInWords, emptyMeans, entered, isPlayer, labelOf, placesOf, protocolInWords, sectionsOf, textOf, withAgent, withProtocol, withSource, wordsOf, isSampled, isSamplingOf } from "./form";
+import type { LaunchForm } from "../host/bindings/LaunchForm";
+import { aboutOf, advancedInWords, choiceInWords, differInWords, emptyMeans, entered, isPlayer, labelOf, placesOf, sectionsOf, textOf, withAgent, withProtocol, withSource, wordsOf, isSampled, isSamplingOf } from "./form";
 import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
@@ -11,7 +13,40 @@ const defaults: FormSettings = {
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
   oracle_seed: "0", oracle_defect_rate: 0, oracle_most_defects: 3, oracle_repair: 1, oracle_carries_over: true, oracle_stack: "flask", oracle_stall: 0, oracle_overflow: 0, oracle_malformed: 0, oracle_kill: 0, oracle_give_up: 0, other: [],
 };
-const form = { harnesses: [{ name: "mock", title: "Mock", version: "1", image: "stamina/base:1", api: "chat_completions" }] };
+const protocols: LaunchForm["protocols"] = [
+  { protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" },
+  { protocol: "mt_at_k", attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" },
+  { protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" },
+  { protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" },
+];
+const fieldNamed = (field: string, more: Partial<FormField> = {}): FormField => ({ field, key: field, section: "advanced", label: "", unit: "", about: "", takes: "", empty: "", needs: [], choices: [], ...more });
+const form: Pick<LaunchForm, "harnesses" | "fields"> = {
+  harnesses: [{ name: "mock", title: "Mock", version: "1", image: "stamina/base:1", api: "chat_completions" }],
+  fields: [
+    fieldNamed("endpoint_mode", { needs: ["model"], choices: [{ value: "gateway", label: "gateway", about: "" }, { value: "oracle", label: "simulated model, free", about: "" }] }),
+    fieldNamed("fail_stop", { needs: ["no_protocol"], choices: [{ value: "false", label: "continue with next turn", about: "" }, { value: "true", label: "stop the episode", about: "" }] }),
+    fieldNamed("protocol", { needs: ["tasks"], choices: [{ value: "evocode", label: "EvoCode, present", about: "One attempt at each step." }, { value: "own", label: "own settings", about: "" }] }),
+    fieldNamed("restore_before_try", { needs: ["no_protocol"] }),
+    fieldNamed("task_timeout", { needs: ["tasks", "no_protocol"] }),
+    fieldNamed("task_session", { needs: ["tasks", "model"] }),
+    ...["tasks", "task_background"].map((field) => fieldNamed(field, { needs: ["tasks"] })),
+    ...["scenarios_dir", "n_turns", "feedback", "use_docker"].map((field) => fieldNamed(field, { needs: ["scenarios"] })),
+    ...["model", "base_url", "run_tokens", "oracle_defect_rate"].map((field) => fieldNamed(field, { needs: ["model"] })),
+    ...["run_usd", "price_input"].map((field) => fieldNamed(field, { needs: ["model", "paid_endpoint"] })),
+    ...["cpus", "memory_gib", "disk_gib", "pids", "network"].map((field) => fieldNamed(field, { needs: ["containers"] })),
+    fieldNamed("image", { needs: ["scenarios", "containers"] }),
+  ],
+};
+
+test("what may be chosen comes with the form", () => {
+  const controls = new Map(placesOf({ ...defaults, agent: "mock", source: "tasks" }, form).flatMap((s) => s.fields).map((control) => [control.field, control]));
+  expect(controls.get("endpoint_mode")).toMatchObject({ kind: "choice", choices: [["gateway", "gateway → chat"], ["oracle", "simulated model, free"]] });
+  expect(controls.get("fail_stop")).toMatchObject({ kind: "truth", no: "continue with next turn", yes: "stop the episode" });
+  expect(controls.get("use_docker")).toMatchObject({ kind: "truth", no: "no", yes: "yes" });
+  expect(controls.get("protocol")).toMatchObject({ kind: "choice", choices: [["evocode", "EvoCode, present"], ["own", "own settings"]] });
+  const protocol = form.fields.find((f) => f.field === "protocol");
+  expect([choiceInWords(protocol, "evocode"), choiceInWords(protocol, "own"), choiceInWords(undefined, "own")]).toEqual(["One attempt at each step.", "", ""]);
+});
 
 test("every field has exactly one place, whatever the settings are", () => {
   // Keys of other programs are kept, and have no field.
@@ -38,36 +73,35 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   expect(shown(codex)).toEqual(expect.arrayContaining(["source", "scenarios_dir", "n_turns", "feedback"]));
   expect(shown(codex)).toContain("restore_before_try");
   for (const field of ["tasks", "protocol", "task_timeout", "task_background", "task_session"]) expect(shown(codex), field).not.toContain(field);
-  const tasks = withSource(codex, "tasks", defaults);
+  const tasks = withSource(codex, "tasks", { defaults, protocols });
   expect(tasks).toMatchObject({ source: "tasks", agent: "codex", protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
   expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "task_background", "task_session", "model", "run_usd"]));
   for (const field of ["attempt_limit", "fail_stop", "restore_before_try", "task_timeout", "scenarios_dir", "n_turns", "feedback", "image", "use_docker"]) expect(shown(tasks), field).not.toContain(field);
-  const tries = withProtocol(tasks, "mt_at_k");
+  const tries = withProtocol(tasks, "mt_at_k", protocols);
   expect(tries).toMatchObject({ attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" });
   expect(shown(tries)).toContain("attempt_limit");
   expect(shown(tries)).not.toContain("fail_stop");
-  const own = withProtocol(tries, "own");
+  const own = withProtocol(tries, "own", protocols);
   expect(own).toEqual({ ...tries, protocol: "own" });
   expect(shown(own)).toEqual(expect.arrayContaining(["attempt_limit", "fail_stop", "restore_before_try", "task_timeout"]));
-  expect(withProtocol(tries, "sr")).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
-  expect(shown(withProtocol(tries, "sr"))).toContain("attempt_limit");
-  expect(withProtocol(tries, "ours")).toMatchObject({ protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
-  expect(new Set((["own", "evocode", "mt_at_k", "sr", "ours"] as const).map(protocolInWords)).size).toBe(5);
-  expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", defaults)).toEqual(codex);
+  expect(withProtocol(tries, "sr", protocols)).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
+  expect(shown(withProtocol(tries, "sr", protocols))).toContain("attempt_limit");
+  expect(withProtocol(tries, "ours", protocols)).toMatchObject({ protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
+  expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", { defaults, protocols })).toEqual(codex);
 });
 
 test("players of tasks ask no model, and what cannot play tasks gives way to one", () => {
-  const played = withSource(withAgent({ ...defaults, agent: "codex" }, "mock"), "tasks", { ...defaults, agent: "codex" });
+  const played = withSource(withAgent({ ...defaults, agent: "codex" }, "mock"), "tasks", { defaults: { ...defaults, agent: "codex" }, protocols });
   expect(played).toMatchObject({ agent: "oracle", use_docker: true });
   expect(isPlayer(played)).toBe(true);
   expect(isPlayer({ source: "scenarios", agent: "oracle" })).toBe(false);
-  const sections = sectionsOf(played, { harnesses: [...form.harnesses, { name: "codex", title: "Codex", version: "1", image: "i", api: "responses" }] });
+  const sections = sectionsOf(played, { ...form, harnesses: [...form.harnesses, { name: "codex", title: "Codex", version: "1", image: "i", api: "responses" }] });
   const agents = sections[0]?.fields[0];
   expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["oracle", "nop", "codex"]);
   const shown = sections.flatMap((s) => s.fields.map((f) => f.field));
   for (const field of ["endpoint_mode", "model", "base_url", "price_input", "run_usd", "run_tokens", "oracle_defect_rate"]) expect(shown, field).not.toContain(field);
   expect(shown).toEqual(expect.arrayContaining(["attempt_minutes", "cpus", "run_minutes", "network"]));
-  expect(withSource(played, "scenarios", { ...defaults, agent: "codex" })).toMatchObject({ agent: "codex", source: "scenarios", attempt_limit: 10 });
+  expect(withSource(played, "scenarios", { defaults: { ...defaults, agent: "codex" }, protocols })).toMatchObject({ agent: "codex", source: "scenarios", attempt_limit: 10 });
 });
 
 test("limits that do not hold are not shown", () => {
@@ -79,7 +113,7 @@ test("limits that do not hold are not shown", () => {
 });
 
 test("a field explains itself in words, a number with its range", () => {
-  const about = { field: "n_turns", key: "n_turns", section: "scenarios", label: "Turns", unit: "", about: "How many turns an episode has at most.", takes: "a whole number from 1 to 1000" };
+  const about = fieldNamed("n_turns", { label: "Turns", about: "How many turns an episode has at most.", takes: "a whole number from 1 to 1000" });
   expect(aboutOf({ kind: "number", field: "n_turns" }, about)).toBe("How many turns an episode has at most. Takes a whole number from 1 to 1000.");
   expect(aboutOf({ kind: "truth", field: "fail_stop", no: "go on", yes: "stop" }, { ...about, about: "Whether it stops.", takes: "true or false" })).toBe("Whether it stops.");
   expect(aboutOf({ kind: "text", field: "model" }, undefined)).toBeUndefined();
@@ -128,9 +162,9 @@ test("numbers are read as people write them and never guessed", () => {
 });
 
 test("an empty field says what it means", () => {
-  expect([emptyMeans("n_turns", defaults), emptyMeans("run_usd", defaults), emptyMeans("price_input", defaults), emptyMeans("price_per_hour", defaults), emptyMeans("keep_snapshots", defaults), emptyMeans("llm_sampler_model_id", defaults)]).toEqual(["3", "no limit", "unknown", "none", "all", "zai.glm-5"]);
-  expect(labelOf("scenarios_dir", undefined)).toBe("Pack");
-  expect(labelOf("pids", { field: "pids", key: "limits.pids", section: "advanced", label: "Processes", unit: "", about: "", takes: "" })).toBe("Processes");
+  expect([emptyMeans("n_turns", defaults, undefined), emptyMeans("run_usd", defaults, fieldNamed("run_usd", { empty: "no limit" })), emptyMeans("keep_snapshots", defaults, undefined), emptyMeans("llm_sampler_model_id", defaults, undefined)]).toEqual(["3", "no limit", "", "zai.glm-5"]);
+  expect(labelOf("scenarios_dir", undefined)).toBe("scenarios dir");
+  expect(labelOf("pids", fieldNamed("pids", { label: "Processes" }))).toBe("Processes");
 });
 
 test("the mock agent plays against the simulated model, and a folder named by the harness follows it", () => {

@@ -1,5 +1,6 @@
 // The form of a new run: which field stands where, how it is entered, and what of it differs from the defaults. Names,
-// units and what a field takes come from the workbench; the places are ours. Pure.
+// units, choices and what a field takes come from the workbench (crates/settings); the places are of this page. Pure.
+import type { FieldNeed } from "../host/bindings/FieldNeed";
 import type { FormField } from "../host/bindings/FormField";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import type { Job } from "../host/bindings/Job";
@@ -42,46 +43,68 @@ const ownHarness = "custom";
 
 /** What the harness speaks to the gateway, short enough for a column. */
 const apis: Readonly<Record<string, string>> = { chat_completions: "chat", responses: "responses", messages: "messages" };
-const mode = (api: string | undefined): Placed => choice("endpoint_mode", ["gateway", `gateway → ${api === undefined ? "endpoint" : (apis[api] ?? api)}`], ["direct", "direct, as the original"], ["oracle", "simulated model, free"]);
-const keyPlace = choice("key_place", ["none", "none"], ["env", "environment variable"], ["keychain", "keychain"]);
+
+/** Controls whose choices come from the workbench. */
+interface Offered {
+  readonly pick: (field: TextField) => Placed;
+  readonly flag: (field: TruthField) => Placed;
+  readonly mode: (api: string | undefined) => Placed;
+}
+
+function offeredIn(fields: readonly FormField[]): Offered {
+  const choicesOf = (field: FieldName): readonly (readonly [value: string, label: string])[] => (fields.find((f) => f.field === field)?.choices ?? []).map((c) => [c.value, c.label] as const);
+  return {
+    pick: (field) => choice(field, ...choicesOf(field)),
+    flag: (field) => {
+      const labels = new Map(choicesOf(field));
+      return truth(field, labels.get("false"), labels.get("true"));
+    },
+    mode: (api) => choice("endpoint_mode", ...choicesOf("endpoint_mode").map(([value, label]) => [value, value === "gateway" ? `${label} → ${api === undefined ? "endpoint" : (apis[api] ?? api)}` : label] as const)),
+  };
+}
 
 /** Players of tasks that ask no model. */
 const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "no agent (NOP)"]] as const;
 /** Whether tasks are played by their reference solutions or by nobody: no model is asked. */
 export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean => settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
-/** What only scenarios have: tasks bring their images, their length and their requests, and give no feedback. */
-const OF_SCENARIOS: readonly FieldName[] = ["harness_file", "image", "iterative", "scenarios_dir", "n_scenarios", "n_turns", "num_changes_per_turn", "base_seed", "use_llm_sampler", "llm_sampler_model_id", "feedback", "use_docker", "extra_docker_args", "oracle_most_defects", "oracle_repair", "oracle_carries_over", "oracle_stack"];
-/** What only tasks have. */
-const OF_TASKS: readonly FieldName[] = ["tasks", "protocol", "task_timeout", "task_background", "task_session"];
-/** What a protocol sets. */
-const OF_PROTOCOL: readonly FieldName[] = ["fail_stop", "restore_before_try", "task_timeout"];
-/** What only a model has. */
-const OF_MODEL: readonly FieldName[] = ["task_session", "endpoint_mode", "model", "base_url", "key_place", "key_name", "context_window", "attempt_tokens", "episode_tokens", "run_tokens", "oracle_defect_rate", "oracle_seed", "oracle_stall", "oracle_overflow", "oracle_malformed", "oracle_kill", "oracle_give_up"];
 
-/** What only holds for containers. */
-const OF_CONTAINERS: readonly FieldName[] = ["image", "cpus", "memory_gib", "disk_gib", "pids", "network", "extra_docker_args"];
-/** What only holds where an endpoint is paid. */
-const OF_MONEY: readonly FieldName[] = ["run_usd", "episode_usd", "attempt_usd", "price_input", "price_output", "price_cached", "price_cache_write", "price_per_hour"];
+/** Whether something that fields need is so. */
+function isMet(need: FieldNeed, settings: FormSettings): boolean {
+  switch (need) {
+    case "scenarios":
+      return settings.source === "scenarios";
+    case "tasks":
+      return settings.source === "tasks";
+    case "no_protocol":
+      return settings.source === "scenarios" || settings.protocol === "own";
+    case "model":
+      return !isPlayer(settings);
+    case "containers":
+      return settings.use_docker;
+    case "paid_endpoint":
+      return settings.endpoint_mode !== "oracle";
+  }
+}
 
 /**
  * Whether a field does anything under these settings: plain processes have no limits of a container, the simulated model no
  * price; a protocol sets its fields.
  */
-export function holds(settings: FormSettings, field: FieldName): boolean {
-  if (settings.source === "scenarios" ? OF_TASKS.includes(field) : OF_SCENARIOS.includes(field)) return false;
-  if (settings.source === "tasks" && settings.protocol !== "own" && (OF_PROTOCOL.includes(field) || (settings.protocol === "evocode" && field === "attempt_limit"))) return false;
-  if (isPlayer(settings) && (OF_MODEL.includes(field) || OF_MONEY.includes(field))) return false;
-  if (!settings.use_docker && OF_CONTAINERS.includes(field)) return false;
-  return settings.endpoint_mode !== "oracle" || !OF_MONEY.includes(field);
+export function holds(settings: FormSettings, field: FieldName, fields: readonly FormField[]): boolean {
+  // This protocol has one attempt at each step, and a harness of one's own plays no tasks.
+  if (settings.source === "tasks" && (field === "harness_file" || (field === "attempt_limit" && settings.protocol === "evocode"))) return false;
+  return (fields.find((f) => f.field === field)?.needs ?? []).every((need) => isMet(need, settings));
 }
 
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
-export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
-  return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field)) }));
+export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
+  return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field, form.fields)) }));
 }
 
 /** The same with the fields that do nothing under these settings. */
-export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses">): readonly Section[] {
+export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
+  const offered = offeredIn(form.fields);
+  const { pick, flag, mode } = offered;
   const isTasks = settings.source === "tasks";
   const harness = form.harnesses.find((h) => h.name === settings.agent);
   const others = harness || settings.agent === "" || settings.agent === ownHarness ? [] : [[settings.agent, settings.agent] as const];
@@ -93,27 +116,25 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
   const endpoint: readonly Placed[] = isPlayer(settings)
     ? []
     : settings.endpoint_mode === "gateway"
-      ? [mode(harness?.api), text("model"), text("base_url", 2), keyPlace, text("key_name"), number("price_input"), number("price_output")]
+      ? [mode(harness?.api), text("model"), text("base_url", 2), pick("key_place"), text("key_name"), number("price_input"), number("price_output")]
       : settings.endpoint_mode === "oracle"
         ? [mode(harness?.api), text("model"), number("oracle_defect_rate"), number("oracle_repair")]
         : [mode(harness?.api), text("model"), words("env_vars")];
-  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), truth("iterative", "one turn", "many turns"), truth("use_llm_sampler", "generated from the seed", "filled in by a model")] : [];
-  const source = choice("source", ["scenarios", "REST servers"], ["tasks", "Harbor tasks"]);
-  const protocol = choice("protocol", ["evocode", "EvoCode, present"], ["mt_at_k", "EvoCode, paper: MT@k"], ["sr", "EvoCode, paper: SR@k"], ["ours", "feedback and retries"], ["own", "own settings"]);
+  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), flag("iterative"), flag("use_llm_sampler")] : [];
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
-    { id: "scenarios", title: "Scenarios", fields: isTasks ? [source, text("tasks", 2), protocol, text("execute_episodes")] : [source, text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), truth("restore_before_try", "workspace as it is", "restore the snapshot"), ...(isTasks ? [choice("task_timeout", ["graded", "verified, trial continues"], ["stop", "not verified, trial ends"]), choice("task_background", ["keep", "stay for the verifier"], ["end", "ended before the verifier"]), choice("task_session", ["continue", "one for all steps"], ["fresh", "a new one each step"])] : []), choice("feedback", ["detailed", "detailed"], ["medium", "medium"], ["minimal", "minimal"], ["none", "none"]), truth("fail_stop", "continue with next turn", "stop the episode"), number("batch_size")] },
-    { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), choice("network", ["gateway", "gateway only"], ["open", "open"]), number("run_tokens")] },
+    { id: "scenarios", title: "Scenarios", fields: isTasks ? [pick("source"), text("tasks", 2), pick("protocol"), text("execute_episodes")] : [pick("source"), text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), flag("restore_before_try"), ...(isTasks ? [pick("task_timeout"), pick("task_background"), pick("task_session")] : []), pick("feedback"), flag("fail_stop"), number("batch_size")] },
+    { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), pick("network"), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
   const taken = new Set(shown.flatMap((section) => section.fields.map((f) => f.field)));
-  return [...shown, { id: "advanced", title: "Advanced", fields: advanced.filter((f) => !taken.has(f.field)) }];
+  return [...shown, { id: "advanced", title: "Advanced", fields: advanced(offered).filter((f) => !taken.has(f.field)) }];
 }
 
 /** In the order of Advanced. Together with the sections above these are all fields; a test holds that. Keys of other
  *  programs that a loaded configuration brought are kept without a field: they do nothing here. */
-const advanced: readonly Placed[] = [
+const advanced = ({ pick, flag, mode }: Offered): readonly Placed[] => [
   // Without a place of their own, these do nothing under the settings.
   mode(undefined),
   text("model"),
@@ -121,19 +142,19 @@ const advanced: readonly Placed[] = [
   number("n_scenarios"),
   number("n_turns"),
   text("tasks", 2),
-  choice("protocol", ["own", "own settings"]),
-  truth("restore_before_try"),
-  choice("task_timeout", ["graded", "graded"], ["stop", "stop"]),
-  choice("task_background", ["keep", "keep"], ["end", "end"]),
-  choice("task_session", ["continue", "continue"], ["fresh", "fresh"]),
-  truth("use_docker", "plain processes", "containers"),
-  truth("quick_debug", "no", "2 episodes × 2 turns"),
+  pick("protocol"),
+  flag("restore_before_try"),
+  pick("task_timeout"),
+  pick("task_background"),
+  pick("task_session"),
+  flag("use_docker"),
+  flag("quick_debug"),
   text("execute_episodes"),
   number("keep_snapshots"),
-  truth("iterative", "one turn", "many turns"),
+  flag("iterative"),
   number("num_changes_per_turn"),
   text("base_seed"),
-  truth("use_llm_sampler", "generated from the seed", "filled in by a model"),
+  flag("use_llm_sampler"),
   text("llm_sampler_model_id"),
   text("harness_file", 2),
   number("context_window"),
@@ -145,7 +166,7 @@ const advanced: readonly Placed[] = [
   number("price_output"),
   number("price_per_hour"),
   text("base_url", 2),
-  keyPlace,
+  pick("key_place"),
   text("key_name"),
   number("disk_gib"),
   number("pids"),
@@ -157,8 +178,8 @@ const advanced: readonly Placed[] = [
   number("oracle_defect_rate"),
   number("oracle_repair"),
   number("oracle_most_defects"),
-  truth("oracle_carries_over", "gone in the next turn", "stay"),
-  choice("oracle_stack", ["flask", "Flask"], ["native", "served by Stamina Lab"]),
+  flag("oracle_carries_over"),
+  pick("oracle_stack"),
   text("oracle_seed"),
   number("oracle_stall"),
   number("oracle_overflow"),
@@ -167,54 +188,18 @@ const advanced: readonly Placed[] = [
   number("oracle_give_up"),
 ];
 
-/** Names for what the workbench does not name, and in place of longer ones where four columns are narrow. */
-const ownLabels: Partial<Readonly<Record<FieldName, string>>> = {
-  agent: "Harness",
-  endpoint_mode: "Model endpoint",
-  key_place: "Key",
-  source: "Kind",
-  tasks: "Folder or zip of tasks",
-  scenarios_dir: "Pack",
-  n_scenarios: "Episodes",
-  n_turns: "Turns",
-  fail_stop: "After a failed turn",
-  batch_size: "Parallel episodes",
-  output_dir: "Folder",
-  iterative: "Benchmark",
-  use_llm_sampler: "Names and details",
-  use_docker: "Containers",
-  quick_debug: "Smoke test",
-  price_cached: "Price, cached input",
-  price_cache_write: "Price, written to cache",
-};
-
 export function labelOf(field: FieldName, about: FormField | undefined): string {
-  return ownLabels[field] ?? about?.label ?? field.replaceAll("_", " ");
+  return about?.label ?? field.replaceAll("_", " ");
 }
 
 /** What stands in an empty field: the default, or what an empty one means. */
-export function emptyMeans(field: FieldName, defaults: FormSettings): string {
+export function emptyMeans(field: FieldName, defaults: FormSettings, about: FormField | undefined): string {
   const value = defaults[field];
   if (typeof value === "number") return String(value);
   if (typeof value === "string" && value !== "") return value;
-  if (field === "price_per_hour") return "none";
-  if (field.startsWith("price_")) return "unknown";
-  if (/_(tokens|usd|minutes)$/.test(field)) return "no limit";
-  switch (field) {
-    case "tasks":
-      return "/path/to/tasks, or a zip of them";
-    case "keep_snapshots":
-    case "execute_episodes":
-      return "all";
-    case "tags":
-    case "env_vars":
-    case "extra_docker_args":
-      return "none";
-    case "harness_file":
-      return "/path/to/my_agent.toml";
-    default:
-      return "";
-  }
+  if (field === "tasks") return "/path/to/tasks, or a zip of them";
+  if (field === "harness_file") return "/path/to/my_agent.toml";
+  return about?.empty ?? "";
 }
 
 /** `4 fields differ from the defaults (marked)`; defaults depend on the harness, which is named where it is not the usual one. */
@@ -284,46 +269,24 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
 }
 
 /** Settings with another kind of scenarios. Tasks begin with the protocol of EvoCode-Bench at present; an agent that cannot play the kind gives way. */
-export function withSource(settings: FormSettings, source: FormSettings["source"], defaults: FormSettings): FormSettings {
+export function withSource(settings: FormSettings, source: FormSettings["source"], { defaults, protocols }: Pick<LaunchForm, "defaults" | "protocols">): FormSettings {
   if (source === settings.source) return settings;
   if (source === "tasks") {
     const agent = settings.agent === "mock" || settings.agent === ownHarness ? "oracle" : settings.agent;
-    return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode");
+    return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode", protocols);
   }
   const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol } = defaults;
   return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol };
 }
 
 /** Settings with another protocol, and what it sets; settings of one's own begin with those of the last one. */
-export function withProtocol(settings: FormSettings, protocol: FormSettings["protocol"]): FormSettings {
-  switch (protocol) {
-    case "evocode":
-      return { ...settings, protocol, attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" };
-    case "mt_at_k":
-      return { ...settings, protocol, attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" };
-    case "sr":
-      return { ...settings, protocol, attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" };
-    case "ours":
-      return { ...settings, protocol, attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" };
-    default:
-      return { ...settings, protocol };
-  }
+export function withProtocol(settings: FormSettings, protocol: FormSettings["protocol"], protocols: LaunchForm["protocols"]): FormSettings {
+  return { ...settings, ...protocols.find((sets) => sets.protocol === protocol), protocol };
 }
 
-/** What a protocol is, in a sentence. */
-export function protocolInWords(protocol: FormSettings["protocol"]): string {
-  switch (protocol) {
-    case "evocode":
-      return "EvoCode-Bench at present: one attempt at each step, and the whole chain whatever fails. A step out of time is verified.";
-    case "mt_at_k":
-      return "MT@k of the EvoCode paper: up to k attempts at a step, each from the same snapshot and without feedback. The first step without a pass ends the chain; an attempt whose agent did not end by itself is not verified.";
-    case "sr":
-      return "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.";
-    case "ours":
-      return "As with scenarios: up to k attempts at each step. Each further attempt gets the end of the verifier's output and continues with what the last one left; the whole chain whatever fails. Such attempts are not independent, so there is no MT@k.";
-    default:
-      return "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.";
-  }
+/** What a choice means, in a sentence; empty where its label says it. */
+export function choiceInWords(about: FormField | undefined, value: string): string {
+  return about?.choices.find((choice) => choice.value === value)?.about ?? "";
 }
 
 /** What a field means and, where that is no choice of words, what it takes. */

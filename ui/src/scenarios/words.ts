@@ -49,6 +49,9 @@ export const documents: readonly { readonly id: ScenarioDocument; readonly name:
 /** `delete_rule` → `delete rule`. */
 export const plain = (word: string): string => word.replaceAll("_", " ");
 
+/** What is said where the specification of a pack has other words than those of today for what a case cites. */
+export const OWN_WORDS = "This pack states some of these rules in its own words, so only the rule's id is shown. Read the specification of the turn.";
+
 /** What became of a model's answers: `9 answers taken, 1 refused, 0 filled from the seed`. */
 export const answersOf = (answers: AnswerCounts): string => `${count(answers.taken)} ${answers.taken === 1 ? "answer" : "answers"} taken, ${count(answers.refused)} refused, ${count(answers.filled)} filled from the seed`;
 

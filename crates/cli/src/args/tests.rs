@@ -1,4 +1,4 @@
-//! The command lines that the documentation prints are ones.
+//! Every command line in the documentation can be parsed.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use runner::settings::EndpointSettings;
 
 use super::*;
 
-/// The words of each line of a page's shell blocks that calls this program, as a shell splits them.
+/// The calls of this program in the shell blocks of a page, each split into words by a shell.
 fn lines_of(page: &str) -> Vec<Vec<String>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let text = std::fs::read_to_string(root.join(page)).unwrap().replace("\\\n", " ");
@@ -26,7 +26,7 @@ fn lines_of(page: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn every_line_of_the_documentation_is_a_command_line() {
+fn every_command_line_of_the_documentation_is_parsed() {
     let mut read = 0;
     for page in [
         "README.md",
@@ -44,9 +44,9 @@ fn every_line_of_the_documentation_is_a_command_line() {
     assert!(read > 15, "{read} lines");
 }
 
-/// `crates/cli/tests/docker_readme.rs` plays it.
+/// `crates/cli/tests/docker_readme.rs` runs it.
 #[test]
-fn the_first_run_of_the_readme_hands_over_nothing() {
+fn the_first_run_of_the_readme_needs_no_endpoint() {
     let runs: Vec<RunArgs> = lines_of("README.md")
         .iter()
         .filter_map(|words| match Args::try_parse_from(words).unwrap().command {
@@ -54,7 +54,7 @@ fn the_first_run_of_the_readme_hands_over_nothing() {
             _ => None,
         })
         .collect();
-    let [first, tasks] = &runs[..] else { panic!("two lines of the README are played: {}", runs.len()) };
+    let [first, tasks] = &runs[..] else { panic!("two lines of the README are runs: {}", runs.len()) };
     for run in [first, tasks] {
         let settings = runner::settings::resolve(&[], &run.values).unwrap();
         assert_eq!(settings.endpoint, EndpointSettings::Oracle);

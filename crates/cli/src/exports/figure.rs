@@ -11,11 +11,12 @@ use workbench::api::{
     RetriesRequest,
 };
 
-use super::whose::{Whose, compared, failures, matrix, other};
+use super::selection::{SelectionArgs, compared, failures, matrix, other};
 use super::{absolute, format_of, words, written};
+use crate::library_commands::find_run;
 use crate::print::{note, print_data, print_json};
 
-/// What a figure is about.
+/// The kinds of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FigureWord {
     /// Kaplan–Meier curves with at-risk table
@@ -32,6 +33,8 @@ pub(crate) enum FigureWord {
     Bars,
     /// Mean stamina against cost
     Pareto,
+    /// Comprehension against efficiency of runs of LoCoBench-Agent, with published models
+    Plane,
     /// Mean stamina by harness and model
     Matrix,
     /// Mean stamina against the retry budget
@@ -68,15 +71,16 @@ pub(crate) enum BandsWord {
 
 #[derive(Debug, Args)]
 pub(crate) struct FigureArgs {
-    /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, matrix, retries, failures), or a file
+    /// A kind (survival, first-failures, differences, ratios, paired, bars, pareto, plane, matrix, retries, failures), or a file
     /// with a spec: .toml, or an SVG, PDF, PNG, .tex or Parquet file that was made here
     #[arg(value_name = "KIND|SPEC")]
     what: String,
     /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME, cell:HARNESS×MODEL
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, tex or toml. Without it, the chart is
-    /// printed as SVG: for the screen, or for paper where --preset, --height or --grey is given
+    /// File to write; its ending selects the format: svg, pdf, png, csv, parquet, tex or toml. Without it, the chart is
+    // words: ok: the name of an option.
+    /// printed as SVG: for the screen, or for paper if --preset, --height or --grey is given
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Venue, for its width and letters: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, cvpr, …
@@ -89,6 +93,7 @@ pub(crate) struct FigureArgs {
     #[arg(long)]
     grey: bool,
     /// Draw for the dark theme (without --out)
+    // words: ok: the name of an option.
     #[arg(long, conflicts_with_all = ["out", "preset", "height", "grey"])]
     dark: bool,
     /// What `bars` show
@@ -104,7 +109,7 @@ pub(crate) struct FigureArgs {
     #[arg(long)]
     published: bool,
     #[command(flatten)]
-    whose: Whose,
+    selection: SelectionArgs,
 }
 
 pub(super) const FIGURES: &[(&str, ExportFormat)] = &[
@@ -116,29 +121,34 @@ pub(super) const FIGURES: &[(&str, ExportFormat)] = &[
     ("tex", ExportFormat::Tex),
     ("toml", ExportFormat::Toml),
 ];
+/// The ids of runs of a benchmark without tests.
+fn untested_runs(workbench: &Workbench, runs: &[String]) -> Result<Vec<String>, ApiError> {
+    runs.iter().map(|run| Ok(find_run(workbench, run)?.id)).collect()
+}
+
 fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Result<FigureOf, ApiError> {
-    let whose = &args.whose;
-    let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
+    let selection = &args.selection;
+    let request = || compared(workbench, &args.runs, selection.reference.as_deref(), selection.tau);
     let published = args.published;
     Ok(match kind {
         FigureWord::Survival => FigureOf::Survival {
-            of: of()?,
+            of: request()?,
             bands: match args.bands {
                 BandsWord::Auto => Bands::Auto,
                 BandsWord::All => Bands::All,
                 BandsWord::None => Bands::None,
             },
         },
-        FigureWord::FirstFailures => FigureOf::FirstFailures { of: of()? },
-        FigureWord::Differences => FigureOf::Differences { of: of()?, ratio: false },
-        FigureWord::Ratios => FigureOf::Differences { of: of()?, ratio: true },
+        FigureWord::FirstFailures => FigureOf::FirstFailures { of: request()? },
+        FigureWord::Differences => FigureOf::Differences { of: request()?, ratio: false },
+        FigureWord::Ratios => FigureOf::Differences { of: request()?, ratio: true },
         FigureWord::Paired => {
-            let of = of()?;
-            let other = other(workbench, &of, args.other.as_deref())?;
-            FigureOf::Paired { of, other }
+            let request = request()?;
+            let other = other(workbench, &request, args.other.as_deref())?;
+            FigureOf::Paired { of: request, other }
         }
         FigureWord::Bars => FigureOf::Bars {
-            of: of()?,
+            of: request()?,
             measure: match args.measure {
                 MeasureWord::Stamina => Measure::Stamina,
                 MeasureWord::PassRate => Measure::PassRate,
@@ -153,13 +163,14 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
             },
             published,
         },
-        FigureWord::Pareto => FigureOf::Pareto { of: of()? },
-        FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, whose)?, published },
+        FigureWord::Pareto => FigureOf::Pareto { of: request()? },
+        FigureWord::Plane => FigureOf::Plane { runs: untested_runs(workbench, &args.runs)? },
+        FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, selection)?, published },
         FigureWord::Retries => FigureOf::Retries {
-            of: RetriesRequest { members: of()?.members, ..RetriesRequest::default() },
+            of: RetriesRequest { members: request()?.members, ..RetriesRequest::default() },
             published,
         },
-        FigureWord::Failures => FigureOf::Failures { of: failures(workbench, &args.runs, whose)? },
+        FigureWord::Failures => FigureOf::Failures { of: failures(workbench, &args.runs, selection)? },
     })
 }
 
@@ -172,11 +183,11 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     let preset = args.preset.clone().unwrap_or_else(|| "icml".to_owned());
     if let Some(out) = &args.out {
         let format = format_of(out, FIGURES)?;
-        let of = ExportOf::Figure { figure, preset, height_pt: args.height, grey: args.grey };
-        let made = workbench.export(ExportRequest { of, format, to: Some(absolute(out)?) })?;
+        let figure = ExportOf::Figure { figure, preset, height_pt: args.height, grey: args.grey };
+        let made = workbench.export(ExportRequest { of: figure, format, to: Some(absolute(out)?) })?;
         return Ok(written(&made, as_json));
     }
-    // Whatever says something about paper asks for the figure of a paper.
+    // Each of these options is about paper, so the figure is drawn for paper.
     if args.preset.is_some() || args.height.is_some() || args.grey {
         let spec = workbench.print_spec(&figure, &preset, args.height, args.grey)?;
         let (svg, warnings) = workbench.svg_of(&spec)?;
@@ -192,7 +203,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     }
     let theme = if args.dark { FigureTheme::Dark } else { FigureTheme::Light };
     let request = DrawFigure { figure, theme, width: 720.0, height: None };
-    // Also what is drawn for the screen can be made again.
+    // A figure for the screen carries its spec too, so that it can be reproduced.
     let (svg, _) = workbench.svg_of(&workbench.screen_spec(&request)?)?;
     if as_json {
         let mut drawn = json!(workbench.draw_figure(request)?);
@@ -204,7 +215,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     Ok(ExitCode::SUCCESS)
 }
 
-/// A figure from its spec.
+/// Reproduces a figure from its spec.
 fn figure_again(workbench: &Workbench, args: &FigureArgs, as_json: bool) -> Result<ExitCode, ApiError> {
     let path = Path::new(&args.what);
     if !path.is_file() {

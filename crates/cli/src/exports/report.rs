@@ -8,18 +8,18 @@ use serde_json::json;
 use workbench::api::{ApiError, ExportFormat, ExportOf, ExportRequest};
 use workbench::{Watch, Workbench};
 
-use super::whose::compared;
+use super::selection::compared;
 use super::{absolute, written};
 use crate::print::{note, print_json};
+use crate::progress_throttle::ProgressThrottle;
 use crate::signals::cancel_on_signal;
-use crate::told::Told;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME, cell:HARNESS×MODEL
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// The folder to write to, made if it is not there; with --zip, the file
+    /// The folder to write to, created if it is missing; with --zip, the file
     #[arg(long, short, value_name = "DIR")]
     out: PathBuf,
     /// Write one zip
@@ -38,24 +38,25 @@ pub(crate) struct ReportArgs {
 
 /// `stamina report`.
 pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) -> Result<ExitCode, ApiError> {
-    let of = compared(workbench, &args.runs, args.reference.as_deref(), args.tau)?;
-    let (cancel, told) = (cancel_on_signal(), Told::new());
-    let progress = |done: usize, of: usize| told.tell(|| format!("hashed {done} of {of} input files"));
+    let comparison = compared(workbench, &args.runs, args.reference.as_deref(), args.tau)?;
+    let (cancel, throttle) = (cancel_on_signal(), ProgressThrottle::new());
+    let progress =
+        |done: usize, total: usize| throttle.report(|| format!("hashed {done} of {total} input files"));
     let watch = Watch { progress: &progress, cancel: &cancel };
     if args.zip {
-        let of = ExportOf::Bundle { of, preset: args.preset.clone() };
-        let request = ExportRequest { of, format: ExportFormat::Zip, to: Some(absolute(&args.out)?) };
+        let bundle = ExportOf::Bundle { of: comparison, preset: args.preset.clone() };
+        let request = ExportRequest { of: bundle, format: ExportFormat::Zip, to: Some(absolute(&args.out)?) };
         return Ok(written(&workbench.export_watched(&request, &watch)?, as_json));
     }
     let to = absolute(&args.out)?;
-    let folder = workbench.export_report_watched(&of, &args.preset, Path::new(&to), &watch)?;
+    let folder = workbench.export_report_watched(&comparison, &args.preset, Path::new(&to), &watch)?;
     for warning in &folder.warnings {
         note(&format!("warning: {warning}"));
     }
     if as_json {
         print_json(&json!({ "path": folder.path, "files": folder.files, "warnings": folder.warnings }));
     } else {
-        note(&format!("{}: {} files, begin with report.html or report.md", folder.path, folder.files.len()));
+        note(&format!("{}: {} files; open report.html or report.md", folder.path, folder.files.len()));
     }
     Ok(ExitCode::SUCCESS)
 }

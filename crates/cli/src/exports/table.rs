@@ -14,13 +14,13 @@ use workbench::api::{
 };
 
 use super::figure::FIGURES;
-use super::whose::{Whose, compared, failures, matrix};
+use super::selection::{SelectionArgs, compared, failures, matrix};
 use super::{absolute, format_of, written};
 use crate::library_commands::find_run;
 use crate::print::{print, print_json};
 use crate::source_commands::find_source;
 
-/// What a table is about.
+/// The kinds of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableWord {
     /// Runs with n, events, mean stamina, intervals, median, score, tokens, cost
@@ -71,11 +71,11 @@ pub(crate) enum TableWord {
     Turns,
     /// Turns over all episodes: reached, passed, mean score, mean attempts
     ByTurn,
-    /// Every attempt, one a row: the tidy table that `stamina ingest` reads. Without a run it is of every run of the library
+    /// Every attempt, one a row: the tidy table that `stamina ingest` reads. Without a run, of every run of the library
     Tidy,
     /// Tasks of runs of one turn, one row for each task and run: trials, passed, time, tokens, cost
     Tasks,
-    /// The same with the runs as columns, and which run alone solves a task
+    /// The same with the runs as columns, marking tasks that only one run solves
     TaskGrid,
     /// Runs of one turn: pass rate, tasks solved, time, tokens and cost per task
     PerTask,
@@ -83,9 +83,9 @@ pub(crate) enum TableWord {
     PassAtK,
     /// Every run of the library; takes no run
     Library,
-    /// Runs that are or were played here; takes no run
+    /// Runs that this machine runs or ran; takes no run
     Played,
-    /// Episodes of a run that is or was played here; takes its folder
+    /// Episodes of a run that this machine runs or ran; takes its folder
     Progress,
     /// Attempts at --turn of --episode
     Attempts,
@@ -97,9 +97,9 @@ pub(crate) enum TableWord {
     Warnings,
     /// Cases of the suite of --scenario and --turn; takes an opened pack
     Suite,
-    /// What a validation finds to be wrong, which is begun now; takes an opened pack
+    /// Problems of a pack, from a validation that begins now; takes an opened pack
     Findings,
-    /// Mutants by operator of a validation, which is begun now; takes an opened pack
+    /// Mutants by operator, from a validation that begins now; takes an opened pack
     Mutants,
 }
 
@@ -119,11 +119,11 @@ pub(crate) enum ModeWord {
 /// What `--origin` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OriginWord {
-    /// No attempt before in its episode had it
+    /// No earlier attempt of its episode had it
     New,
-    /// Passed in an earlier turn or attempt, and not since
+    /// Passed in an earlier turn or attempt, and not afterwards
     Regressed,
-    /// Failed when its outcome was known last
+    /// Failed when its outcome was last known
     StillFailing,
     /// Earlier turns do not describe their tests
     Unknown,
@@ -142,14 +142,14 @@ pub(crate) enum OrderWord {
 
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// What it is about
+    /// Kind of the table
     #[arg(value_enum)]
     kind: TableWord,
     /// Ids of runs, or parts of ids that name one alone; or harness:NAME, model:NAME, tag:NAME; or a folder, or a pack
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Where to write it; the ending says as what: svg, pdf, png, csv, parquet, jsonl, tex, toml, md or html. Without it, it is
-    /// printed as Markdown, or as JSON with --json
+    /// File to write; its ending selects the format: svg, pdf, png, csv, parquet, jsonl, tex, toml, md or html. Without it,
+    /// the table is printed as Markdown, or as JSON with --json
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Venue, for width and letters of a picture: icml (one column), icml:full (two), neurips, acl, ieee, acm, aaai, …
@@ -189,19 +189,19 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     mutants: u32,
     #[command(flatten)]
-    whose: Whose,
+    selection: SelectionArgs,
 }
 
-/// What a table can be beside what a figure can be.
+/// The formats of a table that a figure does not have.
 const TEXT: [(&str, ExportFormat); 3] =
     [("md", ExportFormat::Md), ("html", ExportFormat::Html), ("jsonl", ExportFormat::Jsonl)];
 
 /// The turns that `stamina table disagreements` lists, in the order of the page.
 fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<DisagreementRequest, ApiError> {
-    let of = compared(workbench, &args.runs, args.whose.reference.as_deref(), None)?;
+    let request = compared(workbench, &args.runs, args.selection.reference.as_deref(), None)?;
     Ok(DisagreementRequest {
-        members: of.members,
-        reference: of.reference,
+        members: request.members,
+        reference: request.reference,
         mode: match args.mode {
             ModeWord::All => DisagreementMode::All,
             ModeWord::Different => DisagreementMode::Different,
@@ -218,7 +218,7 @@ fn disagreements(workbench: &Workbench, args: &TableArgs) -> Result<Disagreement
 /// The failed attempts that `stamina table cases` lists.
 fn cases(workbench: &Workbench, args: &TableArgs) -> Result<FailureCasesRequest, ApiError> {
     Ok(FailureCasesRequest {
-        of: failures(workbench, &args.runs, &args.whose)?,
+        of: failures(workbench, &args.runs, &args.selection)?,
         class: args.class.clone(),
         by_tests: args.by_tests,
         origin: args.origin.map(|origin| match origin {
@@ -231,7 +231,7 @@ fn cases(workbench: &Workbench, args: &TableArgs) -> Result<FailureCasesRequest,
     })
 }
 
-/// What no run is named for.
+/// An error if runs are named for a table that takes none.
 fn no_run(args: &TableArgs, instead: &str) -> Result<(), ApiError> {
     if args.runs.is_empty() {
         return Ok(());
@@ -239,7 +239,7 @@ fn no_run(args: &TableArgs, instead: &str) -> Result<(), ApiError> {
     Err(ApiError::new("export.runs", "This table takes no run").hint(instead.to_owned()))
 }
 
-/// The one thing that is named.
+/// The only thing that is named, or an error.
 fn one<'a>(args: &'a TableArgs, what: &str, hint: &str) -> Result<&'a str, ApiError> {
     match args.runs.as_slice() {
         [one] => Ok(one),
@@ -251,7 +251,7 @@ fn one<'a>(args: &'a TableArgs, what: &str, hint: &str) -> Result<&'a str, ApiEr
     }
 }
 
-/// The attempts that so many runs, --episode, --turn and --attempt name.
+/// The attempts that `count` runs, --episode, --turn and --attempt name.
 fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec<AttemptOf>, ApiError> {
     if args.runs.len() != count {
         let runs = if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
@@ -276,22 +276,22 @@ fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec
     named.collect()
 }
 
-/// An opened pack by its path, or its name.
+/// Finds an opened pack by its path or its name.
 fn pack(workbench: &Workbench, args: &TableArgs) -> Result<PackInfo, ApiError> {
     let hint = "Open its folder or zip first: `stamina ingest PACK`";
-    let asked = one(args, "pack", hint)?;
-    // As sources are found: a link, or a way with `..` in it, leads to the same.
-    let path = Path::new(asked).canonicalize().ok();
+    let wanted = one(args, "pack", hint)?;
+    // A link or a path with `..` leads to the same pack, as with sources.
+    let path = Path::new(wanted).canonicalize().ok();
     let packs = workbench.list_packs(Nothing {})?.packs;
     packs
         .into_iter()
-        .find(|pack| pack.name == asked || path.as_deref().is_some_and(|path| Path::new(&pack.path) == path))
-        .ok_or_else(|| ApiError::new("export.no_pack", format!("No opened pack is \"{asked}\"")).hint(hint))
+        .find(|pack| pack.name == wanted || path.as_deref().is_some_and(|path| Path::new(&pack.path) == path))
+        .ok_or_else(|| ApiError::new("export.no_pack", format!("No opened pack is \"{wanted}\"")).hint(hint))
 }
 
-/// Validates a pack to the end.
+/// Validates a pack and waits until that is finished.
 fn validation(workbench: &Workbench, args: &TableArgs) -> Result<JobRef, ApiError> {
-    const LOOK: Duration = Duration::from_millis(50);
+    const POLL_INTERVAL: Duration = Duration::from_millis(50);
     let pack = pack(workbench, args)?;
     let job = workbench.validate_pack(ValidatePack {
         source: pack.source,
@@ -307,11 +307,11 @@ fn validation(workbench: &Workbench, args: &TableArgs) -> Result<JobRef, ApiErro
                 None => Ok(job),
             };
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// The runs of the library.
+/// The runs of the library that have tests.
 fn every_run(workbench: &Workbench) -> Result<Vec<Member>, ApiError> {
     let runs = workbench.list_runs(ListRuns { limit: u32::MAX, ..ListRuns::default() })?.rows;
     Ok(runs.into_iter().filter(|run| run.tested).map(|run| Member::Run { run: run.id }).collect())
@@ -326,22 +326,22 @@ fn sort(args: &TableArgs) -> GridSort {
 }
 
 fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError> {
-    let whose = &args.whose;
-    let of = || compared(workbench, &args.runs, whose.reference.as_deref(), whose.tau);
-    let failed = || failures(workbench, &args.runs, whose);
-    let in_matrix = || matrix(workbench, &args.runs, whose);
-    let tasks = || Ok::<_, ApiError>(TasksRequest { members: of()?.members, ..TasksRequest::default() });
+    let selection = &args.selection;
+    let request = || compared(workbench, &args.runs, selection.reference.as_deref(), selection.tau);
+    let failed = || failures(workbench, &args.runs, selection);
+    let in_matrix = || matrix(workbench, &args.runs, selection);
+    let tasks = || Ok::<_, ApiError>(TasksRequest { members: request()?.members, ..TasksRequest::default() });
     let by_budget =
-        || Ok::<_, ApiError>(RetriesRequest { members: of()?.members, ..RetriesRequest::default() });
+        || Ok::<_, ApiError>(RetriesRequest { members: request()?.members, ..RetriesRequest::default() });
     Ok(match args.kind {
-        TableWord::Runs => TableOf::Runs { of: of()? },
-        TableWord::Scores => TableOf::Scores { of: of()? },
-        TableWord::Spent => TableOf::Spent { of: of()? },
-        TableWord::Pairs => TableOf::Pairs { of: of()? },
-        TableWord::Paired => TableOf::Paired { of: of()?, other: None },
-        TableWord::Sensitivity => TableOf::Sensitivity { of: of()? },
-        TableWord::Settings => TableOf::Settings { of: of()? },
-        TableWord::Survival => TableOf::Survival { of: of()? },
+        TableWord::Runs => TableOf::Runs { of: request()? },
+        TableWord::Scores => TableOf::Scores { of: request()? },
+        TableWord::Spent => TableOf::Spent { of: request()? },
+        TableWord::Pairs => TableOf::Pairs { of: request()? },
+        TableWord::Paired => TableOf::Paired { of: request()?, other: None },
+        TableWord::Sensitivity => TableOf::Sensitivity { of: request()? },
+        TableWord::Settings => TableOf::Settings { of: request()? },
+        TableWord::Survival => TableOf::Survival { of: request()? },
         TableWord::Disagreements => TableOf::Disagreements { of: disagreements(workbench, args)? },
         TableWord::Matrix => TableOf::Matrix { of: in_matrix()? },
         TableWord::Spread => TableOf::Spread { of: in_matrix()? },
@@ -355,11 +355,11 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
         TableWord::RepairTimes => TableOf::RepairTimes { of: failed()? },
         TableWord::Flips => TableOf::Flips { of: failed()? },
         TableWord::Rules => TableOf::Rules { of: failed()? },
-        TableWord::Episodes => TableOf::Episodes { members: of()?.members, sort: sort(args) },
-        TableWord::Turns => TableOf::Turns { members: of()?.members, sort: sort(args) },
-        TableWord::ByTurn => TableOf::ByTurn { members: of()?.members },
+        TableWord::Episodes => TableOf::Episodes { members: request()?.members, sort: sort(args) },
+        TableWord::Turns => TableOf::Turns { members: request()?.members, sort: sort(args) },
+        TableWord::ByTurn => TableOf::ByTurn { members: request()?.members },
         TableWord::Tidy if args.runs.is_empty() => TableOf::Tidy { members: every_run(workbench)? },
-        TableWord::Tidy => TableOf::Tidy { members: of()?.members },
+        TableWord::Tidy => TableOf::Tidy { members: request()?.members },
         TableWord::Tasks => TableOf::Tasks { of: tasks()? },
         TableWord::TaskGrid => TableOf::TaskGrid { of: tasks()? },
         TableWord::PerTask => TableOf::PerTask { of: tasks()? },
@@ -386,8 +386,8 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
             TableOf::Joined { right: both.remove(1), left: both.remove(0) }
         }
         TableWord::Warnings => {
-            let asked = one(args, "source", "`stamina sources` lists them")?;
-            let source = find_source(workbench, asked)?.id;
+            let wanted = one(args, "source", "`stamina sources` lists them")?;
+            let source = find_source(workbench, wanted)?.id;
             TableOf::Warnings { of: WarningsOf { source, treatment: None, run: None } }
         }
         TableWord::Suite => {
@@ -411,7 +411,7 @@ fn table_of(workbench: &Workbench, args: &TableArgs) -> Result<TableOf, ApiError
 
 /// `stamina table`.
 pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> Result<ExitCode, ApiError> {
-    // A name that says nothing is told before anything is computed.
+    // A file name without a known ending is refused before anything is computed.
     let fits = [FIGURES, &TEXT].concat();
     let format = args.out.as_deref().map(|out| format_of(out, &fits)).transpose()?;
     let table = table_of(workbench, args)?;
@@ -423,7 +423,7 @@ pub(crate) fn table(workbench: &Workbench, args: &TableArgs, as_json: bool) -> R
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let of = ExportOf::Table { table, preset: args.preset.clone(), grey: args.grey };
-    let made = workbench.export(ExportRequest { of, format, to: Some(absolute(out)?) })?;
+    let table = ExportOf::Table { table, preset: args.preset.clone(), grey: args.grey };
+    let made = workbench.export(ExportRequest { of: table, format, to: Some(absolute(out)?) })?;
     Ok(written(&made, as_json))
 }

@@ -1,4 +1,4 @@
-//! The real program in a room of its own, and `stamina serve`, which is to a page what the desktop app is to its window.
+//! The real program with a HOME of its own, and `stamina serve`, which is to a page what the desktop app is to its window.
 #![allow(dead_code, reason = "each test file uses its part of it")]
 
 use std::ffi::OsString;
@@ -16,15 +16,16 @@ use kept::KeptIfFailed;
 /// The header that lets a page in.
 const TOKEN: &str = "x-stamina-token";
 
-pub(crate) struct Room {
+/// A folder with a library, HOME and temporary folder for one test.
+pub(crate) struct TestHome {
     temp: KeptIfFailed,
 }
 
-impl Room {
+impl TestHome {
     pub(crate) fn new() -> Self {
-        let room = Self { temp: KeptIfFailed::new() };
-        std::fs::create_dir(room.path("tmp")).expect("a folder");
-        room
+        let home = Self { temp: KeptIfFailed::new() };
+        std::fs::create_dir(home.path("tmp")).expect("a folder");
+        home
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -91,13 +92,13 @@ impl Room {
     }
 }
 
-/// Holds a run back: where its folder comes first in the PATH, each call of the mock agent waits until it is let through. So a run
-/// is still going on when another process has been started, however long that took, and whoever kills it kills it in the middle.
+/// Delays a run: with its folder first in the PATH, each call of the mock agent waits until the gate lets it pass. So a run
+/// still runs when another process has started, however long that took, and a kill always comes in its middle.
 pub(crate) struct Gate {
     folder: PathBuf,
 }
 
-/// Stands in for Python. Each call draws a number. One whose run was killed is over, and is not let through later.
+/// Replaces Python. Each call takes a number. A call whose run was killed exits and never passes.
 const WAITS: &str = r#"#!/bin/sh
 here=${0%/*}
 # Whatever looks for Python now does not come here again.
@@ -117,10 +118,10 @@ exec 'PYTHON' "$@"
 "#;
 
 impl Gate {
-    /// Lets so many calls through.
-    pub(crate) fn new(room: &Room, calls: usize) -> Self {
+    /// Lets this number of calls pass.
+    pub(crate) fn new(home: &TestHome, calls: usize) -> Self {
         use std::os::unix::fs::PermissionsExt as _;
-        let gate = Self { folder: room.path("gate") };
+        let gate = Self { folder: home.path("gate") };
         std::fs::create_dir_all(gate.folder.join("calls")).expect("a folder");
         gate.allow(calls);
         let path = std::env::var_os("PATH").expect("a PATH");
@@ -133,28 +134,28 @@ impl Gate {
         gate
     }
 
-    /// The PATH of a run that is held back.
+    /// The PATH of a run that waits at this gate.
     pub(crate) fn path(&self) -> OsString {
         let path = std::env::var_os("PATH").expect("a PATH");
         let folders = std::iter::once(self.folder.clone()).chain(std::env::split_paths(&path));
         std::env::join_paths(folders).expect("a PATH")
     }
 
-    /// Lets calls through up to this number, counted from the first of all.
+    /// Lets calls pass up to this number, counted from the first of all.
     pub(crate) fn allow(&self, calls: usize) {
-        // It is read at any time: it is whole at any time.
+        // Calls read the file at any time, so it is replaced as a whole.
         let new = self.folder.join("allowed.new");
         std::fs::write(&new, calls.to_string()).expect("a number");
         std::fs::rename(new, self.folder.join("allowed")).expect("a number");
     }
 
-    /// Lets those through that wait now, and so many more.
+    /// Lets the waiting calls pass, and this number more.
     pub(crate) fn allow_more(&self, calls: usize) {
         let so_far = std::fs::read_dir(self.folder.join("calls")).expect("a folder").count();
         self.allow(so_far + calls);
     }
 
-    /// Holds nobody back any more.
+    /// Lets every call pass from now on.
     pub(crate) fn open(&self) {
         std::fs::write(self.folder.join("open"), "").expect("a file");
     }
@@ -172,22 +173,22 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(crate) fn new(room: &Room) -> Self {
-        Self::of(room, |_| ())
+    pub(crate) fn new(home: &TestHome) -> Self {
+        Self::with_command(home, |_| ())
     }
 
-    /// With something of its own in its environment.
-    pub(crate) fn of(room: &Room, change: impl FnOnce(&mut Command)) -> Self {
-        std::fs::create_dir_all(room.path("ui")).expect("a folder");
-        std::fs::write(room.path("ui/index.html"), "<!doctype html>").expect("a page");
-        let mut command = room.command(&["serve", "--json", "--ui", "ui"]);
+    /// With changes to its command, for example to its environment.
+    pub(crate) fn with_command(home: &TestHome, change: impl FnOnce(&mut Command)) -> Self {
+        std::fs::create_dir_all(home.path("ui")).expect("a folder");
+        std::fs::write(home.path("ui/index.html"), "<!doctype html>").expect("a page");
+        let mut command = home.command(&["serve", "--json", "--ui", "ui"]);
         change(&mut command);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("stamina serves");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
-        let told: Value = serde_json::from_str(&line).expect("JSON");
-        let token = told["token"].as_str().expect("a token").to_owned();
-        Self { child, port: told["port"].as_u64().expect("a port"), token }
+        let link: Value = serde_json::from_str(&line).expect("JSON");
+        let token = link["token"].as_str().expect("a token").to_owned();
+        Self { child, port: link["port"].as_u64().expect("a port"), token }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -203,7 +204,7 @@ impl Served {
         self.child.wait().expect("it ends")
     }
 
-    /// What it says on standard error, where that is piped.
+    /// Its standard error, if that is piped.
     pub(crate) fn stderr(&mut self) -> ChildStderr {
         self.child.stderr.take().expect("its standard error")
     }
@@ -241,9 +242,9 @@ impl Served {
         self.ask(name, request).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Asks after every change until the answer is as wanted.
+    /// Asks again after every change until the answer is the wanted one.
     pub(crate) fn until(&self, name: &str, request: &Value, wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut since = self.get("app_state", &json!({}))["change"].clone();
+        let mut last_change = self.get("app_state", &json!({}))["change"].clone();
         let begun = std::time::Instant::now();
         loop {
             let answer = self.get(name, request);
@@ -251,7 +252,8 @@ impl Served {
                 return answer;
             }
             assert!(begun.elapsed().as_secs() < 120, "{name} never was as wanted: {answer}");
-            since = self.get("wait_for_changes", &json!({ "since": since, "timeout_ms": 5000 }))["change"]
+            last_change = self.get("wait_for_changes", &json!({ "since": last_change, "timeout_ms": 5000 }))
+                ["change"]
                 .clone();
         }
     }

@@ -1,10 +1,10 @@
-//! What `stamina figure` and `stamina table` can be asked for, as the program itself says it: a new kind is in the tests that
-//! go through all of them without being named there.
+//! The kinds of `stamina figure` and `stamina table`, as the program lists them: tests over all kinds include a new one
+//! without naming it.
 #![allow(dead_code, reason = "each test file uses its part of it")]
 
 use std::process::Command;
 
-/// Tables that are about no run: their names stand here because they take something else.
+/// Tables that take something else than runs.
 pub(crate) const OF_NO_RUN: [&str; 10] = [
     "library", "played", "progress", "attempts", "tests", "joined", "warnings", "suite", "findings",
     "mutants",
@@ -13,7 +13,7 @@ pub(crate) const OF_NO_RUN: [&str; 10] = [
 /// Tables of runs of one turn.
 pub(crate) const OF_ONE_TURN: [&str; 4] = ["tasks", "task-grid", "per-task", "pass-at-k"];
 
-/// What the program says of a kind that it does not have.
+/// The error about a kind that the program does not have.
 fn refused(what: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
@@ -24,8 +24,8 @@ fn refused(what: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn listed(said: &str, begin: &str, end: char) -> Vec<String> {
-    let list = said.split(begin).nth(1).unwrap_or_else(|| panic!("no kinds in: {said}"));
+fn listed(message: &str, begin: &str, end: char) -> Vec<String> {
+    let list = message.split(begin).nth(1).unwrap_or_else(|| panic!("no kinds in: {message}"));
     let list = list.split(end).next().unwrap_or_default();
     list.split(", ").map(|kind| kind.trim().to_owned()).collect()
 }
@@ -44,7 +44,7 @@ pub(crate) fn tables() -> Vec<String> {
     all
 }
 
-/// Those of them that are of any runs.
+/// The kinds of tables that take any runs.
 pub(crate) fn tables_of_runs() -> Vec<String> {
     let all = tables().into_iter();
     all.filter(|kind| !OF_NO_RUN.contains(&kind.as_str()) && !OF_ONE_TURN.contains(&kind.as_str())).collect()

@@ -23,6 +23,7 @@ use crate::Drawing;
 use crate::caption::with_method;
 use crate::drawn_table::too_long;
 use crate::failure_shares;
+use crate::matrix;
 use crate::number::thousands;
 use crate::sheet::Sheet;
 use crate::spec::{Figure, FigureSpec, Layout};
@@ -124,9 +125,17 @@ impl fmt::Display for ExportError {
 
 impl std::error::Error for ExportError {}
 
-/// Why a figure is not drawn for its layout, in a sentence without a full stop; `None` = it can be.
+/// Why a figure or table is not drawn for its layout, in a sentence without a full stop; `None` = it can be.
 pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
-    refused(spec).map(|(why, _)| why)
+    too_long_for_a_page(spec).or_else(|| refused(spec).map(|(why, _)| why))
+}
+
+/// Why a table is not drawn as a picture: it has more rows than fit a page.
+fn too_long_for_a_page(spec: &FigureSpec) -> Option<String> {
+    let Figure::Table(table) = &spec.figure else { return None };
+    let long = too_long(&with_method(table, spec), &spec.layout, spec.theme)?;
+    let rows = thousands(&long.rows.to_string());
+    Some(format!("the table has {rows} rows, of which {} fit a page at this width", long.fit))
 }
 
 /// Why a figure is not written: it would show cut numbers, or nothing. With what does instead.
@@ -139,10 +148,19 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
             let sheet = Sheet::of(&spec.layout, spec.theme);
             failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER))
         }
+        Figure::Matrix(data) => {
+            matrix::too_narrow(data, &Sheet::of(&spec.layout, spec.theme)).map(|why| (why, FEWER))
+        }
+        Figure::Retries(data) if data.series.iter().all(|series| series.points.len() < 2) => {
+            Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
+        }
         Figure::Pareto(data)
             if data.points.iter().all(|point| point.cost.is_none() || point.mean.is_none()) =>
         {
             Some(("no run has a known cost and stamina, so there is no point to draw".to_owned(), OTHER))
+        }
+        Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {
+            Some(("no run has both values, so there is no point to draw".to_owned(), OTHER))
         }
         _ => None,
     }
@@ -172,15 +190,9 @@ fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
 /// A spec that TOML cannot hold (a seed beyond 2⁶³), a drawing too large for a PNG, a table that does not fit a page, a figure
 /// whose numbers do not fit its width or that has nothing to show.
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
-    if let Figure::Table(table) = &spec.figure
-        && format.is_picture()
-        && let Some(long) = too_long(&with_method(table, spec), &spec.layout, spec.theme)
+    if format.is_picture()
+        && let Some(why) = too_long_for_a_page(spec)
     {
-        let why = format!(
-            "the table has {} rows, of which {} fit a page at this width",
-            thousands(&long.rows.to_string()),
-            long.fit
-        );
         return Err(ExportError { advice: Some(LONG_TABLES), ..ExportError::new(format, why) });
     }
     if (format.is_picture() || format == Format::Tex)

@@ -11,6 +11,7 @@ mod matrix;
 mod measures;
 mod method;
 mod paired;
+mod plane;
 mod retries;
 
 use std::borrow::Cow;
@@ -32,6 +33,7 @@ pub use matrix::{Margin, Matrix, MatrixCell};
 pub use measures::{BarRow, Bars, Pareto, ParetoPoint};
 pub use method::{Bootstrap, EpisodeCounts, Method, SOFTWARE};
 pub use paired::{Pair, Paired, PairedMean};
+pub use plane::{Plane, PlanePoint};
 pub use retries::{PublishedPoint, Retries, RetryPoint, RetrySeries};
 
 /// The version that [`FigureSpec::version`] carries. Raised when an old spec would be drawn differently.
@@ -110,6 +112,8 @@ pub enum Figure {
     Bars(Bars),
     /// Mean stamina against cost, with the front of what is not beaten in both.
     Pareto(Pareto),
+    /// Two measures against each other, without a front.
+    Plane(Plane),
     /// Harness × model: mean stamina in each cell.
     Matrix(Matrix),
     /// Mean stamina as a function of the number of retries allowed.

@@ -4,8 +4,8 @@ use analysis::survival::SurvivalPoint;
 
 use super::{Column, Table, Value, known, maybe};
 use crate::spec::{
-    Bars, Differences, FailureShares, Figure, Matrix, Paired, Pareto, Published, PublishedPoint, Retries,
-    RunData, SeriesData, SeriesLabel,
+    Bars, Differences, FailureShares, Figure, Matrix, Paired, Pareto, Plane, Published, PublishedPoint,
+    Retries, RunData, SeriesData, SeriesLabel,
 };
 
 /// The data behind a figure.
@@ -23,6 +23,7 @@ pub fn data_table(figure: &Figure) -> Table {
         Figure::Paired(data) => paired(data),
         Figure::Bars(data) => bars(data),
         Figure::Pareto(data) => pareto(data),
+        Figure::Plane(data) => plane(data),
         Figure::Matrix(data) => matrix(data),
         Figure::Retries(data) => retries(data),
         Figure::FailureShares(data) => failure_shares(data),
@@ -244,6 +245,42 @@ fn pareto(data: &Pareto) -> Table {
             maybe(point.ci_low),
             maybe(point.ci_high),
             maybe(point.n),
+        ]);
+    }
+    table
+}
+
+fn plane(data: &Plane) -> Table {
+    let decimals = crate::plane::DECIMALS as u8;
+    let [x_low, x_high] = Column::interval_by("x_", &data.x, decimals);
+    let [y_low, y_high] = Column::interval_by("y_", &data.y, decimals);
+    let columns = with(
+        run_columns(),
+        [
+            Column::number("x", &data.x, decimals),
+            x_low,
+            x_high,
+            Column::number("y", &data.y, decimals),
+            y_low,
+            y_high,
+            Column::integer("n", "n"),
+            Column::text("source", "Published").missing("n/a"),
+        ],
+    );
+    let mut table = Table::new("plane", &format!("{} against {}", data.y, data.x), columns);
+    for point in &data.points {
+        let [name, simulated] = run(&point.label);
+        table.push(vec![
+            name,
+            simulated,
+            maybe(point.x),
+            maybe(point.x_ends.map(|ends| ends.0)),
+            maybe(point.x_ends.map(|ends| ends.1)),
+            maybe(point.y),
+            maybe(point.y_ends.map(|ends| ends.0)),
+            maybe(point.y_ends.map(|ends| ends.1)),
+            maybe(point.n),
+            maybe(point.source.as_deref()),
         ]);
     }
     table

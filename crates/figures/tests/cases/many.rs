@@ -4,8 +4,8 @@ use analysis::survival::Observation;
 use figures::{
     Bands, BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure,
     FirstFailuresComparison, Margin, Matrix, MatrixCell, Pair, Paired, PairedMean, Pareto, ParetoPoint,
-    Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData, SeriesLabel, SharesForm,
-    SurvivalComparison,
+    Plane, PlanePoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData,
+    SeriesLabel, SharesForm, SurvivalComparison,
 };
 
 /// Random numbers from a seed.
@@ -224,6 +224,28 @@ pub fn pareto(count: usize, scale: Scale) -> Figure {
     })
 }
 
+/// A plane; one point of it is published, and the fourth is unknown.
+pub fn plane(count: usize) -> Figure {
+    let mut random = Random::new(5);
+    let points = (0..count)
+        .map(|i| {
+            let (x, y) = (0.5 + 0.4 * random.unit(), 0.4 + 0.5 * random.unit());
+            let is_published = i == 1;
+            PlanePoint {
+                label: SeriesLabel::new(MODELS[i % MODELS.len()], i as u8),
+                x: Some(x),
+                x_ends: (!is_published).then_some((x - 0.03, x + 0.03)),
+                y: (i != 3).then_some(y),
+                y_ends: (i != 3 && !is_published).then_some((y - 0.05, y + 0.05)),
+                n: (!is_published).then_some(12),
+                source: is_published.then(|| "A paper, Table 3".to_owned()),
+            }
+        })
+        .collect();
+    let note = "A session that does nothing scores .780 / .650.".to_owned();
+    Figure::Plane(Plane { points, x: "Efficiency".to_owned(), y: "Comprehension".to_owned(), note })
+}
+
 pub const HARNESSES: [&str; 6] =
     ["Mini-SWE", "OpenHands", "OpenCode", "Qwen Code", "Kimi CLI", "Mistral Vibe"];
 
@@ -263,8 +285,8 @@ pub fn matrix(rows: usize, columns: usize) -> Figure {
     Figure::Matrix(Matrix {
         rows_name: "Harness".to_owned(),
         columns_name: "Model".to_owned(),
-        rows: HARNESSES.iter().take(rows).map(|h| (*h).to_owned()).collect(),
-        columns: MODELS.iter().take(columns).map(|m| (*m).to_owned()).collect(),
+        rows: HARNESSES.iter().cycle().take(rows).map(|h| (*h).to_owned()).collect(),
+        columns: MODELS.iter().cycle().take(columns).map(|m| (*m).to_owned()).collect(),
         row_means: (0..rows).map(|r| margin(&|c| c.row == r as u32)).collect(),
         column_means: (0..columns).map(|k| margin(&|c| c.column == k as u32)).collect(),
         cells,

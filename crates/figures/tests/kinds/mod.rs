@@ -20,6 +20,7 @@ pub fn all() -> Vec<(&'static str, Figure)> {
         ("bars", many::bars(6)),
         ("pareto", many::pareto(8, Scale::Log)),
         ("pareto-linear", many::pareto(4, Scale::Linear)),
+        ("plane", many::plane(9)),
         ("matrix", many::matrix(5, 5)),
         ("retries", many::retries(3)),
         ("failures-stacked", many::failures(5, 4, SharesForm::Stacked)),

@@ -1,4 +1,4 @@
-//! JSON of a stranger, read as long as a budget of values lasts: what is more is passed over.
+//! JSON from outside, read with a budget of values. Values beyond the budget are skipped.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,24 +6,24 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// How many values may still be kept.
+/// How many more values may be kept.
 pub(super) struct Budget {
     left: Cell<usize>,
     spent: Cell<bool>,
 }
 
 impl Budget {
-    pub(super) fn of(values: usize) -> Self {
+    pub(super) fn new(values: usize) -> Self {
         Self { left: Cell::new(values), spent: Cell::new(false) }
     }
 
-    /// Whether some value was passed over.
+    /// Whether a value was skipped.
     pub(super) fn is_spent(&self) -> bool {
         self.spent.get()
     }
 }
 
-/// A value as long as the budget of values lasts.
+/// Reads a value within the budget.
 pub(super) struct Bounded<'a>(pub(super) &'a Budget);
 
 impl<'de> DeserializeSeed<'de> for Bounded<'_> {

@@ -1,7 +1,7 @@
-//! Files below HOME that are one JSON document each and say how a call ended or what it used.
+//! Files below HOME with one JSON document, which tells how a call ended or what it used.
 //!
-//! Such a file outlives the call that wrote it. So its state is remembered in the session, and one that a call has not written
-//! says nothing of that call.
+//! Such a file outlives its call. The session therefore stores the state of the file. A file that a call has not written
+//! tells nothing about this call.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use super::HOME_CAP;
 use super::bounded::{Bounded, Budget};
 use crate::{Ended, Session};
 
-/// Values that are kept of a document.
+/// Most values of a document.
 const NODE_CAP: usize = 400_000;
 
-/// Why there is nothing to read.
+/// Why a document cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// It is not there, is not of this call, or is no JSON object.
+    /// It is missing, belongs to another call, or is not a JSON object.
     Nothing,
-    /// It is there, and larger than what is read.
+    /// It is too large.
     TooLarge,
 }
 
-/// Whether a file differs from what it was at the call before. Remembers what it is now, under `name`.
+/// Whether a file differs from its state at the last call. Stores its present state under `name`.
 pub(super) fn is_new(session: &mut Session, name: &str, ended: &Ended<'_>, path: &str) -> bool {
     let key = format!("stamp:{name}");
     let Some(entry) = ended.home.entry(path).filter(|entry| !entry.is_folder()) else {
@@ -35,7 +35,7 @@ pub(super) fn is_new(session: &mut Session, name: &str, ended: &Ended<'_>, path:
     session.memory.insert(key, now.clone()) != Some(now)
 }
 
-/// What stands in a document under some of the keys at its top; what else is in it takes no memory.
+/// The values of some keys at the top of a document. The other values take no memory.
 pub(super) fn read(ended: &Ended<'_>, path: &str, wanted: &[&str]) -> Result<Value, Unread> {
     let bytes = ended.home.read(path, HOME_CAP).map_err(|error| match error {
         files::ReadError::TooLarge { .. } => Unread::TooLarge,
@@ -50,7 +50,7 @@ pub(super) fn read(ended: &Ended<'_>, path: &str, wanted: &[&str]) -> Result<Val
 }
 
 fn parts(json: &[u8], wanted: &[&str]) -> Result<Value, Unread> {
-    let budget = Budget::of(NODE_CAP);
+    let budget = Budget::new(NODE_CAP);
     let mut document = serde_json::Deserializer::from_slice(json);
     let read = Parts { wanted, budget: &budget }.deserialize(&mut document);
     let read = read.and_then(|parts| document.end().map(|()| parts)).map_err(|_| Unread::Nothing)?;
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_asked_for_counts() {
+    fn only_wanted_keys_count() {
         let many = format!("[{}0]", "0,".repeat(NODE_CAP));
         let document = format!(r#"{{"log":{many},"state":{{"is":"done"}},"n":1}}"#);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The format of harness files, and what is checked in one before it is used.
+//! The format of harness files, and their validation.
 
 use std::collections::BTreeMap;
 
@@ -41,10 +41,10 @@ pub(super) struct Document {
 #[serde(deny_unknown_fields)]
 pub(super) struct Commands {
     pub(super) first: Vec<String>,
-    /// Without it `first` serves all calls.
+    /// Without it, `first` is the command of all calls.
     #[serde(default)]
     pub(super) later: Option<Vec<String>>,
-    /// The request comes as standard input.
+    /// The request is the standard input.
     #[serde(default)]
     pub(super) stdin: bool,
 }
@@ -58,17 +58,17 @@ pub(super) struct File {
     pub(super) quote: Quote,
 }
 
-/// Who makes the session's id.
+/// Who chooses the id of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum From {
     /// The agent finds its session itself.
     None,
-    /// We do.
+    /// Stamina Lab chooses the id.
     Caller,
-    /// It stands in JSON lines of its output.
+    /// It is in JSON lines of the output.
     Stdout,
-    /// It is part of a file's name.
+    /// It is a part of the name of a file.
     Files,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Who makes the id. A file that does not say it has an agent that finds its session itself, by other arguments later on.
+    /// Who chooses the id. Without a setting, the agent finds its session itself, with other arguments in later calls.
     pub(super) fn source(&self) -> From {
         self.from.unwrap_or(From::None)
     }
@@ -101,7 +101,7 @@ impl Session {
     }
 }
 
-/// In what notation a transcript is.
+/// The notation of a transcript.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Reader {
@@ -121,31 +121,31 @@ pub(super) enum Reader {
 pub(super) struct Transcript {
     #[serde(default)]
     pub(super) reader: Reader,
-    /// A file of JSON lines that grows; without it standard output.
+    /// A file of JSON lines that grows. Without it, standard output.
     #[serde(default)]
     pub(super) file: Option<String>,
-    /// The file is one JSON document: keys of the list in it whose elements are read as lines are.
+    /// The file is one JSON document. These are the keys of the list whose elements are read like lines.
     #[serde(default)]
     pub(super) list: Option<String>,
 }
 
-/// What a count counts.
+/// What a count includes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cumulative {
-    /// One request to the model: they are added up.
+    /// One request to the model. The counts are added.
     Request,
-    /// This call: the last one is taken.
+    /// This call. The last count is used.
     #[default]
     Call,
-    /// The session so far: the last one is taken, less that of the call before.
+    /// The session so far. The last count is used, minus that of the last call.
     Session,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Usage {
-    /// A JSON file; without it the lines of the transcript.
+    /// A JSON file. Without it, the lines of the transcript.
     #[serde(default)]
     pub(super) file: Option<String>,
     /// The file has JSON lines and grows.
@@ -159,7 +159,7 @@ pub(super) struct Usage {
     pub(super) cached: Option<String>,
     #[serde(default)]
     pub(super) output: Option<String>,
-    /// `input` leaves cached tokens out.
+    /// `input` does not include cached tokens.
     #[serde(default)]
     pub(super) input_without_cached: bool,
     #[serde(default)]
@@ -187,21 +187,21 @@ pub(super) struct ResultFile {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Failure {
-    /// A JSON file; without it the JSON lines of the output.
+    /// A JSON file. Without it, the JSON lines of the output.
     #[serde(default)]
     pub(super) file: Option<String>,
-    /// Keys of the message there.
+    /// Keys of the message in it.
     #[serde(default)]
     pub(super) message: Option<String>,
-    /// Keys of the endpoint's status beside it.
+    /// Keys of the status of the endpoint in it.
     #[serde(default)]
     pub(super) status: Option<String>,
-    /// Words of a message, and what they mean.
+    /// Words of a message, with their reasons.
     #[serde(default)]
     pub(super) reasons: Reasons,
 }
 
-/// Words and what they mean, in the order of the file.
+/// Words and their reasons, in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Reasons(Vec<(String, EndReason)>);
 
@@ -227,7 +227,7 @@ impl<'de> Deserialize<'de> for Reasons {
         let read = |(words, reason): (String, String)| match MEANT.iter().find(|r| r.as_str() == reason) {
             Some(reason) => Ok((words, *reason)),
             None => Err(serde::de::Error::custom(format!(
-                "{reason} is none of the reasons {}",
+                "{reason} is not one of the reasons {}",
                 MEANT.map(EndReason::as_str).join(", ")
             ))),
         };
@@ -236,12 +236,12 @@ impl<'de> Deserialize<'de> for Reasons {
 }
 
 impl Document {
-    /// Whether some placeholder can only be filled with the gateway.
+    /// Whether a placeholder needs the gateway.
     pub(super) fn needs_endpoint(&self) -> bool {
         self.texts().any(|(_, text)| names(text).any(|name| matches!(name, "base_url" | "key")))
     }
 
-    /// All texts with placeholders, and where they stand.
+    /// All texts with placeholders, with their keys.
     fn texts(&self) -> impl Iterator<Item = (String, &str)> {
         list("commands.first", &self.commands.first)
             .into_iter()
@@ -259,7 +259,7 @@ impl Document {
             .chain(one("failure.file", self.failure.file.as_ref()))
     }
 
-    /// What TOML cannot say. The error names the key.
+    /// Checks the rules that TOML cannot express. The error names the key.
     pub(super) fn check(&self) -> Result<(), String> {
         let word = |text: &str| {
             !text.is_empty()
@@ -315,20 +315,22 @@ impl Document {
         }
         self.check_session()?;
         if self.transcript.file.is_some() && self.transcript.reader == Reader::None {
-            return Err("transcript.file: without transcript.reader nobody reads it".to_owned());
+            return Err("transcript.file: it needs a transcript.reader".to_owned());
         }
         if self.transcript.list.is_some() && self.transcript.file.is_none() {
-            return Err("transcript.list: it is of a document, which transcript.file names".to_owned());
+            return Err("transcript.list: it needs a document, which transcript.file names".to_owned());
         }
         if self.usage.as_ref().is_some_and(|usage| usage.lines && usage.file.is_none()) {
-            return Err("usage.lines: it is of a file, which usage.file names".to_owned());
+            return Err("usage.lines: it needs a file, which usage.file names".to_owned());
         }
         if self.failure.file.is_some() && self.failure.message.is_none() {
-            return Err("failure.file: without failure.message nothing is read of it".to_owned());
+            return Err("failure.file: it needs a failure.message".to_owned());
         }
         let success = &self.success;
         if success.last_line.is_none() && success.file.is_none() {
-            return Err("success: it needs last_line or file; an exit code alone says too little".to_owned());
+            return Err(
+                "success: it needs last_line or file, because an exit code alone is not enough".to_owned()
+            );
         }
         Ok(())
     }
@@ -345,10 +347,10 @@ impl Document {
             let in_env = self.env.values().any(|v| names(v).any(|n| matches!(n, "prompt" | "prompt_file")));
             if !(has("prompt") || has("prompt_file") || self.commands.stdin || in_file || in_env) {
                 return Err(format!(
-                    "{key}: the request is nowhere: use {{prompt}}, {{prompt_file}} or stdin = true"
+                    "{key}: the request is missing: use {{prompt}}, {{prompt_file}} or stdin = true"
                 ));
             }
-            // What a shell reads as its language must not come from a request, a model's name or a container.
+            // The script of a shell must not contain text from a request, the name of a model or a container.
             let shell = argv
                 .first()
                 .and_then(|p| p.rsplit('/').next())
@@ -372,7 +374,9 @@ impl Document {
             && !self.files.iter().any(|f| names(&f.text).any(|n| n == "session"))
             && !self.env.values().any(|v| names(v).any(|n| n == "session"))
         {
-            return Err("session.from: {session} is used nowhere, so no session would go on".to_owned());
+            return Err(
+                "session.from: no command uses {session}, so no session would be continued".to_owned()
+            );
         }
         let first_knows = self.session.source() == From::Caller;
         if !first_knows && self.commands.first.iter().any(|part| names(part).any(|name| name == "session")) {

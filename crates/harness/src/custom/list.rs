@@ -1,6 +1,6 @@
-//! A transcript that is one JSON document: the list of messages somewhere in it, of which a call reads only what is new.
+//! A transcript that is one JSON document with a list of messages. A call reads only the new ones.
 //!
-//! The document grows with the session and is read as a stream, so that what is old takes no memory.
+//! The document grows with the session. It is read as a stream, so that old messages take no memory.
 
 use std::fmt;
 
@@ -9,28 +9,28 @@ use serde_json::Value;
 
 use super::bounded::{Bounded, Budget};
 
-/// Values of the new elements that are read.
+/// Most values of the new elements.
 const NODE_CAP: usize = 2_000_000;
 
-/// What a list came to.
+/// What is known about a list after reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
-    /// All elements, as far as the document goes.
+    /// The number of elements, up to the end of the document.
     pub(super) count: usize,
-    /// The document was read to its end. One that is not was caught while it was written, or is no JSON further on.
+    /// Whether the document was read to its end. Otherwise it is half-written, or not JSON after some element.
     pub(super) whole: bool,
-    /// Elements are missing, because the new ones have too many values.
+    /// Whether elements are missing, because the new ones have too many values.
     pub(super) too_large: bool,
 }
 
-/// Reads the elements after the first `skip` of the list at a way of keys; without keys the document is the list. `None` where
-/// there is no such list. A document that breaks off gives what stands before.
+/// Reads the elements after the first `skip` of the list at a path of keys. Without keys, the document is the list. `None` =
+/// there is no such list. An incomplete document gives the elements before its end.
 pub(super) fn read(json: &[u8], keys: &[&str], skip: usize, mut each: impl FnMut(&Value)) -> Option<Found> {
     let (mut seen, mut found) = (0, false);
-    let budget = Budget::of(NODE_CAP);
+    let budget = Budget::new(NODE_CAP);
     let walk = Walk { keys, skip, seen: &mut seen, found: &mut found, budget: &budget, each: &mut each };
     let mut document = serde_json::Deserializer::from_slice(json);
-    // What was read before an error counts all the same.
+    // Elements before an error count.
     let whole = walk.deserialize(&mut document).is_ok() && document.end().is_ok();
     found.then_some(Found { count: seen, whole, too_large: budget.is_spent() })
 }
@@ -89,7 +89,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 }
             } else {
                 let Some(element) = list.next_element_seed(Bounded(self.budget))? else { return Ok(()) };
-                // Of one that does not fit some values are missing.
+                // An element beyond the budget is incomplete.
                 if !self.budget.is_spent() {
                     (self.each)(&element);
                 }
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
 mod tests {
     use super::*;
 
-    fn of(json: &str, keys: &[&str], skip: usize) -> (Option<usize>, Vec<String>) {
+    fn new_elements(json: &str, keys: &[&str], skip: usize) -> (Option<usize>, Vec<String>) {
         let mut seen = Vec::new();
         let found = read(json.as_bytes(), keys, skip, |value| seen.push(value.to_string()));
         (found.map(|found| found.count), seen)
@@ -114,32 +114,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_of_a_list_anywhere_in_a_document() {
+    fn the_new_elements_of_a_list_anywhere_in_a_document_are_read() {
         let json = r#"{"x":[1],"a":{"b":[{"n":1},{"n":[2,"é",null,true,-1,0.5]},3]},"z":0}"#;
         assert_eq!(
-            of(json, &["a", "b"], 1),
+            new_elements(json, &["a", "b"], 1),
             (Some(3), vec![r#"{"n":[2,"é",null,true,-1,0.5]}"#.into(), "3".into()])
         );
-        assert_eq!(of(json, &["a", "b"], 9), (Some(3), Vec::new()));
-        assert_eq!(of(json, &["a", "c"], 0), (None, Vec::new()));
-        assert_eq!(of("[1,2]", &[], 1), (Some(2), vec!["2".into()]));
-        assert_eq!(of(r#"{"a":7}"#, &["a"], 0), (None, Vec::new()));
+        assert_eq!(new_elements(json, &["a", "b"], 9), (Some(3), Vec::new()));
+        assert_eq!(new_elements(json, &["a", "c"], 0), (None, Vec::new()));
+        assert_eq!(new_elements("[1,2]", &[], 1), (Some(2), vec!["2".into()]));
+        assert_eq!(new_elements(r#"{"a":7}"#, &["a"], 0), (None, Vec::new()));
     }
 
     #[test]
-    fn a_document_that_breaks_off_gives_what_stands_before() {
-        assert_eq!(of(r#"{"a":[1,2,{"x":"#, &["a"], 0), (Some(2), vec!["1".into(), "2".into()]));
+    fn an_incomplete_document_gives_the_elements_before_its_end() {
+        assert_eq!(new_elements(r#"{"a":[1,2,{"x":"#, &["a"], 0), (Some(2), vec!["1".into(), "2".into()]));
         let deep = format!("{{\"a\":[1,{}", "[".repeat(100_000));
-        assert_eq!(of(&deep, &["a"], 0).1, ["1"]);
+        assert_eq!(new_elements(&deep, &["a"], 0).1, ["1"]);
         assert!(whole(r#"{"a":[1,2],"b":[]}"#));
         for broken in [r#"{"a":[1,2"#, r#"{"a":[1,2],"b":["#, r#"{"a":[1,2]} {"a":"#] {
             assert!(!whole(broken), "{broken}");
         }
     }
 
-    /// The rest is counted all the same, so that the next call does not take it for its own.
+    /// Otherwise the next call would read them as its own.
     #[test]
-    fn elements_that_are_too_large_are_counted_and_left_out() {
+    fn elements_that_are_too_large_are_counted_and_skipped() {
         let bomb = format!("{{\"a\":[1,[{}0],2]}}", "0,".repeat(NODE_CAP));
         let mut seen = Vec::new();
         let found = read(bomb.as_bytes(), &["a"], 0, |value| seen.push(value.to_string()));

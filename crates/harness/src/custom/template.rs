@@ -1,6 +1,6 @@
 //! Placeholders: `{model}` in commands, variables and files of a harness file.
 //!
-//! Only a word of lower-case letters and `_` in braces is one, so JSON, shell and TOML pass through as they are.
+//! A placeholder is a word of lower-case letters and `_` in braces, so JSON, shell and TOML pass through unchanged.
 
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ pub(super) const NAMES: [&str; 13] = [
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Quote {
-    /// As it is.
+    /// Unchanged.
     #[default]
     None,
     /// Escaped for the inside of a JSON string.
@@ -37,7 +37,7 @@ pub(super) enum Quote {
     Toml,
 }
 
-/// The pieces of a text: what stands before a placeholder, and its name; at last the rest.
+/// The pieces of a text: each text before a placeholder with the name of the placeholder, and the rest.
 pub(super) fn pieces(text: &str) -> (Vec<(&str, &str)>, &str) {
     let (mut found, mut begin, mut at) = (Vec::new(), 0, 0);
     while let Some(open) = text[at..].find('{').map(|n| at + n) {
@@ -57,14 +57,14 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     pieces(text).0.into_iter().map(|(_, name)| name)
 }
 
-/// The values of a call.
+/// The values of the placeholders in a call.
 pub(super) struct Filled<'a> {
     call: &'a Call<'a>,
     session: &'a str,
 }
 
 impl<'a> Filled<'a> {
-    /// For a call with this session.
+    /// The values for a call with this session.
     pub(super) fn new(call: &'a Call<'a>, session: Option<&'a str>) -> Self {
         Self { call, session: session.unwrap_or_default() }
     }
@@ -94,7 +94,7 @@ impl<'a> Filled<'a> {
         self.quoted(text, Quote::None)
     }
 
-    /// The same, each value escaped for where it stands.
+    /// The same, with each value escaped for its file.
     pub(super) fn quoted(&self, text: &str, quote: Quote) -> String {
         let (pieces, rest) = pieces(text);
         let mut out = String::with_capacity(text.len());
@@ -112,7 +112,7 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// Without its quotation marks.
+/// A text without its quotation marks.
 fn inside(quoted: &str) -> &str {
     quoted.get(1..quoted.len() - 1).unwrap_or_default()
 }

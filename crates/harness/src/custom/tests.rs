@@ -25,15 +25,15 @@ fn errors_name_the_key() {
         assert!(BASE.contains(from), "{from}");
         error(&BASE.replacen(from, to, 1))
     };
-    for (from, to, said) in [
+    for (from, to, expected) in [
         ("\"my_agent\"", "\"My agent\"", "name: \"My agent\" is not a word"),
         ("\"my_agent\"", "\"codex\"", "name: codex is the name of a harness"),
         ("\"example/my-agent:1\"", "\"\"", "image: it is empty"),
         ("[\"my-agent\", \"--version\"]", "[]", "probe: it names no program"),
         ("\"messages\"", "\"chat\"", "unknown variant `chat`"),
         ("{session}", "{sesion}", "commands.first[2]: there is no placeholder {sesion}; there are {prompt} "),
-        ("\"{prompt_file}\", ", "", "commands.first: the request is nowhere"),
-        ("\"{session}\"", "\"x\"", "session.from: {session} is used nowhere"),
+        ("\"{prompt_file}\", ", "", "commands.first: the request is missing"),
+        ("\"{session}\"", "\"x\"", "session.from: no command uses {session}"),
         (
             "from = \"caller\"",
             "from = \"stdout\"\nkey = \"a\"",
@@ -47,14 +47,18 @@ fn errors_name_the_key() {
             "files[0].path: \"../x\" is not a path below HOME",
         ),
         ("[session]", "[env]\nHOME = \"x\"\n[session]", "env.HOME: this variable cannot be set"),
-        ("[session]", "[transcript]\nfile = \"x\"\n[session]", "transcript.file: without transcript.reader"),
+        (
+            "[session]",
+            "[transcript]\nfile = \"x\"\n[session]",
+            "transcript.file: it needs a transcript.reader",
+        ),
         (
             "[session]",
             "[transcript]\nreader = \"vibe-jsonl\"\nlist = \"x\"\n[session]",
-            "transcript.list: it is of a document",
+            "transcript.list: it needs a document",
         ),
-        ("[session]", "[usage]\nlines = true\n[session]", "usage.lines: it is of a file"),
-        ("[session]", "[failure]\nfile = \"x\"\n[session]", "failure.file: without failure.message"),
+        ("[session]", "[usage]\nlines = true\n[session]", "usage.lines: it needs a file"),
+        ("[session]", "[failure]\nfile = \"x\"\n[session]", "failure.file: it needs a failure.message"),
         (
             "[session]",
             "[failure]\nmessage = \"a\"\nfile = \"/x\"\n[session]",
@@ -65,7 +69,7 @@ fn errors_name_the_key() {
         (
             "[success]",
             "[failure.reasons]\n\"x\" = \"passed_all\"\n[success]",
-            "passed_all is none of the reasons",
+            "passed_all is not one of the reasons",
         ),
         (
             "[\"my-agent\", \"{prompt_file}\", \"{session}\"]",
@@ -74,18 +78,18 @@ fn errors_name_the_key() {
         ),
     ] {
         let message = with(from, to);
-        assert!(message.contains(said), "{said:?} is not in {message:?}");
+        assert!(message.contains(expected), "{expected:?} is not in {message:?}");
     }
-    // An agent that finds its session itself is called alike every time; that it does is said.
+    // An agent that finds its session itself has the same command every time, and the file must declare it.
     let alone = BASE.replace(", \"{session}\"", "");
     assert!(parse(&alone.replace("\"caller\"", "\"none\"")).is_ok());
     assert!(error(&alone.replace("[session]\nfrom = \"caller\"", "")).starts_with("session.from: "));
-    // Where it is not TOML, the line is told.
+    // An error in TOML names the line.
     assert!(error("name = \"a\"\nversion = ").contains("line 2"));
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let error = load(Path::new("/nowhere/at/all.toml")).unwrap_err().to_string();
     assert!(error.starts_with("/nowhere/at/all.toml: "), "{error}");
 }
@@ -100,7 +104,7 @@ fn only_words_in_braces_are_placeholders() {
 
 #[test]
 // docs/security.md: A file that is loaded as settings
-fn a_file_that_is_no_harness_is_not_quoted() {
+fn a_file_that_is_not_a_harness_is_not_quoted() {
     for text in [
         "[default]\nkey = hunter2\n",
         "root:x:0:hunter2\n",

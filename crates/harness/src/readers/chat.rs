@@ -1,15 +1,15 @@
-//! `openai-messages-jsonl`: chat messages as the chat completions API has them, one JSON object a line
+//! `openai-messages-jsonl`: chat messages of the chat completions API, one JSON object per line
 //! (`{"role": "assistant", "content": …, "tool_calls": […]}`, `{"role": "tool", "tool_call_id": …, "content": …}`).
 //!
-//! Kimi CLI, Kimi Code and the mock agent print these; Kimi adds lines whose role is `meta`.
+//! Kimi CLI, Kimi Code and the mock agent print these. Kimi adds lines with the role `meta`.
 
 use model::Tokens;
 use serde_json::Value;
 
-use crate::lines::{count_at, said, text_at};
+use crate::lines::{count_at, message_text, text_at};
 use crate::record::Record;
 
-/// Reads one message. Lines of other roles say nothing about what the agent did.
+/// Reads one message. Lines of other roles are ignored.
 pub(crate) fn message(record: &mut Record, message: &Value) {
     match text_at(message, &["role"]) {
         Some("assistant") => {
@@ -31,9 +31,9 @@ pub(crate) fn message(record: &mut Record, message: &Value) {
             }
         }
         Some("tool") => {
-            let text = message.get("content").map(said).unwrap_or_default();
+            let text = message.get("content").map(message_text).unwrap_or_default();
             let is_error = message.get("is_error").and_then(Value::as_bool);
-            // What Kimi Code answers, which writes down `{}` for arguments that are no JSON.
+            // The answer of Kimi Code to arguments that are not JSON, which it records as `{}`.
             if text.starts_with("Invalid args for tool \"") {
                 record.malformed();
             }
@@ -44,12 +44,12 @@ pub(crate) fn message(record: &mut Record, message: &Value) {
 }
 
 fn content(record: &mut Record, content: &Value) {
-    let Value::Array(parts) = content else { return record.say(&said(content)) };
+    let Value::Array(parts) = content else { return record.say(&message_text(content)) };
     for part in parts {
         let thought = ["think", "thinking", "reasoning"].iter().find_map(|key| text_at(part, &[key]));
         match thought {
             Some(thought) => record.think(thought),
-            None => record.say(&said(part)),
+            None => record.say(&message_text(part)),
         }
     }
 }

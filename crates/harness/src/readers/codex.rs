@@ -1,18 +1,18 @@
-//! `codex-jsonl`: what `codex exec --json` prints: `thread.started`, `turn.started`, items that start and complete
-//! (`command_execution`, `agent_message`, `reasoning`, `file_change`, …), `turn.completed` with the usage of the whole thread,
-//! or `turn.failed`.
+//! `codex-jsonl`: the output of `codex exec --json`. It has `thread.started`, `turn.started`, items that start and complete
+//! (`command_execution`, `agent_message`, `reasoning`, `file_change`, …), and `turn.completed` with the usage of the whole
+//! thread, or `turn.failed`.
 //!
-//! It does not say which items one answer of the model called for, so each item is a step.
+//! It does not tell which items belong to one answer of the model, so each item is a step.
 
 use std::collections::HashSet;
 
 use model::Tokens;
 use serde_json::Value;
 
-use crate::lines::{at, count_at, objects, said, text_at};
+use crate::lines::{at, count_at, message_text, objects, text_at};
 use crate::record::Record;
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     /// The steps.
@@ -21,11 +21,11 @@ pub(crate) struct Events {
     pub(crate) session: Option<String>,
     /// Usage of the thread so far, if a turn completed.
     pub(crate) total: Option<Tokens>,
-    /// Whether the last line says that the turn is complete.
+    /// Whether the last line is `turn.completed`.
     pub(crate) completed: bool,
-    /// What `turn.failed` says.
+    /// The message of `turn.failed`.
     pub(crate) failed: Option<String>,
-    /// The last line is an error that is being tried again.
+    /// The message of the last line, if it is an error before a retry.
     pub(crate) retrying: Option<String>,
 }
 
@@ -66,7 +66,7 @@ fn read_item(record: &mut Record, begun: &mut HashSet<String>, item: &Value, com
             record.agent(None);
             record.think(text_at(item, &["text"]).unwrap_or_default());
         }
-        // Such as that the model is not known to it.
+        // For example that it does not know the model.
         Some("error") if complete => record.note(text_at(item, &["message"]).unwrap_or_default()),
         Some("agent_message" | "reasoning" | "error" | "todo_list") | None => {}
         Some(kind) => {
@@ -88,7 +88,7 @@ fn read_item(record: &mut Record, begun: &mut HashSet<String>, item: &Value, com
                     .get("aggregated_output")
                     .or_else(|| item.get("result"))
                     .or_else(|| at(item, &["error", "message"]))
-                    .map(said)
+                    .map(message_text)
                     .unwrap_or_default();
                 record.result(id, &text, Some(failed));
             }

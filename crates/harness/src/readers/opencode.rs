@@ -1,14 +1,14 @@
-//! `opencode-jsonl`: what `opencode run --format json` prints: `step_start`, `text`, `reasoning`, `tool_use` (a call with its
-//! result), `step_finish` (tokens and cost of one answer) and `error`.
+//! `opencode-jsonl`: the output of `opencode run --format json`. It has `step_start`, `text`, `reasoning`, `tool_use` (a call
+//! with its result), `step_finish` (tokens and cost of one answer) and `error`.
 
 use model::Tokens;
 use serde_json::Value;
 
-use crate::lines::{at, count_at, objects, said, text_at};
+use crate::lines::{at, count_at, message_text, objects, text_at};
 use crate::record::Record;
 use crate::text;
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     /// The steps.
@@ -19,7 +19,7 @@ pub(crate) struct Events {
     pub(crate) finish: Option<String>,
     /// The last error: name, message, status.
     pub(crate) error: Option<(String, String, Option<u64>)>,
-    /// Sum of the costs that are not 0, which stands for an unknown price.
+    /// Sum of the costs. A cost of 0 means an unknown price and does not count.
     pub(crate) cost_usd: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
                 let error = line.get("error").unwrap_or(&Value::Null);
                 events.error = Some((
                     text_at(error, &["name"]).unwrap_or("error").to_owned(),
-                    text_at(error, &["data", "message"]).map_or_else(|| said(error), str::to_owned),
+                    text_at(error, &["data", "message"]).map_or_else(|| message_text(error), str::to_owned),
                     count_at(error, &["data", "statusCode"]),
                 ));
             }
@@ -66,7 +66,7 @@ fn call(record: &mut Record, part: &Value) {
     let state = part.get("state").unwrap_or(&Value::Null);
     let name = text_at(part, &["tool"]).unwrap_or_default();
     record.call(id, name, state.get("input").unwrap_or(&Value::Null));
-    // What a call that cannot be read is turned into.
+    // The tool that replaces a malformed call.
     if name == "invalid" {
         record.malformed();
     }
@@ -75,13 +75,13 @@ fn call(record: &mut Record, part: &Value) {
         if failed { state.get("error").or_else(|| state.get("output")) } else { state.get("output") };
     if let Some(result) = result {
         let exit = at(state, &["metadata", "exit"]).and_then(Value::as_i64);
-        record.result(id, &said(result), Some(failed || exit.is_some_and(|code| code != 0)));
+        record.result(id, &message_text(result), Some(failed || exit.is_some_and(|code| code != 0)));
     }
     let time = |key| at(state, &["time", key]).and_then(Value::as_f64);
     record.seconds(time("end").zip(time("start")).map(|(end, start)| (end - start) / 1000.0));
 }
 
-/// Tokens of one answer: `input` leaves out what a cache served or took, `output` leaves out reasoning.
+/// Tokens of one answer: `input` does not include cached tokens, and `output` does not include reasoning.
 fn tokens(part: &Value) -> Tokens {
     let count = |keys: &[&str]| count_at(part, keys);
     let sum = |base: Option<u64>, more: &[Option<u64>]| {

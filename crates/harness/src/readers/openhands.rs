@@ -1,14 +1,14 @@
-//! `openhands-jsonl`: events of an OpenHands conversation, one JSON object a line between lines of text: `ActionEvent` (a
+//! `openhands-jsonl`: events of an OpenHands conversation, one JSON object per line between lines of text: `ActionEvent` (a
 //! call), `ObservationEvent` (its result), `AgentErrorEvent` (a call that could not be made), `MessageEvent`,
 //! `ConversationErrorEvent` (the end, though the process exits with 0).
 
 use serde_json::Value;
 
-use crate::lines::{Line, lines, said, text_at};
+use crate::lines::{Line, lines, message_text, text_at};
 use crate::record::Record;
 use crate::shell::is_uuid;
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     /// The steps.
@@ -26,7 +26,7 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
         match line {
             Line::Json(event) => one(&mut events, &event),
             Line::Text(text) => {
-                let plain = crate::text::without_colours(&text);
+                let plain = crate::text::without_colors(&text);
                 if let Some(id) =
                     plain.trim().strip_prefix("Conversation ID:").and_then(|id| dashed(id.trim()))
                 {
@@ -46,7 +46,7 @@ fn one(events: &mut Events, event: &Value) {
         Some("ActionEvent") => {
             record.agent(at());
             record.think(text_at(event, &["reasoning_content"]).unwrap_or_default());
-            record.say(&event.get("thought").map(said).unwrap_or_default());
+            record.say(&event.get("thought").map(message_text).unwrap_or_default());
             let name = text_at(event, &["tool_name"]).unwrap_or_default();
             let arguments = crate::lines::at(event, &["tool_call", "arguments"])
                 .or_else(|| event.get("action"))
@@ -59,7 +59,7 @@ fn one(events: &mut Events, event: &Value) {
         }
         Some("ObservationEvent") => {
             let observation = event.get("observation").unwrap_or(&Value::Null);
-            let text = observation.get("content").map(said).unwrap_or_default();
+            let text = observation.get("content").map(message_text).unwrap_or_default();
             let exit = observation.get("exit_code").and_then(Value::as_i64);
             let failed = observation.get("is_error").and_then(Value::as_bool).unwrap_or(false);
             record.result(id, &text, Some(failed || exit.is_some_and(|code| code > 0)));
@@ -75,7 +75,7 @@ fn one(events: &mut Events, event: &Value) {
             record.agent(at());
             let message = event.get("llm_message").unwrap_or(&Value::Null);
             record.think(text_at(message, &["reasoning_content"]).unwrap_or_default());
-            record.say(&message.get("content").map(said).unwrap_or_default());
+            record.say(&message.get("content").map(message_text).unwrap_or_default());
         }
         Some("ConversationErrorEvent") => {
             let text = |key| text_at(event, &[key]).unwrap_or_default().to_owned();

@@ -1,32 +1,32 @@
 //! `claude-stream-json`: the notation of `claude --output-format stream-json`, which Qwen Code writes as well.
 //!
-//! Lines `system`, `assistant`, `user` (results of tools), `stream_event` and one `result`. One answer of the model comes
-//! as several `assistant` lines: Claude Code repeats the message's id and its usage in each, Qwen Code gives each line an
-//! id of its own and usage 0 to all but the last.
+//! It has lines `system`, `assistant`, `user` (results of tools), `stream_event` and one `result`. One answer of the model
+//! is several `assistant` lines. Claude Code repeats the id of the message and its usage in each. Qwen Code gives each line
+//! its own id, and usage 0 to all except the last.
 
 use model::Tokens;
 use serde_json::Value;
 
-use crate::lines::{count_at, objects, said, text_at};
+use crate::lines::{count_at, message_text, objects, text_at};
 use crate::record::Record;
 
-/// What `input_tokens` counts.
+/// What `input_tokens` includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// All of the prompt (Qwen Code).
+    /// The whole prompt (Qwen Code).
     WithCached,
-    /// The part that no cache served or took (Anthropic, Claude Code).
+    /// The part that was neither read from a cache nor written to it (Anthropic, Claude Code).
     WithoutCached,
 }
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     /// The steps.
     pub(crate) record: Record,
     /// `session_id`.
     pub(crate) session: Option<String>,
-    /// Whether the session was begun: something of type `system` or later was printed.
+    /// Whether the session was started: a line of type `system` or later was printed.
     pub(crate) begun: bool,
     /// The last line of type `result`.
     pub(crate) result: Option<Value>,
@@ -35,7 +35,7 @@ pub(crate) struct Stream {
 /// Reads standard output.
 pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
     let mut stream = Stream::default();
-    // The message that is being read, and whether a tool answered since.
+    // The current message, and whether a tool answered after it.
     let (mut current, mut answered) = (None::<String>, true);
     for line in objects(stdout) {
         if let Some(session) = text_at(&line, &["session_id"]) {
@@ -47,8 +47,8 @@ pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
             Some("assistant") => {
                 let message = line.get("message").unwrap_or(&Value::Null);
                 let parts = message.get("content").unwrap_or(&Value::Null);
-                let words = said(parts);
-                // The harness's own words about a failed request, set as the agent's.
+                let words = message_text(parts);
+                // A message of the harness about a failed request, printed as one of the agent.
                 if text_at(message, &["model"]) == Some("<synthetic>") || words.starts_with("[API Error: ") {
                     record.note(&words);
                     answered = true;
@@ -71,7 +71,7 @@ pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
                 let parts = line.get("message").and_then(|m| m.get("content")).and_then(Value::as_array);
                 for part in parts.into_iter().flatten() {
                     if text_at(part, &["type"]) == Some("tool_result") {
-                        let text = part.get("content").map(said).unwrap_or_default();
+                        let text = part.get("content").map(message_text).unwrap_or_default();
                         let is_error = part.get("is_error").and_then(Value::as_bool);
                         record.result(text_at(part, &["tool_use_id"]), &text, is_error);
                         answered = true;
@@ -86,24 +86,24 @@ pub(crate) fn read(stdout: &[u8], input: Input) -> Stream {
 }
 
 fn content(record: &mut Record, parts: &Value) {
-    let Value::Array(parts) = parts else { return record.say(&said(parts)) };
+    let Value::Array(parts) = parts else { return record.say(&message_text(parts)) };
     for part in parts {
         match text_at(part, &["type"]) {
             Some("tool_use") => {
                 let input = part.get("input").unwrap_or(&Value::Null);
                 record.call(text_at(part, &["id"]), text_at(part, &["name"]).unwrap_or_default(), input);
-                // What Claude Code makes of arguments that are no JSON.
+                // The form in which Claude Code records arguments that are not JSON.
                 if input.get("__unparsedToolInput").is_some() {
                     record.malformed();
                 }
             }
             Some("thinking") => record.think(text_at(part, &["thinking"]).unwrap_or_default()),
-            _ => record.say(&said(part)),
+            _ => record.say(&message_text(part)),
         }
     }
 }
 
-/// Tokens of a `usage`; all zero is none, as both write where they do not know yet.
+/// Tokens of a `usage`. All zeros are unknown: both programs write them when they do not know the usage yet.
 pub(crate) fn usage_of(usage: &Value, input: Input) -> Tokens {
     let count = |key| count_at(usage, &[key]);
     let (fresh, cached, output) =

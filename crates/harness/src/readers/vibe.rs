@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::lines::{at, objects, said, text_at};
+use crate::lines::{at, message_text, objects, text_at};
 use crate::record::Record;
 use crate::text;
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     /// The steps.
@@ -35,8 +35,8 @@ pub(crate) fn read(stdout: &[u8]) -> Entries {
                 record.agent(time());
                 for part in entry.get("content").and_then(Value::as_array).into_iter().flatten() {
                     match text_at(part, &["type"]) {
-                        Some("reasoning" | "thinking") => record.think(&said(part)),
-                        _ => record.say(&said(part)),
+                        Some("reasoning" | "thinking") => record.think(&message_text(part)),
+                        _ => record.say(&message_text(part)),
                     }
                 }
             }
@@ -52,12 +52,13 @@ fn effect(record: &mut Record, entry: &Value) {
     let name = text_at(entry, &["detail", "toolName"]).unwrap_or_default();
     record.call(id, name, at(entry, &["detail", "input"]).unwrap_or(&Value::Null));
     let status = text_at(entry, &["state", "status"]).unwrap_or_default();
+    // words: ok (the word of the harness)
     if !matches!(status, "completed" | "failed" | "error" | "cancelled" | "rejected") {
         return;
     }
     let text = ["outputText", "error", "reason"]
         .iter()
-        .filter_map(|key| at(entry, &["state", key]).map(said))
+        .filter_map(|key| at(entry, &["state", key]).map(message_text))
         .find(|text| !text.is_empty())
         .unwrap_or_default();
     let success = at(entry, &["state", "display", "success"]).and_then(Value::as_bool).unwrap_or(true);

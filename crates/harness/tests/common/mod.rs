@@ -1,4 +1,4 @@
-//! A call and what it left, assembled from recorded outputs of the real programs.
+//! A call and its result, assembled from recorded outputs of the real programs.
 #![allow(dead_code, unreachable_pub, reason = "shared by test files, none of which needs all of it")]
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -21,7 +21,7 @@ pub fn endpoint() -> Endpoint {
     }
 }
 
-/// What a command left, to be told piece by piece.
+/// The result of a command, built piece by piece.
 pub struct Left {
     pub home: tempfile::TempDir,
     pub stdout: Vec<u8>,
@@ -70,7 +70,7 @@ impl Left {
         self
     }
 
-    /// It begins a session of its own, in a HOME in which an earlier one lies.
+    /// Makes it a restarted session, in a HOME with an earlier session.
     pub fn anew_after(mut self, earlier: Option<Session>) -> Self {
         self.earlier = earlier;
         self

@@ -233,8 +233,8 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
     out
 }
 
-/// The trials that the locks of a run's jobs list, by task; in the layout of EvoCode-Bench also one of each task that the run
-/// has no job of.
+/// The trials that were planned for a run, by task: those that the locks of its jobs list, else every task of its job for every
+/// attempt; in the layout of EvoCode-Bench also one of each task that the run has no job of.
 fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>> {
     let mut names = Vec::new();
     let mut played: BTreeSet<String> = BTreeSet::new();
@@ -242,8 +242,12 @@ fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>>
     for job in layout::jobs(tree, at, kind).iter().filter(|job| job.whole) {
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
-        let of_run: Vec<Head> =
-            job::locked(tree, job).into_iter().filter(|head| head.run_key(kind, job, &name) == run).collect();
+        let is_own = |head: &Head| head.run_key(kind, job, &name) == run;
+        let locked = job::locked(tree, job).into_iter().filter(is_own).map(|head| head.task);
+        let mut of_run: Vec<String> = locked.collect();
+        if of_run.is_empty() && kind == Kind::Job {
+            of_run = job::planned_by_tasks(tree, at, kind, job, is_own).unwrap_or_default();
+        }
         if !of_run.is_empty() {
             played.extend(job.task.clone());
             // What a copy of a job lists is planned once.
@@ -251,7 +255,7 @@ fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>>
                 continue;
             }
         }
-        names.extend(of_run.into_iter().map(|head| head.task));
+        names.extend(of_run);
     }
     if names.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! A scripted endpoint: answers like an OpenAI-compatible one and like Amazon Bedrock, well or badly.
+//! A scripted endpoint with the APIs of OpenAI-compatible servers and of Amazon Bedrock, and with their failures.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -10,22 +10,22 @@ use axum::extract::Request;
 use axum::http::{Response, StatusCode};
 use serde_json::{Value, json};
 
-/// Where nobody listens: a port that the system gives to nobody.
+/// An address without a server, at a port that the system assigns to no process.
 pub(crate) const NOBODY: &str = "http://127.0.0.1:9";
 
-/// What comes back for a call.
+/// The reply to a call.
 pub(crate) enum Reply {
-    /// A model's answer.
+    /// An answer of the model.
     Says(String),
-    /// A call of the tool that takes the answer.
+    /// A call of the tool for the answer.
     Calls(Value),
-    /// Anything else: status, headers, body.
+    /// Any other response: status, headers, body.
     Http(u16, Vec<(&'static str, String)>, String),
-    /// Nothing, for a long time.
+    /// No response for a long time.
     Hangs,
 }
 
-/// A call that was made, in the form that both interfaces share.
+/// A received call, in one form for both APIs.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     /// From 0.
@@ -34,7 +34,7 @@ pub(crate) struct Asked {
     pub(crate) path: String,
     /// The `authorization` header.
     pub(crate) authorization: String,
-    /// What the system message says.
+    /// The text of the system message.
     pub(crate) system: String,
     /// (role, text), in order.
     pub(crate) messages: Vec<(String, String)>,
@@ -48,7 +48,7 @@ impl Asked {
         self.messages.last().map_or("", |(_, text)| text.as_str())
     }
 
-    /// Whether this is the first attempt for something.
+    /// Whether this is the first attempt of a question.
     pub(crate) fn is_first_attempt(&self) -> bool {
         self.messages.len() == 1
     }
@@ -59,7 +59,7 @@ impl Asked {
         serde_json::from_str(question.lines().last().unwrap_or_default()).unwrap_or_default()
     }
 
-    /// The form that the answer is asked for in, if any.
+    /// The requested form of the answer, if any.
     pub(crate) fn form(&self) -> Option<&Value> {
         [
             &self.body["response_format"]["json_schema"]["schema"],
@@ -70,7 +70,7 @@ impl Asked {
         .find(|form| form.is_object())
     }
 
-    /// An answer that keeps to the form: the first choice, with a new name in every place.
+    /// An answer in the form: the first choice, with a new name in every place.
     pub(crate) fn in_form(&self) -> Value {
         let answer = &self.form().expect("a form")["properties"]["answer"];
         let choice = answer["anyOf"].get(0).unwrap_or(answer);
@@ -92,7 +92,7 @@ impl Asked {
         json!({"answer": texts.collect::<serde_json::Map<_, _>>()})
     }
 
-    /// A good answer to a question for a change: the example with other names where it brings names.
+    /// A good answer to a question for a change: the example with other names.
     pub(crate) fn good_change(&self) -> String {
         let mut change = self.example();
         for part in ["field", "action", "analytic", "entity"] {
@@ -122,7 +122,7 @@ impl Asked {
     }
 }
 
-/// A listening endpoint; ends when dropped.
+/// A listening endpoint. It stops when it is dropped.
 pub(crate) struct Endpoint {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -130,12 +130,12 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Takes no form of an answer, which is no call; answers every other one with what the script says.
+    /// Starts an endpoint that refuses forms. It does not count these calls, and replies to all others from the script.
     pub(crate) fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         Self::taking(&[], script)
     }
 
-    /// The same, but takes the keys of a request that are named: `response_format`, `tools`, `toolConfig`.
+    /// The same, but it accepts the given keys of a request: `response_format`, `tools`, `toolConfig`.
     pub(crate) fn taking(
         forms: &'static [&'static str],
         script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
@@ -183,7 +183,7 @@ async fn answer(
     let path = request.uri().path().to_owned();
     let authorization =
         request.headers().get("authorization").and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
-    // Who asks may hang up while it does: that was no call.
+    // The client may disconnect meanwhile. Then this does not count as a call.
     let Ok(body) = to_bytes(request.into_body(), 1 << 22).await else { return Response::new(Body::empty()) };
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let bedrock = path.starts_with("/model/");

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::blocking;
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
 use crate::{RunError, copy};
 
 /// Bytes of HOME that are taken out after a call, from which the harness's own record is read.
@@ -126,7 +126,7 @@ fn write_home(home: &std::path::Path, left: Option<FilesLeft>) -> Result<(), Run
         let written = path
             .parent()
             .map_or(Ok(()), disk::folder)
-            .and_then(|()| disk::write(&path, &file.content, Keep::WhileTheMachineRuns));
+            .and_then(|()| disk::write(&path, &file.content, Durability::Buffered));
         if let Err(error) = written {
             // A name that this system does not take, for one.
             tracing::warn!("{error}");
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn home_is_what_the_container_has() {
-        let room = tempfile::tempdir().unwrap();
-        let home = room.path().join("home");
+        let call_place = tempfile::tempdir().unwrap();
+        let home = call_place.path().join("home");
         std::fs::create_dir_all(home.join("old")).unwrap();
         let file = |path: &str| FileLeft { path: path.to_owned(), content: path.as_bytes().to_vec() };
         let files = vec![file(".stamina/mini/trajectory.json"), file("a b/c"), file("a b/c/no folder")];
@@ -204,26 +204,26 @@ mod tests {
     /// The scripts are those that run in the container; here the agent is a shell that outlives its time.
     #[test]
     fn an_agent_that_is_stopped_ends_with_what_it_has_started() {
-        let room = tempfile::tempdir().unwrap();
+        let call_place = tempfile::tempdir().unwrap();
         let agent = "trap '' TERM; sleep 300 & echo $! > \"$HOME/child\"; wait; sleep 300";
-        let (mut running, child) = started(room.path(), agent);
-        end(room.path());
+        let (mut running, child) = started(call_place.path(), agent);
+        end(call_place.path());
         running.wait().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert!(!lives(child), "{child}");
         // What is written there by an agent is no command.
-        std::fs::write(room.path().join(".stamina/pid"), "$(touch made)").unwrap();
-        end(room.path());
+        std::fs::write(call_place.path().join(".stamina/pid"), "$(touch made)").unwrap();
+        end(call_place.path());
     }
 
     #[test]
     fn what_outlives_an_agent_that_ends_at_once_is_ended_as_well() {
-        let room = tempfile::tempdir().unwrap();
+        let call_place = tempfile::tempdir().unwrap();
         // The agent obeys, its child does not.
         let agent = "(trap '' TERM; sleep 300; sleep 300) & echo $! > \"$HOME/child\"; wait";
-        let (mut running, child) = started(room.path(), agent);
+        let (mut running, child) = started(call_place.path(), agent);
         assert!(lives(child));
-        end(room.path());
+        end(call_place.path());
         running.wait().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert!(!lives(child), "{child}");
@@ -231,11 +231,11 @@ mod tests {
 
     #[test]
     fn a_number_that_an_agent_wrote_ends_neither_the_container_nor_its_own_end() {
-        let room = tempfile::tempdir().unwrap();
-        std::fs::create_dir(room.path().join(".stamina")).unwrap();
+        let call_place = tempfile::tempdir().unwrap();
+        std::fs::create_dir(call_place.path().join(".stamina")).unwrap();
         for number in ["0", "1", "01", "00", "-1", ""] {
-            std::fs::write(room.path().join(".stamina/pid"), number).unwrap();
-            let script = END.replace("/agent", &room.path().to_string_lossy());
+            std::fs::write(call_place.path().join(".stamina/pid"), number).unwrap();
+            let script = END.replace("/agent", &call_place.path().to_string_lossy());
             // `kill` says what it would do.
             let script = format!("kill() {{ echo \"kill $*\"; }}; {script}");
             let output = Command::new("bash").args(["-c", &script]).output().unwrap();

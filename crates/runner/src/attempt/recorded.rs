@@ -3,13 +3,13 @@
 use model::{EndReason, Verdict};
 use scenario::client::CaseStatus;
 
-use super::{Attempt, Left, Played, Prompt, Tested};
-use crate::agent::{Called, blocking};
-use crate::prompt::{self, Told};
+use super::{Attempt, FinishedAttempt, Prompt, Tested, UntestedAttempt};
+use crate::agent::{AgentCall, blocking};
+use crate::agent_end::{AgentEnd, exception};
+use crate::prompt::{self, AttemptOutcome};
 use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, Exception, pytest};
 use crate::secrets::Scrub;
-use crate::state::Known;
-use crate::verdict::{AgentEnd, exception};
+use crate::state::SessionState;
 use crate::{RunError, clock};
 
 /// Bytes of a server's log that feedback is made from.
@@ -20,12 +20,12 @@ impl Attempt<'_> {
     /// verdict: it is shown with what it cost and what it left, and a resume retries it.
     pub(super) async fn record(
         &self,
-        left: Left,
+        left: UntestedAttempt,
         tested: Tested,
         end: AgentEnd,
         cut_off: bool,
-    ) -> Result<Played, RunError> {
-        let Left { since, started_at, called, prompt, bill, over, code } = left;
+    ) -> Result<FinishedAttempt, RunError> {
+        let UntestedAttempt { since, started_at, called, prompt, bill, over, code } = left;
         let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
         let verdict = match &tested.verdicts {
             Some(_) if passed => Verdict::Passed,
@@ -38,22 +38,22 @@ impl Attempt<'_> {
         let exception = end
             .exception
             .or(server_exception)
-            .map(|exception| Exception { message: self.play.scrub.text(&exception.message), ..exception });
+            .map(|exception| Exception { message: self.context.scrub.text(&exception.message), ..exception });
         let feedback =
-            (!passed && !cut_off).then(|| self.play.scrub.text(&self.feedback(&tested, end.reason)));
-        let mut after = Known {
+            (!passed && !cut_off).then(|| self.context.scrub.text(&self.feedback(&tested, end.reason)));
+        let mut after = SessionState {
             session: self.known.session.clone(),
             session_before: self.known.session_before.clone(),
             calls: self.known.calls + 1,
             feedback,
             worked: self.known.worked || called.outcome.end != Some(EndReason::Environment),
             seconds: self.status.seconds(),
-            spent: self.play.spent_of(self.status, &self.owner.episode).await,
+            spent: self.context.spent_of(self.status, &self.owner.episode).await,
         };
         if let Some(session) = called.outcome.session.clone()
             && !called.end.exit.disk_full
         {
-            after.session = kept(session, &self.play.scrub);
+            after.session = kept(session, &self.context.scrub);
         }
         let turn = self.data.turn;
         let outcomes = tested
@@ -99,22 +99,23 @@ impl Attempt<'_> {
             harness_tokens,
             repeats: self.repeats,
             session_restarted: restarts,
+            resumed: false,
             reward: None,
             rewards: None,
             left_out: Vec::new(),
             references_failed: std::collections::BTreeMap::new(),
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
-        Ok(Played { record, after, over, own_seconds })
+        Ok(FinishedAttempt { record, after, over, own_seconds })
     }
 
     fn feedback(&self, tested: &Tested, reason: Option<EndReason>) -> String {
-        let kind = self.play.settings.feedback;
+        let kind = self.context.settings.feedback;
         if let Some(verdicts) = &tested.verdicts {
-            return prompt::feedback(kind, &Told::Tests(verdicts));
+            return prompt::feedback(kind, &AttemptOutcome::Tests(verdicts));
         }
         match (reason, &tested.why) {
-            (Some(reason), None) => prompt::feedback(kind, &Told::Ended(reason)),
+            (Some(reason), None) => prompt::feedback(kind, &AttemptOutcome::Ended(reason)),
             (
                 Some(
                     EndReason::AgentTimeout
@@ -124,20 +125,20 @@ impl Attempt<'_> {
                 ),
                 _,
             ) if tested.log.is_none() => {
-                prompt::feedback(kind, &Told::Ended(reason.unwrap_or(EndReason::AgentError)))
+                prompt::feedback(kind, &AttemptOutcome::Ended(reason.unwrap_or(EndReason::AgentError)))
             }
             (_, why) => {
                 let log = tested.log.as_deref().unwrap_or_default();
                 let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG)..]).into_owned();
                 let why = why.as_deref().unwrap_or_default();
-                prompt::feedback(kind, &Told::NoServer { why, log: &log })
+                prompt::feedback(kind, &AttemptOutcome::NoServer { why, log: &log })
             }
         }
     }
 
     async fn write_files(
         &self,
-        called: Called,
+        called: AgentCall,
         tested: &Tested,
         prompt: String,
         code: Option<String>,

@@ -12,9 +12,9 @@ use super::file::StepFile;
 use super::snapshot::Before;
 use super::step::{Broken, ORDER, whole};
 use super::trial::Trial;
+use crate::agent_end::exception;
 use crate::live::Phase;
 use crate::record::Exception;
-use crate::verdict::exception;
 
 /// What a solution was executed from is not seen by the next agent, and what it kept is not kept as the agent's.
 const SOLUTION_REMOVED: &str = "rm -rf /solution /logs/artifacts /logs/agent && mkdir -p /logs/artifacts /logs/agent && \
@@ -23,7 +23,7 @@ const SOLUTION_REMOVED: &str = "rm -rf /solution /logs/artifacts /logs/agent && 
 impl Trial<'_> {
     /// Whether each step is played by itself.
     pub(super) fn plays_alone(&self) -> bool {
-        self.play.settings.tasks.as_ref().is_some_and(crate::settings::TaskSettings::plays_alone)
+        self.context.settings.tasks.as_ref().is_some_and(crate::settings::TaskSettings::plays_alone)
     }
 
     /// Goes from a step that was played to the next: the container is again what it was before it, and the reference solution is
@@ -48,6 +48,7 @@ impl Trial<'_> {
     }
 
     async fn reference(&mut self, step: &StepFile) -> Result<(), Broken> {
+        self.is_as_kept = false;
         self.empty().await?;
         self.set_up(step).await?;
         let Some(folder) = self.task.solution(self.tree(), step) else {
@@ -58,7 +59,7 @@ impl Trial<'_> {
         self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
         let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
         env.extend(self.variables(&self.file.solution_env)?);
-        let seconds = step.agent_seconds.unwrap_or(self.play.settings.limits.seconds as f64);
+        let seconds = step.agent_seconds.unwrap_or(self.context.settings.limits.seconds as f64);
         let script = "exec 2>&1; /solution/solve.sh".to_owned();
         let end = self.command(script, step.agent_user.as_deref(), &env, whole(seconds)).await?;
         if end.exit.timed_out {

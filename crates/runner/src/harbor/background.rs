@@ -21,8 +21,8 @@ impl Trial<'_> {
     /// Ends whatever still runs in the container, where the settings ask for it: what an agent has left in the background
     /// cannot write what the verifier is about to. What the image starts begins anew, and is waited for.
     pub(super) async fn end_processes(&mut self) -> Result<(), Broken> {
-        let background = self.play.settings.tasks.as_ref().map(|tasks| tasks.background);
-        if background != Some(TaskBackground::End) || self.play.stop.is_cancelled() {
+        let background = self.context.settings.tasks.as_ref().map(|tasks| tasks.background);
+        if background != Some(TaskBackground::End) || self.stop.is_cancelled() {
             return Ok(());
         }
         self.status.phase(Phase::Testing, "processes of the agent are ended");
@@ -34,9 +34,7 @@ impl Trial<'_> {
         let why = match restarted {
             Ok(true) => None,
             Ok(false) => Some("it ends at once".to_owned()),
-            Err(SandboxError::Engine { is_gone: false, why, .. }) if !self.play.stop.is_cancelled() => {
-                Some(why)
-            }
+            Err(SandboxError::Engine { is_gone: false, why, .. }) if !self.stop.is_cancelled() => Some(why),
             Err(error) => return Err(error.into()),
         };
         if let Some(why) = why {
@@ -47,7 +45,7 @@ impl Trial<'_> {
         let file = self.file;
         let Some(health) = &file.health else { return Ok(()) };
         match self.healthy(health, None).await {
-            Err(Broken::Ended(reason, kind, message)) if !self.play.stop.is_cancelled() => {
+            Err(Broken::Ended(reason, kind, message)) if !self.stop.is_cancelled() => {
                 let message = format!("{message}, after the container was started anew");
                 Err(Box::pin(self.attributed(reason, kind, message)).await?)
             }
@@ -64,7 +62,7 @@ impl Trial<'_> {
             seconds: ORDER,
             ..TaskCommand::default()
         };
-        let end = container.run(&hello, &self.play.stop).await?;
+        let end = container.run(&hello, &self.stop).await?;
         if end.exit.stopped || end.exit.disk_full {
             return Ok(true);
         }
@@ -95,8 +93,8 @@ impl Trial<'_> {
         if let Some(container) = self.container.take() {
             container.close().await?;
         }
-        let link = self.play.link().await;
-        let (Containers::Engine(engine), Some(what)) = (&link.containers, &self.what) else {
+        let connections = self.context.connections().await;
+        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.what) else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         match engine.open_task(what).await {

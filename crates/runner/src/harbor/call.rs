@@ -12,15 +12,15 @@ use super::file::StepFile;
 use super::step::{Broken, Played, blamed, said, whole};
 use super::task::HeldSolution;
 use super::trial::Trial;
-use crate::agent::{self, Called, NotCalled, OwnedCall, Room};
-use crate::attempt::{Fault, judge, session_id};
+use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
+use crate::agent_end::exception;
+use crate::attempt::{Unrecorded, judge, session_id};
 use crate::bill::{Bill, bill};
 use crate::live::Phase;
-use crate::play::Ending;
 use crate::record::Exception;
 use crate::repeat::with_words;
+use crate::run_context::Ending;
 use crate::settings::{EndpointSettings, TaskSession};
-use crate::verdict::exception;
 
 /// Seconds in which a harness says its version: some compile themselves at their first start.
 const PROBE: u64 = 120;
@@ -53,23 +53,23 @@ impl Trial<'_> {
             instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
         // Held until the call is over, as the solution is.
         let (simulated, _held) = self.simulated(step).await?;
-        let allowed = self.play.settings.limits.seconds;
+        let allowed = self.context.settings.limits.seconds;
         let seconds = step.agent_seconds.map_or(allowed, whole);
-        self.known.spent = self.play.spent_of(&self.status, &self.owner.episode).await;
+        self.known.spent = self.context.spent_of(&self.status, &self.owner.episode).await;
         let is_first = !self.was_played;
         self.was_played = true;
         let (called, prompt, restarts) =
             self.called(step, &instruction, simulated, seconds, is_first).await?;
         // Before anything can go wrong: what was spent counts in any case.
-        let bill = bill(self.play, &self.owner.episode, &called);
+        let bill = bill(self.context, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
-        let judged = judge(self.play, self.known.worked, seconds, &called, false);
+        let judged = judge(self.context, self.known.worked, seconds, &called, false);
         let exit = called.end.exit;
         let harness_end = called.outcome.end;
         self.known.calls += 1;
         self.known.worked |= harness_end != Some(EndReason::Environment);
         if let Some(session) = called.outcome.session.clone()
-            && session.id.as_ref().is_none_or(|id| self.play.scrub.text(id) == *id)
+            && session.id.as_ref().is_none_or(|id| self.context.scrub.text(id) == *id)
         {
             self.known.session = Some(session);
         }
@@ -87,7 +87,7 @@ impl Trial<'_> {
             over: None,
         });
         played.agent = called.end;
-        let is_unanswered = matches!(judged, Err(Fault::Unanswered { .. }));
+        let is_unanswered = matches!(judged, Err(Unrecorded::Unanswered { .. }));
         if exit.disk_full && !is_unanswered {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
@@ -114,66 +114,72 @@ impl Trial<'_> {
         simulated: Option<oracle::Task>,
         seconds: u64,
         is_first: bool,
-    ) -> Result<(Called, String, bool), Broken> {
-        let link = self.play.link().await;
+    ) -> Result<(AgentCall, String, bool), Broken> {
+        let connections = self.context.connections().await;
         let begins_anew = self.begins_anew();
         // One that its first call never began is not continued: nobody was told what it is about.
-        let may_continue = |session: &harness::Session| !begins_anew && self.play.harness.has_begun(session);
+        let may_continue =
+            |session: &harness::Session| !begins_anew && self.context.harness.has_begun(session);
         let mut session = self.known.session.clone().filter(may_continue);
         loop {
             let restarts = !begins_anew && session.is_none() && self.known.calls > 0;
             let prompt = self.prompt(instruction, session.is_none());
             let key =
                 AttemptKey { episode: self.owner.episode.clone(), turn: self.number, attempt: self.attempt };
-            let attempt = link.gateway.as_ref().map(|gateway| {
-                gateway.open_for(key, simulated.clone(), self.play.time_left(self.status.seconds()))
+            let attempt = connections.gateway.as_ref().map(|gateway| {
+                gateway.open_for(key, simulated.clone(), self.context.time_left(self.status.seconds()))
             });
             let call = OwnedCall {
                 turn: self.number,
                 attempt: self.attempt,
                 prompt: prompt.clone(),
                 session_id: session_id(
-                    &self.play.id,
+                    &self.context.id,
                     &self.owner.episode,
                     session.is_none(),
                     self.known.calls,
                 ),
                 earlier: self.earlier_session(session.is_none()),
                 session: session.clone(),
-                endpoint: agent::endpoint(self.play, attempt.as_ref()),
+                endpoint: agent::endpoint(self.context, attempt.as_ref()),
                 seconds,
                 home: harness::HOME.to_owned(),
                 workspace: self.workdir.clone(),
             };
-            let room = Room::Task { container: self.container()?, user: step.agent_user.as_deref() };
+            let call_place =
+                CallPlace::Task { container: self.container()?, user: step.agent_user.as_deref() };
             let called = agent::call(
-                self.play,
-                room,
+                self.context,
+                call_place,
                 &self.owner,
                 &self.folders,
                 call,
                 attempt,
                 &self.known,
-                &self.play.stop,
+                &self.stop,
                 &self.status,
             );
             match called.await {
                 Ok(called) => return Ok((called, prompt, restarts)),
-                Err(NotCalled::Refused(harness::HarnessError::NoSession { .. })) if session.is_some() => {
+                Err(AgentCallError::Refused(harness::HarnessError::NoSession { .. }))
+                    if session.is_some() =>
+                {
                     session = None;
                 }
-                Err(NotCalled::Containers(error)) => {
+                Err(AgentCallError::Containers(error)) => {
                     if is_first {
                         // One that could not be started has not worked.
                         self.was_played = !self.container()?.is_running().await?;
                     }
                     return Err(error.into());
                 }
-                Err(NotCalled::Stopped) => return Err(self.fault(Fault::Stopped, is_first)),
-                Err(NotCalled::Refused(error)) => {
-                    return Err(self.fault(Fault::Refused(error.to_string()), is_first));
+                Err(AgentCallError::Stopped) => return Err(self.fault(Unrecorded::Stopped, is_first)),
+                Err(AgentCallError::Refused(error)) => {
+                    return Err(self.fault(Unrecorded::Refused(error.to_string()), is_first));
                 }
-                Err(NotCalled::Files(error)) => return Err(self.fault(Fault::Files(error), is_first)),
+                Err(AgentCallError::Files(error)) => {
+                    return Err(self.fault(Unrecorded::Files(error), is_first));
+                }
             }
         }
     }
@@ -186,41 +192,41 @@ impl Trial<'_> {
     /// Whether this call begins a new session because the settings have one for each step. Further attempts at a step go on with
     /// the first one's, unless each begins from the same snapshot.
     fn begins_anew(&self) -> bool {
-        let settings = &self.play.settings;
+        let settings = &self.context.settings;
         let is_fresh = settings.tasks.as_ref().is_some_and(|tasks| tasks.session == TaskSession::Fresh);
         is_fresh && (self.attempt == 1 || settings.restore_before_try)
     }
 
     /// What ends a step whose agent was ended by something outside. The container is not what it was before, so the trial ends;
-    /// a resume retries it from its first step.
-    fn fault(&self, fault: Fault, is_first: bool) -> Broken {
+    /// a resume continues it from its last snapshot, or from its first step.
+    fn fault(&self, fault: Unrecorded, is_first: bool) -> Broken {
         match fault {
-            Fault::Endpoint(why) => {
-                self.play.count_endpoint(true);
+            Unrecorded::Endpoint(why) => {
+                self.context.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
-            Fault::Unanswered { why, said, is_unasked } => {
-                let why = with_words(why, said, self.play.harness.title());
+            Unrecorded::Unanswered { why, said, is_unasked } => {
+                let why = with_words(why, said, self.context.harness.title());
                 if is_unasked {
                     // Its harness ended before it asked a model, and nobody has worked in this container.
                     return Broken::Ended(EndReason::Environment, "HarnessError", why);
                 }
-                self.play.count_endpoint(true);
+                self.context.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
-            Fault::Containers { why, is_gone } => {
+            Unrecorded::Containers { why, is_gone } => {
                 Broken::Engine(SandboxError::Engine { doing: "call the agent", why, is_gone })
             }
             // A program that has started before was made unusable by its agent.
-            Fault::Refused(why) => {
+            Unrecorded::Refused(why) => {
                 Broken::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", why)
             }
             // Nothing is recorded of it: the run has ended.
-            Fault::Stopped => {
+            Unrecorded::Stopped => {
                 Broken::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned())
             }
-            Fault::Files(error) => {
-                self.play.end(Ending::Broken(error.to_string()));
+            Unrecorded::Files(error) => {
+                self.context.end(Ending::Broken(error.to_string()));
                 Broken::Ended(EndReason::Environment, "EnvironmentError", error.to_string())
             }
         }
@@ -231,7 +237,7 @@ impl Trial<'_> {
         &self,
         step: &StepFile,
     ) -> Result<(Option<oracle::Task>, Option<OwnedSemaphorePermit>), Broken> {
-        if self.play.settings.endpoint != EndpointSettings::Oracle {
+        if self.context.settings.endpoint != EndpointSettings::Oracle {
             return Ok((None, None));
         }
         let of_task = |why: String| Broken::Ended(EndReason::Environment, "TaskFiles", why);
@@ -262,18 +268,18 @@ impl Trial<'_> {
         container: &OpenTask,
         image: &str,
     ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
-        let title = self.play.harness.title();
+        let title = self.context.harness.title();
         let none = |why: &str| Some((EndReason::Environment, exception("HarnessNotStarted", why)));
         let user = self.file.steps.first().and_then(|step| step.agent_user.clone());
         let probe = TaskCommand {
-            argv: self.play.harness.probe(),
+            argv: self.context.harness.probe(),
             env: agent::task_variables(container).into(),
             user,
             folder: Some("/".to_owned()),
             seconds: PROBE,
             ..TaskCommand::default()
         };
-        let end = container.run(&probe, &self.play.stop).await?;
+        let end = container.run(&probe, &self.stop).await?;
         if end.exit.code == Some(0) || end.exit.stopped {
             return Ok(None);
         }
@@ -285,7 +291,7 @@ impl Trial<'_> {
             seconds: PROBE,
             ..TaskCommand::default()
         };
-        let has_musl = container.run(&musl, &self.play.stop).await?.exit.code == Some(MUSL);
+        let has_musl = container.run(&musl, &self.stop).await?.exit.code == Some(MUSL);
         Ok(none(&if has_musl { format!("{why}. The image has musl, and {title} needs glibc") } else { why }))
     }
 }

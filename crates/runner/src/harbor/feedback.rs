@@ -14,18 +14,18 @@ const TOLD: usize = 16 << 10;
 impl Trial<'_> {
     /// What is told of the output of a verifier. `None` = nothing is told here, or no verifier ran.
     pub(super) fn told(&self, played: &Played) -> Option<String> {
-        let gives_feedback = self.play.settings.tasks.as_ref().is_some_and(TaskSettings::gives_feedback);
+        let gives_feedback = self.context.settings.tasks.as_ref().is_some_and(TaskSettings::gives_feedback);
         let output = played.tests.as_deref().filter(|_| gives_feedback)?;
         // A little more: a letter may begin before it.
         let from = output.len().saturating_sub(TOLD + 4);
         let text = String::from_utf8_lossy(output.get(from..).unwrap_or_default()).into_owned();
         let from = text.ceil_char_boundary(text.len().saturating_sub(TOLD));
-        Some(self.play.scrub.text(text.get(from..).unwrap_or_default()))
+        Some(self.context.scrub.text(text.get(from..).unwrap_or_default()))
     }
 
     /// Keeps what the next attempt at the step is told.
     pub(super) fn keep_feedback(&mut self, reason: EndReason, told: Option<&str>) {
-        let gives_feedback = self.play.settings.tasks.as_ref().is_some_and(TaskSettings::gives_feedback);
+        let gives_feedback = self.context.settings.tasks.as_ref().is_some_and(TaskSettings::gives_feedback);
         self.feedback = gives_feedback.then(|| prompt::task_feedback(reason, told));
     }
 

@@ -5,12 +5,12 @@ use model::EndReason;
 use sandbox::{Containers, Engine, Packed, SandboxError, TaskCommand, TaskContainer};
 use sha2::Digest as _;
 
-use super::pack;
+use super::archives;
 use super::task::variables;
 use super::trial::Trial;
+use crate::agent_end::exception;
 use crate::live::Phase;
 use crate::record::Exception;
-use crate::verdict::exception;
 
 /// Seconds of the question whether a container can be worked in.
 const HELLO: u64 = 60;
@@ -18,10 +18,10 @@ const HELLO: u64 = 60;
 const LOGS: [&str; 4] = ["logs", "logs/agent", "logs/verifier", "logs/artifacts"];
 
 impl Trial<'_> {
-    /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
-    pub(super) async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
-        let link = self.play.link().await;
-        let Containers::Engine(engine) = &link.containers else {
+    /// Builds the image and says what containers of the trial are opened from. Why there is none, if there is not.
+    pub(super) async fn prepare(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        let connections = self.context.connections().await;
+        let Containers::Engine(engine) = &connections.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let image = match &self.file.image {
@@ -37,30 +37,44 @@ impl Trial<'_> {
                 Err(why) => return Ok(Some((EndReason::Environment, exception("TaskFiles", &why)))),
             },
         };
-        let env = match variables(&self.file.env, &self.play.forwarded) {
+        let env = match variables(&self.file.env, &self.context.forwarded) {
             Ok(env) => env,
             Err(why) => return Ok(Some((EndReason::Environment, exception("MissingVariable", &why)))),
         };
-        self.status.phase(Phase::Preparing, "its container starts");
-        let mut limits = self.play.settings.limits;
+        let mut limits = self.context.settings.limits;
         limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
         limits.memory =
             self.file.memory_mb.map_or(limits.memory, |mb| mb.saturating_mul(1 << 20).min(limits.memory));
-        let reach = if self.file.is_public { self.play.settings.reach } else { sandbox::Reach::Gateway };
+        let reach = if self.file.is_public { self.context.settings.reach } else { sandbox::Reach::Gateway };
         let image = match self.player {
             Some(_) => image,
             None => {
                 self.status.phase(Phase::Preparing, "its image gets the harness");
-                let harness = self.play.harness.image();
+                let harness = self.context.harness.image();
                 // One at a time: what all of them share is made by the first.
                 let building = self.tasks.building(harness);
                 let _held = building.lock().await;
-                engine.task_with_harness(&image, harness, &limits, &self.play.stop).await?
+                engine.task_with_harness(&image, harness, &limits, &self.context.stop).await?
             }
         };
-        let what = TaskContainer { owner: self.owner.clone(), image: image.clone(), env, limits, reach };
+        let kept_by = self.context.settings.restore_before_try.then(|| self.record_path());
+        self.what = Some(TaskContainer { owner: self.owner.clone(), image, env, limits, reach, kept_by });
+        Ok(None)
+    }
+
+    /// Builds the image, opens the container, and waits until it is ready. Why it never is, if it is not.
+    pub(super) async fn open(&mut self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
+        if let Some(ended) = self.prepare().await? {
+            return Ok(Some(ended));
+        }
+        self.status.phase(Phase::Preparing, "its container starts");
+        let connections = self.context.connections().await;
+        let (Containers::Engine(engine), Some(what)) = (&connections.containers, self.what.clone()) else {
+            return Err(SandboxError::NoEngine { tried: Vec::new() });
+        };
+        let image = what.image.clone();
         let container = engine.open_task(&what).await?;
-        self.what = Some(what);
+        self.is_as_kept = true;
         let mut logs = Packed::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.
@@ -70,13 +84,13 @@ impl Trial<'_> {
             // Whoever its agent is, the harness writes there when it is tried.
             let _ = logs.folder(harness::HOME.trim_start_matches('/'), true);
         }
-        if self.player.is_none() && self.play.settings.is_simulated() {
+        if self.player.is_none() && self.context.settings.is_simulated() {
             // Where the simulated model writes the solution, whoever its agent is in the container.
             let _ = logs.folder(oracle::SOLUTION_FOLDER.trim_start_matches('/'), true);
         }
         container.put("/", logs).await?;
         let hello = TaskCommand { script: "true".to_owned(), seconds: HELLO, ..TaskCommand::default() };
-        let answer = container.run(&hello, &self.play.stop).await?;
+        let answer = container.run(&hello, &self.context.stop).await?;
         self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
         self.container = Some(container);
         if answer.exit.code != Some(0) && !answer.exit.stopped {
@@ -97,7 +111,7 @@ impl Trial<'_> {
         let (tasks, folder) = (self.tasks.clone(), files::join(&self.task.folder, "environment"));
         let packed = tokio::task::spawn_blocking(move || {
             let mut packed = Packed::default();
-            pack::folder(&tasks.tree, &folder, "", &mut packed)?;
+            archives::folder(&tasks.tree, &folder, "", &mut packed)?;
             let hash = crate::origin::hex(&sha2::Sha256::digest(packed.bytes()));
             Ok::<_, String>((packed, hash))
         });
@@ -112,8 +126,8 @@ impl Trial<'_> {
         if engine.images(&[&image]).await?.iter().any(|state| state.there) {
             return Ok(Ok(image));
         }
-        let limits = &self.play.settings.limits;
-        engine.build_task(&image, packed, limits, self.file.build_seconds, &self.play.stop).await?;
+        let limits = &self.context.settings.limits;
+        engine.build_task(&image, packed, limits, self.file.build_seconds, &self.context.stop).await?;
         Ok(Ok(image))
     }
 }

@@ -48,8 +48,8 @@ struct Instruction {
 }
 
 impl Recipe {
-    /// Reads the text of a recipe.
-    pub(super) fn from_text(text: &str) -> Self {
+    /// Reads the text of a recipe. What is not understood is shown as it stands.
+    pub fn from_text(text: &str) -> Self {
         match instructions(text) {
             Some(instructions) => Self::from_instructions(&instructions),
             None => Self::as_it_stands(text),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::{EndReason, Tokens, Verdict, cases};
+use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
 use super::reward;
@@ -25,7 +25,7 @@ impl Trial<'_> {
         since: Instant,
         started_at: String,
     ) -> Result<AttemptRecord, RunError> {
-        let log = played.tests.as_deref().map(|output| cases::parse(&String::from_utf8_lossy(output)));
+        let log = played.tests.as_deref().map(|output| case_lines::parse(&String::from_utf8_lossy(output)));
         let log = log.unwrap_or_default();
         let counts = match log.summary {
             Some(summary) => Some((summary.passed, summary.total)),
@@ -90,7 +90,7 @@ impl Trial<'_> {
         let others = agent_seconds.unwrap_or(0.0) + test_seconds.unwrap_or(0.0);
         let exception = played
             .raised
-            .map(|(_, raised)| Exception { message: self.play.scrub.text(&raised.message), ..raised });
+            .map(|(_, raised)| Exception { message: self.context.scrub.text(&raised.message), ..raised });
         Ok(AttemptRecord {
             attempt,
             verdict,
@@ -117,6 +117,7 @@ impl Trial<'_> {
             harness_tokens: of_harness.as_ref().map(|call| call.usage).filter(|usage| !usage.is_unknown()),
             repeats: 0,
             session_restarted: of_harness.as_ref().is_some_and(|call| call.restarts),
+            resumed: self.is_resumed,
             reward,
             rewards,
             left_out: played.left_out,

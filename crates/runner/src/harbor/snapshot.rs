@@ -1,33 +1,97 @@
-//! Attempts at a step that are independent of each other: each begins from the same snapshot of the container.
+//! Attempts at a step that are independent of each other: each begins from the same snapshot of the container. The last of these
+//! snapshots is what a resume continues from ([`super::kept`]).
+
+use std::path::PathBuf;
 
 use model::EndReason;
 use sandbox::{Containers, SandboxError, TaskContainer};
 
+use super::kept::{Kept, Next, Record, Rules};
 use super::trial::Trial;
+use crate::RunError;
+use crate::agent::blocking;
 use crate::live::Phase;
 use crate::record::Exception;
-use crate::state::Known;
 
 /// What a trial was before a step.
 pub(super) struct Before {
     /// The snapshot of its container.
     image: String,
-    known: Known,
-    was_played: bool,
-    was_verified: bool,
+    kept: Kept,
 }
 
 impl Trial<'_> {
+    /// Where the record of its snapshots lies.
+    pub(super) fn record_path(&self) -> PathBuf {
+        Record::path(&self.context.paths.state(&self.planned.name))
+    }
+
+    /// What the settings say of its steps.
+    pub(super) fn rules(&self) -> Rules {
+        Rules {
+            turns: self.planned.turns,
+            attempts: self.context.settings.attempt_limit.max(1),
+            fail_stop: self.context.settings.fail_stop,
+            plays_alone: self.plays_alone(),
+        }
+    }
+
+    /// The name of the snapshot before a step.
+    fn snapshot_name(&self, step: u32) -> String {
+        format!("stamina-snapshot:{}-{}-{step}", self.owner.run, self.owner.episode)
+    }
+
     /// Keeps the container as it is before a step, where each attempt begins from there.
-    pub(super) async fn keep(&self, number: u32) -> Result<Option<Before>, SandboxError> {
-        if !self.play.settings.restore_before_try {
+    pub(super) async fn keep(&self, step: u32) -> Result<Option<Before>, SandboxError> {
+        if !self.context.settings.restore_before_try {
             return Ok(None);
         }
         self.status.phase(Phase::Preparing, "its container is kept");
-        let image = format!("stamina-snapshot:{}-{}-{number}", self.owner.run, self.owner.episode);
-        self.container()?.snapshot(&image).await?;
-        let (known, was_played, was_verified) = (self.known.clone(), self.was_played, self.was_verified);
-        Ok(Some(Before { image, known, was_played, was_verified }))
+        let image = self.snapshot_name(step);
+        let image_id = self.container()?.snapshot(&image).await?;
+        let kept = Kept {
+            step,
+            image_id,
+            known: self.known.clone(),
+            was_played: self.was_played,
+            was_verified: self.was_verified,
+            references_failed: self.references_failed.clone(),
+        };
+        Ok(Some(Before { image, kept }))
+    }
+
+    /// Records the snapshot of the step that is played and, where an attempt has decided it, that of the step that follows.
+    pub(super) async fn keep_record(
+        &self,
+        current: &Before,
+        next: Option<(u32, &Before)>,
+    ) -> Result<(), RunError> {
+        let next = next.map(|(attempt, before)| Next { attempt, kept: before.kept.clone() });
+        let (record, path) = (Record { current: current.kept.clone(), next }, self.record_path());
+        blocking(move || record.write(&path)).await
+    }
+
+    /// Makes the container of the trial what it was before a step after a resume. The outer error is one of the engine; `None` = the
+    /// snapshot is not there any more, or is not this folder's.
+    pub(super) async fn reopen(&mut self, kept: Kept) -> Result<Option<Reopened>, SandboxError> {
+        let image = self.snapshot_name(kept.step);
+        let connections = self.context.connections().await;
+        let Containers::Engine(engine) = &connections.containers else {
+            return Err(SandboxError::NoEngine { tried: Vec::new() });
+        };
+        let found = engine.kept_snapshot(&image, &self.owner, &self.record_path()).await?;
+        if found.is_none_or(|id| id != kept.image_id) {
+            return Ok(None);
+        }
+        if let Some(ended) = self.prepare().await? {
+            return Ok(Some(Reopened::Not(ended)));
+        }
+        self.references_failed.clone_from(&kept.references_failed);
+        let before = Before { image, kept };
+        match self.restore(&before).await? {
+            None => Ok(Some(Reopened::Open(before))),
+            Some(ended) => Ok(Some(Reopened::Not(ended))),
+        }
     }
 
     /// Opens a container that is what it was before the step, as is what the harness knows of its session, and waits until it is
@@ -40,28 +104,51 @@ impl Trial<'_> {
         if let Some(container) = self.container.take() {
             container.close().await?;
         }
-        let link = self.play.link().await;
-        let (Containers::Engine(engine), Some(what)) = (&link.containers, &self.what) else {
+        let connections = self.context.connections().await;
+        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.what) else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let what = TaskContainer { image: before.image.clone(), ..what.clone() };
-        self.container = Some(engine.open_task(&what).await?);
-        self.known = before.known.clone();
-        (self.was_played, self.was_verified) = (before.was_played, before.was_verified);
+        let container = engine.open_task(&what).await?;
+        self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
+        self.container = Some(container);
+        self.known = before.kept.known.clone();
+        (self.was_played, self.was_verified) = (before.kept.was_played, before.kept.was_verified);
+        self.is_as_kept = true;
         self.ready().await
     }
 
-    /// Takes away what the trial has in the engine beside its container.
-    pub(super) async fn forget(&self) {
-        let link = self.play.link().await;
-        if let Err(error) = link.containers.release(&self.owner).await {
+    /// Takes away what the trial has in the engine beside its container: all of it, or all but the snapshot that a resume continues
+    /// from.
+    pub(super) async fn forget(&self, is_resumable: bool) {
+        let connections = self.context.connections().await;
+        if let Err(error) = connections.containers.release(&self.owner).await {
             tracing::warn!(%error, "the way of a task to the gateway could not be removed");
         }
-        if let Containers::Engine(engine) = &link.containers
-            && self.play.settings.restore_before_try
+        if !is_resumable && self.context.settings.restore_before_try {
+            self.forget_snapshots().await;
+        }
+    }
+
+    /// Takes away the snapshots of the trial, the record of them first: no resume is to look for what is gone.
+    pub(super) async fn forget_snapshots(&self) {
+        let path = self.record_path();
+        if let Err(error) = blocking(move || Record::remove(&path)).await {
+            tracing::warn!("the record of the snapshots of a task could not be removed: {error}");
+        }
+        let connections = self.context.connections().await;
+        if let Containers::Engine(engine) = &connections.containers
             && let Err(error) = engine.remove_snapshots(&self.owner).await
         {
             tracing::warn!(%error, "the snapshots of a task could not be removed");
         }
     }
+}
+
+/// What came of a container that a resume opens.
+pub(super) enum Reopened {
+    /// It is as it was before the step.
+    Open(Before),
+    /// It is not ready.
+    Not((EndReason, Exception)),
 }

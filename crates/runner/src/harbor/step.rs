@@ -11,17 +11,17 @@ use files::join;
 use model::EndReason;
 use sandbox::{ContainerEnd, FileLeft, Packed, SandboxError, TaskCommand};
 
+use super::archives;
 use super::call::CallLeft;
 use super::file::{Health, StepFile};
-use super::pack;
 use super::player::Player;
 use super::reward::{self, Rewards};
 use super::task::variables;
 use super::trial::Trial;
+use crate::agent_end::exception;
 use crate::live::Phase;
 use crate::record::{Exception, one_line};
 use crate::settings::{TaskProtocol, TaskSettings, TaskTimeout};
-use crate::verdict::exception;
 
 /// Bytes of what an agent leaves, and of what a verifier leaves, that are taken out of the container in a step.
 const LEFT: u64 = 64 << 20;
@@ -90,6 +90,7 @@ impl Trial<'_> {
     /// Plays one step. Errors are those of the engine.
     pub(super) async fn step(&mut self, step: &StepFile) -> Result<Played, SandboxError> {
         let mut played = Played::default();
+        self.is_as_kept = false;
         match self.phases(step, &mut played).await {
             Ok(()) => Ok(played),
             Err(Broken::Engine(error)) => match self.of_player(&error).await? {
@@ -104,7 +105,7 @@ impl Trial<'_> {
     /// worked in it, the engine or its room is gone, or the run is stopped.
     async fn of_player(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
         let is_refusal = matches!(error, SandboxError::Engine { is_gone: false, .. });
-        if !is_refusal || !self.was_played || self.play.stop.is_cancelled() {
+        if !is_refusal || !self.was_played || self.stop.is_cancelled() {
             return Ok(None);
         }
         let container = self.container()?;
@@ -124,13 +125,13 @@ impl Trial<'_> {
             self.command(ARTIFACTS_EMPTIED.to_owned(), Some("root"), &[], ORDER).await?;
         }
         // A further attempt finds the step as the one before left it, unless each begins from the snapshot.
-        if self.attempt == 1 || self.play.settings.restore_before_try {
+        if self.attempt == 1 || self.context.settings.restore_before_try {
             self.set_up(step).await?;
         }
         self.agent(step, played).await?;
         self.artifacts(step, played).await?;
         let raised = played.raised.as_ref().map(|(reason, _)| *reason);
-        if raised.is_some_and(|reason| !is_graded(self.play.settings.tasks.as_ref(), reason)) {
+        if raised.is_some_and(|reason| !is_graded(self.context.settings.tasks.as_ref(), reason)) {
             played.is_over = true;
             return Ok(());
         }
@@ -145,7 +146,7 @@ impl Trial<'_> {
         if self.task.of_step(self.tree(), step, "workdir/setup.sh").is_some() {
             self.status.phase(Phase::Preparing, "setup.sh runs");
             let script = format!("bash {}", quoted(&join(&self.workdir, "setup.sh")));
-            let end = self.command(script, user, &[], self.play.settings.limits.seconds).await?;
+            let end = self.command(script, user, &[], self.context.settings.limits.seconds).await?;
             if end.exit.code != Some(0) {
                 let message = format!("setup.sh {}: {}", ended(&end), said(&end.stderr));
                 let reason = blamed(self.was_played, EndReason::AgentError);
@@ -178,7 +179,7 @@ impl Trial<'_> {
         self.lay(&folder, "solution", "/").await?;
         let user = step.agent_user.as_deref();
         self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
-        let seconds = step.agent_seconds.unwrap_or(self.play.settings.limits.seconds as f64);
+        let seconds = step.agent_seconds.unwrap_or(self.context.settings.limits.seconds as f64);
         let mut env = vec![("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())];
         env.extend(self.variables(&self.file.solution_env)?);
         let is_first = !self.was_played;
@@ -331,7 +332,7 @@ impl Trial<'_> {
             let mut packed = Packed::changed_now();
             let whole = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
             whole.map_err(|error| error.to_string())?;
-            pack::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
+            archives::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
         });
         let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
         match packed {
@@ -363,7 +364,7 @@ impl Trial<'_> {
         let folder = folder.map(str::to_owned);
         let (env, user) = (env.to_vec(), user.map(str::to_owned));
         let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
-        let end = self.container()?.run(&what, &self.play.stop).await?;
+        let end = self.container()?.run(&what, &self.stop).await?;
         if end.exit.disk_full {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
@@ -396,7 +397,7 @@ impl Trial<'_> {
             }
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs_f64(pause)) => {}
-                () = self.play.stop.cancelled() => return Ok(()),
+                () = self.stop.cancelled() => return Ok(()),
             }
         }
     }
@@ -415,7 +416,7 @@ impl Trial<'_> {
         &self,
         env: &std::collections::BTreeMap<String, String>,
     ) -> Result<Vec<(String, String)>, Broken> {
-        variables(env, &self.play.forwarded)
+        variables(env, &self.context.forwarded)
             .map_err(|why| Broken::Ended(EndReason::Environment, "MissingVariable", why))
     }
 }

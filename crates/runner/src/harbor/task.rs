@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::file::{self, StepFile, TaskFile};
 use super::player::Player;
-use super::{Recipe, TaskImage, TaskSeen, pack};
+use super::{Recipe, TaskImage, TaskSeen, archives};
 use crate::settings::{RunSettings, SettingsError, TaskSettings};
 use crate::state::{Planned, episode_name};
 use crate::{RunError, secrets};
@@ -24,7 +24,7 @@ const LARGEST_RECIPES: u64 = 32 << 20;
 /// Most tasks of a run.
 const MOST_TASKS: usize = 1000;
 /// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
-/// ([`pack::fits`]).
+/// ([`archives::fits`]).
 const HASHED: u64 = 256 << 20;
 /// Most bytes of what is played of all tasks together, which is read to be hashed.
 const MOST_BYTES: u64 = 16 << 30;
@@ -119,11 +119,11 @@ impl Tasks {
 
     /// The files of a solution for a simulated model. Waits while there are too many in memory. The error is a sentence.
     pub(super) async fn solution(self: &Arc<Self>, folder: String) -> Result<HeldSolution, String> {
-        let most = u32::try_from(pack::LARGEST_SOLUTION >> 10).unwrap_or(SOLUTIONS).min(SOLUTIONS);
+        let most = u32::try_from(archives::LARGEST_SOLUTION >> 10).unwrap_or(SOLUTIONS).min(SOLUTIONS);
         let permits = self.solutions.clone().acquire_many_owned(most).await;
         let mut held = permits.map_err(|error| error.to_string())?;
         let tasks = self.clone();
-        let read = tokio::task::spawn_blocking(move || pack::contents(&tasks.tree, &folder)).await;
+        let read = tokio::task::spawn_blocking(move || archives::contents(&tasks.tree, &folder)).await;
         let files = read.map_err(|panicked| panicked.to_string())??;
         let bytes: u64 = files.iter().map(|(name, content)| (name.len() + content.len()) as u64).sum();
         let needed = usize::try_from(bytes.div_ceil(1 << 10)).unwrap_or(usize::MAX);
@@ -289,13 +289,13 @@ impl Task {
                 lacks.push(format!("{} is not there, nor is tests/test.sh", of_step("tests/test.sh")));
             }
         }
-        for folder in PLAYED.iter().filter(|folder| !pack::fits(tree, &join(&self.folder, folder))) {
+        for folder in PLAYED.iter().filter(|folder| !archives::fits(tree, &join(&self.folder, folder))) {
             lacks.push(format!("{folder}/ is too large"));
         }
         let of_steps = file.steps.iter().map(|step| format!("steps/{}/solution", step.name));
         self.has_large_solution = of_steps
             .chain(["solution".to_owned()])
-            .any(|folder| !pack::is_solution_written(tree, &join(&self.folder, &folder)));
+            .any(|folder| !archives::is_solution_written(tree, &join(&self.folder, &folder)));
         let earlier = file.steps.split_last().map_or(&[][..], |(_, earlier)| earlier);
         let unsolved = earlier.iter().find(|step| self.solution(tree, step).is_none());
         self.unsolved = unsolved.map(|step| step.name.clone());
@@ -350,8 +350,8 @@ impl Task {
         if settings.has_simulated_model() && self.has_large_solution {
             refusals.push(format!(
                 "a solution of it holds more than {} MiB or {} entries, more than the simulated model writes: play it with agent=ORACLE",
-                pack::LARGEST_SOLUTION >> 20,
-                pack::MOST_FILES
+                archives::LARGEST_SOLUTION >> 20,
+                archives::MOST_FILES
             ));
         }
         if plays_alone && let Some(step) = &self.unsolved {

@@ -8,30 +8,38 @@ use files::Tree;
 use gateway::{Scope, StopReason};
 use model::{EndReason, Verdict};
 use sandbox::{OpenTask, Owner, SandboxError, TaskContainer};
+use tokio_util::sync::CancellationToken;
 
 use super::file::{StepFile, TaskFile};
+use super::kept::{self, Continuation, Record};
 use super::player::{self, Player};
 use super::recorded::first_line;
 use super::reward;
+use super::snapshot::{Before, Reopened};
+use super::step::Played;
 use super::task::{Task, Tasks};
 use crate::agent::blocking;
+use crate::agent_end::{budget_spent, exception};
 use crate::episode::EpisodeEnd;
 use crate::folders::Folders;
-use crate::live::Phase;
-use crate::play::{Ending, Play};
-use crate::record::{AttemptRecord, EpisodeFolder, Exception, TaskFiles, Trajectory, TurnRecord};
+use crate::live::{Phase, is_resumable};
+use crate::record::{
+    AttemptRecord, End, EpisodeFolder, Exception, Resumed, ResumedFrom, TaskFiles, Trajectory, TurnRecord,
+};
 use crate::reopen::{self, keep_score};
-use crate::state::{Known, Planned};
+use crate::run_context::{Ending, RunContext};
+use crate::state::{Planned, SessionState};
 use crate::status::Status;
-use crate::verdict::{budget_spent, exception};
-use crate::{Event, RunError, clock, copy, disk, outage};
+use crate::{Event, RunError, clock, copy, disk, outage, repeat};
 
 /// How often a pause is looked at.
 const LOOK: Duration = Duration::from_millis(200);
+/// Most resumes of a trial that its trajectory keeps, the latest ones.
+const MOST_RESUMES: usize = 1000;
 
 /// A trial that is played.
 pub(super) struct Trial<'a> {
-    pub(super) play: &'a Play,
+    pub(super) context: &'a RunContext,
     pub(super) planned: &'a Planned,
     pub(super) tasks: Arc<Tasks>,
     pub(super) task: &'a Task,
@@ -53,7 +61,7 @@ pub(super) struct Trial<'a> {
     /// Attempts so far, this one included, for the names of their logs.
     pub(super) calls: u32,
     /// What is known of the harness's session.
-    pub(super) known: Known,
+    pub(super) known: SessionState,
     /// What the next attempt at the step is told, where there is feedback.
     pub(super) feedback: Option<String>,
     /// Where commands run.
@@ -64,6 +72,12 @@ pub(super) struct Trial<'a> {
     pub(super) references_failed: BTreeMap<String, i64>,
     /// Whether a verifier has run in the container.
     pub(super) was_verified: bool,
+    /// Whether the container is what the snapshot of the step keeps: nothing was executed in it since.
+    pub(super) is_as_kept: bool,
+    /// Whether the next attempt begins in a container that a resume opened from a snapshot.
+    pub(super) is_resumed: bool,
+    /// Ends the attempt in flight: with the run, or because somebody wishes that it is retried.
+    pub(super) stop: CancellationToken,
 }
 
 /// How the steps ended.
@@ -72,8 +86,36 @@ enum Ended {
     Unfinished,
 }
 
+impl Ended {
+    /// Whether a resume continues the trial, so that the snapshot of its container stays.
+    fn is_resumable(&self) -> bool {
+        match self {
+            Self::Unfinished => true,
+            Self::Over(reason, _) => is_resumable(*reason),
+        }
+    }
+}
+
+/// Where a trial begins in this part of its run.
+#[derive(Default)]
+struct Start {
+    /// The steps before it are recorded.
+    steps_before: usize,
+    /// The first attempt at its first step, from 1.
+    attempt: u32,
+    /// The snapshot of that step, in a container of which the trial is open; `None` = it is opened anew.
+    before: Option<Before>,
+}
+
+/// What came of a step.
+enum AfterStep {
+    /// The next one begins, from this snapshot if it was made already.
+    Next(Option<Before>),
+    Ended(Ended),
+}
+
 /// Whether a step that did not pass for this reason gets another attempt: not where something outside has ended it.
-fn is_tried_again(reason: EndReason) -> bool {
+pub(super) fn is_tried_again(reason: EndReason) -> bool {
     !matches!(
         reason,
         EndReason::Endpoint
@@ -93,20 +135,20 @@ pub(super) fn not_open() -> SandboxError {
     }
 }
 
-/// Plays a trial. One that was cut off is retried from its first step: its container is gone.
+/// Plays a trial. One that was cut off continues from the last snapshot of its container, or is retried from its first step.
 pub(crate) async fn play(
-    play: Arc<Play>,
+    context: Arc<RunContext>,
     planned: Planned,
     tasks: Arc<Tasks>,
 ) -> Result<EpisodeEnd, RunError> {
     let opened = {
-        let (play, planned) = (play.clone(), planned.clone());
+        let (context, planned) = (context.clone(), planned.clone());
         blocking(move || {
-            let opened = reopen::look(&play, &planned)?;
+            let opened = reopen::look(&context, &planned)?;
             if let Some(opened) = &opened {
                 opened.folders.make()?;
                 if opened.is_over() {
-                    reopen::fulfill(&play, &planned, &opened.status);
+                    reopen::fulfill(&context, &planned, &opened.status);
                 }
             }
             Ok(opened)
@@ -115,13 +157,13 @@ pub(crate) async fn play(
     };
     let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
     let shared = tasks.clone();
-    let of_run = |why: String| RunError::NotResumable { path: play.place.results.clone(), why };
+    let of_run = |why: String| RunError::NotResumable { path: context.paths.results.clone(), why };
     let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
     let file = task.file().map_err(of_run)?;
-    let player = player::find(&play.settings.agent).copied();
+    let player = player::find(&context.settings.agent).copied();
     let mut trial = Trial {
-        owner: Owner { run: play.id.clone(), episode: planned.name.clone() },
-        play: &play,
+        owner: Owner { run: context.id.clone(), episode: planned.name.clone() },
+        context: &context,
         planned: &planned,
         tasks,
         task,
@@ -136,34 +178,41 @@ pub(crate) async fn play(
         number: 1,
         attempt: 1,
         calls: 0,
-        known: Known::default(),
+        known: SessionState::default(),
         feedback: None,
         workdir: "/".to_owned(),
         was_played: false,
         references_failed: BTreeMap::new(),
         was_verified: false,
+        is_as_kept: false,
+        is_resumed: false,
+        stop: context.stop.child_token(),
     };
     trial.name_trajectory();
     // What is recorded of it goes only where it is played.
-    if player.is_none() && !outage::waited_out(&play, &trial.status).await {
+    if player.is_none() && !outage::wait_for_endpoint(&context, &trial.status).await {
         return trial.stay(Ended::Unfinished).await;
     }
     if let Some(ended) = trial.held().await {
         return trial.stay(ended).await;
     }
-    trial.begin_anew().await?;
-    let title = trial.trajectory.head.title.clone().unwrap_or_else(|| task.name.clone());
-    trial.status.set(|shown| {
-        shown.title = Some(title);
-        shown.cells.clear();
-    });
-    let ended = trial.whole().await;
+    let ended = match Box::pin(trial.take_up()).await {
+        Ok(Ok(start)) => {
+            let title = trial.trajectory.head.title.clone().unwrap_or_else(|| task.name.clone());
+            let cells =
+                trial.trajectory.summaries().iter().take(start.steps_before).map(|turn| turn.state).collect();
+            trial.status.set(|shown| (shown.title, shown.cells) = (Some(title), cells));
+            trial.whole(start).await
+        }
+        Ok(Err(ended)) => Ok(ended),
+        Err(error) => Err(error),
+    };
     if let Some(container) = trial.container.take()
         && let Err(error) = container.close().await
     {
         tracing::warn!(%error, episode = planned.name, "the container of a task could not be removed");
     }
-    trial.forget().await;
+    trial.forget(ended.as_ref().ok().is_none_or(Ended::is_resumable)).await;
     match ended? {
         Ended::Over(reason, exception) => trial.over(reason, exception).await,
         Ended::Unfinished => trial.leave(),
@@ -184,22 +233,112 @@ impl Trial<'_> {
         let head = &mut self.trajectory.head;
         head.task = Some(self.task.name.clone());
         head.title.clone_from(&self.file.title);
-        let alone = self.play.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone());
+        let alone = self.context.settings.tasks.as_ref().filter(|tasks| tasks.plays_alone());
         head.protocol = alone.and_then(|tasks| tasks.protocol);
     }
 
-    /// Takes away what is recorded of it: its container is gone, so it is played as a whole.
-    async fn begin_anew(&mut self) -> Result<(), RunError> {
-        let (path, scrub) = (self.play.place.episode(&self.planned.name), self.play.scrub.clone());
+    /// Where it continues: from the last snapshot of its container, where its steps have one, else from its first step. The inner
+    /// error is how it ends where it does not continue.
+    async fn take_up(&mut self) -> Result<Result<Start, Ended>, RunError> {
+        let path = self.record_path();
+        let record = blocking(move || Ok(Record::read(&path))).await?;
+        let rules = self.rules();
+        kept::take_back(&mut self.trajectory, record.as_ref());
+        let progress = kept::progress(&self.trajectory, record.as_ref(), rules);
+        let why = match kept::continuation(record, progress, rules) {
+            Continuation::Over => return Ok(Err(self.chain_ended())),
+            Continuation::FirstStep(why) => why,
+            Continuation::Snapshot(kept, attempt) => {
+                let (step, has_session) = (kept.step, kept.known.session.is_some());
+                let reopened = self.reopen(*kept).await;
+                if self.context.stop.is_cancelled() {
+                    return Ok(Err(Ended::Unfinished));
+                }
+                match reopened {
+                    Ok(Some(Reopened::Open(before))) => {
+                        return self.continue_from(before, (step, attempt), has_session).await.map(Ok);
+                    }
+                    Ok(Some(Reopened::Not((reason, exception)))) => {
+                        return Ok(Err(Ended::Over(reason, Some(exception))));
+                    }
+                    Ok(None) => "its snapshot is not there any more, or was kept for another folder",
+                    Err(error) => return Ok(Err(self.broken(&error))),
+                }
+            }
+        };
+        self.begin_anew(why).await?;
+        Ok(Ok(Start { attempt: 1, ..Start::default() }))
+    }
+
+    /// Continues from a snapshot in which the container was opened.
+    async fn continue_from(
+        &mut self,
+        before: Before,
+        (step, attempt): (u32, u32),
+        has_session: bool,
+    ) -> Result<Start, RunError> {
+        self.keep_record(&before, None).await?;
+        self.is_resumed = true;
+        let keeps_session = self.player.is_none().then_some(has_session).filter(|_| self.known.calls > 0);
+        self.note_resume(ResumedFrom::Snapshot, step, None, keeps_session);
+        keep_score(self.context, self.planned, &self.trajectory);
+        tracing::info!(
+            episode = self.planned.name,
+            step,
+            attempt,
+            "the trial continues from its last snapshot"
+        );
+        Ok(Start { steps_before: step.saturating_sub(1) as usize, attempt, before: Some(before) })
+    }
+
+    /// Writes down that a resume continued it, if anything of it was recorded, and takes its end away.
+    fn note_resume(
+        &mut self,
+        from: ResumedFrom,
+        turn: u32,
+        no_snapshot: Option<&str>,
+        session_kept: Option<bool>,
+    ) {
+        let End { end_reason, mut resumes, .. } = std::mem::take(&mut self.trajectory.end);
+        let recorded = self.trajectory.summaries();
+        let last = recorded.last().map(|turn| (recorded.len() as u32, turn.attempts));
+        let (after_turn, after_attempt) = last.unzip();
+        if after_turn.is_some() || end_reason.is_some() || from == ResumedFrom::Snapshot {
+            let skipped = (resumes.len() + 1).saturating_sub(MOST_RESUMES);
+            resumes.drain(..skipped.min(resumes.len()));
+            resumes.push(Resumed {
+                at: clock::now(),
+                after_turn,
+                after_attempt,
+                why: end_reason.map_or("killed", EndReason::as_str).to_owned(),
+                from,
+                turn,
+                no_snapshot: no_snapshot.map(str::to_owned),
+                session_kept,
+            });
+        }
+        self.trajectory.end.resumes = resumes;
+    }
+
+    /// Takes away what is recorded of it, its snapshots included: it is played as a whole. Its trajectory says why.
+    async fn begin_anew(&mut self, why: &str) -> Result<(), RunError> {
+        self.note_resume(ResumedFrom::FirstStep, 1, Some(why), None);
+        let resumes = std::mem::take(&mut self.trajectory.end.resumes);
+        if self.context.settings.restore_before_try {
+            self.forget_snapshots().await;
+        }
+        let (path, scrub) = (self.context.paths.episode(&self.planned.name), self.context.scrub.clone());
         self.results = blocking(move || {
             copy::remove(&path).map_err(|error| disk::at(&path, error))?;
             EpisodeFolder::new(path, scrub)
         })
         .await?;
         let (name, turns) = (&self.planned.name, self.planned.turns);
-        self.trajectory = Trajectory::new(self.results.path(), name, turns, self.play.settings.attempt_limit);
+        self.trajectory =
+            Trajectory::new(self.results.path(), name, turns, self.context.settings.attempt_limit);
+        self.trajectory.end.resumes = resumes;
         self.name_trajectory();
-        keep_score(self.play, self.planned, &self.trajectory);
+        keep_score(self.context, self.planned, &self.trajectory);
         Ok(())
     }
 
@@ -210,7 +349,7 @@ impl Trial<'_> {
         match ended {
             Ended::Over(reason, exception) if !is_over => self.over(reason, exception).await,
             Ended::Over(..) => {
-                keep_score(self.play, self.planned, &self.trajectory);
+                keep_score(self.context, self.planned, &self.trajectory);
                 reopen::show_over(&self.status, self.planned, &self.trajectory);
                 let folders = self.folders.clone();
                 blocking(move || {
@@ -221,7 +360,7 @@ impl Trial<'_> {
                 Ok(EpisodeEnd::Over)
             }
             Ended::Unfinished => {
-                keep_score(self.play, self.planned, &self.trajectory);
+                keep_score(self.context, self.planned, &self.trajectory);
                 self.status.set(|shown| {
                     shown.phase = Phase::Queued;
                     shown.now = None;
@@ -231,105 +370,193 @@ impl Trial<'_> {
         }
     }
 
-    async fn whole(&mut self) -> Result<Ended, RunError> {
-        match self.open().await {
-            Ok(None) => {}
-            Ok(Some(_)) if self.play.stop.is_cancelled() => return Ok(Ended::Unfinished),
-            Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
-            Err(error) => return Ok(self.broken(&error)),
+    async fn whole(&mut self, start: Start) -> Result<Ended, RunError> {
+        let Start { steps_before, mut attempt, mut before } = start;
+        if before.is_none() {
+            match self.open().await {
+                Ok(None) => {}
+                Ok(Some(_)) if self.context.stop.is_cancelled() => return Ok(Ended::Unfinished),
+                Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
+                Err(error) => return Ok(self.broken(&error)),
+            }
         }
-        let (file, plays_alone) = (self.file, self.plays_alone());
-        for (step, number) in file.steps.iter().take(self.planned.turns as usize).zip(1_u32..) {
+        let (file, turns) = (self.file, self.planned.turns as usize);
+        for (step, number) in file.steps.iter().zip(1_u32..).take(turns).skip(steps_before) {
             if let Some(ended) = self.held().await {
                 return Ok(ended);
             }
-            let (mut since, mut started_at) = (Instant::now(), clock::now());
-            self.begin(step, number).await?;
-            let before = match self.keep(number).await {
-                Ok(before) => before,
-                Err(error) => return Ok(self.broken(&error)),
-            };
-            for attempt in 1..=self.play.settings.attempt_limit.max(1) {
-                if attempt > 1 {
-                    if let Some(ended) = self.held().await {
-                        return Ok(ended);
-                    }
-                    (since, started_at) = (Instant::now(), clock::now());
-                }
-                self.attempt = attempt;
-                self.calls += 1;
-                self.status.set(|shown| shown.attempt = attempt);
-                // The first attempt at the first step finds it as it was kept.
-                if let Some(before) = before.as_ref().filter(|_| number > 1 || attempt > 1) {
-                    let restored = self.restore(before).await;
-                    if self.play.stop.is_cancelled() {
-                        return Ok(Ended::Unfinished);
-                    }
-                    match restored {
-                        Ok(None) => {}
-                        Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
-                        Err(error) => return Ok(self.broken(&error)),
-                    }
-                }
-                let played = match self.step(step).await {
-                    Ok(played) => played,
-                    Err(error) => return Ok(self.broken(&error)),
-                };
-                if self.play.stop.is_cancelled() {
-                    return Ok(Ended::Unfinished);
-                }
-                let below = reward::below(&step.min_reward, played.rewards.as_ref());
-                let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
-                let (told, is_broken) = (self.told(&played), played.is_over);
-                let over = played.call.as_ref().and_then(|call| call.over.clone());
-                let record = self.record(step, number, played, since, started_at.clone()).await?;
-                let passed = record.verdict == Verdict::Passed;
-                let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
-                self.commit(number, record, over).await?;
-                // Without a snapshot there is nothing to go on with where the container does not do what it should.
-                let may_go_on = before.is_some() || !is_broken;
-                let has_more = attempt < self.play.settings.attempt_limit;
-                if !passed && has_more && may_go_on && is_tried_again(reason) {
-                    self.keep_feedback(reason, told.as_deref());
-                    continue;
-                }
-                let is_last = number == self.planned.turns;
-                // What comes next does not rest on what this one left, whatever it came to.
-                if plays_alone && (passed || is_tried_again(reason)) {
-                    break;
-                }
-                if !is_last && (is_over || below.is_some() || !passed && self.play.settings.fail_stop) {
-                    return Ok(Ended::Over(reason, None));
-                }
-                break;
-            }
-            if let Some(before) = before.as_ref().filter(|_| plays_alone && number < self.planned.turns) {
-                let advanced = self.advance(before, step).await;
-                // What a stop cuts off says nothing of the step.
-                if self.play.stop.is_cancelled() {
-                    return Ok(Ended::Unfinished);
-                }
-                match advanced {
-                    Ok(None) => {}
-                    Ok(Some((reason, exception))) => return Ok(Ended::Over(reason, Some(exception))),
-                    Err(error) => return Ok(self.broken(&error)),
-                }
+            match Box::pin(self.whole_step(step, number, attempt, before.take())).await? {
+                AfterStep::Next(next) => (before, attempt) = (next, 1),
+                AfterStep::Ended(ended) => return Ok(ended),
             }
         }
+        Ok(self.chain_ended())
+    }
+
+    /// How a trial ends whose last step is decided.
+    fn chain_ended(&self) -> Ended {
         let all = self.trajectory.stamina() == self.planned.turns;
         let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
         let of_last = last.and_then(|last| last.end_reason).unwrap_or(EndReason::TestsFailed);
-        Ok(Ended::Over(if all { EndReason::PassedAll } else { of_last }, None))
+        Ended::Over(if all { EndReason::PassedAll } else { of_last }, None)
+    }
+
+    /// Plays the attempts at a step that are left, from `first` on. `before` is its snapshot where it was made already.
+    async fn whole_step(
+        &mut self,
+        step: &StepFile,
+        number: u32,
+        first: u32,
+        before: Option<Before>,
+    ) -> Result<AfterStep, RunError> {
+        let ends = |ended| Ok(AfterStep::Ended(ended));
+        let (mut since, mut started_at) = (Instant::now(), clock::now());
+        self.begin(step, number).await?;
+        let before = match before {
+            Some(before) => Some(before),
+            None => match self.keep(number).await {
+                Ok(None) => None,
+                Ok(Some(before)) => {
+                    self.keep_record(&before, None).await?;
+                    Some(before)
+                }
+                Err(error) => return ends(self.broken(&error)),
+            },
+        };
+        let (limit, plays_alone) = (self.rules().attempts, self.plays_alone());
+        let (mut attempt, mut is_begun, mut next) = (first, false, None);
+        while attempt <= limit {
+            if std::mem::replace(&mut is_begun, true) {
+                if let Some(ended) = self.held().await {
+                    return ends(ended);
+                }
+                (since, started_at) = (Instant::now(), clock::now());
+            }
+            self.attempt = attempt;
+            self.calls = self.trajectory.summaries().iter().map(|turn| turn.attempts).sum::<u32>() + 1;
+            self.status.set(|shown| shown.attempt = attempt);
+            if let Some(before) = before.as_ref().filter(|_| !self.is_as_kept) {
+                let restored = self.restore(before).await;
+                if self.context.stop.is_cancelled() {
+                    return ends(Ended::Unfinished);
+                }
+                match restored {
+                    Ok(None) => {}
+                    Ok(Some((reason, exception))) => return ends(Ended::Over(reason, Some(exception))),
+                    Err(error) => return ends(self.broken(&error)),
+                }
+            }
+            let played = Box::pin(self.step_unless_retried(step, before.is_some())).await;
+            if self.context.stop.is_cancelled() {
+                return ends(Ended::Unfinished);
+            }
+            if self.stop.is_cancelled() {
+                // The attempt is retried from its snapshot. What it has spent stays spent.
+                self.stop = self.context.stop.child_token();
+                let spent = self.context.spent_of(&self.status, &self.planned.name).await;
+                self.status.set(|shown| shown.spent = spent);
+                self.context.tell_spent(None).await;
+                continue;
+            }
+            let played = match played {
+                Ok(played) => played,
+                Err(error) => return ends(self.broken(&error)),
+            };
+            let below = reward::below(&step.min_reward, played.rewards.as_ref());
+            let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
+            let (told, is_broken) = (self.told(&played), played.is_over);
+            let over = played.call.as_ref().and_then(|call| call.over.clone());
+            let record = self.record(step, number, played, since, started_at.clone()).await?;
+            self.is_resumed = false;
+            let passed = record.verdict == Verdict::Passed;
+            let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
+            // Without a snapshot there is nothing to go on with where the container does not do what it should.
+            let may_go_on = before.is_some() || !is_broken;
+            let is_retried = !passed && attempt < limit && may_go_on && is_tried_again(reason);
+            // What comes next does not rest on what this one left, whatever it came to, where steps are played by themselves.
+            let stands_alone = plays_alone && (passed || is_tried_again(reason));
+            let has_ended = is_over || below.is_some() || !passed && self.context.settings.fail_stop;
+            let is_last = number == self.planned.turns;
+            // The next step is kept before this attempt counts: whichever of both a kill leaves, it has its snapshot.
+            let goes_on = !is_retried && !is_last && !plays_alone && !has_ended;
+            let kept = match &before {
+                Some(before) if goes_on => self.keep_next(before, number, attempt).await?,
+                _ => Ok(None),
+            };
+            self.commit(number, record, over).await?;
+            match kept {
+                Ok(kept) => next = kept,
+                Err(error) => return ends(self.broken(&error)),
+            }
+            if is_retried {
+                self.keep_feedback(reason, told.as_deref());
+                attempt += 1;
+                continue;
+            }
+            if !stands_alone && !is_last && has_ended {
+                return ends(Ended::Over(reason, None));
+            }
+            break;
+        }
+        if let Some(before) = before.as_ref().filter(|_| plays_alone && number < self.planned.turns) {
+            let advanced = self.advance(before, step).await;
+            // What a stop cuts off says nothing of the step.
+            if self.context.stop.is_cancelled() {
+                return ends(Ended::Unfinished);
+            }
+            match advanced {
+                Ok(None) => {}
+                Ok(Some((reason, exception))) => return ends(Ended::Over(reason, Some(exception))),
+                Err(error) => return ends(self.broken(&error)),
+            }
+        }
+        Ok(AfterStep::Next(next))
+    }
+
+    /// Keeps the container for the step that follows, and records that. The inner error is one of the engine.
+    async fn keep_next(
+        &self,
+        before: &Before,
+        number: u32,
+        attempt: u32,
+    ) -> Result<Result<Option<Before>, SandboxError>, RunError> {
+        let next = match self.keep(number + 1).await {
+            Ok(next) => next,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Some(next) = &next {
+            self.keep_record(before, Some((attempt, next))).await?;
+        }
+        Ok(Ok(next))
+    }
+
+    /// Plays an attempt. Where it has a snapshot, somebody may wish that it is retried from there: `stop` is cancelled then.
+    async fn step_unless_retried(
+        &mut self,
+        step: &StepFile,
+        has_snapshot: bool,
+    ) -> Result<Played, SandboxError> {
+        let (context, planned, status, stop) =
+            (self.context, self.planned, self.status.clone(), self.stop.clone());
+        if !has_snapshot {
+            return self.step(step).await;
+        }
+        repeat::fulfill_control_requests(context, planned, &status);
+        tokio::select! {
+            played = self.step(step) => played,
+            // The attempt ends by itself once it is stopped; this only stops it.
+            never = repeat::retry_on_request(context, planned, &status, &stop) => match never {},
+        }
     }
 
     /// Waits while the run is paused; says how the trial ends where it may not go on.
     async fn held(&mut self) -> Option<Ended> {
         let mut paused = false;
         loop {
-            if self.play.stop.is_cancelled() {
+            if self.context.stop.is_cancelled() {
                 return Some(Ended::Unfinished);
             }
-            if !self.play.wishes.borrow().pause {
+            if !self.context.control_requests.borrow().pause {
                 break;
             }
             if !paused {
@@ -340,13 +567,13 @@ impl Trial<'_> {
             tokio::time::sleep(LOOK).await;
         }
         self.status.begin();
-        match self.play.over(&self.status, &self.planned.name).await? {
+        match self.context.over(&self.status, &self.planned.name).await? {
             over @ StopReason::Budget { scope: Scope::Run, .. } => {
-                self.play.end(Ending::Budget(over));
+                self.context.end(Ending::Budget(over));
                 Some(Ended::Unfinished)
             }
             over => {
-                self.play.tell_spent(Some(over.clone())).await;
+                self.context.tell_spent(Some(over.clone())).await;
                 Some(Ended::Over(EndReason::Budget, budget_spent(&over).exception))
             }
         }
@@ -358,13 +585,13 @@ impl Trial<'_> {
             SandboxError::Engine { is_gone: true, .. }
             | SandboxError::NoRoom { .. }
             | SandboxError::NoEngine { .. } => {
-                self.play.end(Ending::Broken(error.to_string()));
+                self.context.end(Ending::Broken(error.to_string()));
                 Ended::Unfinished
             }
-            _ if self.play.stop.is_cancelled() => Ended::Unfinished,
+            _ if self.context.stop.is_cancelled() => Ended::Unfinished,
             error => {
                 let hint = error.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
-                let message = self.play.scrub.text(&format!("{error}{hint}"));
+                let message = self.context.scrub.text(&format!("{error}{hint}"));
                 Ended::Over(EndReason::Environment, Some(exception("EnvironmentError", &message)))
             }
         }
@@ -402,11 +629,14 @@ impl Trial<'_> {
         let mut record = TurnRecord::new(number, title, &request, Vec::new(), files);
         record.step = Some(step.name.clone());
         (self.number, self.attempt, self.feedback) = (number, 1, None);
-        self.trajectory.begin(record);
+        // One that a resume continues is in the trajectory.
+        if self.trajectory.current.as_ref().is_none_or(|current| current.turn != number) {
+            self.trajectory.begin(record);
+        }
         self.status.set(|shown| {
             (shown.turn, shown.attempt, shown.end_reason) = (number, 1, None);
         });
-        self.play.events.tell(&Event::Turn {
+        self.context.events.tell(&Event::Turn {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn: number,
@@ -427,10 +657,10 @@ impl Trial<'_> {
         }
         self.write()?;
         let cells = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
-        let spent = self.play.spent_of(&self.status, &self.planned.name).await;
+        let spent = self.context.spent_of(&self.status, &self.planned.name).await;
         self.status.set(|shown| (shown.cells, shown.spent) = (cells, spent));
-        keep_score(self.play, self.planned, &self.trajectory);
-        self.play.events.tell(&Event::Attempt {
+        keep_score(self.context, self.planned, &self.trajectory);
+        self.context.events.tell(&Event::Attempt {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn: number,
@@ -445,7 +675,7 @@ impl Trial<'_> {
             test_seconds: record.test_seconds,
             own_seconds: record.own_seconds.unwrap_or(0.0),
         });
-        self.play.tell_spent(over).await;
+        self.context.tell_spent(over).await;
         Ok(())
     }
 
@@ -468,7 +698,7 @@ impl Trial<'_> {
             shown.end_reason = Some(reason);
             shown.now = None;
         });
-        reopen::end(self.play, self.planned, &self.folders, &self.trajectory, (reason, false)).await?;
+        reopen::end(self.context, self.planned, &self.folders, &self.trajectory, (reason, false)).await?;
         Ok(EpisodeEnd::Over)
     }
 
@@ -479,12 +709,12 @@ impl Trial<'_> {
             shown.phase = Phase::Queued;
             shown.now = None;
         });
-        if let Some(reason) = self.play.end_reason()
+        if let Some(reason) = self.context.end_reason()
             && self.trajectory.current.is_some()
         {
             self.trajectory.end.end_reason = Some(reason);
             self.write()?;
-            keep_score(self.play, self.planned, &self.trajectory);
+            keep_score(self.context, self.planned, &self.trajectory);
         }
         Ok(EpisodeEnd::Unfinished)
     }

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use sandbox::Process;
 
 use super::*;
-use crate::control::Wish;
+use crate::control::ControlRequest;
 use crate::state::{HarnessNamed, Planned};
 
 fn ago(seconds: u64) -> String {
@@ -48,11 +48,11 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
 fn a_run_is_read_from_its_folder_alone() {
     let begun = std::time::Instant::now();
     let room = tempfile::tempdir().unwrap();
-    let place = Place::new(room.path());
-    std::fs::create_dir_all(place.own().join("episodes")).unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own().join("episodes")).unwrap();
     let mut run = run_file(room.path());
     run.part_started_at = ago(1000);
-    run.write(&place).unwrap();
+    run.write(&paths).unwrap();
     let episode = EpisodeFile {
         shown: LiveEpisode {
             phase: Phase::Agent,
@@ -67,7 +67,7 @@ fn a_run_is_read_from_its_folder_alone() {
         retries: 0,
         log: AgentLog::default(),
     };
-    disk::write_json(&place.episode_file("scenario_0"), &episode, disk::Keep::WhileTheMachineRuns).unwrap();
+    disk::write_json(&paths.episode_file("scenario_0"), &episode, disk::Durability::Buffered).unwrap();
     let mut log: String = (0..9).map(|n| request("scenario_0", ago(990 - n * 10), vec![])).collect();
     log.push_str(&request("scenario_0", ago(880), vec![429]));
     log.push_str(&request("scenario_1", ago(20), vec![429, 0]));
@@ -76,7 +76,7 @@ fn a_run_is_read_from_its_folder_alone() {
     let streamed = request("scenario_1", ago(15), vec![]).replace(untimed, timed);
     assert!(streamed.contains(timed), "{streamed}");
     log.push_str(&streamed);
-    std::fs::write(place.gateway_log(), log + "{broken").unwrap();
+    std::fs::write(paths.gateway_log(), log + "{broken").unwrap();
 
     let live = read(room.path()).unwrap();
     // Times are written in whole seconds, and grow while this test runs.
@@ -96,9 +96,9 @@ fn a_run_is_read_from_its_folder_alone() {
     assert_eq!(shown.stuck.as_deref(), Some("No sign of life for 15 min; one usually comes every 10 s."));
     assert_eq!(live.episodes[1], LiveEpisode { turns: 4, ..LiveEpisode::queued("scenario_1") });
 
-    crate::control::write(room.path(), &Wish { pause: true, ..Wish::default() }).unwrap();
+    crate::control::write(room.path(), &ControlRequest { pause: true, ..ControlRequest::default() }).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Paused);
-    crate::control::write(room.path(), &Wish { stop: true, ..Wish::default() }).unwrap();
+    crate::control::write(room.path(), &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Stopping);
 
     // The same id, and another start.
@@ -106,20 +106,20 @@ fn a_run_is_read_from_its_folder_alone() {
     let mut parts: Vec<&str> = this.split(':').collect();
     parts[1] = "1";
     run.owner = serde_json::from_str(&parts.join(":")).unwrap();
-    run.write(&place).unwrap();
+    run.write(&paths).unwrap();
     let lost = read(room.path()).unwrap();
     assert_eq!((lost.state, lost.episodes[0].phase), (RunState::Lost, Phase::Queued));
     assert_eq!(lost.episodes[0].stuck, None);
     run.finish = Some(crate::Finish::Finished);
-    run.write(&place).unwrap();
+    run.write(&paths).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Ended { finish: crate::Finish::Finished });
 }
 
 #[test]
 fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     let room = tempfile::tempdir().unwrap();
-    let place = Place::new(room.path());
-    std::fs::create_dir_all(place.own()).unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own()).unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
     let named = HarnessNamed {
         name: "mock".to_owned(),
@@ -129,25 +129,25 @@ fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     };
     let mut run = RunFile::new(settings, named, Vec::new(), None);
     run.part_started_at = ago(1000);
-    run.write(&place).unwrap();
+    run.write(&paths).unwrap();
     let begun = std::time::Instant::now();
-    let held = crate::state::Lock::take(&place).unwrap();
+    let held = crate::state::Lock::take(&paths).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Running);
     drop(held);
     let lost = read(room.path()).unwrap();
     assert_eq!(lost.state, RunState::Lost, "it could not be written down how it ended");
     assert!(lost.seconds <= 1.0 + begun.elapsed().as_secs_f64(), "nobody plays it: {}", lost.seconds);
     // Whoever continues it holds it again, and counts nothing of the time in between.
-    let _held = crate::state::Lock::take(&place).unwrap();
+    let _held = crate::state::Lock::take(&paths).unwrap();
     assert_eq!(read(room.path()).unwrap().state, RunState::Running);
-    assert!(shown(&place, run, false).seconds <= 1.0 + begun.elapsed().as_secs_f64());
+    assert!(shown(&paths, run, false).seconds <= 1.0 + begun.elapsed().as_secs_f64());
 }
 
 #[test]
 fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     let room = tempfile::tempdir().unwrap();
-    let place = Place::new(room.path());
-    std::fs::create_dir_all(place.own()).unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own()).unwrap();
     let begun = |episode: &str, number: u64, at: String| {
         let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
         serde_json::to_string(&gateway::RequestBegun { number, key, at, guess: gateway::Guess::default() })
@@ -159,15 +159,15 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     while log.len() < 3 << 20 {
         log.push_str(&busy);
     }
-    std::fs::write(place.gateway_log(), &log).unwrap();
-    let (ended, open, _) = requests(&place, &ago(800));
+    std::fs::write(paths.gateway_log(), &log).unwrap();
+    let (ended, open, _) = requests(&paths, &ago(800));
     assert!(open.contains_key("scenario_0"), "{open:?}");
     assert!(ended.len() * busy.len() > 2 << 20);
     // What is older than what is looked for need not be read.
     let old = request("scenario_1", ago(700), vec![]);
     let log: String = begun("scenario_0", 1, ago(790)) + &old.repeat((1 << 20) / old.len() + 1);
-    std::fs::write(place.gateway_log(), &log).unwrap();
-    assert!(requests(&place, &ago(800)).0.len() * old.len() <= TAIL.0 as usize);
+    std::fs::write(paths.gateway_log(), &log).unwrap();
+    assert!(requests(&paths, &ago(800)).0.len() * old.len() <= TAIL.0 as usize);
 }
 
 #[test]
@@ -213,9 +213,9 @@ fn an_endpoint_that_keeps_an_episode_waiting_is_named() {
 #[test]
 fn faults_of_a_request_that_is_still_tried_are_counted() {
     let room = tempfile::tempdir().unwrap();
-    let place = Place::new(room.path());
-    std::fs::create_dir_all(place.own()).unwrap();
-    run_file(room.path()).write(&place).unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own()).unwrap();
+    run_file(room.path()).write(&paths).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let line = |what: serde_json::Value| what.to_string() + "\n";
     let fault = |fault: u16, number: u64, at: String| {
@@ -233,7 +233,7 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
         fault(429, 2, ago(500)),
         fault(0, 2, ago(20)),
     ];
-    std::fs::write(place.gateway_log(), log.concat()).unwrap();
+    std::fs::write(paths.gateway_log(), log.concat()).unwrap();
     assert_eq!(read(room.path()).unwrap().faults, [(0, 1), (429, 1)]);
 }
 
@@ -241,18 +241,18 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
 #[test]
 fn requests_of_a_part_that_was_killed_are_not_open() {
     let room = tempfile::tempdir().unwrap();
-    let place = Place::new(room.path());
-    std::fs::create_dir_all(place.own()).unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own()).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let begun = |number: u64, at: String| {
         let begun = gateway::RequestBegun { number, key: key.clone(), at, guess: gateway::Guess::default() };
         serde_json::to_string(&begun).unwrap() + "\n"
     };
     let (part, now) = (ago(100), ago(50));
-    std::fs::write(place.gateway_log(), begun(7, ago(2000)) + &begun(1, now.clone())).unwrap();
-    assert_eq!(requests(&place, &part).1, [("scenario_0".to_owned(), now)].into());
-    std::fs::write(place.gateway_log(), begun(7, ago(2000))).unwrap();
-    assert_eq!(requests(&place, &part).1.len(), 0);
+    std::fs::write(paths.gateway_log(), begun(7, ago(2000)) + &begun(1, now.clone())).unwrap();
+    assert_eq!(requests(&paths, &part).1, [("scenario_0".to_owned(), now)].into());
+    std::fs::write(paths.gateway_log(), begun(7, ago(2000))).unwrap();
+    assert_eq!(requests(&paths, &part).1.len(), 0);
 }
 
 #[test]

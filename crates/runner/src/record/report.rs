@@ -8,8 +8,8 @@ use model::EndReason;
 
 use super::SCHEMA;
 use super::trajectory::{TurnSummary, sum};
-use crate::disk::{self, Keep};
-use crate::state::{Place, RunFile};
+use crate::disk::{self, Durability};
+use crate::state::{RunFile, RunPaths};
 use crate::{Finish, RunError};
 
 /// What is known of an episode.
@@ -97,12 +97,12 @@ pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Resu
         })
     });
     put("trajectory_summaries", summaries.collect());
-    disk::write_json(&results.join("report.json"), &Value::Object(report), Keep::Durably)
+    disk::write_json(&results.join("report.json"), &Value::Object(report), Durability::Synced)
 }
 
 /// How fast the endpoint read and wrote, by the gateway's log. `None` = unknown.
 fn tokens_per_second(results: &Path) -> Option<Value> {
-    let speeds = match gateway::read_totals(&Place::new(results).gateway_log()) {
+    let speeds = match gateway::read_totals(&RunPaths::new(results).gateway_log()) {
         Ok(totals) => totals.speeds,
         Err(error) => {
             tracing::warn!("the speed of the endpoint stays unknown: its log cannot be read: {error}");
@@ -123,7 +123,7 @@ fn run_part(run: &RunFile) -> Value {
         Some(Finish::Stopped) => (Some(EndReason::Cancelled), None),
         Some(Finish::Budget) => (Some(EndReason::Budget), None),
         Some(Finish::Failed { message }) => {
-            (Some(EndReason::Environment), Some(crate::verdict::exception("RunFailed", message)))
+            (Some(EndReason::Environment), Some(crate::agent_end::exception("RunFailed", message)))
         }
     };
     let mut part = json!({

@@ -121,6 +121,7 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         harness_tokens: None,
         repeats: 0,
         session_restarted: false,
+        resumed: false,
         reward: None,
         rewards: None,
         left_out: Vec::new(),
@@ -260,7 +261,7 @@ fn what_is_written_is_read_back_without_a_warning() {
 fn the_speed_of_the_endpoint_is_reported_when_a_run_is_over() {
     let room = KeptIfFailed::new();
     let (mut run, _) = played(room.path());
-    let log = crate::state::Place::new(room.path()).gateway_log();
+    let log = crate::state::RunPaths::new(room.path()).gateway_log();
     std::fs::create_dir_all(log.parent().unwrap()).unwrap();
     let request = |input: u64, output: u64| {
         serde_json::json!({
@@ -328,6 +329,28 @@ fn a_trajectory_is_gone_on_with_where_it_was_left() {
         let error = Trajectory::read(&folder).unwrap_err().to_string();
         assert!(error.contains("cannot be resumed"), "{error}");
     }
+}
+
+#[test]
+// docs/security.md: The records of a run (`.stamina/`)
+fn a_trajectory_of_more_turns_than_a_run_can_have_is_not_resumed() {
+    let room = KeptIfFailed::new();
+    let (_, written) = played(room.path());
+    let folder = room.path().join("scenario_0");
+    let path = folder.join("trajectory.json");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let line = serde_json::to_string(&written[0]).unwrap();
+    // The lines of the file are a head, turns and an end.
+    let (head, rest) = whole.split_once('\n').unwrap();
+    let (_, end) = rest.rsplit_once("\n],\n").unwrap();
+    let read = |turns: u32| {
+        let turns = vec![line.as_str(); turns as usize].join(",\n");
+        std::fs::write(&path, format!("{head}\n{turns}\n],\n{end}")).unwrap();
+        Trajectory::read(&folder)
+    };
+    assert_eq!(read(crate::live::MOST_TURNS).unwrap().unwrap().summaries().len(), 1000);
+    let error = read(crate::live::MOST_TURNS + 1).unwrap_err().to_string();
+    assert!(error.contains("more than 1000 turns"), "{error}");
 }
 
 #[test]

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::SCHEMA;
 use crate::RunError;
-use crate::disk::{self, Keep};
+use crate::disk::{self, Durability};
+use crate::live;
 
 /// Requests up to this size stand in the trajectory, in bytes.
 const REQUEST: usize = 8 << 10;
@@ -47,6 +48,41 @@ pub(crate) struct End {
     pub(crate) finished_at: Option<String>,
     pub(crate) end_reason: Option<EndReason>,
     pub(crate) exception: Option<Exception>,
+    /// Resumes of a trial, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) resumes: Vec<Resumed>,
+}
+
+/// Where a resume continued a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Resumed {
+    /// RFC 3339.
+    pub(crate) at: String,
+    /// The last step of which an attempt was recorded; `None` = none was.
+    pub(crate) after_turn: Option<u32>,
+    /// The attempt.
+    pub(crate) after_attempt: Option<u32>,
+    /// The end reason with which it was left, or `killed`.
+    pub(crate) why: String,
+    /// What it continued from.
+    pub(crate) from: ResumedFrom,
+    /// The step that was played next.
+    pub(crate) turn: u32,
+    /// Why it did not continue from a snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) no_snapshot: Option<String>,
+    /// Whether the session of its harness continued. `None` = it had none.
+    pub(crate) session_kept: Option<bool>,
+}
+
+/// What a resume continued a trial from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ResumedFrom {
+    /// The last snapshot of its container.
+    Snapshot,
+    /// Its first step: what was recorded of it was played a second time.
+    FirstStep,
 }
 
 /// What the runner met.
@@ -134,6 +170,10 @@ pub(crate) struct AttemptRecord {
     /// The agent's session could not be resumed, and began anew at this attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) session_restarted: bool,
+    /// It began in a container that a resume opened from the snapshot before its step: processes in the background that an
+    /// earlier step had left were not in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) resumed: bool,
     /// The reward that decides, of a step of a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reward: Option<f64>,
@@ -304,7 +344,7 @@ impl Trajectory {
         let separator: &[u8] = if self.done.is_empty() { b"\n" } else { b",\n" };
         let begin = if prefix == 0 { head.len() as u64 } else { prefix };
         self.current_ends = begin + turn.as_ref().map_or(0, |turn| (separator.len() + turn.len()) as u64);
-        disk::write_with(&self.path, Keep::Durably, |file| {
+        disk::write_with(&self.path, Durability::Synced, |file| {
             if prefix == 0 {
                 file.write_all(&head)?;
             } else {
@@ -368,6 +408,10 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         }
         let turn: TurnRecord =
             serde_json::from_slice(&line).map_err(|error| format!("turn {}: {error}", ends.len() + 1))?;
+        // Whoever made the folder may have written as many as they like, and each is kept in short.
+        if ends.len() >= live::MOST_TURNS as usize {
+            return Err(format!("it has more than {} turns", live::MOST_TURNS));
+        }
         if let Some(before) = turns.last.replace(turn) {
             turns.done.push(before.summary());
         }

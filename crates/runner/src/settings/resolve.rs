@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use scenario::config::{Benchmark, Config, ConfigFile, LeftOut};
 use serde_json::Value;
+use settings::{Benchmark, Config, ConfigFile, LeftOut, is_free_section};
 
 use super::secrets::{is_rather_a_key, is_secret_name};
 use super::write::GIB;
@@ -19,13 +19,13 @@ const ALL: u32 = 1000;
 
 /// Puts YAML files and `key=value` lists together; later ones win.
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, SettingsError> {
-    of_config(&scenario::config::resolve(files, values)?)
+    of_config(&settings::resolve(files, values)?)
 }
 
 /// Settings of a file that was written elsewhere, such as the original's snapshot: what cannot be taken is left out and
 /// told. Only a file that names no harness, or none that is known, or none that is described, or is no YAML, is refused.
 pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<LeftOut>), SettingsError> {
-    let (mut config, mut left_out) = scenario::config::read(file)?;
+    let (mut config, mut left_out) = settings::read(file)?;
     // The folder is asked for anew anyway: results that were moved, or come from elsewhere.
     config.output_dir.get_or_insert_with(|| "results".to_owned());
     left_out.extend(leave_out_variables(&mut config));
@@ -155,7 +155,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         endpoint,
         context_window: keys.amount("endpoint.context_window").unwrap_or(200_000),
         price,
-        limits: limits(&keys)?,
+        limits: limits(&keys),
         reach,
         budgets: gateway::Budgets {
             attempt: budget(&keys, "attempt"),
@@ -457,30 +457,18 @@ fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
     }
 }
 
-fn limits(keys: &Keys<'_>) -> Result<sandbox::Limits, SettingsError> {
-    let mut limits = sandbox::Limits::default();
-    let least = |key: &str, least: f64| match keys.number(key) {
-        Some(number) if number < least => {
-            Err(SettingsError::of(key, format!("it is {number}; the least is {least}")))
-        }
-        number => Ok(number),
-    };
-    if let Some(cpus) = least("limits.cpus", 0.1)? {
-        limits.cpus = cpus;
+fn limits(keys: &Keys<'_>) -> sandbox::Limits {
+    let standard = sandbox::Limits::default();
+    let bytes = |key: &str| keys.number(key).map(|gib| (gib * GIB) as u64);
+    let minutes = keys.number("limits.attempt_minutes");
+    sandbox::Limits {
+        cpus: keys.number("limits.cpus").unwrap_or(standard.cpus),
+        memory: bytes("limits.memory_gib").unwrap_or(standard.memory),
+        disk: bytes("limits.disk_gib").unwrap_or(standard.disk),
+        seconds: minutes.map_or(standard.seconds, |minutes| (minutes * 60.0).round() as u64),
+        pids: keys.count("limits.pids").unwrap_or(standard.pids),
+        ..standard
     }
-    if let Some(gib) = least("limits.memory_gib", 0.0625)? {
-        limits.memory = (gib * GIB) as u64;
-    }
-    if let Some(gib) = least("limits.disk_gib", 0.0625)? {
-        limits.disk = (gib * GIB) as u64;
-    }
-    if let Some(minutes) = least("limits.attempt_minutes", 0.05)? {
-        limits.seconds = (minutes * 60.0).round() as u64;
-    }
-    if let Some(pids) = keys.count("limits.pids") {
-        limits.pids = pids;
-    }
-    Ok(limits)
 }
 
 fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
@@ -567,7 +555,7 @@ fn kept(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value>
     const TAKEN: [&str; 3] = ["docker.image_name", ENV_VARS, "docker.extra_docker_args"];
     let ours = |key: &str| {
         let section = key.split('.').next().unwrap_or_default();
-        let free = scenario::config::FREE_SECTIONS.contains(&section) && key.contains('.');
+        let free = is_free_section(section) && key.contains('.');
         let model = MODEL_KEYS.iter().any(|name| key == format!("{agent}.{name}"));
         !free || TAKEN.contains(&key) || key.starts_with("docker.env_vars.") || model
     };

@@ -1,6 +1,7 @@
 //! The settings of `benchmark=HARBOR`.
 
-use scenario::config::Benchmark;
+use settings::Benchmark;
+use settings::protocols::{self, Protocol};
 
 use super::resolve::{Keys, whole};
 use super::{
@@ -13,10 +14,7 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
     let is_harbor = keys.section == Benchmark::Harbor.section();
     match keys.path("tasks") {
         Some(folder) if is_harbor => {
-            let timeout = match keys.word("harbor.timeout") {
-                Some("stop") => TaskTimeout::Stop,
-                _ => TaskTimeout::Graded,
-            };
+            let timeout = timeout(keys.word("harbor.timeout"));
             let protocol = match keys.word("harbor.protocol") {
                 Some("evocode") => Some(TaskProtocol::Evocode),
                 Some("mt_at_k") => Some(TaskProtocol::MtAtK),
@@ -45,19 +43,25 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
 
 /// Most attempts at a step: `harbor.attempt_limit`, or in short `attempt_limit`.
 pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
-    keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit")).unwrap_or(1)
+    keys.of_benchmark("attempt_limit")
+        .and_then(whole)
+        .or_else(|| keys.count("attempt_limit"))
+        .unwrap_or(protocols::EVOCODE.attempts)
 }
 
-/// Attempts at a step of MT@k where nothing says how many: those of the paper.
-const TRIES: u32 = 4;
-/// Attempts at a step with feedback where nothing says how many: as many as at a turn of a scenario.
-const RETRIES: u32 = 10;
+/// What becomes of a step out of time, by the word of `harbor.timeout`.
+fn timeout(word: Option<&str>) -> TaskTimeout {
+    match word {
+        Some("stop") => TaskTimeout::Stop,
+        _ => TaskTimeout::Graded,
+    }
+}
 
 /// Sets what belongs to the protocol that is named. What contradicts it is an error: the run would have its name and not be it.
 pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(), SettingsError> {
     let Some(tasks) = &mut s.tasks else { return Ok(()) };
     let Some(protocol) = tasks.protocol else { return Ok(()) };
-    let sets = Sets::of(protocol);
+    let sets = sets(protocol);
     let contradicts = |key: &str, wanted: &str| {
         let word = protocol.as_str();
         Err(SettingsError::of(
@@ -70,67 +74,26 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
             return contradicts(key, if set { "true" } else { "false" });
         }
     }
-    let timeout = match sets.timeout {
-        TaskTimeout::Graded => "graded",
-        TaskTimeout::Stop => "stop",
-    };
-    if keys.word("harbor.timeout").is_some_and(|given| given != timeout) {
-        return contradicts("harbor.timeout", timeout);
+    if keys.word("harbor.timeout").is_some_and(|given| given != sets.timeout) {
+        return contradicts("harbor.timeout", sets.timeout);
     }
     let given = keys.of_benchmark("attempt_limit").and_then(whole).or_else(|| keys.count("attempt_limit"));
     if !sets.takes_attempts && given.is_some_and(|given| given != sets.attempts) {
         return contradicts("attempt_limit", &sets.attempts.to_string());
     }
-    tasks.timeout = sets.timeout;
+    tasks.timeout = timeout(Some(sets.timeout));
     s.attempt_limit = given.unwrap_or(sets.attempts);
     (s.fail_stop, s.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
     Ok(())
 }
 
 /// What a protocol sets.
-struct Sets {
-    fail_stop: bool,
-    restore_before_try: bool,
-    timeout: TaskTimeout,
-    /// Attempts at a step, unless others are given.
-    attempts: u32,
-    /// Whether others may be given.
-    takes_attempts: bool,
-}
-
-impl Sets {
-    const fn of(protocol: TaskProtocol) -> Self {
-        match protocol {
-            TaskProtocol::Evocode => Self {
-                fail_stop: false,
-                restore_before_try: false,
-                timeout: TaskTimeout::Graded,
-                attempts: 1,
-                takes_attempts: false,
-            },
-            TaskProtocol::MtAtK => Self {
-                fail_stop: true,
-                restore_before_try: true,
-                timeout: TaskTimeout::Stop,
-                attempts: TRIES,
-                takes_attempts: true,
-            },
-            TaskProtocol::Ours => Self {
-                fail_stop: false,
-                restore_before_try: false,
-                timeout: TaskTimeout::Graded,
-                attempts: RETRIES,
-                takes_attempts: true,
-            },
-            // What an agent leaves of a step is in no later one, so none ends the others.
-            TaskProtocol::Sr => Self {
-                fail_stop: false,
-                restore_before_try: true,
-                timeout: TaskTimeout::Stop,
-                attempts: 1,
-                takes_attempts: true,
-            },
-        }
+const fn sets(protocol: TaskProtocol) -> Protocol {
+    match protocol {
+        TaskProtocol::Evocode => protocols::EVOCODE,
+        TaskProtocol::MtAtK => protocols::MT_AT_K,
+        TaskProtocol::Sr => protocols::SR,
+        TaskProtocol::Ours => protocols::OURS,
     }
 }
 
@@ -200,7 +163,7 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
 
 #[cfg(test)]
 mod tests {
-    use scenario::config::ConfigFile;
+    use settings::ConfigFile;
 
     use crate::settings::resolve;
 

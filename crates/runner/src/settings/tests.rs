@@ -1,7 +1,9 @@
 use proptest::prelude::*;
-use scenario::config::ConfigFile;
+use settings::ConfigFile;
 
 use super::*;
+
+mod declared;
 
 fn of(values: &[&str]) -> Result<RunSettings, SettingsError> {
     resolve(&[], &values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>())

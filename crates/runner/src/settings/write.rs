@@ -96,7 +96,7 @@ impl File {
         let g = &s.generation;
         let mut put = |name: &str, value: Value| self.put(&format!("{section}.{name}"), value);
         put("n_scenarios", g.n_scenarios.into());
-        if g.benchmark == scenario::config::Benchmark::Iterative {
+        if g.benchmark == settings::Benchmark::Iterative {
             put("n_turns", g.n_turns.into());
             put("num_changes_per_turn", g.num_changes_per_turn.into());
         }

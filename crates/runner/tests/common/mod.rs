@@ -44,6 +44,8 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
     for part in &survey.parts {
         episodes.extend(format.read(&tree, "", part, &mut report).into_iter().map(|read| read.episode));
     }
+    // That a trial was resumed is what some of them are about.
+    report.warnings.retain(|warning| warning.code != "episode.resumed");
     assert_eq!(report.warnings, []);
     episodes
 }
@@ -52,17 +54,17 @@ pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
 pub(crate) async fn run_without_waits(settings: RunSettings, on_event: OnEvent) -> runner::Finish {
     let folder = settings.output_dir.clone();
     let hurrying = tokio::spawn(async move {
-        let mut wished = 0_u32;
+        let mut requested = 0_u32;
         loop {
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             let text = std::fs::read(folder.join(".stamina/episodes/scenario_0.json"));
             let shown = text.ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
             let Some(shown) = shown else { continue };
             // The last wish was fulfilled, and it waits again.
-            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(wished) {
-                wished += 1;
-                let retry = |wish: &mut runner::control::Wish| {
-                    wish.retry.insert("scenario_0".to_owned(), wished);
+            if shown["phase"] == "waiting" && shown["retries"].as_u64().unwrap_or(0) >= u64::from(requested) {
+                requested += 1;
+                let retry = |control_request: &mut runner::control::ControlRequest| {
+                    control_request.retry.insert("scenario_0".to_owned(), requested);
                 };
                 runner::control::change(&folder, retry).unwrap();
             }
@@ -95,17 +97,23 @@ pub(crate) fn refuses(status: &'static str, body: &'static str) -> String {
     format!("http://{address}")
 }
 
-/// Reads a request to the end of its body; nothing where whoever sent it has left, which is no failure of a stand-in.
+/// Reads a request to the end of its body, in small letters; nothing where whoever sent it has left, which is no failure of a
+/// stand-in.
 pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
-    let (mut request, mut piece) = (Vec::new(), [0; 4096]);
+    read_as_sent(stream).map(|text| text.to_ascii_lowercase())
+}
+
+/// The same with its letters as they were sent.
+pub(crate) fn read_as_sent(stream: &mut TcpStream) -> Option<String> {
+    let (mut request, mut piece) = (Vec::new(), [0; 1 << 16]);
     loop {
         let count = stream.read(&mut piece).ok().filter(|count| *count > 0)?;
         request.extend_from_slice(&piece[..count]);
-        let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&request[..end]).to_ascii_lowercase();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-        if body.len() >= length.unwrap_or(0_usize) {
-            return Some(text);
+        if request.len() >= end + 4 + length.unwrap_or(0_usize) {
+            return Some(String::from_utf8_lossy(&request).into_owned());
         }
     }
 }

@@ -10,26 +10,10 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use settings::yaml::options;
 
 /// Longest flow form, in bytes.
 const LINE: usize = 112;
-
-/// What a hostile file may make a reader do.
-pub(crate) fn options() -> serde_saphyr::Options {
-    serde_saphyr::Options {
-        budget: Some(serde_saphyr::Budget {
-            max_events: 2_000_000,
-            max_nodes: 1_000_000,
-            max_depth: 64,
-            max_aliases: 0,
-            max_anchors: 0,
-            max_merge_keys: 0,
-            max_documents: 1,
-            ..serde_saphyr::Budget::default()
-        }),
-        ..serde_saphyr::Options::default()
-    }
-}
 
 /// Reads YAML within the budget.
 ///

@@ -1,8 +1,8 @@
 //! Which process indexes the texts of an episode.
 //!
-//! Reading a source is slow and happens without a lock. So that an episode that is read again meanwhile is not taken for indexed,
-//! it is claimed first ([`Store::begin_texts`]). The claim names its process: one that ended in the middle may have ended over
-//! what it read.
+//! Reading a source is slow and happens without a lock. A process therefore claims an episode first
+//! ([`Store::begin_texts`]). Reading the episode again ends the claim, so that it does not count as indexed. The claim names
+//! its process, because what it read may have ended the process.
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
@@ -25,7 +25,7 @@ UPDATE episode SET texts = 0 WHERE texts = 2;
 ",
 }];
 
-/// An episode whose transcripts and logs are to be indexed, as [`Store::begin_texts`] claims it.
+/// A claimed episode whose transcripts and logs are not indexed yet, from [`Store::begin_texts`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnindexedEpisode {
     /// Number in the store.
@@ -53,7 +53,7 @@ pub struct TextClaim {
     pub sets_aside: bool,
 }
 
-/// An episode whose texts wait, not claimed yet.
+/// An unclaimed episode whose texts wait.
 fn waiting(conn: &Connection) -> Result<Option<UnindexedEpisode>> {
     let sql = format!(
         "SELECT episode.id, run.source, run_slug.slug, episode.slug
@@ -72,7 +72,7 @@ fn waiting(conn: &Connection) -> Result<Option<UnindexedEpisode>> {
     Ok(conn.prepare_cached(&sql)?.query_row([], read).optional()?)
 }
 
-/// Whether a claim still holds: when its episode is read again, it does not.
+/// Whether a claim is still valid. It is not after its episode is read again.
 pub(super) fn holds(conn: &Connection, of: &UnindexedEpisode) -> Result<bool> {
     let mut find = conn.prepare_cached("SELECT 1 FROM text_claim WHERE id = ?1 AND episode = ?2")?;
     Ok(find.exists((of.claim, of.id))?)
@@ -84,7 +84,7 @@ pub(super) fn end(conn: &Connection, of: &UnindexedEpisode) -> Result<()> {
     Ok(())
 }
 
-/// Lets the episodes of some claims wait again, and ends the claims.
+/// Ends some claims. Their episodes wait again.
 fn release(conn: &Connection, which: &str, value: impl ToSql) -> Result<()> {
     conn.execute(
         &format!(
@@ -98,14 +98,14 @@ fn release(conn: &Connection, which: &str, value: impl ToSql) -> Result<()> {
 }
 
 impl Store {
-    /// Claims an episode whose transcripts and logs are not indexed; `None` = there is none. `sets_aside` says whether its
-    /// source is to be set aside if the process ends before it is done.
+    /// Claims an episode whose transcripts and logs are not indexed; `None` = there is none. `sets_aside`: whether the source
+    /// is set aside if the process ends before the end of the claim.
     pub fn begin_texts(
         &self,
         process: &str,
         sets_aside: impl FnOnce(SourceId) -> bool,
     ) -> Result<Option<UnindexedEpisode>> {
-        // Most calls find nothing to do, and must not wait for a writer to find that out.
+        // Most calls find nothing to do and must not wait for a writer.
         let Some(next) = self.read(waiting)? else { return Ok(None) };
         let to_set_aside = sets_aside(next.source).then_some(next.source);
         self.write(|write| {
@@ -141,12 +141,12 @@ impl Store {
         })
     }
 
-    /// Ends a claim of a process that does not live any more; its episode waits.
+    /// Ends a claim of a process that has ended. Its episode waits again.
     pub fn release_texts(&self, claim: i64) -> Result<()> {
         self.write(|write| release(&write.tx, "id", claim))
     }
 
-    /// Ends the claims of a process that ends in good order; their episodes wait.
+    /// Ends the claims of a process that exits properly. Their episodes wait again.
     pub fn release_texts_of(&self, process: &str) -> Result<()> {
         self.write(|write| release(&write.tx, "process", process))
     }

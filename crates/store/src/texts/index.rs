@@ -1,6 +1,6 @@
-//! The index itself: the words of each owner, what indexing took, and how far it is.
+//! The index: the words of each owner, the cost of indexing, and its progress.
 //!
-//! Each different word stands once for each attempt (FTS5 without the text, without places and without counts).
+//! It has each different word once for each attempt (FTS5 without text, places and counts).
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +30,7 @@ END;
 ",
 }];
 
-/// What transcripts and logs belong to: an attempt, a turn, or the whole episode.
+/// The owner of transcripts and logs: an attempt, a turn, or the whole episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TextOwner {
     /// `None` = the whole episode.
@@ -39,27 +39,27 @@ pub struct TextOwner {
     pub attempt: Option<u32>,
 }
 
-/// How far the transcripts and logs of an episode could be indexed.
+/// How much of the transcripts and logs of an episode is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextsRead {
     /// All of them.
     Whole,
-    /// As much as the bounds of the index allow.
+    /// As much as the limits of the index allow.
     InPart,
-    /// Not all: the source or a file cannot be read now.
+    /// Only a part, because the source or a file cannot be read now.
     Unreadable,
 }
 
-/// How far the search in transcripts and logs is.
+/// The progress of indexing transcripts and logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextsKnown {
-    /// Whether no episode of an open source waits or could not be read.
+    /// Whether no episode of an open source waits or failed to be read.
     pub complete: bool,
-    /// Episodes whose texts are indexed in part only, because they are too many.
+    /// Episodes whose texts are only partly indexed, because they are too large.
     pub in_part: u32,
 }
 
-/// The row of an owner in the index; `None` = it is not there.
+/// The row of an owner in the index; `None` = there is none.
 fn row_of(conn: &Connection, episode: EpisodeId, owner: TextOwner) -> Result<Option<i64>> {
     Ok(match (owner.turn, owner.attempt) {
         (None, _) => Some(3 * episode + 2),
@@ -91,8 +91,8 @@ fn known(conn: &Connection) -> Result<TextsKnown> {
 }
 
 impl Store {
-    /// Indexes the words of some owners of a claimed episode. Gives whether the claim still holds: if not, the episode was read
-    /// again, and waits.
+    /// Indexes the words of some owners of a claimed episode. Returns whether the claim is still valid. If not, the episode was
+    /// read again and waits.
     pub fn put_texts(&self, of: &UnindexedEpisode, texts: &[(TextOwner, HashSet<String>)]) -> Result<bool> {
         self.write(|write| {
             let conn = &write.tx;
@@ -111,8 +111,8 @@ impl Store {
         })
     }
 
-    /// Ends the claim. `cost` is what indexing took, as whoever indexes counts it; `files` are those that the episode names,
-    /// with whether they are indexed for it.
+    /// Ends the claim. `cost` is the cost of indexing in the unit of the caller. `files` are the files of the episode, each with
+    /// whether it is indexed for this episode.
     pub fn end_texts(
         &self,
         of: &UnindexedEpisode,
@@ -140,7 +140,7 @@ impl Store {
         })
     }
 
-    /// Lets episodes wait again that could not be read, or for which the index of their source had no room.
+    /// Makes episodes wait again that could not be read, or that exceeded the size of the index of their source.
     pub fn retry_texts(&self) -> Result<()> {
         let which = format!("texts = {UNREADABLE} OR texts = {IN_PART} AND text_cost = 0");
         let some = self.read(|conn| {
@@ -155,7 +155,7 @@ impl Store {
         })
     }
 
-    /// What indexing the texts of a source took, summed over its episodes.
+    /// The cost of indexing the texts of a source, summed over its episodes.
     pub fn text_cost(&self, source: SourceId) -> Result<u64> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
@@ -166,7 +166,7 @@ impl Store {
         })
     }
 
-    /// Leaves out the texts of a source that wait: its index has no room for more.
+    /// Skips the waiting texts of a source, because its index has reached its size limit.
     pub fn leave_texts(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             write.tx.execute(
@@ -180,12 +180,12 @@ impl Store {
         })
     }
 
-    /// Whether the transcripts and logs of every open source are indexed that is not set aside.
+    /// The progress of indexing over all open sources that are not set aside.
     pub fn texts_known(&self) -> Result<TextsKnown> {
         self.read(known)
     }
 
-    /// Bytes that the index of transcripts and logs takes.
+    /// The size of the index of transcripts and logs in bytes.
     pub fn text_index_bytes(&self) -> Result<u64> {
         self.read(|conn| {
             let bytes: i64 = conn.query_row(

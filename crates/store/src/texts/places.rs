@@ -1,4 +1,4 @@
-//! Which transcripts and logs may hold the words that are looked for.
+//! Which transcripts and logs may contain the words of a query.
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -8,10 +8,10 @@ use super::words::query;
 use crate::search::episode_name;
 use crate::{Result, Store};
 
-/// Where transcripts and logs may hold the words: every word is in one of them, though not always as it was typed.
+/// An owner whose transcripts and logs may contain the words. They contain the indexed part of every word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextCandidate {
-    /// Its place in the order of candidates, for [`Store::find_texts`].
+    /// Its position in the order of candidates, for [`Store::find_texts`].
     pub at: i64,
     /// Slug of the run.
     pub run: String,
@@ -21,9 +21,9 @@ pub struct TextCandidate {
     pub scenario: String,
     /// Name of the episode for people.
     pub title: String,
-    /// What the texts belong to.
+    /// The owner of the texts.
     pub owner: TextOwner,
-    /// Whether a simulated model stood in in that run.
+    /// Whether the run has a simulated model.
     pub simulated: bool,
 }
 
@@ -60,7 +60,7 @@ fn candidate(conn: &Connection, at: i64) -> Result<Option<TextCandidate>> {
 }
 
 impl Store {
-    /// Up to `limit` owners of texts that may hold every word, the last ones first, or those after one of them.
+    /// Up to `limit` owners of texts that may contain every word, the last ones first; with `after`, the next ones after it.
     pub fn find_texts(&self, text: &str, after: Option<i64>, limit: u32) -> Result<Vec<TextCandidate>> {
         let Some(query) = query(text) else { return Ok(Vec::new()) };
         self.read(|conn| {

@@ -1,4 +1,4 @@
-//! Files that several episodes name, such as the log of a whole job: each is indexed for one of them.
+//! Files of several episodes, such as the log of a whole job. Each is indexed for one of them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ END;
 ",
 }];
 
-/// Notes which files an episode names, with whether they are indexed for it.
+/// Records the files of an episode, each with whether it is indexed for this episode.
 pub(super) fn put_files(conn: &Connection, of: &UnindexedEpisode, files: &HashMap<u64, bool>) -> Result<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO text_file (source, file, episode, indexed) VALUES (?1, ?2, ?3, ?4)

@@ -1,15 +1,15 @@
-//! What of a word is in the index, and the query that finds it.
+//! Which part of a word is in the index, and the query that finds it.
 
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// Letters of a word that are indexed.
+/// How many letters of a word are indexed.
 const LETTERS: usize = 12;
 
-/// Letters of a word with digits that are indexed at least; hashes and numbers are many, and few of them are looked for.
+/// How many letters of a word with digits are indexed at least. There are many hashes and numbers, and few searches for them.
 const LETTERS_WITH_DIGITS: usize = 4;
 
-/// The beginning of a word that is indexed. That of the beginning of a word is the beginning of that of the word.
+/// The indexed start of a word. If a text is the start of a word, its indexed part is the start of that of the word.
 fn indexed_part(word: &str) -> &str {
     let digit = word.chars().take(LETTERS).position(|c| c.is_ascii_digit());
     let letters = digit.map_or(LETTERS, |at| (at + 2).clamp(LETTERS_WITH_DIGITS, LETTERS));
@@ -24,7 +24,7 @@ pub fn add_words<S: BuildHasher>(text: &str, words: &mut HashSet<String, S>) {
             continue;
         }
         word.clear();
-        // More letters than are indexed change nothing.
+        // Letters after the indexed ones change nothing.
         word.extend(piece.chars().take(2 * LETTERS).flat_map(char::to_lowercase));
         let part = indexed_part(&word);
         if !words.contains(part) {
@@ -33,7 +33,7 @@ pub fn add_words<S: BuildHasher>(text: &str, words: &mut HashSet<String, S>) {
     }
 }
 
-/// A query that finds texts with words that begin with each of the words; `None` = there is nothing to look for.
+/// A query for texts in which each of the words starts some word; `None` = there are no words.
 pub(super) fn query(text: &str) -> Option<String> {
     let mut words = HashSet::new();
     add_words(text, &mut words);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn long_words_and_numbers_are_indexed_by_their_beginning() {
+    fn only_the_start_of_long_words_and_numbers_is_indexed() {
         for (word, part) in [
             ("timeout", "timeout"),
             ("responsibilities", "responsibili"),
@@ -73,9 +73,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a word begins with finds it.
+        /// Every start of a word finds it.
         #[test]
-        fn the_indexed_part_of_a_beginning_begins_that_of_the_word(word in "[a-zß0-9]{1,30}", cut in 1usize..30) {
+        fn the_indexed_part_of_a_start_is_a_start_of_the_indexed_word(word in "[a-zß0-9]{1,30}", cut in 1usize..30) {
             let beginning: String = word.chars().take(cut).collect();
             prop_assert!(indexed_part(&word).starts_with(indexed_part(&beginning)));
         }

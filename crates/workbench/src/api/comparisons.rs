@@ -202,14 +202,20 @@ pub struct KnownOver {
 pub struct Spent {
     /// Input tokens, cached ones included.
     pub input_tokens: Option<u64>,
+    /// Episodes for which they are known; fewer than all means that the sum is partial.
+    pub input_tokens_known: u32,
     /// Output tokens.
     pub output_tokens: Option<u64>,
+    /// Episodes for which they are known.
+    pub output_tokens_known: u32,
     /// US dollars; `None` = unknown for every episode.
     pub cost_usd: Option<f64>,
     /// Episodes for which the whole cost is known; fewer than all means that the sum is partial.
     pub cost_known: u32,
     /// Seconds of agent time.
     pub agent_seconds: Option<f64>,
+    /// Episodes for which some of it is known.
+    pub agent_seconds_known: u32,
     /// Turns with at least one attempt.
     pub turns_played: u32,
     /// How many of them came after an episode's first failure: in the costs, and in no stamina.

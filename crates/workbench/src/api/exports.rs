@@ -96,6 +96,11 @@ pub enum FigureOf {
         /// Whose.
         of: CompareRequest,
     },
+    /// Comprehension against efficiency of runs of LoCoBench-Agent, with what others published and a session that does nothing.
+    Plane {
+        /// Ids of the runs.
+        runs: Vec<String>,
+    },
     /// Harness × model.
     Matrix {
         /// Which.

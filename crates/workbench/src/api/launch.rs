@@ -292,6 +292,8 @@ pub struct LaunchForm {
     pub defaults: FormSettings,
     /// What each field takes, in the order of the form.
     pub fields: Vec<FormField>,
+    /// What each protocol of tasks sets.
+    pub protocols: Vec<ProtocolSets>,
     /// Known prices.
     pub prices: Vec<ModelPrice>,
     /// CPU cores of this machine.
@@ -328,6 +330,21 @@ pub struct PackChoice {
     pub turns: u32,
 }
 
+/// What a protocol of tasks sets: names and values as in [`FormSettings`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ProtocolSets {
+    /// Which.
+    pub protocol: FormProtocol,
+    /// Attempts at a step, unless others are entered.
+    pub attempt_limit: u32,
+    /// Whether the first step without a pass ends the trial.
+    pub fail_stop: bool,
+    /// Whether each attempt at a step begins from the same snapshot.
+    pub restore_before_try: bool,
+    /// What becomes of a step out of time.
+    pub task_timeout: FormTaskTimeout,
+}
+
 /// What a field of the form takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct FormField {
@@ -345,6 +362,41 @@ pub struct FormField {
     pub about: String,
     /// What it takes, in words: `a whole number from 1 to 1000`.
     pub takes: String,
+    /// What it means where nothing is entered: `no limit`; empty = its default, or nothing.
+    pub empty: String,
+    /// What has to be so for it to do anything: all of these.
+    pub needs: Vec<FieldNeed>,
+    /// What may be chosen, in order: words, or `false` and `true`; empty = it is typed, or chosen from what is there.
+    pub choices: Vec<FieldChoice>,
+}
+
+/// What has to be so for a field to do anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldNeed {
+    /// Scenarios are played.
+    Scenarios,
+    /// Tasks of Harbor are played.
+    Tasks,
+    /// No protocol of tasks is named, which would set it.
+    NoProtocol,
+    /// A model is asked.
+    Model,
+    /// Agents run in containers.
+    Containers,
+    /// An endpoint answers that may cost something, not the simulated model.
+    PaidEndpoint,
+}
+
+/// What may be chosen in a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FieldChoice {
+    /// Its word in [`FormSettings`].
+    pub value: String,
+    /// What a person reads.
+    pub label: String,
+    /// What it means, in a sentence or two; empty where the label says it.
+    pub about: String,
 }
 
 /// A price in US dollars for a million tokens.

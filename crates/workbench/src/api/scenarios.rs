@@ -311,8 +311,9 @@ pub struct ScenarioCase {
     pub case: CaseInfo,
     /// Its steps, one after another, readable.
     pub steps: Vec<CaseStep>,
-    /// The statements of the specification that it rests on: id and text.
-    pub says: Vec<(String, String)>,
+    /// The statements of the specification that it rests on: id and text, as the pack's specification has it; none where it
+    /// states the rule in words of its own.
+    pub says: Vec<(String, Option<String>)>,
 }
 
 /// A step of a case.

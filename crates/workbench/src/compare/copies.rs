@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use store::{EpisodeId, Play, RunId, Store};
+use store::{EpisodeId, EpisodeTurns, RunId, Store};
 
 use super::members::{Pool, PooledRun};
 use crate::api::ApiError;
@@ -38,8 +38,8 @@ impl PooledRun {
     }
 
     /// What was tried in each of its episodes, in their order.
-    pub(crate) fn plays(&self, store: &Store) -> Result<Vec<Play>, ApiError> {
-        let mut plays = store.plays(self.record.entry.id)?;
+    pub(crate) fn episode_turns(&self, store: &Store) -> Result<Vec<EpisodeTurns>, ApiError> {
+        let mut plays = store.episode_turns(self.record.entry.id)?;
         plays.retain(|play| !self.copied.ids.contains(&play.episode));
         Ok(plays)
     }

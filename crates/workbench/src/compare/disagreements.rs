@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use analysis::retries::AttemptEnd;
 use model::{CensoringPolicy, TurnState};
-use store::{EpisodeEntry, Play};
+use store::{EpisodeEntry, EpisodeTurns};
 
 use super::members::{self, Pool, Scenario as Key};
 use crate::Workbench;
@@ -113,7 +113,7 @@ impl TurnLine {
 }
 
 impl Table {
-    fn of(pools: &[Pool], plays: &[Vec<Vec<Play>>], policy: &CensoringPolicy) -> Self {
+    fn of(pools: &[Pool], plays: &[Vec<Vec<EpisodeTurns>>], policy: &CensoringPolicy) -> Self {
         let mut scenarios: BTreeMap<Key<'_>, Scenario> = BTreeMap::new();
         let mut turns: BTreeMap<Key<'_>, u32> = BTreeMap::new();
         let mut of_member: Vec<BTreeMap<Key<'_>, Vec<(usize, Grid)>>> = Vec::new();
@@ -241,7 +241,7 @@ impl Played {
 }
 
 impl Grid {
-    fn of(episode: &EpisodeEntry, play: &Play, policy: &CensoringPolicy) -> Self {
+    fn of(episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
         let mut turns: Vec<Played> = episode
             .cells
             .chars()
@@ -305,7 +305,7 @@ impl Workbench {
             let pools = members::resolve(&self.store, &request.members)?;
             let plays = pools
                 .iter()
-                .map(|pool| pool.runs.iter().map(|run| run.plays(&self.store)).collect())
+                .map(|pool| pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect())
                 .collect::<Result<Vec<Vec<_>>, _>>()?;
             Ok(Table::of(&pools, &plays, &self.store.get_policy()?))
         })

@@ -1,20 +1,7 @@
 //! Names of settings, so that the same setting is found under the names of different sources.
 
-/// Sections of StaminaBench's configuration that belong to a harness.
-const HARNESSES: [&str; 12] = [
-    "mini_swe",
-    "openhands",
-    "opencode",
-    "qwen_code",
-    "kimi_cli",
-    "kimi_code",
-    "vibe",
-    "claude_code",
-    "codex",
-    "custom",
-    "mock",
-    "mimo_code",
-];
+use settings::is_harness_section;
+
 /// Parts that say nothing about what a setting is.
 const EMPTY: [&str; 3] = ["kwargs", "restful_server_gen_iterative", "restful_server_gen"];
 
@@ -35,7 +22,7 @@ impl Key {
             name.split('.').filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err()).collect();
         let harness = harness.map(str::to_lowercase);
         let mut of_harness = parts.len() > 1 && parts[0] == "agent";
-        if parts.len() > 1 && (HARNESSES.contains(&parts[0]) || harness.as_deref() == Some(parts[0])) {
+        if parts.len() > 1 && (is_harness_section(parts[0]) || harness.as_deref() == Some(parts[0])) {
             parts[0] = "agent";
             of_harness = true;
         }

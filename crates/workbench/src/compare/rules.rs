@@ -14,6 +14,8 @@ pub(crate) enum Effect {
     OfHarness,
     /// It belongs to the model or its endpoint: left out where models differ, else its effect cannot be ruled out.
     OfModel,
+    /// It is what a simulated model can do: left out where it follows from the model's name, else not comparable.
+    OfSimulatedModel,
     /// Stamina under different values must not be compared.
     NotComparable,
     /// It may matter.
@@ -258,10 +260,11 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::CannotBeRuledOut,
         "the folders may hold different scenarios of the same names",
     ),
+    rule("", &["oracle.seed"], Effect::NotComparable, "the simulated model makes other errors"),
     rule(
         "",
         &["oracle.*", "oracle.mischief.*"],
-        Effect::NotComparable,
+        Effect::OfSimulatedModel,
         "the simulated model's errors differ",
     ),
     rule("Debug run", &["quick_debug"], Effect::NotComparable, "a debug run plays 2 scenarios of 2 turns"),

@@ -298,9 +298,10 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         Effect::Said => return,
         Effect::OfHarness if several(Pool::harness) => return,
         Effect::OfModel if several(Pool::model) => return,
+        Effect::OfSimulatedModel if follows_from_model(&line, pools) => return,
         Effect::OfHarness | Effect::OfModel | Effect::CannotBeRuledOut => Comparability::CannotBeRuledOut,
-        Effect::NotComparable if !differs => Comparability::CannotBeRuledOut,
-        Effect::NotComparable => Comparability::NotComparable,
+        Effect::NotComparable | Effect::OfSimulatedModel if !differs => Comparability::CannotBeRuledOut,
+        Effect::NotComparable | Effect::OfSimulatedModel => Comparability::NotComparable,
         Effect::Harmless => Comparability::NoEffect,
     };
     let values: Vec<Option<String>> = line.values.iter().map(|runs| joined(runs)).collect();
@@ -313,6 +314,19 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         comparability: effect,
         note,
     });
+}
+
+/// Whether all runs of one model have one known value: it is a part of the model then, which is what one compares.
+fn follows_from_model(line: &Line<'_>, pools: &[Pool]) -> bool {
+    let mut of_model: BTreeMap<&str, &str> = BTreeMap::new();
+    pools.iter().zip(&line.values).flat_map(|(pool, values)| pool.runs.iter().zip(values)).all(
+        |(run, value)| {
+            let Some((model, value)) = run.record.entry.model.as_deref().zip(value.as_ref()) else {
+                return false;
+            };
+            *of_model.entry(model).or_insert(&value.text) == value.text
+        },
+    )
 }
 
 /// The values of a member's runs; `None` = unknown for all.

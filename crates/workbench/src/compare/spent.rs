@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use model::{CensoringPolicy, Ending};
-use store::{EpisodeId, KnownSum, Play};
+use store::{EpisodeId, EpisodeTurns, KnownSum};
 
 use super::members::Pool;
 use crate::api::{ComparedMember, KnownOver, Spent};
@@ -69,7 +69,7 @@ fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 }
 
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
-pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Spent {
+pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Spent {
     let [mut tokens, mut tool_calls, mut steps, mut seconds, mut dollars] = [const { PerTurn::new() }; 5];
     let mut survived = Survived::default();
     let stamina: HashMap<EpisodeId, u32> =
@@ -90,18 +90,22 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) 
         turns_played += turns;
         turns_after_failure += after_failure(turns, episode.stamina, policy.ending(episode.end_reason));
     }
-    let worked = plays.iter().flatten().filter_map(|play| play.agent_seconds.filter(|s| s.is_finite()));
+    let worked: Vec<f64> =
+        plays.iter().flatten().filter_map(|play| play.agent_seconds.filter(|s| s.is_finite())).collect();
     let known: Vec<f64> = costs.iter().filter_map(|(cost, _)| cost.filter(|c| c.is_finite())).collect();
     let all_known = !costs.is_empty() && known.len() == costs.len();
     let cost: f64 = known.iter().sum();
     let per_survived_turn = cost_per_turn(&costs);
     Spent {
         input_tokens: sum(pool.episodes().map(|episode| episode.tokens.input)),
+        input_tokens_known: pool.episodes().filter(|episode| episode.tokens.input.is_some()).count() as u32,
         output_tokens: sum(pool.episodes().map(|episode| episode.tokens.output)),
+        output_tokens_known: pool.episodes().filter(|episode| episode.tokens.output.is_some()).count() as u32,
         // Episodes that asked no model cost nothing: that says nothing of the others.
         cost_usd: (!known.is_empty() && (all_known || cost > 0.0)).then_some(cost),
         cost_known: known.len() as u32,
-        agent_seconds: worked.reduce(|sum, seconds| sum + seconds),
+        agent_seconds: worked.iter().copied().reduce(|sum, seconds| sum + seconds),
+        agent_seconds_known: worked.len() as u32,
         turns_played,
         turns_after_failure,
         steps_per_turn: steps.rate(),

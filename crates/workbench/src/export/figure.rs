@@ -13,18 +13,21 @@ use figures::{
 use model::PassRate;
 use store::episode_name;
 
-use super::{matrix, method};
+use super::{matrix, method, plane};
 
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping, FigureMark,
-    FigureOf, Measure, Nothing, Pairs, PublishedNumber, Stamina, SurvivalRow,
+    FigureOf, Measure, Nothing, Pairs, PublishedNumber, RunRef, Stamina, SurvivalRow,
 };
 use crate::published;
 use crate::summary::run_record;
 
 /// What is said of a band of survival where some scenario has several episodes.
 pub(super) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
+
+/// Most runs of a plane.
+const MOST_RUNS: usize = 50;
 
 impl Workbench {
     /// A figure with its data; place and colors are still to be chosen.
@@ -72,6 +75,15 @@ impl Workbench {
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
                 (Figure::Pareto(pareto(&data)), method::pareto(self.method(&data)?, &data))
+            }
+            FigureOf::Plane { runs } => {
+                if runs.is_empty() || runs.len() > MOST_RUNS {
+                    let why = format!("A plane is of 1 to {MOST_RUNS} runs of LoCoBench-Agent");
+                    return Err(ApiError::new("export.figure", why).hint("`stamina runs` lists them"));
+                }
+                let sessions = runs.iter().map(|run| self.list_sessions(RunRef { run: run.clone() }));
+                let (figure, method) = plane::figure(&sessions.collect::<Result<Vec<_>, _>>()?);
+                (Figure::Plane(figure), method)
             }
             FigureOf::Matrix { of, published } => {
                 let data = self.get_matrix(of.clone())?;
@@ -137,17 +149,17 @@ fn printed(figure: Figure, method: Method) -> FigureSpec {
     FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method)
 }
 
-/// Classes of failures by group.
+/// Classes of failures by group, without those that no attempt has as its own: they stand at the end, so that the others keep
+/// their places.
 fn failure_shares(data: &api::Failures, group: FailureGrouping) -> FailureShares {
-    let classes = data
-        .classes
-        .iter()
-        .map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" })
-        .collect();
+    let counted = data.total.shares.iter().filter(|share| share.attempts > 0);
+    let counted: Vec<&str> = counted.map(|share| share.class.as_str()).collect();
+    let drawn: Vec<_> = data.classes.iter().filter(|class| counted.contains(&class.class.as_str())).collect();
+    let classes =
+        drawn.iter().map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" }).collect();
     let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
         label: SeriesLabel { simulated: group.simulated, ..SeriesLabel::new(group.label.clone(), index) },
-        counts: data
-            .classes
+        counts: drawn
             .iter()
             .map(|c| group.shares.iter().find(|s| s.class == c.class).map_or(0, |s| s.attempts))
             .collect(),

@@ -107,6 +107,10 @@ pub(super) fn figure_name(figure: &FigureOf) -> String {
             named(&measure, &of.members)
         }
         FigureOf::Pareto { of } => named("pareto", &of.members),
+        FigureOf::Plane { runs } => {
+            let members: Vec<Member> = runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
+            named("plane", &members)
+        }
         FigureOf::Matrix { of, .. } => of_benchmark("matrix", of),
         FigureOf::Retries { of, .. } => named("retries", &of.members),
         FigureOf::Failures { of } => named("failures", &of.members),

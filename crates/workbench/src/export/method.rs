@@ -298,7 +298,7 @@ pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
     notes.extend(differing(&data.not_comparable));
     Method {
         tau: tau(data.tau),
-        intervals: Some(GREENWOOD.to_owned()),
+        intervals: Some(of_means(data.series.iter().flat_map(|s| &s.points).map(|point| &point.stamina))),
         counts: data.series.iter().filter_map(most).collect(),
         notes,
         ..method

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use analysis::bootstrap::Resampling;
+use analysis::bootstrap::{Resampling, bootstrap_mean};
+use analysis::clusters::InScenario;
 use analysis::difference::common_tau;
 use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
 use analysis::survival::{Observation, anyone_at_risk, summarise_over};
 use model::CensoringPolicy;
-use store::Play;
+use store::EpisodeTurns;
 
 use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::members::{self, Pool};
 use crate::compare::sets::ScenarioSets;
 use crate::compare::tests_of::bootstrapped;
-use crate::compare::{settings, stamina};
+use crate::compare::{settings, stamina_of};
 use crate::published;
 use crate::rounds::task_of;
 
@@ -49,7 +50,8 @@ impl Workbench {
         let pools = members::resolve_only(&self.store, &request.members, &request.only)?;
         let mut curves = Vec::new();
         for pool in &pools {
-            let plays = pool.runs.iter().map(|run| run.plays(&self.store)).collect::<Result<Vec<_>, _>>()?;
+            let plays =
+                pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
             curves.push(Curve::of(pool, &plays, &policy));
         }
         let readings: Vec<(&[Observation], Option<u32>)> = pools
@@ -85,7 +87,7 @@ impl Workbench {
 }
 
 impl Curve {
-    fn of(pool: &Pool, plays: &[Vec<Play>], policy: &CensoringPolicy) -> Self {
+    fn of(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Self {
         let mut attempts = Vec::new();
         for (run, plays) in pool.runs.iter().zip(plays) {
             for (episode, play) in run.episodes.iter().zip(plays) {
@@ -109,6 +111,12 @@ impl Curve {
         Self { attempts, limit, readings }
     }
 
+    /// The episodes under one budget, each with its scenario.
+    fn in_scenarios(&self, reading: &[Observation]) -> Vec<InScenario> {
+        let each = self.attempts.iter().zip(reading);
+        each.map(|(episode, seen)| InScenario::new(episode.scenario.as_str(), *seen)).collect()
+    }
+
     fn series(&self, pool: &Pool, tau: u32) -> RetrySeries {
         let most = self.readings.len() as u32 - 1;
         let gain =
@@ -121,9 +129,11 @@ impl Curve {
             attempt_limit: self.limit,
             points: (0..)
                 .zip(&self.readings)
-                .map(|(retries, reading)| RetryPoint {
-                    retries,
-                    stamina: stamina(&summarise_over(reading, tau)),
+                .map(|(retries, reading)| {
+                    let trials = self.in_scenarios(reading);
+                    let summary = summarise_over(reading, tau);
+                    let bootstrap = || bootstrap_mean(&trials, tau, Resampling::default());
+                    RetryPoint { retries, stamina: stamina_of(&summary, &trials, bootstrap) }
                 })
                 .collect(),
             gain: gain.as_ref().map(bootstrapped),

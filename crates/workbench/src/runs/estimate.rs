@@ -290,7 +290,7 @@ impl Workbench {
             if before > 0 && episodes.is_empty() {
                 continue;
             }
-            let plays = self.store.plays(run)?;
+            let plays = self.store.episode_turns(run)?;
             rates.runs += 1;
             for episode in episodes.iter().filter(|episode| episode.reached_turns > 0) {
                 let turns = f64::from(episode.reached_turns);

@@ -1,20 +1,20 @@
-//! The form's fields and the keys of a configuration file: one table, both ways.
+//! The form and a configuration file, both ways, by the table of the crate `settings`.
 //!
 //! What the form has is written as a configuration (JSON is YAML), so that one reader, that of `stamina run`, decides what
 //! is right and says what is not.
-
-mod about;
 
 use runner::settings::{
     EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskBackground, TaskProtocol,
     TaskSession, TaskTimeout, resolve,
 };
-use scenario::config::{Benchmark, ConfigFile, Generation, KEYS, MODEL};
 use serde_json::{Map, Value, json};
+use settings::{
+    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, all, fields, is_player,
+};
 
 use crate::api::{
-    EndpointMode, FieldError, FormFeedback, FormField, FormNetwork, FormProtocol, FormSettings, FormSource,
-    FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
+    EndpointMode, FieldChoice, FieldError, FieldNeed, FormFeedback, FormField, FormNetwork, FormProtocol,
+    FormSettings, FormSource, FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -22,106 +22,31 @@ const GIB: f64 = (1u64 << 30) as f64;
 /// Scenarios or turns that stand for "as many as the pack has".
 pub(super) const ALL: u32 = 1000;
 
-/// A field: its name in [`FormSettings`], its key, its section in the form, its label, its unit. `@` stands for the section
-/// of the benchmark, `%` for that of the agent.
-struct Field(&'static str, &'static str, &'static str, &'static str, &'static str);
-
-const FIELDS: &[Field] = &[
-    Field("agent", "agent", "agent", "Harness", ""),
-    Field("harness_file", "harness_file", "agent", "Harness file", ""),
-    Field("image", "docker.image_name", "agent", "Image", ""),
-    Field("endpoint_mode", "endpoint.mode", "agent", "Model endpoint", ""),
-    Field("base_url", "endpoint.base_url", "agent", "Endpoint address", ""),
-    Field("model", "%.model_id", "agent", "Model", ""),
-    Field("key_place", "endpoint.key_name", "agent", "Key", ""),
-    Field("key_name", "endpoint.key_name", "agent", "Name of the key", ""),
-    Field("context_window", "endpoint.context_window", "agent", "Context", "tokens"),
-    Field("price_input", "endpoint.price.input", "agent", "Price of input", "$ per M tokens"),
-    Field("price_cached", "endpoint.price.cached", "agent", "Price of cached input", "$ per M tokens"),
-    Field(
-        "price_cache_write",
-        "endpoint.price.cache_write",
-        "agent",
-        "Price of input written to cache",
-        "$ per M tokens",
-    ),
-    Field("price_output", "endpoint.price.output", "agent", "Price of output", "$ per M tokens"),
-    Field("price_per_hour", "endpoint.price.per_hour", "agent", "Price of the machine", "$ per hour"),
-    Field("source", "benchmark", "scenarios", "Kind", ""),
-    Field("tasks", "tasks", "scenarios", "Tasks", ""),
-    Field("protocol", "harbor.protocol", "scenarios", "Protocol", ""),
-    Field("iterative", "benchmark", "scenarios", "Many turns", ""),
-    Field("scenarios_dir", "scenarios_dir", "scenarios", "Pack", ""),
-    Field("n_scenarios", "@.n_scenarios", "scenarios", "Episodes", ""),
-    Field("n_turns", "@.n_turns", "scenarios", "Turns", ""),
-    Field("num_changes_per_turn", "@.num_changes_per_turn", "scenarios", "Changes per turn", ""),
-    Field("base_seed", "@.base_seed", "scenarios", "Seed", ""),
-    Field("execute_episodes", "@.execute_episodes", "scenarios", "Only these scenarios", ""),
-    Field("use_llm_sampler", "@.use_llm_sampler", "scenarios", "A model samples", ""),
-    Field("llm_sampler_model_id", "@.llm_sampler_model_id", "scenarios", "Sampling model", ""),
-    Field("attempt_limit", "@.attempt_limit", "loop", "Attempts per turn", ""),
-    Field("feedback", "@.test_fail_feedback_type", "loop", "Feedback", ""),
-    Field("restore_before_try", "restore_before_try", "loop", "Before each attempt", ""),
-    Field("task_timeout", "harbor.timeout", "loop", "A step out of time", ""),
-    Field("task_background", "harbor.background", "loop", "Processes in the background", ""),
-    Field("task_session", "harbor.session", "loop", "Session over steps", ""),
-    Field("fail_stop", "fail_stop", "loop", "After a failed turn", ""),
-    Field("batch_size", "batch_size", "loop", "Parallel episodes", ""),
-    Field("quick_debug", "quick_debug", "loop", "2 episodes × 2 turns", ""),
-    Field("use_docker", "use_docker", "loop", "Containers", ""),
-    Field("attempt_minutes", "limits.attempt_minutes", "limits", "Time per attempt", "min"),
-    Field("cpus", "limits.cpus", "limits", "CPU per container", "cores"),
-    Field("memory_gib", "limits.memory_gib", "limits", "Memory per container", "GiB"),
-    Field("disk_gib", "limits.disk_gib", "limits", "Disk per container", "GiB"),
-    Field("pids", "limits.pids", "limits", "Processes per container", ""),
-    Field("network", "limits.network", "limits", "Network", ""),
-    Field("attempt_tokens", "limits.attempt.tokens", "limits", "Tokens per attempt", ""),
-    Field("attempt_usd", "limits.attempt.usd", "limits", "Budget of an attempt", "$"),
-    Field("attempt_wall_minutes", "limits.attempt.minutes", "limits", "Wall time of an attempt", "min"),
-    Field("episode_tokens", "limits.episode.tokens", "limits", "Tokens per episode", ""),
-    Field("episode_usd", "limits.episode.usd", "limits", "Budget of an episode", "$"),
-    Field("episode_minutes", "limits.episode.minutes", "limits", "Wall time of an episode", "min"),
-    Field("run_tokens", "limits.run.tokens", "limits", "Tokens of the run", ""),
-    Field("run_usd", "limits.run.usd", "limits", "Budget of the run", "$"),
-    Field("run_minutes", "limits.run.minutes", "limits", "Wall time of the run", "min"),
-    Field("output_dir", "output_dir", "results", "Folder", ""),
-    Field("tags", "tags", "results", "Tags", ""),
-    Field("keep_snapshots", "keep_snapshots", "results", "Code snapshots kept per episode", ""),
-    Field("env_vars", "docker.env_vars", "advanced", "Variables for the container", ""),
-    Field("extra_docker_args", "docker.extra_docker_args", "advanced", "Extra container arguments", ""),
-    Field("oracle_seed", "oracle.seed", "advanced", "Oracle: seed", ""),
-    Field("oracle_defect_rate", "oracle.defect_rate", "advanced", "Oracle: turns with defects", ""),
-    Field("oracle_most_defects", "oracle.most_defects", "advanced", "Oracle: most defects", ""),
-    Field("oracle_repair", "oracle.repair", "advanced", "Oracle: repairs", ""),
-    Field("oracle_carries_over", "oracle.carries_over", "advanced", "Oracle: defects stay", ""),
-    Field("oracle_stack", "oracle.stack", "advanced", "Oracle: servers", ""),
-    Field("oracle_stall", "oracle.mischief.stall", "advanced", "Oracle: stalls", ""),
-    Field("oracle_overflow", "oracle.mischief.overflow", "advanced", "Oracle: overflows", ""),
-    Field("oracle_malformed", "oracle.mischief.malformed", "advanced", "Oracle: malformed calls", ""),
-    Field("oracle_kill", "oracle.mischief.kill", "advanced", "Oracle: kills the harness", ""),
-    Field("oracle_give_up", "oracle.mischief.give_up", "advanced", "Oracle: gives up", ""),
-];
-
 /// The form's fields, for a person.
 pub(super) fn described() -> Vec<FormField> {
-    let of = FormSettings { agent: "agent".to_owned(), iterative: true, ..FormSettings::default() };
-    FIELDS
-        .iter()
-        .map(|Field(field, key, section, label, unit)| {
-            let key = key_of(key, &of).replace("agent.model_id", "AGENT.model_id");
-            let takes = KEYS
+    fields()
+        .map(|setting| FormField {
+            field: setting.field.to_owned(),
+            key: setting.key_with(Benchmark::Iterative, "AGENT"),
+            section: setting.section.as_str().to_owned(),
+            label: setting.label.to_owned(),
+            unit: setting.unit.to_owned(),
+            about: setting.help.to_owned(),
+            takes: setting.takes.words(),
+            empty: match setting.default {
+                DefaultValue::Empty(meaning) => meaning.to_owned(),
+                DefaultValue::Is(_) | DefaultValue::Depends(_) | DefaultValue::Needed(_) => String::new(),
+            },
+            needs: setting.needs.iter().copied().map(need).collect(),
+            choices: setting
+                .choices
                 .iter()
-                .find(|known| known.dotted() == key)
-                .map_or_else(|| "a text".to_owned(), |known| known.takes.words());
-            FormField {
-                field: (*field).to_owned(),
-                key,
-                section: (*section).to_owned(),
-                label: (*label).to_owned(),
-                unit: (*unit).to_owned(),
-                about: about::about(field).to_owned(),
-                takes,
-            }
+                .map(|choice| FieldChoice {
+                    value: choice.value.to_owned(),
+                    label: choice.label.to_owned(),
+                    about: choice.help.to_owned(),
+                })
+                .collect(),
         })
         .collect()
 }
@@ -134,71 +59,42 @@ fn benchmark(settings: &FormSettings) -> Benchmark {
     }
 }
 
-/// Fields that only scenarios have: tasks bring their images, their length and their requests, and give no feedback.
-const OF_SCENARIOS: &[&str] = &[
-    "image",
-    "iterative",
-    "scenarios_dir",
-    "n_scenarios",
-    "n_turns",
-    "num_changes_per_turn",
-    "base_seed",
-    "use_llm_sampler",
-    "llm_sampler_model_id",
-    "feedback",
-    "use_docker",
-    "extra_docker_args",
-];
-/// Fields that only tasks have.
-const OF_TASKS: &[&str] = &["source", "tasks", "protocol", "task_timeout", "task_background", "task_session"];
-/// Fields that a protocol sets.
-const OF_PROTOCOL: &[&str] = &["fail_stop", "restore_before_try", "task_timeout"];
-/// Fields of the model, which ORACLE and NOP do not ask.
-const OF_MODEL: &[&str] = &[
-    "endpoint_mode",
-    "base_url",
-    "model",
-    "key_name",
-    "context_window",
-    "price_input",
-    "price_cached",
-    "price_cache_write",
-    "price_output",
-    "price_per_hour",
-    "task_session",
-];
-
-/// Whether a field says anything under what the form plays.
-fn holds(field: &str, settings: &FormSettings) -> bool {
-    if settings.source == FormSource::Scenarios {
-        return !OF_TASKS.contains(&field);
-    }
-    let is_set = match settings.protocol {
-        FormProtocol::Own => false,
-        FormProtocol::Evocode => field == "attempt_limit" || OF_PROTOCOL.contains(&field),
-        FormProtocol::MtAtK | FormProtocol::Sr | FormProtocol::Ours => OF_PROTOCOL.contains(&field),
+/// Whether a setting says anything under what the form plays.
+fn holds(setting: &Setting, form: &FormSettings) -> bool {
+    let is_tasks = form.source == FormSource::Tasks;
+    let is_met = |need: &Need| match need {
+        Need::Scenarios => !is_tasks,
+        Need::Tasks => is_tasks,
+        Need::NoProtocol => !is_tasks || form.protocol == FormProtocol::Own,
+        Need::Model => !is_tasks || !is_player(&form.agent),
+        // The form does not show such fields; what was entered before is kept, and the run says what it cannot have.
+        Need::Containers | Need::PaidEndpoint => true,
     };
-    let is_player = matches!(settings.agent.as_str(), "oracle" | "nop");
-    let is_unasked = is_player && OF_MODEL.contains(&field);
-    !OF_SCENARIOS.contains(&field) && !is_set && !is_unasked
+    // This protocol has one attempt at each step; the others take a number.
+    let is_set = is_tasks && form.protocol == FormProtocol::Evocode && setting.field == "attempt_limit";
+    !is_set && setting.needs.iter().all(is_met)
 }
 
-fn key_of(key: &str, settings: &FormSettings) -> String {
-    key.replace('@', benchmark(settings).section()).replace('%', &settings.agent)
+const fn need(need: Need) -> FieldNeed {
+    match need {
+        Need::Scenarios => FieldNeed::Scenarios,
+        Need::Tasks => FieldNeed::Tasks,
+        Need::NoProtocol => FieldNeed::NoProtocol,
+        Need::Model => FieldNeed::Model,
+        Need::Containers => FieldNeed::Containers,
+        Need::PaidEndpoint => FieldNeed::PaidEndpoint,
+    }
 }
 
 /// The field that an error's key is about.
-fn field_of(key: &str, settings: &FormSettings) -> String {
-    let plain = key.replace("enable_feedback", "test_fail_feedback_type").replace("key_env", "key_name");
-    let inside = format!("{plain}.");
-    FIELDS
-        .iter()
-        .filter(|field| field.0 != "key_place")
-        .find(|field| key_of(field.1, settings) == plain)
-        .or_else(|| FIELDS.iter().find(|field| key_of(field.1, settings).starts_with(&inside)))
-        // `attempt_limit` is short for that of the tasks.
-        .or_else(|| FIELDS.iter().find(|field| field.0 == plain))
-        .map_or_else(String::new, |field| field.0.to_owned())
+fn field_of(key: &str, form: &FormSettings) -> String {
+    let inside = format!("{key}.");
+    let key_of = |setting: &Setting| setting.key_with(benchmark(form), &form.agent);
+    all()
+        .filter(|setting| !matches!(setting.key, KeyName::OfForm(..)))
+        .find(|setting| key_of(setting) == key)
+        .or_else(|| all().find(|setting| key_of(setting).starts_with(&inside)))
+        .map_or_else(String::new, |setting| setting.field.to_owned())
 }
 
 /// A key with its value, and the field it comes from.
@@ -211,19 +107,21 @@ pub(super) struct Given {
 
 /// What the form says, key by key; what it leaves empty is not said.
 pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
-    let Ok(Value::Object(all)) = serde_json::to_value(settings) else { return Vec::new() };
+    let Ok(Value::Object(values)) = serde_json::to_value(settings) else { return Vec::new() };
     let mut list = Vec::new();
-    for Field(field, key, ..) in FIELDS {
+    let section = benchmark(settings).section();
+    let gateway = settings.endpoint_mode == EndpointMode::Gateway;
+    for setting in fields().filter(|setting| holds(setting, settings)) {
+        let (field, key) = (setting.field, setting.key_with(benchmark(settings), &settings.agent));
         let mut put = |key: &str, value: Value| {
-            list.push(Given { field, key: key_of(key, settings), value });
+            list.push(Given { field, key: key.to_owned(), value });
         };
-        let gateway = settings.endpoint_mode == EndpointMode::Gateway;
-        if !holds(field, settings) {
-            continue;
-        }
-        match *field {
+        let key = key.as_str();
+        match field {
             "protocol" if settings.protocol == FormProtocol::Own => {}
             "agent" => put(key, Value::from(settings.agent.to_uppercase())),
+            // With scenarios it is the field beside it that says which benchmark.
+            "source" if settings.source == FormSource::Scenarios => {}
             "source" | "iterative" => put(key, Value::from(benchmark(settings).as_str())),
             "n_turns" | "num_changes_per_turn" if !settings.iterative => {}
             "base_url" if !gateway => {}
@@ -235,12 +133,14 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
             },
             "llm_sampler_model_id" if !settings.use_llm_sampler => {}
             "feedback" => match settings.feedback {
-                FormFeedback::None => put("@.enable_feedback", Value::from(false)),
+                FormFeedback::None => {
+                    put(&format!("{section}.enable_feedback"), Value::from(false));
+                }
                 FormFeedback::Minimal => put(key, Value::from("MINIMAL")),
                 FormFeedback::Medium => put(key, Value::from("MEDIUM")),
                 FormFeedback::Detailed => put(key, Value::from("DETAILED")),
             },
-            _ => match all.get(*field) {
+            _ => match values.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::String(text)) if text.trim().is_empty() => {}
                 Some(Value::Array(items)) if items.is_empty() => {}
@@ -276,7 +176,7 @@ pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldErro
     let given = given(form);
     let mut errors: Vec<FieldError> = Vec::new();
     for one in &given {
-        if let Err(error) = scenario::config::resolve(&[file([one])], &[]) {
+        if let Err(error) = ::settings::resolve(&[file([one])], &[]) {
             errors.push(FieldError { field: one.field.to_owned(), message: sentence(&error.into()) });
         }
     }
@@ -295,7 +195,7 @@ pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldErro
 
 /// Without its key, which the form shows anyway, and with a capital.
 fn sentence(error: &SettingsError) -> String {
-    use scenario::config::ConfigError;
+    use ::settings::ConfigError;
     let text = match error {
         SettingsError::Config(ConfigError::Value { given, wanted, .. }) => {
             format!("{given} is not possible: enter {wanted}")
@@ -449,9 +349,8 @@ pub(super) fn differ(form: &FormSettings, defaults: &FormSettings) -> Vec<String
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    FIELDS
-        .iter()
-        .map(|field| field.0)
+    fields()
+        .map(|setting| setting.field)
         // What has no sensible default is always the user's.
         .filter(|field| !matches!(*field, "output_dir"))
         .filter(|field| match (all.get(*field), standard.get(*field)) {

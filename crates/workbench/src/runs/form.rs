@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use runner::settings::{RunSettings, resolve};
-use scenario::config::{ConfigFile, LeftOut};
 use serde_json::Value;
+use settings::{ConfigFile, LeftOut, protocols};
 
 use super::fields;
 use crate::Workbench;
 use crate::api::{
     ApiError, EndpointMode, FormProtocol, FormSettings, FormSource, FormTaskTimeout, HarnessInfo, LaunchForm,
-    LoadSettings, LoadedSettings, Nothing, PackChoice, SaveSettings, SavedFile, SettingsCheck,
+    LoadSettings, LoadedSettings, Nothing, PackChoice, ProtocolSets, SaveSettings, SavedFile, SettingsCheck,
 };
 use crate::summary::run_record;
 
@@ -45,6 +45,9 @@ impl Workbench {
             packs,
             defaults: defaults(FIRST_HARNESS, true)?,
             fields: fields::described(),
+            protocols: [FormProtocol::Evocode, FormProtocol::MtAtK, FormProtocol::Sr, FormProtocol::Ours]
+                .map(sets)
+                .into(),
             prices: self.get_prices(Nothing {})?.prices,
             cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
             memory: super::machine::memory(),
@@ -243,19 +246,31 @@ pub fn harnesses() -> Vec<HarnessInfo> {
 fn defaults_of(form: &FormSettings) -> Result<FormSettings, ApiError> {
     let mut standard = defaults(&form.agent, form.iterative)?;
     if form.source == FormSource::Tasks {
-        let is_chain_of_tries = form.protocol == FormProtocol::MtAtK;
-        let is_of_tries = is_chain_of_tries || form.protocol == FormProtocol::Sr;
-        standard.attempt_limit = Some(match form.protocol {
-            FormProtocol::MtAtK => 4.0,
-            FormProtocol::Ours => 10.0,
-            FormProtocol::Own | FormProtocol::Evocode | FormProtocol::Sr => 1.0,
-        });
-        (standard.fail_stop, standard.restore_before_try) = (is_chain_of_tries, is_of_tries);
-        standard.task_timeout = if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded };
+        let sets = sets(form.protocol);
+        standard.attempt_limit = Some(f64::from(sets.attempt_limit));
+        (standard.fail_stop, standard.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
+        standard.task_timeout = sets.task_timeout;
         // Tasks are played in containers only.
         standard.use_docker = true;
     }
     Ok(standard)
+}
+
+/// What a protocol of tasks sets; settings of one's own begin with what is played where none is named.
+fn sets(protocol: FormProtocol) -> ProtocolSets {
+    let sets = match protocol {
+        FormProtocol::Own | FormProtocol::Evocode => protocols::EVOCODE,
+        FormProtocol::MtAtK => protocols::MT_AT_K,
+        FormProtocol::Sr => protocols::SR,
+        FormProtocol::Ours => protocols::OURS,
+    };
+    ProtocolSets {
+        protocol,
+        attempt_limit: sets.attempts,
+        fail_stop: sets.fail_stop,
+        restore_before_try: sets.restore_before_try,
+        task_timeout: if sets.timeout == "stop" { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
+    }
 }
 
 /// What a new form has.
@@ -438,273 +453,4 @@ fn remarked(yaml: &str, form: &FormSettings, standard: &FormSettings, differ: &[
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn form() -> FormSettings {
-        FormSettings {
-            endpoint_mode: crate::api::EndpointMode::Gateway,
-            base_url: "https://api.example/v1".to_owned(),
-            model: "zai.glm-5".to_owned(),
-            output_dir: "/r/x y".to_owned(),
-            ..defaults("opencode", true).unwrap()
-        }
-    }
-
-    #[test]
-    fn what_a_form_says_comes_back_from_its_yaml_and_its_line() {
-        let mut asked = form();
-        asked.n_turns = Some(40.0);
-        asked.feedback = crate::api::FormFeedback::None;
-        asked.tags = vec!["glm-5".to_owned(), "r10".to_owned()];
-        asked.run_usd = Some(60.0);
-        asked.cpus = Some(1.5);
-        let settings = fields::settings(&asked).unwrap();
-        let back = fields::form(&settings);
-        assert_eq!(back, FormSettings { base_url: "https://api.example".to_owned(), ..asked.clone() });
-        let standard = defaults("opencode", true).unwrap();
-        let differ = fields::differ(&asked, &standard);
-        assert_eq!(
-            differ,
-            ["endpoint_mode", "base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]
-        );
-        let yaml = remarked(&settings.to_yaml(), &asked, &standard, &differ);
-        assert!(yaml.contains("n_turns: 40") && yaml.contains("# default 3\n"), "{yaml}");
-        let read = resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap();
-        assert_eq!(read, settings);
-        let line = in_one_line(&asked, &standard, &differ);
-        assert!(line.contains("'output_dir=/r/x y'"), "{line}");
-        let words = runner::settings::split_arguments(&line).unwrap();
-        assert_eq!(resolve(&[], &words[3..]).unwrap(), settings);
-    }
-
-    fn tasks(more: FormSettings) -> FormSettings {
-        FormSettings {
-            source: FormSource::Tasks,
-            tasks: "/t/evo code".to_owned(),
-            attempt_limit: Some(1.0),
-            output_dir: "/r/x".to_owned(),
-            ..more
-        }
-    }
-
-    /// What comes back of a form from its YAML and from its line, and which fields are marked.
-    fn back(asked: &FormSettings) -> (FormSettings, Vec<String>) {
-        let settings = fields::settings(asked).unwrap();
-        let standard = defaults_of(asked).unwrap();
-        let differ = fields::differ(asked, &standard);
-        let text = remarked(&settings.to_yaml(), asked, &standard, &differ);
-        let read = resolve(&[ConfigFile { name: "x".into(), text }], &[]).unwrap();
-        assert_eq!(read, settings);
-        let line = in_one_line(asked, &standard, &differ);
-        let words = runner::settings::split_arguments(&line).unwrap();
-        assert_eq!(resolve(&[], &words[3..]).unwrap(), settings, "{line}");
-        (fields::form(&settings), differ)
-    }
-
-    #[test]
-    fn tasks_come_back_from_their_yaml_and_their_line() {
-        for agent in ["mini_swe", "oracle", "nop"] {
-            for (protocol, attempts) in [
-                (FormProtocol::Own, 1.0),
-                (FormProtocol::Evocode, 1.0),
-                (FormProtocol::MtAtK, 3.0),
-                (FormProtocol::Sr, 2.0),
-                (FormProtocol::Ours, 3.0),
-            ] {
-                let is_of_tries = matches!(protocol, FormProtocol::MtAtK | FormProtocol::Sr);
-                let asked = tasks(FormSettings {
-                    agent: agent.to_owned(),
-                    protocol,
-                    fail_stop: protocol == FormProtocol::MtAtK,
-                    restore_before_try: is_of_tries,
-                    task_timeout: if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
-                    ..defaults(agent, true).unwrap()
-                });
-                let asked = FormSettings { attempt_limit: Some(attempts), ..asked };
-                let (read, differ) = back(&asked);
-                assert_eq!(read, asked);
-                let mut marked = vec!["source", "tasks"];
-                marked.extend((protocol != FormProtocol::Own).then_some("protocol"));
-                let takes_attempts = is_of_tries || protocol == FormProtocol::Ours;
-                marked.extend(takes_attempts.then_some("attempt_limit"));
-                assert_eq!(differ, marked, "{agent} {protocol:?}");
-            }
-        }
-        let own = tasks(FormSettings {
-            attempt_limit: Some(4.0),
-            restore_before_try: true,
-            ..defaults("codex", true).unwrap()
-        });
-        let own = FormSettings { attempt_limit: Some(4.0), ..own };
-        assert_eq!(back(&own).0, own);
-        let ended = FormSettings {
-            task_background: crate::api::FormTaskBackground::End,
-            task_session: crate::api::FormTaskSession::Fresh,
-            ..own
-        };
-        let (read, differ) = back(&ended);
-        assert!(read == ended && differ.contains(&"task_background".to_owned()), "{differ:?}");
-    }
-
-    #[test]
-    fn what_is_wrong_with_tasks_is_named_at_its_field() {
-        let said = |change: FormSettings| {
-            let errors = settings_of(&tasks(change)).unwrap_err();
-            (errors[0].field.clone(), errors[0].message.clone())
-        };
-        let new = || defaults("mini_swe", true).unwrap();
-        assert_eq!(said(FormSettings { agent: "mock".to_owned(), ..new() }).0, "agent");
-        let empty = FormSettings { tasks: String::new(), ..tasks(new()) };
-        assert_eq!(settings_of(&empty).unwrap_err()[0].field, "tasks");
-        let relative = FormSettings { tasks: "t".to_owned(), ..tasks(new()) };
-        assert_eq!(settings_of(&relative).unwrap_err()[0].field, "tasks");
-        let tries = FormSettings { attempt_limit: Some(2.0), ..tasks(new()) };
-        let errors = settings_of(&tries).unwrap_err();
-        assert!(errors[0].field == "attempt_limit" && errors[0].message.contains("restore_before_try"));
-        let player =
-            FormSettings { source: FormSource::Scenarios, ..tasks(defaults("oracle", true).unwrap()) };
-        assert_eq!(settings_of(&player).unwrap_err()[0].field, "agent");
-        // What scenarios have stays in the form, and says nothing while tasks are played.
-        let kept = FormSettings { scenarios_dir: "/p".to_owned(), n_turns: Some(0.0), ..tasks(new()) };
-        assert!(settings_of(&kept).is_ok());
-    }
-
-    #[test]
-    fn a_run_of_one_turn_comes_back_from_its_line() {
-        back(&FormSettings { iterative: false, ..form() });
-    }
-
-    #[test]
-    fn a_model_that_samples_has_its_default_before_it_is_asked_for() {
-        let mut asked = defaults("mock", true).unwrap();
-        assert_eq!((asked.use_llm_sampler, asked.llm_sampler_model_id.as_str()), (false, "zai.glm-5"));
-        asked.output_dir = "/r/x".to_owned();
-        asked.use_llm_sampler = true;
-        let settings = fields::settings(&asked).unwrap();
-        assert_eq!(settings.generation.llm_sampler_model_id.as_deref(), Some("zai.glm-5"));
-    }
-
-    #[test]
-    fn what_is_wrong_is_left_out_of_an_estimate_but_for_the_size_of_the_run() {
-        let right = |form: &FormSettings| {
-            let errors = settings_of(form).unwrap_err();
-            without_errors(form, &errors).map(|form| settings_of(&form).is_ok())
-        };
-        let wrong = FormSettings { base_url: String::new(), cpus: Some(-1.0), ..form() };
-        assert_eq!(right(&wrong), Some(true));
-        assert_eq!(right(&FormSettings { output_dir: "relative".to_owned(), ..form() }), Some(true));
-        assert_eq!(right(&FormSettings { n_turns: Some(0.0), ..form() }), None);
-    }
-
-    #[test]
-    fn every_wrong_field_is_named_with_a_sentence() {
-        let mut asked = form();
-        asked.n_turns = Some(0.0);
-        asked.batch_size = Some(1.5);
-        asked.base_seed = "x".to_owned();
-        asked.oracle_repair = Some(2.0);
-        let errors = fields::settings(&asked).unwrap_err();
-        let wrong: Vec<&str> = errors.iter().map(|e| e.field.as_str()).collect();
-        assert_eq!(wrong, ["n_turns", "base_seed", "batch_size", "oracle_repair"]);
-        assert_eq!(errors[0].message, "0 is not possible: enter a whole number from 1 to 1000");
-        let said = |form: &FormSettings| {
-            let errors = fields::settings(form).unwrap_err();
-            (errors[0].field.clone(), errors[0].message.clone())
-        };
-        assert_eq!(said(&FormSettings { base_url: String::new(), ..form() }).0, "base_url");
-        assert_eq!(said(&FormSettings { model: String::new(), ..form() }).0, "model");
-        let direct = FormSettings {
-            endpoint_mode: crate::api::EndpointMode::Direct,
-            network: crate::api::FormNetwork::Open,
-            attempt_usd: Some(1.0),
-            ..form()
-        };
-        assert_eq!(said(&direct).0, "attempt_tokens");
-    }
-
-    #[test]
-    fn a_new_form_is_valid_for_every_harness_and_has_a_folder_of_its_own() {
-        for harness in harnesses() {
-            let form = defaults(&harness.name, true).unwrap();
-            assert!(settings_of(&form).is_ok(), "{}", harness.name);
-            assert!(!Path::new(&form.output_dir).exists());
-        }
-    }
-
-    #[test]
-    fn every_field_of_the_form_is_in_the_table_once() {
-        let Ok(Value::Object(all)) = serde_json::to_value(FormSettings::default()) else { panic!() };
-        let described = fields::described();
-        for field in all.keys().filter(|field| *field != "other") {
-            let times = described.iter().filter(|d| d.field == *field).count();
-            assert_eq!(times, 1, "{field}");
-        }
-        assert!(described.iter().all(|d| all.contains_key(&d.field)));
-        let turns = described.iter().find(|d| d.field == "n_turns").unwrap();
-        assert_eq!(turns.takes, "a whole number from 1 to 1000");
-        let unsaid: Vec<&str> =
-            described.iter().filter(|d| !d.about.ends_with('.')).map(|d| d.field.as_str()).collect();
-        assert_eq!(unsaid, [] as [&str; 0], "every field says what it means");
-    }
-
-    #[test]
-    fn an_original_configuration_fills_the_form() {
-        let text = "agent: MINI_SWE\noutput_dir: results/a\nrestful_server_gen_iterative:\n  n_turns: 100\n\
-                    mini_swe:\n  model_id: bedrock/zai.glm-5\n  temperature: 0.5\n";
-        let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
-        assert_eq!(loaded.settings.model, "bedrock/zai.glm-5");
-        assert_eq!(loaded.settings.n_turns, Some(100.0));
-        assert_eq!(loaded.settings.other, ["mini_swe.temperature=0.5"]);
-        let budget =
-            super::loaded("x.yaml".to_owned(), format!("{text}limits.attempt.minutes: 7\n")).unwrap();
-        assert_eq!(budget.settings.attempt_wall_minutes, Some(7.0));
-        assert_eq!(budget.settings.other, loaded.settings.other, "a budget that holds is a field");
-        assert!(loaded.notes.iter().any(|note| note.contains("mini_swe.temperature")), "{:?}", loaded.notes);
-        // The original would hand over this machine's credentials; here a person chooses.
-        assert_eq!(
-            (loaded.settings.endpoint_mode, loaded.settings.base_url.as_str()),
-            (EndpointMode::Gateway, "")
-        );
-        assert!(loaded.notes[0].contains("no endpoint"), "{:?}", loaded.notes);
-        assert!(Path::new(&loaded.settings.output_dir).is_absolute());
-    }
-
-    #[test]
-    fn the_originals_whole_snapshot_fills_the_form_and_what_is_not_ours_is_told() {
-        let text = "agent: OPENCODE\noutput_dir: results/a\nlog_level: INFO\nopenhands: null\ndocker:\n  \
-                    image_name: mine\n  extra_docker_args: --gpus all\n  env_vars:\n    TZ: UTC\n    TOKEN: abc\n\
-                    restful_server_gen_iterative:\n  n_turns: 100\n  max_entities: 9\nuse_docker: true\n";
-        let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
-        assert_eq!(loaded.settings.n_turns, Some(100.0));
-        assert_eq!(loaded.settings.image, "mine");
-        let notes = loaded.notes.join("\n");
-        assert!(notes.contains("log_level, restful_server_gen_iterative.max_entities"), "{notes}");
-        assert!(notes.contains("docker.extra_docker_args: --gpus is not understood"), "{notes}");
-        assert!(notes.contains("TOKEN=… looks like a secret"), "{notes}");
-        assert!(!notes.contains("abc"), "{notes}");
-        assert_eq!(loaded.settings.env_vars, ["TZ=UTC"]);
-    }
-
-    #[test]
-    fn one_variable_that_cannot_be_taken_does_not_take_the_others_with_it() {
-        let text = "agent: OPENCODE\noutput_dir: results/a\ndocker:\n  env_vars: [TZ=UTC, TOKEN=abc, 1X, HF_TOKEN]\n";
-        let loaded = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
-        assert_eq!(loaded.settings.env_vars, ["TZ=UTC", "HF_TOKEN"]);
-        let notes = loaded.notes.join("\n");
-        assert!(
-            notes.contains("TOKEN=… looks like a secret") && notes.contains("\"1X\" is no name"),
-            "{notes}"
-        );
-        assert!(!notes.contains("abc"), "{notes}");
-    }
-
-    #[test]
-    fn an_endpoint_that_is_not_whole_is_left_out_and_told() {
-        let text = "agent: OPENCODE\noutput_dir: results/a\nopencode:\n  model_id: m\nendpoint:\n  mode: gateway\n  \
-                    base_url: ${oc.env:URL}\n";
-        let notes = loaded("x.yaml".to_owned(), text.to_owned()).unwrap().notes.join("\n");
-        assert!(notes.contains("${…} is not resolved"), "{notes}");
-        assert!(notes.contains("endpoint, as endpoint.base_url is missing"), "{notes}");
-    }
-}
+mod tests;

@@ -385,7 +385,8 @@ async fn left(engine: &Engine) -> Result<LeftoverList, ApiError> {
     let leftovers = engine.leftovers().await.map_err(|error| sandbox_error(&error))?;
     let leftovers = leftovers
         .into_iter()
-        .map(|l| LeftoverInfo { kind: l.kind, name: l.name, run: l.run, in_use: l.in_use })
+        // A snapshot from which a resume continues is in use, though no process has it.
+        .map(|l| LeftoverInfo { kind: l.kind, name: l.name, run: l.run, in_use: l.in_use || l.is_kept })
         .collect();
     Ok(LeftoverList { engine: Some(described(engine)), problem: None, leftovers })
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use runner::live::{self, Phase, RunState};
 use serde::Serialize;
 
-use super::now::wish;
+use super::now::send_control_request;
 use crate::Workbench;
 use crate::api::RunAction;
 
@@ -63,7 +63,7 @@ impl Workbench {
                     told = Instant::now();
                     continue;
                 }
-                match wish(&folder, &run, &RunAction::Stop) {
+                match send_control_request(&folder, &run, &RunAction::Stop) {
                     Ok(()) => told = Instant::now(),
                     Err(error) => tracing::debug!(message = error.message, "a run could not be told to stop"),
                 }

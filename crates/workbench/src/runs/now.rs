@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use files::deadline::within_limit;
 use runner::Finish;
-use runner::control::{self, Wish};
+use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase, RunState};
 
 use super::play::{Here, run_error};
@@ -71,7 +71,7 @@ impl Workbench {
     pub fn control_run(&self, request: ControlRun) -> Result<LiveRunDetail, ApiError> {
         let folder = folder_of(&request.folder)?;
         let run = live::read(&folder).map_err(run_error)?;
-        wish(&folder, &run, &request.action)?;
+        send_control_request(&folder, &run, &request.action)?;
         self.changes.add([], []);
         self.detail(&folder)
     }
@@ -213,7 +213,7 @@ pub fn look(folder: &Path) -> Result<LiveRunDetail, ApiError> {
 }
 
 /// Writes what is wanted of a run.
-pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
+pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<(), ApiError> {
     if !matches!(run.state, RunState::Running | RunState::Paused | RunState::Stopping) {
         return Err(ApiError::new("run.not_live", "Nobody plays this run now")
             .at(folder.display().to_string())
@@ -232,19 +232,27 @@ pub fn wish(folder: &Path, run: &live::LiveRun, action: &RunAction) -> Result<()
                 .at(folder.display().to_string())
                 .hint("An episode that its agent ended is a result, and stays; one that the endpoint ended can be retried"));
         }
+        if run.lacks_snapshots && found.phase != Phase::Over {
+            let message = format!(
+                "The running attempt of {episode} cannot be retried: the container of a task is kept only with restore_before_try=true"
+            );
+            return Err(ApiError::new("run.no_snapshot", message)
+                .at(folder.display().to_string())
+                .hint("Stop the run and resume it: the task is then played from its first step"));
+        }
     }
-    let change = |wish: &mut Wish| match action {
-        RunAction::Pause => wish.pause = true,
-        RunAction::Continue => wish.pause = false,
-        RunAction::Stop => wish.stop = true,
-        RunAction::Retry { episode } => *wish.retry.entry(episode.clone()).or_default() += 1,
+    let change = |request: &mut ControlRequest| match action {
+        RunAction::Pause => request.pause = true,
+        RunAction::Continue => request.pause = false,
+        RunAction::Stop => request.stop = true,
+        RunAction::Retry { episode } => *request.retry.entry(episode.clone()).or_default() += 1,
     };
     control::change(folder, change).map_err(run_error)
 }
 
 /// Whether an episode is over and can be continued: what ended it was not its agent.
 fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
-    phase == Phase::Over && end_reason.is_some_and(live::is_played_on)
+    phase == Phase::Over && end_reason.is_some_and(live::is_resumable)
 }
 
 /// A folder as a request names it.
@@ -498,6 +506,40 @@ pub(super) fn rfc3339(at: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_running_attempt_of_a_task_without_snapshots_cannot_be_retried() {
+        let room = tempfile::tempdir().unwrap();
+        std::fs::create_dir(room.path().join(".stamina")).unwrap();
+        let spent = serde_json::json!({ "requests": 0, "tokens": {}, "cost_usd": null, "unmetered": 0, "seconds": 1.0 });
+        let mut run: live::LiveRun = serde_json::from_value(serde_json::json!({
+            "id": "0f3a5c77", "agent": "oracle", "model": null, "simulated": false, "shakedown": false,
+            "state": { "state": "running" }, "started_at": "2026-11-18T10:00:00Z", "seconds": 1.0, "turns": 3,
+            "attempt_limit": 1, "lacks_snapshots": true, "spent": spent, "budgets": {}, "price": null,
+            "episodes": [{
+                "name": "scenario_0", "title": null, "phase": "agent", "turns": 3, "turn": 2, "attempt": 1, "cells": [],
+                "end_reason": null, "seconds": 1.0, "spent": spent, "last_event_at": null, "now": null,
+                "eta_seconds": null, "stuck": null
+            }],
+            "usual_gap": null, "faults": [], "endpoint": null
+        }))
+        .unwrap();
+        let retry = RunAction::Retry { episode: "scenario_0".to_owned() };
+        let refused = send_control_request(room.path(), &run, &retry).unwrap_err();
+        assert_eq!(refused.code, "run.no_snapshot");
+        assert!(refused.message.contains("restore_before_try=true"), "{}", refused.message);
+        assert!(control::read(room.path()).unwrap().retry.is_empty(), "nothing is wished");
+        let requested = |run: &live::LiveRun| {
+            send_control_request(room.path(), run, &retry).unwrap();
+            control::read(room.path()).unwrap().retry["scenario_0"]
+        };
+        // One that the endpoint ended is played again; one with snapshots is retried from the last of them.
+        (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Over, Some(model::EndReason::Endpoint));
+        assert_eq!(requested(&run), 1);
+        (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Agent, None);
+        run.lacks_snapshots = false;
+        assert_eq!(requested(&run), 2);
+    }
 
     #[test]
     fn moments_are_written_in_utc() {

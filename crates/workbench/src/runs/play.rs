@@ -120,7 +120,7 @@ impl Workbench {
         let mut settings = super::settings_of(&form)?;
         settings.shakedown = request.shakedown;
         super::prices::priced(&mut settings)?;
-        let found = self.look_before(&settings, super::EndpointCall::Nothing)?;
+        let found = self.run_preflight(&settings, super::EndpointCall::Nothing)?;
         if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
             let mut error = ApiError::new("run.preflight", format!("{}: {}", check.title, check.value))
                 .at(form.output_dir);

@@ -66,7 +66,7 @@ impl Workbench {
                     (true, false) => EndpointCall::Missing,
                     (true, true) => EndpointCall::Anew,
                 };
-                self.look_before(&settings, call)
+                self.run_preflight(&settings, call)
             }
             Err(errors) => {
                 let mut preflight = wrong(&errors);
@@ -88,7 +88,7 @@ impl Workbench {
     }
 
     /// The same of settings that did not come from the form.
-    pub fn look_before(&self, settings: &RunSettings, call: EndpointCall) -> Result<Preflight, ApiError> {
+    pub fn run_preflight(&self, settings: &RunSettings, call: EndpointCall) -> Result<Preflight, ApiError> {
         let begun = Instant::now();
         let mut checks = Vec::new();
         // Who lets the endpoint be asked is about to begin.
@@ -313,7 +313,8 @@ pub(crate) fn image_of(settings: &RunSettings) -> Result<String, String> {
 }
 
 async fn leftovers(engine: &Engine) -> Option<Check> {
-    let dead = engine.leftovers().await.ok()?.iter().filter(|leftover| !leftover.in_use).count();
+    let is_dead = |leftover: &&sandbox::Leftover| !leftover.in_use && !leftover.is_kept;
+    let dead = engine.leftovers().await.ok()?.iter().filter(is_dead).count();
     (dead > 0).then(|| {
         Check::new("leftovers", "Leftovers", CheckState::Ok, format!("{dead} of dead runs"))
             .says("They are removed when the run begins.")

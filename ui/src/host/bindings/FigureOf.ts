@@ -53,7 +53,11 @@ published: boolean, } | { "kind": "pareto",
 /**
  * Whose.
  */
-of: CompareRequest, } | { "kind": "matrix", 
+of: CompareRequest, } | { "kind": "plane", 
+/**
+ * Ids of the runs.
+ */
+runs: Array<string>, } | { "kind": "matrix", 
 /**
  * Which.
  */

@@ -4,6 +4,7 @@ import type { FormSettings } from "./FormSettings";
 import type { HarnessInfo } from "./HarnessInfo";
 import type { ModelPrice } from "./ModelPrice";
 import type { PackChoice } from "./PackChoice";
+import type { ProtocolSets } from "./ProtocolSets";
 
 /**
  * What the form is built from.
@@ -25,6 +26,10 @@ defaults: FormSettings,
  * What each field takes, in the order of the form.
  */
 fields: Array<FormField>, 
+/**
+ * What each protocol of tasks sets.
+ */
+protocols: Array<ProtocolSets>, 
 /**
  * Known prices.
  */

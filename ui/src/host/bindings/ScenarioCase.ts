@@ -15,6 +15,7 @@ case: CaseInfo,
  */
 steps: Array<CaseStep>, 
 /**
- * The statements of the specification that it rests on: id and text.
+ * The statements of the specification that it rests on: id and text, as the pack's specification has it; none where it
+ * states the rule in words of its own.
  */
-says: Array<[string, string]>, };
+says: Array<[string, string | null]>, };

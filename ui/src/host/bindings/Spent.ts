@@ -10,9 +10,17 @@ export type Spent = {
  */
 input_tokens: number | null, 
 /**
+ * Episodes for which they are known; fewer than all means that the sum is partial.
+ */
+input_tokens_known: number, 
+/**
  * Output tokens.
  */
 output_tokens: number | null, 
+/**
+ * Episodes for which they are known.
+ */
+output_tokens_known: number, 
 /**
  * US dollars; `None` = unknown for every episode.
  */
@@ -25,6 +33,10 @@ cost_known: number,
  * Seconds of agent time.
  */
 agent_seconds: number | null, 
+/**
+ * Episodes for which some of it is known.
+ */
+agent_seconds_known: number, 
 /**
  * Turns with at least one attempt.
  */

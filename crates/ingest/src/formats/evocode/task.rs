@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::format::{Reading, Report};
 use crate::identity;
-use crate::readers::cases::message;
+use crate::readers::case_lines::message;
 use crate::readers::json::{Node, Object};
 use crate::readers::text::{first_title, plain_title};
 use crate::readers::value::{self, Unusable};

@@ -12,10 +12,11 @@ use crate::format::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::value::Unusable;
+use crate::view::MOST_PLANNED;
 use files::{Tree, file_name, join};
 
 use super::head::{Head, job_name};
-use super::layout::{Job, Kind, is_file};
+use super::layout::{Job, Kind, holds_trial, is_file, trial_folders};
 use super::settings::{self, flatten};
 use super::{CONFIG_CAP, RESULT_CAP};
 
@@ -88,20 +89,66 @@ impl JobFiles {
         self.lock.as_ref()?.at(&["harbor", "version"])?.word()
     }
 
-    /// How many trials were planned for an agent: the lock lists every one of them.
-    fn planned(&self, agent: &str, model: Option<&str>, only_run: bool) -> Option<u32> {
-        let locked = self.lock.as_ref().and_then(|l| l.get("trials")).map_or(&[][..], Node::list);
-        let of_run = locked
-            .iter()
-            .filter_map(|t| t.get("agent"))
-            .filter(|a| {
-                let text = |key| a.get(key).and_then(Node::word);
-                text("name").or_else(|| text("import_path")) == Some(agent) && text("model_name") == model
-            })
-            .count() as u32;
-        let total = || u32::try_from(self.result.as_ref()?.get("n_total_trials")?.count()?).ok();
-        if only_run { total() } else { None }.or_else(|| (of_run > 0).then_some(of_run))
+    /// The agents that the configuration names.
+    fn agents(&self) -> &[Node] {
+        self.config.as_ref().and_then(|config| config.get("agents")).map_or(&[][..], Node::list)
     }
+
+    /// How many trials were planned for an agent. The lock lists every one of them. Without one, each agent of the
+    /// configuration has the same number: Harbor plays every attempt at every task with each of them. `None` = unknown.
+    fn planned(&self, agent: &str, model: Option<&str>, only_run: bool) -> Option<u32> {
+        let is_own = |named: &&Node| {
+            let text = |key| named.get(key).and_then(Node::word);
+            text("name").or_else(|| text("import_path")) == Some(agent) && text("model_name") == model
+        };
+        let locked = self.lock.as_ref().and_then(|l| l.get("trials")).map_or(&[][..], Node::list);
+        let of_run = locked.iter().filter_map(|trial| trial.get("agent")).filter(is_own).count() as u32;
+        if of_run > 0 {
+            return Some(of_run);
+        }
+        let total = total(self.result.as_ref()?)?;
+        let agents = self.agents();
+        if agents.len() < 2 {
+            return only_run.then_some(total);
+        }
+        let all = agents.len() as u32;
+        let own = agents.iter().filter(is_own).count() as u32;
+        (own > 0 && total.is_multiple_of(all)).then(|| total / all * own)
+    }
+}
+
+/// How many trials a job's result says were planned.
+fn total(result: &Node) -> Option<u32> {
+    u32::try_from(result.get("n_total_trials")?.count()?).ok()
+}
+
+/// The trials of a run that no lock names: every task of the job for every attempt, where that gives as many trials as were
+/// planned for all agents. Each trial is named by its task. `None` = tasks are missing of which no trial was begun.
+pub(super) fn planned_by_tasks(
+    tree: &Tree,
+    at: &str,
+    kind: Kind,
+    job: &Job,
+    is_own: impl Fn(&Head) -> bool,
+) -> Option<Vec<String>> {
+    let config = JobFiles::read_config(tree, job)?;
+    let result: Node = tree.read_json(&join(&job.path, "result.json"), RESULT_CAP).ok()?;
+    let attempts = config.get("n_attempts").and_then(Node::count)?;
+    let agents = config.get("agents").map_or(&[][..], Node::list);
+    let own = agents.iter().map(Head::of_agent).filter(is_own).count() as u64;
+    let tasks: BTreeSet<(String, Option<String>)> = trial_folders(tree, at, kind, job)
+        .iter()
+        .filter(|trial| holds_trial(&tree.list(trial)))
+        .map(|trial| {
+            let head = Head::read(tree, trial, Some(&config));
+            let origin = head.task_origin().map(str::to_owned);
+            (head.task, origin)
+        })
+        .collect();
+    let all = (tasks.len() as u64).checked_mul(attempts)?.checked_mul(agents.len() as u64)?;
+    let is_whole = own > 0 && all <= MOST_PLANNED && all == u64::from(total(&result)?);
+    let times = usize::try_from(attempts.checked_mul(own)?).ok()?;
+    is_whole.then(|| tasks.into_iter().flat_map(|(task, _)| std::iter::repeat_n(task, times)).collect())
 }
 
 /// The version of Harbor that a job's lock names, without holding what else is in it.

@@ -10,7 +10,7 @@ use crate::readers::attribution::{Attribution, Cell};
 use crate::readers::grader::Named;
 use crate::readers::json::{Node, Object};
 use crate::readers::value::{self, Unusable};
-use crate::readers::{cases, ctrf, pytest};
+use crate::readers::{case_lines, ctrf, pytest};
 use files::{Entry, Tree, join};
 
 use super::CONTINUATIONS;
@@ -206,7 +206,7 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
     let verifier = join(folder, "verifier");
     let stdout = join(&verifier, "test-stdout.txt");
     let output = if is_file(tree, &stdout) { output(tree, &stdout, report) } else { None };
-    let log = output.as_deref().map(cases::parse).unwrap_or_default();
+    let log = output.as_deref().map(case_lines::parse).unwrap_or_default();
     if !log.is_empty() {
         take_cases(log, &stdout, attempt, &mut |warning| report.warn(warning));
         return true;
@@ -240,7 +240,7 @@ fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) 
 
 /// Takes over the cases of an output.
 pub(in crate::formats) fn take_cases(
-    log: cases::CaseLog,
+    log: case_lines::CaseLog,
     path: &str,
     attempt: &mut Attempt,
     warn: &mut dyn FnMut(Warning),

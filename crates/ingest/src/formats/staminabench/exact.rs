@@ -48,6 +48,7 @@ pub(super) fn episode(
     };
     episode.exception = said.exception.map(own::Exception::pair);
     episode.extra.extend(said.extra);
+    note_resumes(folder, &episode, notes);
     if said.is_cut {
         notes.warn(Warning::read_differently(
             join(folder, "trajectory.json"),
@@ -82,6 +83,25 @@ pub(super) fn episode(
     }
     episode.unrecognised = logs::is_unrecognised(&episode);
     episode
+}
+
+/// Notes that a trial of a task was resumed, and what its container lost by it.
+fn note_resumes(folder: &str, episode: &Episode, notes: &mut Notes<'_>) {
+    let Some(resumes) = episode.extra.get("resumes").and_then(|list| list.as_array()) else { return };
+    let anew = resumes.iter().filter(|resume| resume["from"] == "first_step").count();
+    let continued = resumes.len() - anew;
+    if resumes.is_empty() {
+        return;
+    }
+    notes.warn(Warning::read_differently(
+        join(folder, "trajectory.json"),
+        "episode.resumed",
+        format!(
+            "A resume continued this trial {continued} times from the last snapshot of its container, without the processes that \
+             earlier steps had left in the background, and began it {anew} times anew with its first step. `resumes` says when \
+             and why."
+        ),
+    ));
 }
 
 /// Whether what comes next may still be a turn passed: an attempt that is left at a turn not passed yet, or a turn
@@ -229,7 +249,7 @@ impl Reader<'_, '_> {
         attempt.end_reason = end_word(self.folder, said.end_reason.as_deref(), self.notes);
         let tokens = said.tokens.unwrap_or_default();
         attempt.tokens = tokens.with_cached_included();
-        attempt.cached_input = CachedInput::of_counts(&tokens);
+        attempt.cached_input = CachedInput::from_counts(&tokens);
         attempt.cost_usd = said.cost_usd;
         attempt.tool_calls = said.tool_calls;
         // Every call of the model goes through the gateway, and is a step.

@@ -4,7 +4,7 @@ use model::{Attempt, Counting, Verdict, Warning};
 
 use super::notes::Notes;
 use crate::formats::harbor::take_cases;
-use crate::readers::cases;
+use crate::readers::case_lines;
 use ::files::{ReadError, Tree};
 
 /// Largest output whose cases are read, in bytes; of a larger one the rest is left out.
@@ -31,7 +31,7 @@ pub(super) fn settle(tree: &Tree, path: &str, attempt: &mut Attempt, notes: &mut
                     format!("The output has {total} bytes: its first {OUTPUT_CAP} were read."),
                 ));
             }
-            let log = cases::parse(&String::from_utf8_lossy(&bytes));
+            let log = case_lines::parse(&String::from_utf8_lossy(&bytes));
             if !log.is_empty() {
                 attempt.counting = Counting::Share;
                 take_cases(log, path, attempt, &mut |warning| notes.warn(warning));

@@ -39,7 +39,7 @@ impl Usage {
             let input = self.input.map(|input| input.saturating_add(beside));
             return (Tokens { input, ..as_named }.with_cached_included(), CachedInput::Included);
         }
-        let basis = match CachedInput::of_counts(&as_named) {
+        let basis = match CachedInput::from_counts(&as_named) {
             CachedInput::Assumed if self.is_detail => CachedInput::Included,
             basis => basis,
         };

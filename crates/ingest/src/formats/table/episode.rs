@@ -14,7 +14,7 @@ use crate::readers::value::Unusable;
 
 use super::cell::Cell;
 use super::columns::Field;
-use super::mapping::{ATTEMPT, OTHERS_CAP, VALUE};
+use super::mapping::{ATTEMPT, FILES, OTHERS_CAP, VALUE};
 use super::notes::{Done, Notes};
 use super::scan::Row;
 
@@ -97,7 +97,7 @@ impl<'b> Taker<'_, 'b> {
 
     /// What the counts say of cached tokens. Where they exceed the input, that is said.
     fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
-        let basis = CachedInput::of_counts(tokens);
+        let basis = CachedInput::from_counts(tokens);
         if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {
             let what = format!(
                 "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
@@ -376,11 +376,14 @@ fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, numbe
     &mut turns[at]
 }
 
-/// Bytes of what an attempt keeps of the columns of others, and of its error.
+/// Bytes of what an attempt keeps of the columns of others, of its error, and of the files that it names.
 fn texts_of(attempt: &Attempt) -> usize {
     let extra =
         attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
-    extra.sum::<usize>() + attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len())
+    let error = attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len());
+    let list = if attempt.artifacts.is_empty() { 0 } else { FILES };
+    let files = attempt.artifacts.iter().map(|artifact| artifact.path.len());
+    extra.sum::<usize>() + error + list + files.sum::<usize>()
 }
 
 /// What the first row of a turn says of it. The result is how many bytes of texts came to it.
@@ -507,6 +510,17 @@ fn verdict(passed: Option<bool>, said: Option<Verdict>, end_reason: Option<EndRe
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn names_of_logs_that_each_row_repeats_count_among_what_an_episode_keeps() {
+        let mut attempt = Attempt::new(1, Verdict::Passed);
+        assert_eq!(texts_of(&attempt), 0);
+        let path = "x".repeat(1_000);
+        attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path));
+        let held = attempt.artifacts.capacity() * size_of::<Artifact>() + 1_000;
+        assert!(texts_of(&attempt) >= held, "{} of {held}", texts_of(&attempt));
+    }
 
     #[test]
     fn the_verdict_is_what_the_row_says_of_it() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use files::Stamp;
+use model::Artifact;
 
 use super::columns::{COLUMNS, COUNT, Column, Field};
 
@@ -12,6 +13,8 @@ pub(super) const OTHERS_CAP: usize = 64;
 pub(super) const ATTEMPT: usize = 700;
 /// Bytes of a value of a column of others, beside its name and its text.
 pub(super) const VALUE: usize = 128;
+/// Bytes of the list of an attempt's files, beside their paths: the first one makes room for four.
+pub(super) const FILES: usize = 4 * size_of::<Artifact>();
 
 /// Names of columns that a person said the meaning of: name of our column, name in the header.
 pub type Renamed = BTreeMap<String, String>;
@@ -95,10 +98,11 @@ impl Mapping {
         columns
     }
 
-    /// Bytes that a row keeps at most beside its texts: an attempt, and the columns of others with their names.
+    /// Bytes that a row keeps at most beside its texts: an attempt, its files, and the columns of others with their names.
     pub(super) fn row_bytes(&self) -> u64 {
         let others = self.others.iter().take(OTHERS_CAP).map(|(_, name)| name.len() + VALUE);
-        (ATTEMPT + others.sum::<usize>()) as u64
+        let files = self.places[Field::Log as usize].map_or(0, |_| FILES);
+        (ATTEMPT + files + others.sum::<usize>()) as u64
     }
 
     /// The required columns that are not there.

@@ -11,7 +11,7 @@ use model::{
 use crate::format::Report;
 use crate::formats::harbor::settings::plain;
 use crate::identity;
-use crate::readers::cases::TEST_CAP;
+use crate::readers::case_lines::TEST_CAP;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
 use crate::readers::value::{self, Unusable};

@@ -109,7 +109,7 @@ fn links_of_a_task_are_told_and_not_followed() {
     let seen = tasks.seen(&settings(&[]));
     assert!(seen[0].notes.iter().any(|note| note.contains("passwd")), "{seen:?}");
     let mut packed = sandbox::Packed::default();
-    pack::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
+    archives::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
     assert!(!String::from_utf8_lossy(packed.bytes()).contains("passwd"));
 }
 

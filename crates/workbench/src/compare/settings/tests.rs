@@ -88,6 +88,7 @@ fn every_rule_has_an_example() {
         ("limits.episode.minutes", json!(10), json!(20), "Time budget of an episode", Some(Not)),
         ("limits.run.minutes", json!(10), json!(20), "Time budget of the run", Some(Not)),
         ("pack_sha256", json!("aaaa"), json!("bbbb"), "Pack of scenarios", Some(Not)),
+        ("oracle.seed", json!(1), json!(2), "oracle.seed", Some(Not)),
         ("oracle.mischief.kill", json!(0), json!(1), "oracle.mischief.kill", Some(Not)),
         ("endpoint.mode", json!("direct"), json!("gateway"), "Way to the endpoint", Some(Maybe)),
         ("limits.network", json!("open"), json!("gateway"), "Network of the containers", Some(Maybe)),
@@ -252,7 +253,7 @@ fn every_setting_that_our_runner_writes_has_a_rule() {
     for wanted in ["limits.attempt_minutes", "limits.run.usd", "endpoint.price.output", "endpoint.key_env"] {
         assert!(keys.iter().any(|key| key == wanted), "{wanted}: {keys:?}");
     }
-    let known = scenario::config::KEYS.iter().map(scenario::config::Key::dotted);
+    let known = ::settings::keys().iter().map(::settings::Key::dotted);
     for key in keys.into_iter().chain(known) {
         let rule = rule_of(&Key::of(&key, Some("custom")));
         assert!(RULES.iter().any(|named| std::ptr::eq(named, rule)), "{key} has no rule");
@@ -276,6 +277,26 @@ fn a_budget_that_our_runner_does_not_write_is_no_limit() {
     // Another program may have had one and not have said so.
     let (_store, pools) = runs("staminabench", &[budget, none], |i, run| run.model = Some(format!("m{i}")));
     assert_eq!(only_difference(&compare(&pools, 0)).comparability, Comparability::CannotBeRuledOut);
+}
+
+#[test]
+fn what_a_simulated_model_can_do_is_the_model() {
+    let ability = |rate: f64| json!({ "oracle.defect_rate": rate, "oracle.seed": 1 });
+    let named = |names: &'static [&'static str]| {
+        move |i: usize, run: &mut Run| {
+            run.simulated = true;
+            run.model = Some(names[i].into());
+        }
+    };
+    let settings = [ability(0.6), ability(0.25), ability(0.6)];
+    let (_store, pools) = runs("staminabench", &settings, named(&["weak", "strong", "weak"]));
+    assert!(compare(&pools, 0).differences.is_empty());
+    // The same name for two abilities is not comparable, and neither are other seeds.
+    let (_store, pools) = runs("staminabench", &settings, named(&["weak", "strong", "strong"]));
+    assert_eq!(only_difference(&compare(&pools, 0)).comparability, Comparability::NotComparable);
+    let seeds = [json!({ "oracle.seed": 1 }), json!({ "oracle.seed": 2 })];
+    let (_store, pools) = runs("staminabench", &seeds, named(&["weak", "strong"]));
+    assert_eq!(only_difference(&compare(&pools, 0)).comparability, Comparability::NotComparable);
 }
 
 #[test]

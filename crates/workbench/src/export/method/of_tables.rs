@@ -5,8 +5,8 @@ use model::{PassRate, RateInterval};
 
 use super::super::tables;
 use super::{
-    COST_PER_EPISODE, GREENWOOD, counted, differences, failures, matrix, of_means, paired, pseudo_observed,
-    retries, summed, tau,
+    COST_PER_EPISODE, counted, differences, failures, matrix, of_means, paired, pseudo_observed, retries,
+    summed, tau,
 };
 use crate::Workbench;
 use crate::api::{
@@ -160,8 +160,8 @@ impl Workbench {
                 let data = self.matrix(of)?;
                 Ok(about(format!("What others published of {}, as their sources state it", data.benchmark.1)))
             }
-            TableOf::Retries { of } => self.of_retries(of, GREENWOOD),
-            TableOf::Gains { of } => self.of_retries(of, BY_BOOTSTRAP),
+            TableOf::Retries { of } => self.of_retries(of, None),
+            TableOf::Gains { of } => self.of_retries(of, Some(BY_BOOTSTRAP)),
             TableOf::Failures { of } => {
                 Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(of)? })
             }
@@ -214,14 +214,16 @@ impl Workbench {
         Ok(Method { intervals, counts, ..method })
     }
 
-    fn of_retries(&self, of: &RetriesRequest, intervals: &str) -> Result<Method, ApiError> {
+    /// `intervals` = how those of the table are made, where it has others than the means.
+    fn of_retries(&self, of: &RetriesRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
         let data = self.retries(of)?;
         let method = retries(self.current_policy()?, &data);
         let counts = method
             .counts
             .into_iter()
             .map(|counts| EpisodeCounts { name: format!("{} with the most retries", counts.name), ..counts });
-        Ok(Method { intervals: Some(intervals.to_owned()), counts: counts.collect(), ..method })
+        let intervals = intervals.map(str::to_owned).or(method.intervals);
+        Ok(Method { intervals, counts: counts.collect(), ..method })
     }
 
     fn of_failures(&self, of: &FailuresRequest) -> Result<Method, ApiError> {

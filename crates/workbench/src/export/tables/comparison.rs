@@ -113,6 +113,9 @@ pub(super) fn spent(data: &Comparison) -> Table {
         Column::integer("seconds_n", "Episodes with a known time").for_machines(),
         Column::integer("tokens_n", "Episodes with known tokens").for_machines(),
         Column::flag("no_turn_survived", "No turn survived").for_machines(),
+        Column::integer("input_tokens_known", "Episodes with known tokens in").for_machines(),
+        Column::integer("output_tokens_known", "Episodes with known tokens out").for_machines(),
+        Column::integer("agent_seconds_known", "Episodes with a known time of the agent").for_machines(),
     ];
     let mut table = Table::new("spent", "Tokens, cost and time", columns);
     for member in &data.members {
@@ -143,6 +146,9 @@ pub(super) fn spent(data: &Comparison) -> Table {
             known(spent.seconds_known.episodes),
             known(spent.tokens_known.episodes),
             known(spent.no_turn_survived),
+            known(spent.input_tokens_known),
+            known(spent.output_tokens_known),
+            known(spent.agent_seconds_known),
         ]);
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
@@ -168,14 +174,26 @@ pub(super) fn spent(data: &Comparison) -> Table {
             table.notes.push(format!("{}: known are {}.", member.marked(), partial.join(", ")));
         }
     }
-    let partial = |m: &&ComparedMember| m.spent.cost_usd.is_some() && m.spent.cost_known < m.stamina.n;
-    for member in data.members.iter().filter(partial) {
-        table.notes.push(format!(
-            "{}: the cost is known for {} of {}, and its sum is that of those.",
-            member.marked(),
-            member.spent.cost_known,
-            counted(member.stamina.n.into(), "episode")
-        ));
+    for member in &data.members {
+        let (spent, n) = (&member.spent, member.stamina.n);
+        let sums = [
+            ("tokens in", spent.input_tokens.is_some(), spent.input_tokens_known),
+            ("tokens out", spent.output_tokens.is_some(), spent.output_tokens_known),
+            ("the cost", spent.cost_usd.is_some(), spent.cost_known),
+            ("the agent's time", spent.agent_seconds.is_some(), spent.agent_seconds_known),
+        ];
+        let partial: Vec<String> = sums
+            .iter()
+            .filter(|(_, is_known, over)| *is_known && *over < n)
+            .map(|(what, _, over)| format!("{what} for {over} of {}", counted(n.into(), "episode")))
+            .collect();
+        if !partial.is_empty() {
+            table.notes.push(format!(
+                "{}: sums are over the episodes for which they are known: {}.",
+                member.marked(),
+                partial.join(", ")
+            ));
+        }
     }
     table.notes.push(
         "Tokens in count cached ones; rates are over the turns of which every attempt tells the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina.".to_owned(),

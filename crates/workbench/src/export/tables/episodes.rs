@@ -206,7 +206,7 @@ fn tried(
     let mut all = HashMap::new();
     for pool in members::resolve(&workbench.store, of)? {
         for run in &pool.runs {
-            let plays = run.plays(&workbench.store)?;
+            let plays = run.episode_turns(&workbench.store)?;
             let mut turns: HashMap<_, _> = plays.into_iter().map(|play| (play.episode, play.turns)).collect();
             for episode in &run.episodes {
                 if let Some(turns) = turns.remove(&episode.id) {

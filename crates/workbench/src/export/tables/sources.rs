@@ -29,7 +29,7 @@ pub(super) fn warnings(workbench: &Workbench, of: &WarningsOf) -> Result<Table, 
             table.push(vec![
                 known(warning.path.as_str()),
                 known(warning.code.as_str()),
-                known(model::Severity::of(&warning.code).as_str()),
+                known(model::Severity::from_code(&warning.code).as_str()),
                 known(word(warning.treatment)),
                 known(warning.message.as_str()),
             ]);

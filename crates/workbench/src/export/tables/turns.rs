@@ -67,7 +67,7 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
     for pool in members::resolve(&workbench.store, of)? {
         let mut turns: BTreeMap<u32, Sum> = BTreeMap::new();
         for run in &pool.runs {
-            for play in run.plays(&workbench.store)? {
+            for play in run.episode_turns(&workbench.store)? {
                 for turn in &play.turns {
                     turns.entry(turn.number).or_default().add(turn);
                 }

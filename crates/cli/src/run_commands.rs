@@ -1,0 +1,312 @@
+//! `stamina run` and `stamina resume`: a run in this process, in the foreground. Its results folder holds its state, so
+//! the desktop app shows it and another terminal can pause or stop it.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use runner::live;
+use runner::{Event, Finish, OnEvent, RunError};
+use serde_json::json;
+use workbench::Workbench;
+use workbench::api::{ApiError, CheckState, RunAction, RunTrust, TrustRun};
+use workbench::runs::{self, EndpointCall};
+use workbench::sampler::{is_sampled, pack_beside};
+
+use crate::args::{Keep, RunArgs, TrustArgs};
+use crate::event_writer::EventWriter;
+use crate::preflight_command::{absolute, estimated, library, must_start, run_preflight, settings};
+use crate::print::{confirmed, note, print_json};
+use crate::scenario_commands;
+use crate::signals::StopSignals;
+use crate::signals::cancel_on_signal;
+
+/// Exit code of a resume without `--trust` of a run that was not begun here.
+pub(crate) const UNTRUSTED: u8 = 5;
+/// Exit code of a stopped run.
+pub(crate) const STOPPED: u8 = 130;
+/// How often a stop is looked for while a question waits for its answer.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// `stamina run`.
+pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -> Result<ExitCode, ApiError> {
+    let mut settings = settings(args)?;
+    let library = library(db);
+    // Set by a signal that comes before the run begins.
+    let mut stopped_before = Arc::new(AtomicBool::new(false));
+    if is_sampled(&settings) {
+        let pack = pack_beside(&settings.output_dir);
+        // A run that cannot begin must not cost anything.
+        if runner::is_taken(&settings.output_dir) {
+            return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
+        }
+        must_start(&run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?)?;
+        note(&format!("a model samples the scenarios first, into {}", pack.display()));
+        let cancel = cancel_on_signal();
+        match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {
+            // words: ok: error codes keep their spelling.
+            Err(error) if error.code == "pack.cancelled" => {
+                note(&error.message);
+                return Ok(ExitCode::from(STOPPED));
+            }
+            sampled => sampled?,
+        }
+        settings.scenarios_dir = Some(pack);
+        stopped_before = cancel;
+    }
+    let found = run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?;
+    for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {
+        let word = if check.state == CheckState::Fail { "fails" } else { "warning" };
+        let sentence = check.sentence.as_deref().unwrap_or_default();
+        note(&format!("{word}: {}: {}. {sentence}", check.title, check.value));
+    }
+    must_start(&found)?;
+    let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
+    if !as_json {
+        if let Some(estimate) = &found.estimate {
+            note(&estimated(estimate, &settings));
+        }
+        if warned && !yes && std::io::stdin().is_terminal() && !agreed(&stopped_before) {
+            return Ok(ExitCode::from(STOPPED));
+        }
+    }
+    if stopped_before.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(STOPPED));
+    }
+    let folder = settings.output_dir.clone();
+    run_to_end(&folder, library, as_json, async |on_event| runner::run(settings, on_event).await)
+}
+
+/// Asks whether to begin. After a model has sampled, this process handles signals itself, also while it waits for the
+/// answer.
+fn agreed(stop: &AtomicBool) -> bool {
+    let (send, answer) = std::sync::mpsc::sync_channel(1);
+    std::thread::spawn(move || {
+        // After a stop nothing receives the answer.
+        let _ = send.send(confirmed("Begin nevertheless?"));
+    });
+    answered(&answer, stop)
+}
+
+/// The answer. A stop counts as no.
+fn answered(answer: &Receiver<bool>, stop: &AtomicBool) -> bool {
+    loop {
+        match answer.recv_timeout(STOP_CHECK_INTERVAL) {
+            Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+            answered => return answered.unwrap_or(false),
+        }
+    }
+}
+
+/// `stamina resume`.
+pub(crate) fn resume(
+    folder: &Path,
+    values: &[String],
+    trust: &TrustArgs,
+    db: Option<&Path>,
+    as_json: bool,
+) -> Result<ExitCode, ApiError> {
+    let folder = absolute(folder)?;
+    let Some(library) = library(db) else {
+        return Err(ApiError::new(
+            "run.no_library",
+            "Without the library it is unknown whether this run was begun here",
+        )
+        .at(folder.display().to_string())
+        .hint("Name the library with --db"));
+    };
+    let seen = library.trust_of(&folder)?;
+    // With --json only events go to standard output, so what is trusted goes to standard error.
+    if !seen.trusted && (!as_json || trust.trust) {
+        note(&trust_in_words(&seen));
+    }
+    if !seen.trusted && !trust.trust {
+        if as_json {
+            print_json(&trust_as_json(&seen));
+        } else {
+            note("The run was not resumed. To resume it nevertheless: stamina resume … --trust");
+        }
+        return Ok(ExitCode::from(UNTRUSTED));
+    }
+    let kept = |what: Keep| trust.keep.contains(&what);
+    let trusted = TrustRun {
+        digest: seen.digest,
+        keep_endpoint: kept(Keep::Endpoint),
+        keep_key: kept(Keep::Key),
+        keep_variables: kept(Keep::Variables),
+    };
+    let (changes, looked_at) = library.admitted(&folder, values.to_vec(), Some(&trusted))?;
+    let (run_folder, changes) = (folder.clone(), runs::priced_changes(&folder, changes)?);
+    let resume = async |on_event| runner::resume(run_folder, changes, looked_at, on_event).await;
+    run_to_end(&folder, Some(library), as_json, resume)
+}
+
+/// What a resume of a run that was not begun here would do: the lines of its page.
+fn trust_in_words(run: &RunTrust) -> String {
+    let mut lines = vec![
+        "This run was not begun by this library on this machine. Its folder decides what a resume does:"
+            .to_owned(),
+    ];
+    for row in &run.rows {
+        lines.push(format!("  {:<15} {}", row.name, row.value));
+        if let (Some(keep), Some(instead)) = (row.keep, &row.instead) {
+            lines.push(format!("  {:<15} {instead}, unless --keep {} is given", "", keep.as_str()));
+        }
+    }
+    lines.join("\n")
+}
+
+fn trust_as_json(run: &RunTrust) -> serde_json::Value {
+    json!({
+        "trusted": run.trusted, "mode": run.mode, "endpoint": run.endpoint, "key": run.key, "harness": run.harness,
+        "harness_file": run.harness_file, "image": run.image, "binds": run.binds, "arguments": run.arguments,
+        "variables": run.variables, "variables_set": run.variables_set, "network": run.network, "host_processes": run.host_processes,
+        "scenarios": run.scenarios, "task_images": run.task_images, "task_images_more": run.task_images_more,
+        "tasks_unreadable": run.tasks_unreadable, "writes": run.writes, "rows": run.rows,
+    })
+}
+
+/// Runs until it finishes or is stopped, and reports its events.
+fn run_to_end<F>(
+    folder: &Path,
+    library: Option<Arc<Workbench>>,
+    as_json: bool,
+    begin: F,
+) -> Result<ExitCode, ApiError>
+where
+    F: AsyncFnOnce(OnEvent) -> Result<Finish, RunError>,
+{
+    let begun = Arc::new(AtomicBool::new(false));
+    let (shown_in, was_begun) = (library.clone(), Arc::clone(&begun));
+    let writer = Arc::new(if as_json {
+        let (begun, folder) = (Arc::clone(&begun), folder.to_owned());
+        // Without its script the run would cost money that nobody uses; `resume` continues it.
+        EventWriter::as_json(move || stop(&folder, &begun))
+    } else {
+        EventWriter::as_lines(folder)
+    });
+    let on_event: OnEvent = {
+        let (writer, begun, folder) = (Arc::clone(&writer), Arc::clone(&begun), folder.to_owned());
+        Arc::new(move |event: &Event| {
+            if let Event::Started { record, .. } = event {
+                begun.store(true, Ordering::Relaxed);
+                if let Some(library) = &library {
+                    if let Some(record) = record
+                        && let Err(error) = library.remember_run(record)
+                    {
+                        tracing::warn!(%error, "the library does not remember that this run began here: a resume will ask");
+                    }
+                    if let Err(error) = library.adopt(&folder) {
+                        tracing::info!(%error, "the run is not shown in the library yet");
+                    }
+                }
+            }
+            writer.write_event(event);
+        })
+    };
+    let runtime = runs::runtime()?;
+    let run_folder = folder.to_owned();
+    // Signals are handled before anything begins that a signal has to stop.
+    let signals = {
+        let _inside = runtime.enter();
+        StopSignals::new()
+    };
+    let stopper = runtime.spawn({
+        let writer = Arc::clone(&writer);
+        async move {
+            let Ok(mut signals) = signals else { return };
+            signals.next().await;
+            stop(&run_folder, &begun);
+            writer.write_line("stopping: what was finished is kept; a second signal exits at once");
+            signals.next().await;
+            std::process::exit(i32::from(STOPPED));
+        }
+    });
+    let ticker = runtime.spawn({
+        let writer = Arc::clone(&writer);
+        async move {
+            loop {
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                writer.redraw();
+            }
+        }
+    });
+    let finish = runtime.block_on(begin(on_event));
+    ticker.abort();
+    // `runs`, `show` and `survival` see it at once.
+    if let Some(library) = shown_in.filter(|_| was_begun.load(Ordering::Relaxed))
+        && let Err(error) = library.ingest(folder, &|_, _| {})
+    {
+        tracing::info!(%error, "the run is not shown in the library yet");
+    }
+    // Two signals end the process until the last line is written.
+    let written = writer.finish();
+    stopper.abort();
+    let finish = finish.map_err(runs::run_error)?;
+    written?;
+    match &finish {
+        Finish::Failed { message } => {
+            return Err(ApiError::new("run.failed", message.clone())
+                .at(folder.display().to_string())
+                .hint(format!("Fix the cause, then continue with: stamina resume {}", folder.display())));
+        }
+        Finish::Finished if !as_json => {
+            let left = resumable_episodes(folder);
+            if left > 0 {
+                note(&format!(
+                    "{left} of the episodes were ended from outside (the endpoint, the containers, a budget), not by the agent; \
+                     continue them with: stamina resume {}",
+                    folder.display()
+                ));
+            }
+        }
+        Finish::Stopped | Finish::Budget if !as_json => {
+            note(&format!("continue with: stamina resume {}", folder.display()));
+        }
+        _ => {}
+    }
+    Ok(ExitCode::from(finish.code()))
+}
+
+/// The number of episodes of a finished run that a resume continues.
+fn resumable_episodes(folder: &Path) -> usize {
+    let ends = |run: live::LiveRun| run.episodes.into_iter().filter_map(|episode| episode.end_reason);
+    live::read(folder).map_or(0, |run| ends(run).filter(|reason| live::is_resumable(*reason)).count())
+}
+
+/// Asks the run of this process to stop. A run that has not begun exits at once.
+fn stop(folder: &Path, begun: &AtomicBool) {
+    if !begun.load(Ordering::Relaxed) {
+        std::process::exit(i32::from(STOPPED));
+    }
+    let requested = live::read(folder)
+        .map_err(runs::run_error)
+        .and_then(|run| runs::send_control_request(folder, &run, &RunAction::Stop));
+    if let Err(error) = requested {
+        crate::report(&error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn a_question_without_an_answer_ends_at_a_stop() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (send, answer) = sync_channel(1);
+        send.send(true).unwrap();
+        assert!(answered(&answer, &stop));
+        let set = Arc::clone(&stop);
+        let stopping = std::thread::spawn(move || set.store(true, Ordering::Relaxed));
+        assert!(!answered(&answer, &stop), "the sender exists and sends nothing");
+        stopping.join().unwrap();
+        drop(send);
+    }
+}

@@ -1,0 +1,352 @@
+//! Results folders that somebody else made: looking at one, resuming it and loading its settings does no harm here.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use app::{Served, TestHome, text};
+
+mod app;
+
+fn record(home: &TestHome) -> Value {
+    let bytes = std::fs::read(home.path("results/.stamina/run.json")).expect("a record");
+    serde_json::from_slice(&bytes).expect("JSON")
+}
+
+fn put(home: &TestHome, run: &Value) {
+    std::fs::write(home.path("results/.stamina/run.json"), run.to_string()).expect("a record");
+}
+
+/// Every file of a folder with its size and time.
+fn state_of(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let meta = entry.metadata().expect("an entry");
+            if meta.is_dir() {
+                folders.push(entry.path());
+            } else {
+                found.push((
+                    entry.path().display().to_string(),
+                    meta.len(),
+                    meta.modified().expect("a time"),
+                ));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+// docs/security.md: A resume
+fn a_run_of_another_library_is_resumed_only_once_it_is_trusted() {
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    // Here it was begun: it goes on without a question.
+    let output = home.stamina(&["resume", "results", "--values", "limits.run.tokens=2"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(!text(&output.stderr).contains("not begun"), "{}", text(&output.stderr));
+    let output = home.stamina(&["resume", "results"]);
+    assert_eq!(output.status.code(), Some(3), "raised by a resume, it is ours: {}", text(&output.stderr));
+
+    // Another library knows nothing of it.
+    let before = state_of(&home.path("results"));
+    let output = home.stamina(&["--db", "other.db", "--json", "resume", "results"]);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&seen["trusted"], &seen["endpoint"]), (&json!(false), &Value::Null));
+    assert_eq!((&seen["host_processes"], &seen["image"]), (&json!(true), &Value::Null));
+    assert_eq!((&seen["harness"], &seen["network"]), (&json!("mock agent"), &json!("gateway")));
+    assert_eq!((&seen["key"], &seen["binds"]), (&Value::Null, &json!([])));
+    let output = home.stamina(&["--db", "other.db", "resume", "results"]);
+    assert_eq!(output.status.code(), Some(5));
+    let shown = text(&output.stderr);
+    assert!(shown.contains("not begun by this library") && shown.contains("--trust"), "{shown}");
+    let rows = seen["rows"].as_array().expect("lines");
+    assert!(rows.len() > 8, "{rows:?}");
+    for row in rows {
+        let [name, value] = ["name", "value"].map(|key| row[key].as_str().expect("a text"));
+        let is_line = |line: &str| line.trim_start().starts_with(name) && line.ends_with(value);
+        assert!(shown.lines().any(is_line), "{name} {value} is not among {shown}");
+    }
+    assert_eq!(state_of(&home.path("results")), before, "nothing was written");
+
+    let trusted =
+        ["--db", "other.db", "resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
+    let output = home.stamina(&trusted);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    // From now on it is theirs as well.
+    let output = home.stamina(&["--db", "other.db", "resume", "results"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+// docs/security.md: A resume
+fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let mut run = record(&home);
+    run["settings"]["endpoint"] =
+        json!({ "mode": "gateway", "base_url": "http://127.0.0.1:9", "key": { "env": "HOME" } });
+    (run["settings"]["model"], run["settings"]["use_docker"]) = (json!("acme/new"), json!(true));
+    run["settings"]["env_vars"] = json!(["SSH_AUTH_SOCK"]);
+    run["harness"]["image"] = json!("stamina/not-there:0");
+    put(&home, &run);
+    let output = home.stamina(&["--json", "resume", "results"]);
+    assert_eq!(output.status.code(), Some(5), "its record was changed: {}", text(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(seen["endpoint"], "http://127.0.0.1:9");
+    assert_eq!(seen["key"], "the environment variable HOME");
+    assert_eq!(seen["variables"], json!(["SSH_AUTH_SOCK"]));
+    let output = home.stamina(&["resume", "results", "--trust"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("The endpoint of this run is to be chosen"));
+
+    let app = Served::new(&home);
+    let run_ref = json!({ "folder": home.path("results") });
+    let on_its_page = app.get("run_trust", &run_ref);
+    assert_eq!((&on_its_page["trusted"], &on_its_page["here"]), (&json!(false), &Value::Null));
+    assert_eq!(on_its_page["rows"], seen["rows"], "the same words");
+    let asked = json!({ "folder": home.path("results"), "changes": [] });
+    assert_eq!(app.ask("resume_run", &asked).expect_err("refused")["code"], "run.stranger");
+    let stale = json!({ "folder": home.path("results"), "changes": [], "trust": { "digest": "0", "keep_key": true } });
+    assert_eq!(app.ask("resume_run", &stale).expect_err("refused")["code"], "run.changed");
+    // The form takes neither.
+    std::fs::write(
+        home.path("results/config.yaml"),
+        "agent: CODEX\ncodex: {model_id: acme/new}\nendpoint: {base_url: 'http://127.0.0.1:9', key_env: HOME}\n\
+         docker: {env_vars: [SSH_AUTH_SOCK]}\n",
+    )
+    .expect("a file");
+    let folder = home.path("results");
+    let loaded =
+        app.get("load_settings", &json!({ "yaml": null, "file": null, "run": null, "folder": folder }));
+    assert_eq!(
+        (&loaded["settings"]["key_place"], &loaded["settings"]["env_vars"]),
+        (&json!("none"), &json!([]))
+    );
+    let notes = loaded["notes"].to_string();
+    assert!(notes.contains("The key is not taken") && notes.contains("SSH_AUTH_SOCK to agents"), "{notes}");
+}
+
+#[test]
+// docs/security.md: The records of a run (`.stamina/`)
+fn names_and_settings_that_would_reach_out_are_refused() {
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let good = record(&home);
+    let canary = home.path("canary");
+    std::fs::create_dir(&canary).expect("a folder");
+    std::fs::write(canary.join("kept"), "kept").expect("a file");
+    let refused = |run: &Value, why: &str| {
+        put(&home, run);
+        let output = home.stamina(&["resume", "results", "--trust"]);
+        assert!(!output.status.success());
+        assert!(text(&output.stderr).contains(why), "{why}: {}", text(&output.stderr));
+    };
+    for name in [canary.display().to_string(), "../canary".to_owned(), "scenario_1".to_owned()] {
+        let mut run = good.clone();
+        run["episodes"][0]["name"] = json!(name);
+        refused(&run, "the names of episodes are scenario_0");
+    }
+    let mut run = good.clone();
+    run["id"] = json!("../../x");
+    refused(&run, "eight hexadecimal digits");
+    // A harness of one's own would be a program of the folder's on this machine.
+    let mut run = good.clone();
+    run["settings"]["harness_file"] = json!("/x.toml");
+    std::fs::write(home.path("results/.stamina/harness.toml"), "name = \"x\"\n").expect("a file");
+    refused(&run, "agent=CUSTOM");
+    let mut run = good.clone();
+    run["settings"]["agent"] = json!("codex");
+    refused(&run, "without containers only agent=MOCK");
+    assert_eq!(std::fs::read_to_string(canary.join("kept")).expect("it is there"), "kept");
+    assert_eq!(std::fs::read_dir(&canary).expect("a folder").count(), 1);
+}
+
+/// Plays a run into `results`. What is given back lays it there anew, as it was when a budget had ended it.
+fn played_once(home: &TestHome) -> impl Fn() + '_ {
+    home.run_until_budget(1, 1);
+    std::fs::rename(home.path("results"), home.path("played")).expect("renamed");
+    || {
+        drop(std::fs::remove_dir_all(home.path("results")));
+        let copied = Command::new("cp").arg("-a").args([home.path("played"), home.path("results")]).status();
+        assert!(copied.expect("cp").success(), "the run is copied");
+    }
+}
+
+#[test]
+// docs/security.md: The records of a run (`.stamina/`)
+fn links_in_the_runners_folder_are_not_followed() {
+    let canary = "theirs, and it stays so\n";
+    let own = [
+        "lock",
+        "events.jsonl",
+        "gateway.jsonl",
+        "control.json",
+        "control.lock",
+        ".part-run.json",
+        ".part-control.json",
+        "episodes/.part-scenario_0.json",
+        "episodes/scenario_0.json",
+        "state/scenario_0/journal.json",
+        "state/scenario_0/.part-journal.json",
+        "state/scenario_0/live/home/.stamina/mock_session.json",
+        "state/scenario_0/live/home/.stamina/mock_session.json.new",
+        "state/scenario_0/live/home/.stamina/mock_agent.py",
+    ];
+    let results = [
+        "config.yaml",
+        "report.json",
+        ".part-config.yaml",
+        ".part-report.json",
+        "scenario_0/trajectory.json",
+    ];
+    let files = own.map(|name| format!(".stamina/{name}")).into_iter().chain(results.map(str::to_owned));
+    let home = TestHome::new();
+    let again = played_once(&home);
+    for name in files {
+        again();
+        let outside = home.path("outside");
+        std::fs::write(&outside, canary).expect("a file");
+        let link = home.path("results").join(&name);
+        drop(std::fs::remove_file(&link));
+        std::fs::create_dir_all(link.parent().expect("a folder")).expect("a folder");
+        symlink(&outside, &link).expect("a link");
+        let args = ["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
+        let output = home.stamina(&args);
+        assert_eq!(std::fs::read_to_string(&outside).expect("it is there"), canary, "{name}");
+        // Either a file of the run replaced the link, or the run ended with a reason.
+        let replaced = std::fs::symlink_metadata(&link).is_ok_and(|meta| meta.is_file());
+        assert!(
+            replaced && output.status.code() == Some(0)
+                || text(&output.stderr).contains("link")
+                || name.contains(".part-") && output.status.code() == Some(0)
+                // What lies in an agent's own folders is its own: it fails over it.
+                || name.contains("/live/"),
+            "{name}: {:?} {}",
+            output.status,
+            text(&output.stderr)
+        );
+    }
+    // A folder that leads elsewhere.
+    for name in [
+        ".stamina/state",
+        ".stamina/episodes",
+        ".stamina/gateway",
+        ".stamina/state/scenario_0/before",
+        "scenario_0",
+    ] {
+        again();
+        let outside = home.path("folder-outside");
+        drop(std::fs::remove_dir_all(&outside));
+        std::fs::create_dir_all(outside.join("workspace")).expect("a folder");
+        std::fs::write(outside.join("workspace/kept"), canary).expect("a file");
+        let link = home.path("results").join(name);
+        drop(std::fs::remove_dir_all(&link));
+        symlink(&outside, &link).expect("a link");
+        let args = ["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"];
+        drop(home.stamina(&args));
+        let names: Vec<_> = std::fs::read_dir(&outside).expect("a folder").flatten().collect();
+        assert_eq!(names.len(), 1, "{name}: {names:?}");
+        assert_eq!(
+            std::fs::read_to_string(outside.join("workspace/kept")).expect("it is there"),
+            canary,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+// docs/security.md: The records of a run (`.stamina/`)
+fn pipes_and_devices_hold_nobody_up() {
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let own = home.path("results/.stamina");
+    for name in ["events.jsonl", "gateway.jsonl", "control.json", "episodes/scenario_0.json"] {
+        drop(std::fs::remove_file(own.join(name)));
+        let made = std::process::Command::new("mkfifo").arg(own.join(name)).status().expect("mkfifo");
+        assert!(made.success());
+    }
+    let output = home.stamina(&["status", "results"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = home.stamina(&["resume", "results", "--trust"]);
+    assert!(!output.status.success());
+    // An endless device in the place of the record.
+    std::fs::remove_file(own.join("run.json")).expect("it was there");
+    symlink("/dev/zero", own.join("run.json")).expect("a link");
+    let output = home.stamina(&["status", "results"]);
+    assert!(!output.status.success() && text(&output.stderr).contains("link"), "{}", text(&output.stderr));
+    let app = Served::new(&home);
+    assert_eq!(app.get("list_live_runs", &json!({}))["live"], 0);
+}
+
+#[test]
+// docs/security.md: A resume
+fn the_workspaces_start_script_is_not_run_outside_a_container() {
+    let home = TestHome::new();
+    home.run_until_budget(3, 20_000);
+    let mark = home.path("was-run");
+    let live = home.path("results/.stamina/state/scenario_0/live");
+    let workspace = live.join("workspace");
+    std::fs::create_dir_all(&workspace).expect("a folder");
+    let script = format!("#!/bin/sh\ntouch '{}'\n", mark.display());
+    std::fs::write(home.path("results/theirs.sh"), &script).expect("a script");
+    // The agent writes a start script of its own, but not through a link that leads out of the workspace.
+    drop(std::fs::remove_file(workspace.join("run.sh")));
+    symlink(home.path("results/theirs.sh"), workspace.join("run.sh")).expect("a link");
+    // Python would run these by itself, at every start.
+    for name in [
+        "sitecustomize.py",
+        "usercustomize.py",
+        "json.py",
+        ".stamina/json.py",
+        ".local/lib/python3/site-packages/usercustomize.py",
+    ] {
+        for folder in [&workspace, &live.join("home")] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, format!("open('{}', 'w')\n", mark.display())).expect("a module");
+        }
+    }
+    let output = home.stamina(&["resume", "results", "--trust", "--values", "limits.run.tokens=100000000"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(!mark.exists(), "a file of the folder was run");
+    // Nor by a variable that the record hands to the processes.
+    for variable in [format!("PATH={}", home.path("results").display()), "LD_PRELOAD=/x.so".to_owned()] {
+        let mut run = record(&home);
+        run["settings"]["env_vars"] = json!([variable]);
+        run["finish"] = Value::Null;
+        put(&home, &run);
+        let output = home.stamina(&["resume", "results", "--trust"]);
+        assert!(text(&output.stderr).contains("without containers no variables"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+// docs/security.md: Pages, terminals and files that others open
+fn half_open_connections_and_long_polls_starve_nobody() {
+    use std::io::Write as _;
+    let home = TestHome::new();
+    let app = Served::new(&home);
+    // Half a head each; they stay open as long as this test.
+    let held: Vec<_> = (0..200)
+        .map(|_| {
+            let mut stream = app.connect();
+            stream.write_all(b"POST /rpc/app_state HTTP/1.1\r\nHost: ").expect("sent");
+            stream
+        })
+        .collect();
+    let change = app.get("app_state", &json!({}))["change"].clone();
+    let poll = json!({ "since": change, "timeout_ms": 25_000 });
+    let polls: Vec<_> = (0..600).map(|_| app.begin("wait_for_changes", &poll)).collect();
+    let begun = std::time::Instant::now();
+    app.get("app_state", &json!({}));
+    // Where it waits for all of them to end, it is answered after the time that the last of them takes.
+    assert!(begun.elapsed().as_secs() < 25, "{:?}", begun.elapsed());
+    drop((held, polls));
+}

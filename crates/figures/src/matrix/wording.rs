@@ -1,0 +1,120 @@
+//! What stands in the cells of a matrix, in as many words as there is room for.
+
+use super::{SIMULATED, cell_text, margin_lines, mean_text};
+use crate::font::text_width;
+use crate::number::decimal;
+use crate::spec::{Matrix, MatrixCell};
+
+/// From so many rows on each has one line, where that fits.
+pub(super) const MANY_ROWS: usize = 17;
+
+/// How the numbers of cells are written, the same in all: columns may be narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wording {
+    /// `2.4–4.7` in one line or two, `n = 25`.
+    Full,
+    /// `2.4`, `4.7`, `25`, and a note that says what they are.
+    Bare,
+    /// The mean alone, and a note that says so.
+    Mean,
+    /// `3.3 (2.4–4.7), n = 25` in one line, where rows are so many that they would not fit a page.
+    Line,
+}
+
+impl Wording {
+    const BARE: &'static str = "In a cell: mean, lower and upper end of its 95 % CI, n";
+    const MEAN: &'static str = "The cells have no room for intervals and n";
+    const LINE: &'static str = "In brackets: 95 % CI";
+
+    /// The first that fits in cells of this inner width.
+    pub(super) fn fitting(data: &Matrix, width: f64, size: f64) -> Self {
+        let fits = |wording: &Self| {
+            data.cells
+                .iter()
+                .flat_map(|c| wording.details(c, width, size))
+                .all(|l| text_width(&l, size) <= width)
+        };
+        [Self::Full, Self::Bare].into_iter().find(fits).unwrap_or(Self::Mean)
+    }
+
+    /// How much the cells say, and how plainly: more is better.
+    pub(super) fn rank(self) -> u8 {
+        match self {
+            Self::Full | Self::Line => 2,
+            Self::Bare => 1,
+            Self::Mean => 0,
+        }
+    }
+
+    /// Lines of a cell below its mean.
+    pub(super) fn details(self, cell: &MatrixCell, width: f64, size: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        if matches!(self, Self::Mean | Self::Line) || cell.is_published_only() {
+            return lines;
+        }
+        if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
+            let (low, high) = (decimal(low, 1), decimal(high, 1));
+            let whole = format!("{low}–{high}");
+            match self {
+                Self::Full if text_width(&whole, size) <= width => lines.push(whole),
+                Self::Full => lines.extend([format!("{low}–"), high]),
+                _ => lines.extend([low, high]),
+            }
+        } else if cell.mean.is_some() {
+            lines.push(if self == Self::Full { "CI n/a" } else { "n/a" }.to_owned());
+        }
+        lines.push(if self == Self::Full { format!("n = {}", cell.n) } else { cell.n.to_string() });
+        lines
+    }
+
+    pub(super) fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Full => None,
+            Self::Bare => Some(Self::BARE),
+            Self::Mean => Some(Self::MEAN),
+            Self::Line => Some(Self::LINE),
+        }
+    }
+}
+
+/// A cell in one line: `3.3 (2.4–4.7), n = 25`.
+pub(super) fn in_one_line(cell: &MatrixCell) -> String {
+    let mut text = cell_text(cell);
+    if let (Some(low), Some(high)) = (cell.ci_low, cell.ci_high) {
+        text.push_str(&format!(" ({}–{})", decimal(low, 1), decimal(high, 1)));
+    } else if cell.mean.is_some() {
+        text.push_str(" (CI n/a)");
+    }
+    text.push_str(&format!(", n = {}", cell.n));
+    if cell.simulated {
+        text.push_str(", ");
+        text.push_str(SIMULATED);
+    }
+    text
+}
+
+/// The mean of a row or column in one line.
+pub(super) fn mean_in_one_line(mean: &str, lines: &[String]) -> String {
+    std::iter::once(mean).chain(lines.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
+}
+
+/// The widest line of a matrix that has one line for each cell; `None` = its cells have more to say.
+pub(super) fn widest_line(data: &Matrix, size: f64) -> Option<f64> {
+    if data.rows.len() < MANY_ROWS || data.cells.iter().any(|c| !c.published.is_empty()) {
+        return None;
+    }
+    let most = data.rows.len().max(data.columns.len()) as u32;
+    let some_simulated = data.cells.iter().any(|c| c.simulated);
+    let of_margins = data.row_means.iter().chain(&data.column_means).map(|margin| {
+        let lines = margin_lines(margin, most, some_simulated.then_some(SIMULATED), f64::INFINITY, size);
+        mean_in_one_line(&mean_text(margin.mean), &lines)
+    });
+    Some(
+        data.cells
+            .iter()
+            .map(in_one_line)
+            .chain(of_margins)
+            .map(|t| text_width(&t, size))
+            .fold(0.0, f64::max),
+    )
+}

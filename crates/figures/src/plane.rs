@@ -1,0 +1,87 @@
+//! Two measures against each other, without a front: neither is a price of the other.
+
+use crate::Drawing;
+use crate::names::{clean, said};
+use crate::number::{decimal, interval};
+use crate::scatter::{self, Dot, Scatter};
+use crate::spec::{Layout, Plane, PlanePoint, Scale};
+use crate::theme::Theme;
+use crate::words::counted;
+
+/// Decimals of both measures.
+pub(crate) const DECIMALS: usize = 3;
+
+pub(crate) fn draw(data: &Plane, layout: &Layout, theme: Theme) -> Drawing {
+    let dots = data.points.iter().enumerate().filter_map(|(index, point)| {
+        let (x, y) = point.place()?;
+        let lines = said_point(point, data);
+        let ends = |ends: Option<(f64, f64)>| ends.filter(|(low, high)| low.is_finite() && high.is_finite());
+        let (x_ends, y_ends) = (ends(point.x_ends), ends(point.y_ends));
+        Some(Dot { index, label: &point.label, x, y, x_ends, y_ends, lines })
+    });
+    let plot = Scatter {
+        kind: "plane",
+        title: "Two measures against each other",
+        summary: summary(data),
+        dots: dots.collect(),
+        x_name: clean(&data.x),
+        y_names: vec![clean(&data.y)],
+        x_scale: Scale::Linear,
+        begins_at_zero: false,
+        has_front: false,
+        empty: "No run has both values",
+        notes: under(data),
+    };
+    scatter::draw(&plot, layout, theme)
+}
+
+/// What stands under the plot: who cannot stand in it, where the others were published, and what is to be known of them.
+pub(crate) fn under(data: &Plane) -> String {
+    let unknown: Vec<String> =
+        data.points.iter().filter(|p| p.place().is_none()).map(|p| said(&p.label)).collect();
+    let mut sources: Vec<String> = Vec::new();
+    for source in data.points.iter().filter_map(|p| p.source.as_deref()).map(clean) {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    let mut parts = Vec::new();
+    if !unknown.is_empty() {
+        parts.push(format!("Unknown: {}.", unknown.join(", ")));
+    }
+    if !sources.is_empty() {
+        parts.push(format!("Published: {}.", sources.join("; ")));
+    }
+    if !data.note.is_empty() {
+        parts.push(clean(&data.note));
+    }
+    parts.join(" ")
+}
+
+fn said_point(point: &PlanePoint, data: &Plane) -> Vec<String> {
+    let value = |name: &str, value: Option<f64>, ends: Option<(f64, f64)>| {
+        let shown = value.map_or_else(|| "unknown".to_owned(), |value| decimal(value, DECIMALS));
+        let ends = ends.map(|(low, high)| format!(" {}", interval(Some(low), Some(high), DECIMALS)));
+        format!("{} {shown}{}", clean(name), ends.unwrap_or_default())
+    };
+    let n = point.n.map(|n| format!(", n = {n}")).unwrap_or_default();
+    let mut lines = vec![
+        said(&point.label),
+        value(&data.x, point.x, point.x_ends),
+        format!("{}{n}", value(&data.y, point.y, point.y_ends)),
+    ];
+    lines.extend(point.source.as_deref().map(|source| format!("published: {}", clean(source))));
+    lines
+}
+
+fn summary(data: &Plane) -> String {
+    let points = counted(data.points.len() as u32, "point", "points");
+    let mut sentences = vec![format!("{} against {}, {points}.", clean(&data.y), clean(&data.x))];
+    for point in &data.points {
+        sentences.push(format!("{}.", said_point(point, data).join(", ")));
+    }
+    if !data.note.is_empty() {
+        sentences.push(clean(&data.note));
+    }
+    sentences.join(" ")
+}

@@ -1,0 +1,289 @@
+//! Two numbers a run against each other: marks with whiskers, names beside them where there is room, the others listed below.
+
+use crate::font::text_width;
+use crate::labels::Area;
+use crate::legend;
+use crate::marks::{Anchor, Canvas, Pen};
+use crate::names::shown_all;
+use crate::notes;
+use crate::scale::ValueAxis;
+use crate::sheet::{Described, PAD, Sheet};
+use crate::spec::{Layout, Scale, SeriesLabel};
+use crate::swatch::Style;
+use crate::theme::Theme;
+use crate::{Drawing, Mark};
+
+/// A run that stands in the plot.
+pub(crate) struct Dot<'a> {
+    /// Which of the figure's it is.
+    pub(crate) index: usize,
+    pub(crate) label: &'a SeriesLabel,
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    /// The interval of each value, if it has one.
+    pub(crate) x_ends: Option<(f64, f64)>,
+    pub(crate) y_ends: Option<(f64, f64)>,
+    /// What is said of it where it is pointed at.
+    pub(crate) lines: Vec<String>,
+}
+
+/// What is drawn.
+pub(crate) struct Scatter<'a> {
+    pub(crate) kind: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) summary: String,
+    pub(crate) dots: Vec<Dot<'a>>,
+    pub(crate) x_name: String,
+    /// Names of the y axis, the longest first.
+    pub(crate) y_names: Vec<String>,
+    pub(crate) x_scale: Scale,
+    /// Whether both axes begin at 0.
+    pub(crate) begins_at_zero: bool,
+    /// Whether a line joins the dots that none beats in both.
+    pub(crate) has_front: bool,
+    /// What stands in a plot without dots.
+    pub(crate) empty: &'static str,
+    /// What stands under the plot.
+    pub(crate) notes: String,
+}
+
+struct Plan {
+    axes: (ValueAxis, ValueAxis),
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    notes: Vec<String>,
+    /// Dots whose names stand under the plot, because there is no room beside their marks.
+    listed: Vec<usize>,
+    legend_top: f64,
+    notes_top: f64,
+    height: f64,
+}
+
+/// A name beside a mark.
+struct Name {
+    dot: usize,
+    text: String,
+    area: Area,
+    base: f64,
+    leader: Option<[(f64, f64); 2]>,
+}
+
+pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing {
+    let sheet = Sheet::of(layout, theme);
+    let dots = &data.dots;
+    let front = if data.has_front { front(dots) } else { Vec::new() };
+    // First with all names in the plot; those that find no place are listed below, which changes the heights.
+    let mut plan = plan(data, &sheet, Vec::new());
+    let mut names = names(&sheet, &plan, dots, &front);
+    let homeless: Vec<usize> = (0..dots.len()).filter(|d| names.iter().all(|n| n.dot != *d)).collect();
+    if !homeless.is_empty() {
+        plan = self::plan(data, &sheet, homeless.clone());
+        names = self::names(&sheet, &plan, dots, &front);
+        names.retain(|n| !homeless.contains(&n.dot));
+    }
+    let axes = &plan.axes;
+    let described = Described { kind: data.kind, title: data.title, summary: data.summary.clone() };
+    let y_names: Vec<&str> = data.y_names.iter().map(String::as_str).collect();
+    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+        sheet.draw_upwards(canvas, "y-axis", &axes.1, plan.left, &y_names);
+        sheet.draw_across(canvas, "x-axis", &axes.0, plan.bottom, &data.x_name);
+        if dots.is_empty() {
+            let at = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));
+            sheet.centred(canvas, data.empty, at, sheet.sizes.name_font, sheet.tokens.muted);
+        }
+        draw_front(&sheet, canvas, &plan, dots, &front);
+        draw_dots(&sheet, canvas, axes, dots);
+        draw_names(&sheet, canvas, dots, &names);
+        let entries: Vec<(&SeriesLabel, Style)> = plan
+            .listed
+            .iter()
+            .map(|dot| (dots[*dot].label, Style::of_label(dots[*dot].label, sheet.tokens)))
+            .collect();
+        if !entries.is_empty() {
+            legend::draw(&sheet, canvas, plan.legend_top, &entries);
+        }
+        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+    });
+    drawing.marks = dots
+        .iter()
+        .map(|dot| {
+            let area = Area::around((axes.0.at(dot.x), axes.1.at(dot.y)), 2.5 * sheet.sizes.mark);
+            Mark::of(format!("point-{}", dot.index), Some(dot.index), area, dot.lines.clone())
+        })
+        .collect();
+    drawing
+}
+
+fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
+    let size = sheet.sizes.tick_font;
+    let dots = &data.dots;
+    let right = sheet.width - PAD - size;
+    let notes = notes::wrap(&data.notes, sheet.width - 2.0 * PAD, size);
+    let legend_height = legend::height(sheet, listed.iter().map(|dot| dots[*dot].label));
+    let tables = legend_height + notes::height(notes.len(), size);
+    let top = 0.8 * size;
+    let below = sheet.below(true);
+    let bottom = top + sheet.plot_height(top + below, tables, 8.0 * size);
+    let with_ends = |value: f64, ends: Option<(f64, f64)>| {
+        [Some(value), ends.map(|ends| ends.0), ends.map(|ends| ends.1)].into_iter().flatten()
+    };
+    let zero = data.begins_at_zero.then_some(0.0);
+    let ys = dots.iter().flat_map(|dot| with_ends(dot.y, dot.y_ends));
+    let y = sheet.upwards(ys.chain(zero), Scale::Linear, bottom, top);
+    let left = PAD + sheet.beside_ticks(&y);
+    let zero = zero.filter(|_| data.x_scale == Scale::Linear);
+    let xs: Vec<f64> = dots.iter().flat_map(|dot| with_ends(dot.x, dot.x_ends)).chain(zero).collect();
+    let x = sheet.across(&xs.iter().copied(), data.x_scale, left, right);
+    let legend_top = bottom + below;
+    let notes_top = legend_top + legend_height;
+    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    Plan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
+}
+
+/// Indices of dots that no other beats in both: less or as much of x, and more of y. By rising x.
+pub(crate) fn front(dots: &[Dot<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..dots.len()).collect();
+    order.sort_by(|a, b| dots[*a].x.total_cmp(&dots[*b].x).then(dots[*b].y.total_cmp(&dots[*a].y)));
+    let mut best = f64::NEG_INFINITY;
+    order.retain(|i| {
+        let better = dots[*i].y > best;
+        best = best.max(dots[*i].y);
+        better
+    });
+    order
+}
+
+fn draw_front(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, dots: &[Dot<'_>], front: &[usize]) {
+    let (x, y) = &plan.axes;
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    for i in front {
+        let at = (x.at(dots[*i].x), y.at(dots[*i].y));
+        if let Some(before) = line.last().copied() {
+            line.push((at.0, before.1));
+        }
+        line.push(at);
+    }
+    if let Some(last) = line.last().copied() {
+        line.push((plan.right, last.1));
+        canvas.part("front");
+        canvas.line(&line, Pen::new(sheet.tokens.muted, sheet.sizes.censor).opacity(0.7));
+    }
+}
+
+fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis), dots: &[Dot<'_>]) {
+    let sizes = &sheet.sizes;
+    canvas.part("runs");
+    for dot in dots {
+        let style = Style::of_label(dot.label, sheet.tokens);
+        let at = (x.at(dot.x), y.at(dot.y));
+        let (cap, pen) = (0.8 * sizes.mark, Pen::new(style.color, sizes.axis.max(0.6)));
+        if let Some((low, high)) = dot.y_ends {
+            let (low, high) = (y.at(low), y.at(high));
+            canvas.line(&[(at.0, low), (at.0, high)], pen);
+            canvas.line(&[(at.0 - cap, low), (at.0 + cap, low)], pen);
+            canvas.line(&[(at.0 - cap, high), (at.0 + cap, high)], pen);
+        }
+        if let Some((low, high)) = dot.x_ends {
+            let (low, high) = (x.at(low), x.at(high));
+            canvas.line(&[(low, at.1), (high, at.1)], pen);
+            canvas.line(&[(low, at.1 - cap), (low, at.1 + cap)], pen);
+            canvas.line(&[(high, at.1 - cap), (high, at.1 + cap)], pen);
+        }
+        style.marker(canvas, at, 1.3 * sizes.mark);
+    }
+}
+
+/// Names where they meet no mark, no whisker and no other name; those that find no such place are left out.
+fn names(sheet: &Sheet, plan: &Plan, dots: &[Dot<'_>], front: &[usize]) -> Vec<Name> {
+    let (x, y) = &plan.axes;
+    let size = sheet.sizes.tick_font;
+    let half = 1.3 * sheet.sizes.mark;
+    let at = |d: &Dot<'_>| (x.at(d.x), y.at(d.y));
+    let mut taken: Vec<Area> = dots.iter().map(|d| Area::around(at(d), half + 1.0)).collect();
+    taken.extend(dots.iter().filter_map(|d| {
+        let (low, high) = d.y_ends.map(|(low, high)| (y.at(low), y.at(high)))?;
+        let x = at(d).0;
+        Some(Area { left: x - half, top: high - 1.0, right: x + half, bottom: low + 1.0 })
+    }));
+    taken.extend(dots.iter().filter_map(|d| {
+        let (low, high) = d.x_ends.map(|(low, high)| (x.at(low), x.at(high)))?;
+        let y = at(d).1;
+        Some(Area { left: low - 1.0, top: y - half, right: high + 1.0, bottom: y + half })
+    }));
+    let line: Vec<(f64, f64)> = front.iter().map(|i| at(&dots[*i])).collect();
+    taken.extend(line.windows(2).flat_map(|w| {
+        [
+            Area { left: w[0].0, top: w[0].1 - 1.0, right: w[1].0, bottom: w[0].1 + 1.0 },
+            Area { left: w[1].0 - 1.0, top: w[1].1, right: w[1].0 + 1.0, bottom: w[0].1 },
+        ]
+    }));
+    taken.extend(line.last().map(|l| Area {
+        left: l.0,
+        top: l.1 - 1.0,
+        right: plan.right,
+        bottom: l.1 + 1.0,
+    }));
+    let inside =
+        Area { left: plan.left + 2.0, top: 0.0, right: sheet.width - PAD, bottom: plan.bottom - 2.0 };
+    let mut names: Vec<Name> = Vec::new();
+    let labels: Vec<&SeriesLabel> = dots.iter().map(|dot| dot.label).collect();
+    let texts = shown_all(&labels, 0.4 * sheet.width, size);
+    for (i, (dot, text)) in dots.iter().zip(texts).enumerate() {
+        let width = text_width(&text, size);
+        let (px, py) = at(dot);
+        let near = half + 0.35 * size;
+        let middle = 0.3 * size;
+        // Beside, above and below the mark first, then farther away with a line to it.
+        let mut places = vec![(px + near, py + middle), (px - near - width, py + middle)];
+        for row in 1..=5 {
+            let shift = f64::from(row) * 1.15 * size;
+            for dy in [-shift, shift] {
+                places.extend([
+                    (px + near, py + middle + dy),
+                    (px - near - width, py + middle + dy),
+                    (px - width / 2.0, py + middle + dy),
+                ]);
+            }
+        }
+        let free = places.into_iter().find_map(|(left, base)| {
+            let area = Area::of_text((left, base), width, size);
+            (area.within(&inside) && taken.iter().all(|t| !area.meets(t))).then_some((area, base))
+        });
+        let Some((area, base)) = free else { continue };
+        let middle_y = base - middle;
+        let leader = ((middle_y - py).abs() > 0.8 * size).then(|| {
+            let straight = area.left <= px && area.right >= px;
+            let end = if area.left > px {
+                area.left - 1.0
+            } else if area.right < px {
+                area.right + 1.0
+            } else {
+                px
+            };
+            let end_y = if straight { if middle_y < py { area.bottom } else { area.top } } else { middle_y };
+            [(px, py), (end, end_y)]
+        });
+        taken.push(Area { left: area.left - 2.0, right: area.right + 2.0, ..area });
+        names.push(Name { dot: i, text, area, base, leader });
+    }
+    names
+}
+
+fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, dots: &[Dot<'_>], names: &[Name]) {
+    canvas.part("names");
+    for name in names {
+        let style = Style::of_label(dots[name.dot].label, sheet.tokens);
+        if let Some(leader) = name.leader {
+            canvas.line(&leader, Pen::new(style.color, sheet.sizes.edge.max(0.4)).opacity(0.6));
+        }
+        canvas.text(
+            &name.text,
+            (name.area.left, name.base),
+            Anchor::Start,
+            sheet.sizes.tick_font,
+            style.text,
+        );
+    }
+}

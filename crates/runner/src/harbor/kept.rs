@@ -1,0 +1,299 @@
+//! What a resume continues a trial from: the last snapshot of its container, with what was known when it was made.
+//!
+//! The record lies beside the trial's folders (`snapshot.json`). It is written before the trajectory names the attempt after
+//! which a snapshot was made, and holds in either case: whichever attempt the trajectory names last, one of the two snapshots
+//! belongs to it. A results folder may come from elsewhere, so the record names no image. The name follows from run, episode and
+//! step, and the engine has to say that the image of this id was made for this file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use model::{EndReason, Verdict};
+use serde::{Deserialize, Serialize};
+
+use super::trial::is_tried_again;
+use crate::disk::{self, Durability};
+use crate::record::Trajectory;
+use crate::state::SessionState;
+use crate::{RunError, copy};
+
+/// Why a trial without a record is retried from its first step.
+const NONE_KEPT: &str =
+    "no snapshot of its container was kept (restore_before_try=true keeps one before each step)";
+/// The same where the record is of something else.
+const OTHER: &str = "the snapshot that was kept does not belong to what is recorded of it";
+
+/// A trial as it was when its container was kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The step before which it was kept, from 1.
+    pub(super) step: u32,
+    /// What the engine knows the snapshot by.
+    pub(super) image_id: String,
+    pub(super) known: SessionState,
+    pub(super) was_played: bool,
+    pub(super) was_verified: bool,
+    pub(super) references_failed: BTreeMap<String, i64>,
+}
+
+/// The snapshot of the step that follows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Next {
+    /// It holds once the trajectory names this attempt at the current step.
+    pub(super) attempt: u32,
+    pub(super) kept: Kept,
+}
+
+/// `snapshot.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// Of the step that is played.
+    pub(super) current: Kept,
+    pub(super) next: Option<Next>,
+}
+
+impl Record {
+    /// Where the record of a trial lies, in its part of `.stamina/state`.
+    pub(super) fn path(state: &Path) -> PathBuf {
+        state.join("snapshot.json")
+    }
+
+    /// Reads the record; one that cannot be read is none. Blocks.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        disk::read_json(path, disk::LARGEST_JSON)
+            .inspect_err(|error| tracing::warn!("the snapshot of a trial is not used: {error}"))
+            .ok()
+            .flatten()
+    }
+
+    /// Replaces the record. Blocks.
+    pub(super) fn write(&self, path: &Path) -> Result<(), RunError> {
+        disk::write_json(path, self, Durability::Synced)
+    }
+
+    /// Removes the record: its snapshots are nobody's from then on. Blocks.
+    pub(super) fn remove(path: &Path) -> Result<(), RunError> {
+        copy::remove(path).map_err(|error| disk::at(path, error))
+    }
+
+    /// The snapshot before a step.
+    fn before(&self, step: u32) -> Option<&Kept> {
+        let next = self.next.as_ref().map(|next| &next.kept);
+        [Some(&self.current), next].into_iter().flatten().find(|kept| kept.step == step)
+    }
+}
+
+/// What the settings say of the steps of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rules {
+    /// Steps.
+    pub(super) turns: u32,
+    /// Most attempts at a step.
+    pub(super) attempts: u32,
+    /// Whether the first step that does not pass ends the chain.
+    pub(super) fail_stop: bool,
+    /// Whether each step is played by itself.
+    pub(super) plays_alone: bool,
+}
+
+/// How far a trial has come, as its trajectory tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// The step of which an attempt was recorded last; 0 = of none.
+    step: u32,
+    /// Attempts at it that count.
+    attempts: u32,
+    /// Whether no attempt at it follows.
+    is_decided: bool,
+    has_passed: bool,
+}
+
+/// Where a resume continues a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Continuation {
+    /// In a container from this snapshot, with this attempt at its step. A number beyond the last attempt leaves its verdict.
+    Snapshot(Box<Kept>, u32),
+    /// Nowhere: its chain had ended, and only its end is not recorded.
+    Over,
+    /// From its first step, and why.
+    FirstStep(&'static str),
+}
+
+/// Takes an attempt back that something outside ended, unless the chain went on after it. It is retried.
+pub(super) fn take_back(trajectory: &mut Trajectory, record: Option<&Record>) {
+    let Some(turn) = trajectory.current.as_mut() else { return };
+    let (step, attempts) = (turn.turn, turn.attempts.len() as u32);
+    let is_from_outside = turn.attempts.last().is_some_and(|last| {
+        last.verdict != Verdict::Passed && !is_tried_again(last.end_reason.unwrap_or(EndReason::TestsFailed))
+    });
+    if is_from_outside && !went_on(record, step, attempts) {
+        turn.attempts.pop();
+    }
+}
+
+/// Whether a snapshot was made after an attempt for the step that follows.
+fn went_on(record: Option<&Record>, step: u32, attempts: u32) -> bool {
+    record.is_some_and(|record| {
+        record.current.step == step && record.next.as_ref().is_some_and(|next| next.attempt == attempts)
+    })
+}
+
+/// How far a trial has come.
+pub(super) fn progress(trajectory: &Trajectory, record: Option<&Record>, rules: Rules) -> Progress {
+    let Some(turn) = trajectory.current.as_ref() else { return Progress::default() };
+    let attempts = turn.attempts.len() as u32;
+    let has_passed = turn.attempts.last().is_some_and(|last| last.verdict == Verdict::Passed);
+    let is_decided =
+        attempts > 0 && (has_passed || attempts >= rules.attempts || went_on(record, turn.turn, attempts));
+    Progress { step: turn.turn, attempts, is_decided, has_passed }
+}
+
+/// Where a resume continues a trial, by the record of its snapshots and by how far it has come.
+pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Rules) -> Continuation {
+    let Progress { step, attempts, is_decided, has_passed } = progress;
+    let ends = step >= rules.turns || rules.fail_stop && !has_passed && !rules.plays_alone;
+    if is_decided && ends {
+        return Continuation::Over;
+    }
+    let Some(record) = record else { return Continuation::FirstStep(NONE_KEPT) };
+    let following = (step + 1, 1);
+    let places = match (is_decided, rules.plays_alone) {
+        (false, _) => [Some((step.max(1), attempts + 1)), None],
+        (true, false) => [Some(following), None],
+        // Its reference solution was executed, or is to be.
+        (true, true) => [Some(following), Some((step, rules.attempts + 1))],
+    };
+    places
+        .into_iter()
+        .flatten()
+        .find_map(|(step, attempt)| Some((record.before(step)?.clone(), attempt)))
+        .map_or(Continuation::FirstStep(OTHER), |(kept, attempt)| {
+            Continuation::Snapshot(Box::new(kept), attempt)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules = Rules { turns: 3, attempts: 2, fail_stop: true, plays_alone: false };
+
+    fn kept(step: u32) -> Kept {
+        Kept {
+            step,
+            image_id: format!("sha256:{step}"),
+            known: SessionState::default(),
+            was_played: step > 1,
+            was_verified: step > 1,
+            references_failed: BTreeMap::new(),
+        }
+    }
+
+    fn record(step: u32, next: Option<u32>) -> Record {
+        let next = next.map(|attempt| Next { attempt, kept: kept(step + 1) });
+        Record { current: kept(step), next }
+    }
+
+    /// A trajectory whose last step has attempts that ended so; `None` = passed.
+    fn trajectory(step: u32, ends: &[Option<EndReason>]) -> Trajectory {
+        let mut trajectory = Trajectory::new(Path::new("/nowhere"), "scenario_0", 3, 2);
+        let attempts: Vec<serde_json::Value> = ends
+            .iter()
+            .zip(1..)
+            .map(|(end, attempt)| {
+                let verdict = if end.is_some() { "failed" } else { "passed" };
+                serde_json::json!({
+                    "attempt": attempt, "verdict": verdict, "success": end.is_none(), "end_reason": end, "tokens": {},
+                    "files": { "agent_logs": [] },
+                    "started_at": "2026-06-01T10:00:00.000Z", "finished_at": "2026-06-01T10:00:01.000Z",
+                })
+            })
+            .collect();
+        let turn = serde_json::json!({ "turn": step, "tests": [], "files": { "request": "" }, "attempts": attempts });
+        trajectory.begin(serde_json::from_value(turn).unwrap());
+        trajectory
+    }
+
+    /// Where a trial continues: step and attempt; `None` = it is over.
+    fn place(
+        rules: Rules,
+        record: Option<Record>,
+        trajectory: &mut Trajectory,
+    ) -> Result<Option<(u32, u32)>, &'static str> {
+        take_back(trajectory, record.as_ref());
+        let progress = progress(trajectory, record.as_ref(), rules);
+        match continuation(record, progress, rules) {
+            Continuation::Snapshot(kept, attempt) => Ok(Some((kept.step, attempt))),
+            Continuation::Over => Ok(None),
+            Continuation::FirstStep(why) => Err(why),
+        }
+    }
+
+    #[test]
+    fn a_trial_continues_where_its_trajectory_and_its_snapshot_agree() {
+        const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
+        let of = |record, step, ends: &[Option<EndReason>]| {
+            place(RULES, Some(record), &mut trajectory(step, ends))
+        };
+        let mut nothing = Trajectory::new(Path::new("/nowhere"), "scenario_0", 3, 2);
+        assert_eq!(
+            place(RULES, Some(record(1, None)), &mut nothing),
+            Ok(Some((1, 1))),
+            "in its first attempt"
+        );
+        assert_eq!(of(record(1, None), 1, &[FAILED]), Ok(Some((1, 2))), "between tries");
+        // Killed before the trajectory named the attempt after which the next snapshot was made, and after it.
+        assert_eq!(of(record(1, Some(2)), 1, &[FAILED]), Ok(Some((1, 2))));
+        assert_eq!(of(record(1, Some(2)), 1, &[FAILED, None]), Ok(Some((2, 1))));
+        assert_eq!(of(record(1, Some(1)), 2, &[FAILED]), Ok(Some((2, 2))), "in the step that follows");
+        // Its chain had ended.
+        assert_eq!(of(record(1, Some(1)), 2, &[FAILED, FAILED]), Ok(None));
+        assert_eq!(of(record(2, Some(1)), 3, &[None]), Ok(None));
+        // Nothing was kept after an attempt that passed, or of another step.
+        assert_eq!(of(record(1, None), 1, &[None]), Err(OTHER));
+        assert_eq!(of(record(1, None), 3, &[FAILED]), Err(OTHER));
+        assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED])), Err(NONE_KEPT));
+        assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED, FAILED])), Ok(None), "over all the same");
+    }
+
+    #[test]
+    fn what_something_outside_ended_is_taken_back() {
+        for reason in [EndReason::Endpoint, EndReason::Environment, EndReason::Budget] {
+            let mut cut_off = trajectory(2, &[Some(EndReason::TestsFailed), Some(reason)]);
+            assert_eq!(place(RULES, Some(record(1, Some(1))), &mut cut_off), Ok(Some((2, 2))), "{reason:?}");
+            let mut only = trajectory(1, &[Some(reason)]);
+            assert_eq!(place(RULES, Some(record(1, None)), &mut only), Ok(Some((1, 1))), "{reason:?}");
+        }
+        // The chain went on after it: a step without a solution, for one.
+        let chain = Rules { fail_stop: false, ..RULES };
+        let mut went_on = trajectory(1, &[Some(EndReason::Environment)]);
+        assert_eq!(place(chain, Some(record(1, Some(1))), &mut went_on), Ok(Some((2, 1))));
+    }
+
+    #[test]
+    fn a_step_by_itself_is_followed_by_its_reference_solution() {
+        let alone = Rules { fail_stop: false, plays_alone: true, ..RULES };
+        let of = |kept, ends: &[Option<EndReason>]| {
+            place(alone, Some(record(kept, None)), &mut trajectory(1, ends))
+        };
+        assert_eq!(of(1, &[None]), Ok(Some((1, 3))), "no attempt is left, the solution is executed");
+        assert_eq!(of(2, &[None]), Ok(Some((2, 1))), "it was executed");
+        assert_eq!(of(1, &[Some(EndReason::TestsFailed)]), Ok(Some((1, 2))));
+        assert_eq!(place(alone, Some(record(3, None)), &mut trajectory(3, &[None])), Ok(None));
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_and_a_broken_one_is_none() {
+        let room = tempfile::tempdir().unwrap();
+        let path = Record::path(room.path());
+        assert_eq!(Record::read(&path), None);
+        let record = record(2, Some(1));
+        record.write(&path).unwrap();
+        assert_eq!(Record::read(&path), Some(record));
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(Record::read(&path), None);
+        Record::remove(&path).unwrap();
+        Record::remove(&path).unwrap();
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,225 @@
+//! A run that has begun, or is resumed, to its end: the way to containers and model, its episodes ([`pool`]), and how it ended.
+
+use std::sync::{Arc, Mutex};
+
+use model::EndReason;
+use sandbox::Containers;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Agent, blocking};
+use crate::clock::Stopwatch;
+use crate::connections::{self, EarlierSpending};
+use crate::control::ControlRequest;
+use crate::outage::Outage;
+use crate::run_context::{Ending, RunConnections, RunContext, lock};
+use crate::scenarios::Scenarios;
+use crate::secrets::{Scrub, forwarded};
+use crate::state::{Events, Lock, RunFile, RunPaths};
+use crate::{Event, Finish, OnEvent, RunError, accounts, clock, kill_points, origin, scheduler};
+
+/// A run whose folder is made and held.
+pub(crate) struct Ready {
+    pub(crate) paths: RunPaths,
+    pub(crate) run: RunFile,
+    pub(crate) scenarios: Scenarios,
+    pub(crate) lock: Lock,
+}
+
+/// Plays all episodes to their ends.
+pub(crate) async fn run_to_end(
+    ready: Ready,
+    harness: Agent,
+    on_event: OnEvent,
+    resumed: bool,
+) -> Result<Finish, RunError> {
+    let Ready { paths, run, scenarios, lock: held } = ready;
+    crate::copy::allow_open_files();
+    let settings = run.settings.clone();
+    let events = Events::open(&paths, on_event)?;
+    // Of what this process holds: the folder may be another's to write to.
+    let record = origin::of_begun(&paths, &run, harness.text())?;
+    events.tell(&Event::Started {
+        at: clock::now(),
+        output_dir: paths.results.to_string_lossy().into_owned(),
+        agent: run.harness.name.clone(),
+        model: settings.model.clone(),
+        simulated: settings.has_simulated_model(),
+        episodes: run.episodes.len() as u32,
+        turns: run.turns(),
+        resumed,
+        record: Some(Box::new(record)),
+    });
+    let (accounts, run) = {
+        let paths = paths.clone();
+        blocking(move || Ok((accounts::so_far(&paths, &run), run))).await?
+    };
+    let spent = accounts.run;
+    let linked = async {
+        let containers = connections::swept(&settings, &paths).await?;
+        if !settings.asks_model() {
+            return Ok::<_, RunError>((RunConnections { containers, gateway: None }, None));
+        }
+        let opened = async {
+            let apis = harness.apis();
+            let gateway = connections::open(
+                &settings,
+                &apis,
+                &paths,
+                &run.id,
+                EarlierSpending::Spent(&accounts),
+                &containers,
+            )
+            .await?;
+            let stacks = match &containers {
+                // A task says by itself what it is about, and is tested in its own container.
+                Containers::Engine(_) if settings.tasks.is_some() => None,
+                Containers::Engine(engine) => Some(engine.stacks(&run.harness.image).await?),
+                Containers::Local(_) => None,
+            };
+            Ok::<_, RunError>((gateway, stacks))
+        };
+        match opened.await {
+            Ok((gateway, stacks)) => Ok((RunConnections { containers, gateway }, stacks)),
+            Err(error) => {
+                // Nobody continues the networks that were made.
+                connections::clear(&containers, &run.id, &paths).await;
+                Err(error)
+            }
+        }
+    };
+    let (connections, stacks) = match linked.await {
+        Ok(linked) => linked,
+        Err(error) => {
+            // Nothing was played: it says why, and can be resumed.
+            let how = Finish::Failed { message: error.to_string() };
+            let mut run = run;
+            run.seconds = run.seconds_now();
+            run.finish = Some(how.clone());
+            let written = run.write(&paths);
+            events.tell(&Event::Finished {
+                at: clock::now(),
+                how,
+                episodes: 0,
+                average_score: None,
+                spent,
+                endpoint: run.endpoint,
+            });
+            return Err(written.err().unwrap_or(error));
+        }
+    };
+    let (request_sender, control_requests) = watch::channel(ControlRequest::default());
+    let forwarded = forwarded(&settings);
+    let context = Arc::new(RunContext {
+        scrub: Arc::new(Scrub::of(&forwarded, &settings)),
+        forwarded,
+        image: run.harness.image.clone(),
+        id: run.id.clone(),
+        paths,
+        settings,
+        harness,
+        stacks,
+        scenarios,
+        events,
+        control_requests,
+        stop: CancellationToken::new(),
+        connections: tokio::sync::RwLock::new(Arc::new(connections)),
+        mending: tokio::sync::Mutex::new(()),
+        run: Mutex::new(run),
+        scores: Mutex::default(),
+        ending: Mutex::new(None),
+        outage: Outage::default(),
+        direct: Mutex::new(accounts),
+        watch: Arc::new(Mutex::new(Stopwatch::after(spent.seconds))),
+    });
+    let watching = tokio::spawn(scheduler::watch_control_requests(context.clone(), request_sender));
+    let reporting = context.clone();
+    if let Err(error) = blocking(move || reporting.write_report()).await {
+        context.end(Ending::Broken(error.to_string()));
+    }
+    let over = scheduler::episodes(&context).await;
+    watching.abort();
+    let finish = finish(&context, over).await;
+    // Nothing of this part is open any more when another may go on.
+    drop(context);
+    drop(held);
+    finish
+}
+
+/// Why a run in which no model has said a word is not finished.
+const NEVER_ANSWERED: &str = "no request of the run was ever answered completely, so it says nothing of its agent. Check the \
+    endpoint's address, key, model and API, and the size of its context, then resume";
+
+/// Why a run whose episodes are all over has nothing to show: none of them was ended by its agent.
+fn all_from_outside(context: &RunContext) -> Option<String> {
+    let planned = lock(&context.run).episodes.clone();
+    let reasons: Vec<EndReason> =
+        planned.iter().filter_map(|planned| scheduler::end_reason(context, planned)).collect();
+    let of = |reason| reasons.iter().filter(|found| **found == reason).count();
+    let (endpoint, environment) = (of(EndReason::Endpoint), of(EndReason::Environment));
+    if planned.is_empty() || endpoint + environment < planned.len() {
+        return None;
+    }
+    let whose = match (endpoint, environment) {
+        (_, 0) => "the model's endpoint",
+        (0, _) => "the containers or the scenarios",
+        _ => "the model's endpoint, the containers or the scenarios",
+    };
+    Some(format!("no episode was ended by its agent: {whose} failed in all {}", planned.len()))
+}
+
+/// Writes down how the run ended.
+async fn finish(context: &Arc<RunContext>, over: u32) -> Result<Finish, RunError> {
+    let spent = context.spent().await;
+    let ending = lock(&context.ending).clone();
+    let all = over as usize == lock(&context.run).episodes.len();
+    let never_answered =
+        if context.is_never_answered().await { Some(NEVER_ANSWERED.to_owned()) } else { None };
+    let finish = match ending {
+        _ if all => match all_from_outside(context).or(never_answered) {
+            Some(message) => Finish::Failed { message },
+            None => Finish::Finished,
+        },
+        Some(Ending::Stopped) | None => Finish::Stopped,
+        Some(Ending::Budget(over)) => {
+            let budget = context.settings.budgets.run;
+            context.events.tell(&Event::Budget { at: clock::now(), spent, budget, over: Some(over) });
+            Finish::Budget
+        }
+        Some(Ending::Broken(message)) => Finish::Failed { message },
+    };
+    let connections: Arc<RunConnections> = context.connections().await;
+    connections::clear(&connections.containers, &context.id, &context.paths).await;
+    kill_points::point("about to finish");
+    let (done, how) = (context.clone(), finish.clone());
+    let written = blocking(move || {
+        {
+            let mut run = lock(&done.run);
+            run.seconds = run.seconds_now();
+            run.spent = spent;
+            run.finish = Some(how);
+        }
+        let reported = done.write_report();
+        kill_points::point("last report");
+        let run = lock(&done.run).clone();
+        // Also where there was no room for the report: it says that nobody plays it any more.
+        run.write(&done.paths)?;
+        reported
+    })
+    .await;
+    kill_points::point("finished");
+    // Whoever follows the events learns that it is over, also where that could not be written down.
+    let how = match &written {
+        Ok(()) => finish.clone(),
+        Err(error) => Finish::Failed { message: error.to_string() },
+    };
+    context.events.tell(&Event::Finished {
+        at: clock::now(),
+        how,
+        episodes: over,
+        average_score: context.average_score(),
+        spent,
+        endpoint: lock(&context.run).endpoint,
+    });
+    written.map(|()| finish)
+}

@@ -1,0 +1,265 @@
+//! What all episodes of a run share while it is played.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gateway::{Gateway, Scope, Spent, StopReason};
+use sandbox::{Containers, Stacks};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Agent;
+use crate::clock::Stopwatch;
+use crate::control::ControlRequest;
+use crate::disk::{self, Durability};
+use crate::outage::Outage;
+use crate::record::report::{self, Scored};
+use crate::scenarios::Scenarios;
+use crate::secrets::Scrub;
+use crate::settings::RunSettings;
+use crate::state::{Events, RunFile, RunPaths};
+use crate::status::Status;
+use crate::{Event, RunError, bill, clock};
+
+/// How many seconds of a part that is killed may be lost.
+const TIME_KEPT: f64 = 5.0;
+
+/// Containers and the way to the model. Made anew when the engine has been away.
+pub(crate) struct RunConnections {
+    pub(crate) containers: Containers,
+    /// `None` in direct mode.
+    pub(crate) gateway: Option<Gateway>,
+}
+
+/// A run that is played.
+pub(crate) struct RunContext {
+    pub(crate) paths: RunPaths,
+    pub(crate) settings: RunSettings,
+    /// Id of the run.
+    pub(crate) id: String,
+    pub(crate) harness: Agent,
+    /// The image that containers run.
+    pub(crate) image: String,
+    /// What servers can be written in; `None` = not in a container.
+    pub(crate) stacks: Option<Stacks>,
+    pub(crate) scenarios: Scenarios,
+    pub(crate) events: Events,
+    pub(crate) control_requests: watch::Receiver<ControlRequest>,
+    /// Nothing goes on once this is cancelled.
+    pub(crate) stop: CancellationToken,
+    /// What forwarded variables were when the run began.
+    pub(crate) forwarded: Vec<(String, String)>,
+    /// Takes their values out of what is written.
+    pub(crate) scrub: Arc<Scrub>,
+    /// Written only for a moment.
+    pub(crate) connections: tokio::sync::RwLock<Arc<RunConnections>>,
+    /// Held by whoever makes the link anew.
+    pub(crate) mending: tokio::sync::Mutex<()>,
+    pub(crate) run: Mutex<RunFile>,
+    pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
+    /// Why the whole run ends, where something else than its episodes decides.
+    pub(crate) ending: Mutex<Option<Ending>>,
+    /// Whether the endpoint is waited for before another episode begins.
+    pub(crate) outage: Outage,
+    /// What was spent where no gateway counts.
+    pub(crate) direct: Mutex<Accounts>,
+    /// How long the run was played, in all its parts: the wall time of its budget.
+    pub(crate) watch: Arc<Mutex<Stopwatch>>,
+}
+
+/// What was spent, of the run and of each episode, where no gateway counts.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    pub(crate) run: Spent,
+    pub(crate) episodes: BTreeMap<String, Spent>,
+    /// A request of an agent was answered completely, as far as a gateway has seen it.
+    pub(crate) is_answered: bool,
+}
+
+/// Why a run ends before its episodes do.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ending {
+    /// A person's wish.
+    Stopped,
+    /// A budget of the run.
+    Budget(StopReason),
+    /// Something outside is broken.
+    Broken(String),
+}
+
+/// Takes a lock; every change under ours is whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RunContext {
+    /// Ends the run; the first reason stands.
+    pub(crate) fn end(&self, why: Ending) {
+        {
+            let mut ending = lock(&self.ending);
+            if ending.is_none() {
+                *ending = Some(why);
+            }
+        }
+        self.stop.cancel();
+    }
+
+    /// The reason that the trajectories of unfinished episodes get, if the run has ended.
+    pub(crate) fn end_reason(&self) -> Option<model::EndReason> {
+        lock(&self.ending).as_ref().map(|why| match why {
+            Ending::Stopped => model::EndReason::Cancelled,
+            Ending::Budget(_) => model::EndReason::Budget,
+            Ending::Broken(_) => model::EndReason::Environment,
+        })
+    }
+
+    /// The budget of the run that has ended it.
+    pub(crate) fn spent_budget(&self) -> Option<StopReason> {
+        match &*lock(&self.ending) {
+            Some(Ending::Budget(over)) => Some(over.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) async fn connections(&self) -> Arc<RunConnections> {
+        self.connections.read().await.clone()
+    }
+
+    /// What the run has spent.
+    pub(crate) async fn spent(&self) -> Spent {
+        let spent = match &self.connections().await.gateway {
+            Some(gateway) => gateway.spent(),
+            None => lock(&self.direct).run,
+        };
+        Spent { seconds: self.seconds(), ..spent }
+    }
+
+    /// What an episode has spent, attempts that were dropped included.
+    pub(crate) async fn spent_of(&self, status: &Status, episode: &str) -> Spent {
+        let spent = match &self.connections().await.gateway {
+            Some(gateway) => gateway.episode_spent(episode),
+            None => lock(&self.direct).episodes.get(episode).copied().unwrap_or_default(),
+        };
+        Spent { seconds: status.seconds(), ..spent }
+    }
+
+    /// Whether no request of the run was ever answered completely. False where nobody counts answers, or the model is simulated.
+    pub(crate) async fn is_never_answered(&self) -> bool {
+        let connections = self.connections().await;
+        connections.gateway.as_ref().and_then(Gateway::is_run_answered) == Some(false)
+    }
+
+    /// An attempt was retried because of the endpoint, or is recorded as lost to it. What an older version did not count stays
+    /// unknown.
+    pub(crate) fn count_endpoint(&self, is_lost: bool) {
+        let mut run = lock(&self.run);
+        let Some(counts) = &mut run.endpoint else { return };
+        *(if is_lost { &mut counts.lost } else { &mut counts.retried }) += 1;
+        let written = disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
+        if let Err(error) = written {
+            tracing::warn!("how many attempts the endpoint cost is written down later: {error}");
+        }
+    }
+
+    /// Wall seconds in which the run was played: some episode of it was, and was not paused.
+    pub(crate) fn seconds(&self) -> f64 {
+        lock(&self.watch).seconds(Instant::now())
+    }
+
+    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, tokens and money are watched
+    /// here, between attempts, as far as the harness tells them.
+    pub(crate) async fn over(&self, status: &Status, episode: &str) -> Option<StopReason> {
+        let (left, scope) = self.time_left(status.seconds()).unzip();
+        let is_late = left.is_some_and(|left| left.is_zero());
+        // Of the attempt's own nothing is gone before it begins.
+        let scope = scope.filter(|scope| is_late && *scope != Scope::Attempt);
+        let late = scope.map(|scope| StopReason::Budget { scope, limit: "seconds".to_owned() });
+        if let Some(over @ StopReason::Budget { scope: Scope::Run, .. }) = late {
+            return Some(over);
+        }
+        let over = match &self.connections().await.gateway {
+            Some(gateway) => gateway.spent_budget(episode),
+            None => {
+                let spent = lock(&self.direct);
+                let of_episode = spent.episodes.get(episode).copied().unwrap_or_default();
+                bill::over(&self.settings.budgets, &spent.run, &of_episode)
+            }
+        };
+        over.or(late)
+    }
+
+    /// The time that budgets leave for an attempt, and whose it is.
+    pub(crate) fn time_left(&self, episode_seconds: f64) -> Option<(Duration, Scope)> {
+        let budgets = &self.settings.budgets;
+        let left = |limit: Option<u64>, seconds: f64| Some((limit? as f64 - seconds).max(0.0));
+        // The widest first: it decides what else stops.
+        [
+            (left(budgets.run.seconds, self.seconds()), Scope::Run),
+            (left(budgets.episode.seconds, episode_seconds), Scope::Episode),
+            (left(budgets.attempt.seconds, 0.0), Scope::Attempt),
+        ]
+        .into_iter()
+        .filter_map(|(left, scope)| Some((left?, scope)))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(left, scope)| (Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX), scope))
+    }
+
+    /// After an attempt: what was spent is written down and told.
+    pub(crate) async fn tell_spent(&self, over: Option<StopReason>) {
+        let spent = self.spent().await;
+        let budget = self.settings.budgets.run;
+        {
+            let mut run = lock(&self.run);
+            run.spent = spent;
+            // What is lost with it can be counted again: the gateway has a log of its own.
+            let written =
+                disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
+            if let Err(error) = written {
+                tracing::warn!("{error}");
+            }
+        }
+        self.events.tell(&Event::Budget { at: clock::now(), spent, budget, over });
+    }
+
+    /// While attempts are running: what the run has spent so far is written down, where that has changed, and its time every
+    /// few seconds. So a part that is killed loses no more of it.
+    pub(crate) async fn keep_spent(self: &Arc<Self>) {
+        let spent = self.spent().await;
+        let context = self.clone();
+        let written = crate::agent::blocking(move || {
+            let mut run = lock(&context.run);
+            // How it ended has the last word.
+            let later = spent.seconds - run.spent.seconds >= TIME_KEPT;
+            if run.finish.is_some() || (crate::status::same(&run.spent, &spent) && !later) {
+                return Ok(());
+            }
+            run.spent = spent;
+            disk::write_json(&context.paths.run_file(), &*run, Durability::Buffered)
+        });
+        if let Err(error) = written.await {
+            tracing::debug!("what was spent is written down later: {error}");
+        }
+    }
+
+    /// Replaces the report.
+    pub(crate) fn write_report(&self) -> Result<(), RunError> {
+        let run = lock(&self.run).clone();
+        let mut scores = lock(&self.scores);
+        for planned in &run.episodes {
+            scores.entry(planned.scenario).or_insert_with(|| Scored {
+                name: planned.name.clone(),
+                planned_turns: planned.turns,
+                turns: Vec::new(),
+                end_reason: None,
+            });
+        }
+        let list: Vec<&Scored> = scores.values().collect();
+        report::write(&self.paths.results, &run, &list)
+    }
+
+    /// Mean of the scores so far.
+    pub(crate) fn average_score(&self) -> Option<f64> {
+        report::average_score(&lock(&self.scores).values().collect::<Vec<_>>())
+    }
+}

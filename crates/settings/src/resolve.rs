@@ -1,0 +1,329 @@
+//! From files and `key=value` lists to a [`Config`].
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Benchmark, ConfigError, Generation, Key, MODEL, is_free_section, keys, yaml};
+
+/// Deepest nesting of a file; the keys need two.
+const DEEPEST: usize = 8;
+/// Most keys of one file.
+const MOST_KEYS: usize = 1000;
+/// Longest key, in bytes, with the sections that it stands in; a long section is repeated by each of its keys.
+const LONGEST_KEY: usize = 1000;
+
+/// A whole configuration.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// What decides about the bytes of a pack.
+    pub generation: Generation,
+    /// Where the pack goes, if it says so (`output_dir`).
+    pub output_dir: Option<String>,
+    /// Every key that was given and not taken back, with its last value.
+    pub given: BTreeMap<String, Value>,
+}
+
+/// A YAML file that was read.
+#[derive(Debug, Clone)]
+pub struct ConfigFile {
+    /// As messages name it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A key of a file that was left out, as [`read`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Dotted.
+    pub key: String,
+    /// Why it cannot be taken, in a sentence that names it.
+    pub why: String,
+    /// It is not a key of Stamina Lab at all, rather than one with a value that cannot be taken.
+    pub is_unknown: bool,
+}
+
+impl Config {
+    /// Takes a key and all below it away. False if there was none.
+    pub fn leave_out(&mut self, key: &str) -> bool {
+        let (before, within) = (self.given.len(), format!("{key}."));
+        self.given.retain(|other, _| other != key && !other.starts_with(&within));
+        self.given.len() < before
+    }
+}
+
+/// Files in order, then `key=value`s in order.
+pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, ConfigError> {
+    let mut given = BTreeMap::new();
+    for file in files {
+        for (key, value) in flat(file)? {
+            put(&mut given, &key, &value, &file.name)?;
+        }
+    }
+    for pair in values {
+        for (key, value) in of_pair(pair)? {
+            put(&mut given, &key, &value, "--values")?;
+        }
+    }
+    Ok(finish(given))
+}
+
+/// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
+/// knows. A key that [`resolve`] would refuse is left out, and told; a file of which no key at all is taken is an error, which
+/// quotes none of it.
+pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
+    let mut given = BTreeMap::new();
+    let mut left_out = Vec::new();
+    for (key, value) in flat(file)? {
+        if let Err(refused) = put(&mut given, &key, &value, "")
+            && !value.is_null()
+        {
+            let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
+            left_out.push(LeftOut { key: short(&key), why: refused.to_string(), is_unknown });
+        }
+    }
+    if given.is_empty() && left_out.iter().any(|left| left.is_unknown) {
+        return Err(ConfigError::NoSettings { place: file.name.clone() });
+    }
+    Ok((finish(given), left_out))
+}
+
+/// The keys of one `key=value`: lists and mappings are written as in YAML, `[a, b]` and `{name: value}`.
+fn of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
+    let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { given: short(pair) })?;
+    let (key, value) = (key.trim(), value.trim());
+    let value = match unquoted(value) {
+        ("null" | "None" | "~" | "", false) => Value::Null,
+        (text, false) if is_flow(text) => serde_saphyr::from_str_with_options(text, yaml::options())
+            .map_err(|error: serde_saphyr::Error| ConfigError::Yaml {
+                place: format!("--values {}", short(key)),
+                what: error.without_snippet().to_string(),
+            })?,
+        (text, _) => Value::String(text.to_owned()),
+    };
+    let mut keys = Vec::new();
+    let fits = match value {
+        Value::Object(map) => flatten(key, map, 1, &mut keys),
+        value => {
+            keys.push((key.to_owned(), value));
+            true
+        }
+    };
+    let too_much = || ConfigError::Yaml { place: format!("--values {}", short(key)), what: too_much() };
+    fits.then_some(keys).ok_or_else(too_much)
+}
+
+/// Whether it is written as a list or mapping of YAML.
+fn is_flow(text: &str) -> bool {
+    [('[', ']'), ('{', '}')].iter().any(|(open, close)| text.starts_with(*open) && text.ends_with(*close))
+}
+
+/// Puts a value in its place; `null` takes it away, and of a section all.
+fn put(
+    given: &mut BTreeMap<String, Value>,
+    key: &str,
+    value: &Value,
+    place: &str,
+) -> Result<(), ConfigError> {
+    if value.is_null() {
+        let within = format!("{key}.");
+        let is_section =
+            is_free_section(key) || keys().iter().any(|known| known.dotted().starts_with(&within));
+        if is_section {
+            given.retain(|other, _| !other.starts_with(&within));
+            return Ok(());
+        }
+        known(key, place)?;
+        given.remove(key);
+        return Ok(());
+    }
+    // A file of OmegaConf may refer to its surroundings. Taken literally, it would name folders and models so.
+    let refers = |value: &Value| value.as_str().is_some_and(|text| text.contains("${"));
+    if refers(value) || value.as_array().is_some_and(|items| items.iter().any(refers)) {
+        return Err(ConfigError::Value {
+            key: short(key),
+            given: shown(value),
+            wanted: "a plain value: ${…} is not resolved".to_owned(),
+            place: place.to_owned(),
+        });
+    }
+    let value = match known(key, place)? {
+        None => value.clone(),
+        Some(known) => known.takes().take(value).ok_or_else(|| ConfigError::Value {
+            key: known.dotted(),
+            given: shown(value),
+            wanted: known.takes().words(),
+            place: place.to_owned(),
+        })?,
+    };
+    given.insert(key.to_owned(), value);
+    Ok(())
+}
+
+/// The key in the table; nothing for one in a free section.
+fn known(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
+    if let Some(known) = keys().iter().find(|known| known.dotted() == key) {
+        return Ok(Some(known));
+    }
+    if let Some((section, rest)) = key.split_once('.')
+        && is_free_section(section)
+        && rest.split('.').all(|part| !part.is_empty())
+    {
+        return Ok(None);
+    }
+    Err(ConfigError::UnknownKey { key: short(key), nearest: nearest(key), place: place.to_owned() })
+}
+
+fn finish(given: BTreeMap<String, Value>) -> Config {
+    let truth = |key: &str| given.get(key).and_then(Value::as_bool).unwrap_or(false);
+    let benchmark = match given.get("benchmark").and_then(Value::as_str) {
+        Some("RESTFUL_SERVER_GEN") => Benchmark::SingleTurn,
+        Some("HARBOR") => Benchmark::Harbor,
+        _ => Benchmark::Iterative,
+    };
+    let section = |name: &str| given.get(&format!("{}.{name}", benchmark.section()));
+    let number = |name: &str, default: u32| {
+        section(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(default)
+    };
+    let standard = Generation::default();
+    let use_llm_sampler = section("use_llm_sampler").and_then(Value::as_bool).unwrap_or(false);
+    let model = section("llm_sampler_model_id").and_then(Value::as_str).unwrap_or(MODEL);
+    let mut generation = Generation {
+        benchmark,
+        n_scenarios: number("n_scenarios", standard.n_scenarios),
+        n_turns: number("n_turns", standard.n_turns),
+        num_changes_per_turn: number("num_changes_per_turn", standard.num_changes_per_turn),
+        base_seed: section("base_seed").and_then(Value::as_u64).unwrap_or(standard.base_seed),
+        use_llm_sampler,
+        llm_sampler_model_id: use_llm_sampler.then(|| model.to_owned()),
+    };
+    if truth("quick_debug") {
+        (generation.n_scenarios, generation.n_turns) = (2, 2);
+    }
+    if benchmark == Benchmark::SingleTurn {
+        (generation.n_turns, generation.num_changes_per_turn) = (1, 0);
+    }
+    if benchmark == Benchmark::Harbor {
+        // Nothing is generated: the tasks say what is played.
+        generation =
+            Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
+    }
+    let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
+    Config { generation, output_dir, given }
+}
+
+/// A file's keys, dotted, in order.
+fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
+    let wrong = |what: String| ConfigError::Yaml { place: file.name.clone(), what };
+    let text = file.text.trim_start_matches('\u{feff}');
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(Vec::new());
+    }
+    let value: Value = serde_saphyr::from_str_with_options(text, yaml::options())
+        .map_err(|error: serde_saphyr::Error| wrong(error.without_snippet().to_string()))?;
+    let mut keys = Vec::new();
+    match value {
+        Value::Null => {}
+        Value::Object(map) => {
+            if !flatten("", map, 1, &mut keys) {
+                return Err(wrong(too_much()));
+            }
+        }
+        other => {
+            let kind = if other.is_array() { "a list" } else { "a single value" };
+            return Err(wrong(format!("It is {kind}; keys with values are read")));
+        }
+    }
+    Ok(keys)
+}
+
+fn too_much() -> String {
+    format!(
+        "It is nested deeper than {DEEPEST} levels, has more than {MOST_KEYS} keys or one of more than {LONGEST_KEY} bytes"
+    )
+}
+
+fn flatten(
+    prefix: &str,
+    map: serde_json::Map<String, Value>,
+    depth: usize,
+    keys: &mut Vec<(String, Value)>,
+) -> bool {
+    for (name, value) in map {
+        if prefix.len() + name.len() >= LONGEST_KEY {
+            return false;
+        }
+        let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Object(map) => {
+                if depth == DEEPEST || !flatten(&key, map, depth + 1, keys) {
+                    return false;
+                }
+            }
+            value => keys.push((key, value)),
+        }
+        if keys.len() > MOST_KEYS {
+            return false;
+        }
+    }
+    true
+}
+
+/// The text between quotes, and whether there were any.
+fn unquoted(text: &str) -> (&str, bool) {
+    for quote in ['"', '\''] {
+        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return (inner, true);
+        }
+    }
+    (text, false)
+}
+
+/// The known key most like this one: by its whole, or by its last part where the section is missing. None if that takes
+/// another letter for every second one.
+fn nearest(key: &str) -> Option<String> {
+    let key: String = key.to_lowercase().chars().take(100).collect();
+    let last = key.rsplit('.').next().unwrap_or(&key).to_owned();
+    keys()
+        .iter()
+        .map(|known| {
+            let whole = distance(&key, &known.dotted());
+            let by_last = distance(&last, known.name) + usize::from(key.contains('.')) * 2;
+            (whole.min(by_last), known.dotted())
+        })
+        .min_by_key(|(far, _)| *far)
+        .filter(|(far, _)| far * 2 < last.chars().count().max(2))
+        .map(|(_, dotted)| dotted)
+}
+
+/// Insertions, deletions and replacements from one text to the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+fn short(text: &str) -> String {
+    let mut chars = text.chars();
+    let begin: String = chars.by_ref().take(80).flat_map(char::escape_debug).collect();
+    if chars.next().is_some() { format!("{begin}…") } else { begin }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("\"{}\"", short(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a mapping".to_owned(),
+        other => other.to_string(),
+    }
+}

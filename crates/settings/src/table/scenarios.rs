@@ -1,0 +1,157 @@
+//! What is played: scenarios of a pack or a seed, or tasks of Harbor.
+
+use super::{ANY, SCENARIOS, choice, plain};
+use crate::generation::{MODEL, MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
+use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, Takes};
+
+const ROW: Setting = Setting { section: FormSection::Scenarios, ..Setting::BLANK };
+const OF_SCENARIOS: Setting = Setting { needs: &[Need::Scenarios], ..ROW };
+const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
+
+pub(super) const ROWS: &[Setting] = &[
+    Setting {
+        field: "source",
+        key: KeyName::In("", "benchmark"),
+        takes: Takes::Word(BENCHMARKS),
+        default: DefaultValue::Is("RESTFUL_SERVER_GEN_ITERATIVE"),
+        label: "Kind",
+        help: "What is played: scenarios of REST servers, from a pack or a seed, or tasks of Harbor with several steps.",
+        more: "`RESTFUL_SERVER_GEN` is a single turn, `HARBOR` are [tasks of Harbor](#tasks-of-harbor).",
+        choices: &[plain("scenarios", "REST servers"), plain("tasks", "Harbor tasks")],
+        ..ROW
+    },
+    Setting {
+        field: "tasks",
+        key: KeyName::In("", "tasks"),
+        default: DefaultValue::Needed("with `benchmark=HARBOR`"),
+        label: "Folder or zip of tasks",
+        help: "A task of Harbor, a folder of tasks, or a zip of either.",
+        needs: &[Need::Tasks],
+        ..ROW
+    },
+    Setting {
+        field: "protocol",
+        key: KeyName::In("harbor", "protocol"),
+        takes: Takes::Word(&["evocode", "mt_at_k", "sr", "ours"]),
+        label: "Protocol",
+        help: "A protocol sets attempts, snapshots, when a chain ends and what time-outs mean.",
+        more: "[What each sets](#tasks-of-harbor); what contradicts it is an error.",
+        choices: &[
+            choice(
+                "evocode",
+                "EvoCode, present",
+                "EvoCode-Bench at present: one attempt at each step, and the whole chain whatever fails. A step out of time is verified.",
+            ),
+            choice(
+                "mt_at_k",
+                "EvoCode, paper: MT@k",
+                "MT@k of the EvoCode paper: up to k attempts at a step, each from the same snapshot and without feedback. The first step without a pass ends the chain; an attempt whose agent did not end by itself is not verified.",
+            ),
+            choice(
+                "sr",
+                "EvoCode, paper: SR@k",
+                "SR of the EvoCode paper: each step by itself, in a new session, after the reference solutions of the steps before it; up to k attempts, each from the same snapshot and without feedback. Steps are then no chain: there is SR, and no stamina.",
+            ),
+            choice(
+                "ours",
+                "feedback and retries",
+                "As with scenarios: up to k attempts at each step. Each further attempt gets the end of the verifier's output and continues with what the last one left; the whole chain whatever fails. Such attempts are not independent, so there is no MT@k.",
+            ),
+            choice(
+                "own",
+                "own settings",
+                "Attempts, snapshots, the end of a chain and time-outs are those of the fields under Loop. Several attempts need the snapshot.",
+            ),
+        ],
+        needs: &[Need::Tasks],
+        ..ROW
+    },
+    Setting {
+        field: "iterative",
+        key: KeyName::OfForm("", "benchmark"),
+        takes: Takes::Word(BENCHMARKS),
+        label: "Benchmark",
+        help: "Whether an episode continues with change requests after its first turn.",
+        choices: &[plain("false", "one turn"), plain("true", "many turns")],
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "scenarios_dir",
+        key: KeyName::In("", "scenarios_dir"),
+        default: DefaultValue::Empty("generated from the seed"),
+        label: "Pack",
+        help: "The scenarios to run: a pack, or new ones generated from the seed.",
+        more: "A pack is a folder or a zip.",
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "n_scenarios",
+        key: KeyName::OfBenchmark(SCENARIOS, "n_scenarios"),
+        takes: Takes::Integer(1, MOST_SCENARIOS),
+        default: DefaultValue::Is("10"),
+        label: "Episodes",
+        help: "How many scenarios are run, one episode each.",
+        more: "With a pack: at most so many of it, and by default all.",
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "n_turns",
+        key: KeyName::OfBenchmark(&[Benchmark::Iterative], "n_turns"),
+        takes: Takes::Integer(1, MOST_TURNS),
+        default: DefaultValue::Is("3"),
+        label: "Turns",
+        help: "How many turns an episode has at most.",
+        more: "With a pack: by default all.",
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "num_changes_per_turn",
+        key: KeyName::OfBenchmark(&[Benchmark::Iterative], "num_changes_per_turn"),
+        takes: Takes::Integer(1, MOST_CHANGES),
+        default: DefaultValue::Is("5"),
+        label: "Changes per turn",
+        help: "How many changes each request asks for, from the second turn on.",
+        more: "A pack has its own.",
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "base_seed",
+        key: KeyName::OfBenchmark(SCENARIOS, "base_seed"),
+        takes: Takes::Integer(0, MOST_SEED),
+        default: DefaultValue::Is("42"),
+        label: "Seed",
+        help: "The same seed gives the same scenarios.",
+        more: "A pack has its own.",
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "execute_episodes",
+        key: KeyName::OfBenchmark(ANY, "execute_episodes"),
+        takes: Takes::Numbers,
+        default: DefaultValue::Empty("all"),
+        label: "Only these scenarios",
+        help: "Runs only these scenarios, counted from 0.",
+        more: "Tasks are counted in the order of their names.",
+        ..ROW
+    },
+    Setting {
+        field: "use_llm_sampler",
+        key: KeyName::OfBenchmark(SCENARIOS, "use_llm_sampler"),
+        takes: Takes::Truth,
+        default: DefaultValue::Is("false"),
+        label: "Names and details",
+        help: "Whether a model fills in names and details of the scenarios before the run.",
+        more: "Without a pack, `stamina run` and the app have the model sample one first, into `OUTPUT_DIR-pack`, and take it again where it is there.",
+        choices: &[plain("false", "generated from the seed"), plain("true", "filled in by a model")],
+        ..OF_SCENARIOS
+    },
+    Setting {
+        field: "llm_sampler_model_id",
+        key: KeyName::OfBenchmark(SCENARIOS, "llm_sampler_model_id"),
+        default: DefaultValue::Is(MODEL),
+        label: "Sampling model",
+        help: "The model that fills them in.",
+        more: "Only with `use_llm_sampler`.",
+        ..OF_SCENARIOS
+    },
+];

@@ -1,0 +1,43 @@
+#![no_main]
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use fuzz::{Sample, check_recipe};
+use libfuzzer_sys::fuzz_target;
+use runner::settings::{self, RunSettings};
+use runner::{task_images, tasks};
+
+/// The sample, and the settings of a run that plays it.
+struct Whole {
+    sample: Sample,
+    settings: RunSettings,
+}
+
+thread_local!(static WHOLE: OnceCell<Whole> = const { OnceCell::new() });
+
+fn whole() -> Whole {
+    let values =
+        ["agent=ORACLE", "output_dir=/results", "benchmark=HARBOR", "tasks=/tasks"].map(str::to_owned);
+    Whole { sample: Sample::task(), settings: settings::resolve(&[], &values).expect("settings") }
+}
+
+fuzz_target!(|input: &[u8]| {
+    WHOLE.with(|cell| {
+        let whole = cell.get_or_init(whole);
+        whole.sample.with(input, |_, _| read(whole.sample.folder(), &whole.settings));
+    });
+});
+
+/// What preflight and the page of a resume say of a task that somebody else made.
+fn read(folder: &Path, settings: &RunSettings) {
+    let seen = tasks(folder, settings).expect("there is a task.toml, whatever it holds");
+    assert_eq!(seen.len(), 1);
+    // Of keys that nothing obeys 50 are named.
+    assert!(seen[0].notes.len() <= 60 && seen[0].steps <= 1000, "{seen:?}");
+    if let Ok(images) = task_images(folder, &[0]) {
+        for image in &images {
+            check_recipe(&image.recipe);
+        }
+    }
+}
