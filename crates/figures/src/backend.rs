@@ -148,7 +148,7 @@ impl DrawingBackend for SceneBackend<'_> {
             HPos::Right => Anchor::End,
         };
         self.scene.items.push(Item::Text(Text {
-            text: text.to_owned(),
+            content: text.to_owned(),
             at: place(at),
             anchor,
             size: style.size().round() as i32,

@@ -90,7 +90,7 @@ pub(crate) enum Anchor {
 /// A text in one line, placed by its base line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
-    pub(crate) text: String,
+    pub(crate) content: String,
     pub(crate) at: At,
     pub(crate) anchor: Anchor,
     /// Height of its letters.

@@ -110,7 +110,7 @@ fn write_text(body: &mut String, text: &Text) {
         body,
         "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}{turned}{}>{}</text>",
         ink("fill", text.color),
-        escape(&text.text)
+        escape(&text.content)
     );
 }
 

@@ -1,15 +1,16 @@
 //! A drawing as a picture of LaTeX's pgf, for `\input`: the shapes of the SVG, texts in the fonts of the paper.
 //!
 //! It needs `pgf` (or `tikz`) and nothing else. Its box is exactly as large as the drawing. The fonts of a paper have
-//! other widths than the one that layouts are measured in, so a text that would be wider than its place shrinks to it:
-//! no text leaves the picture or meets another. Colors have names that a paper may define for itself.
+//! other widths than the one that layouts are measured in, so a text that would be wider than its place is condensed, or
+//! shrinks where it would be much wider: no text leaves the picture or meets another. Colors have names that a paper may
+//! define for itself.
 
 use std::fmt::Write as _;
 
 use plotters::style::RGBColor;
 
 use crate::font::text_width;
-use crate::scene::{Anchor, At, Color, Item, Paint, Scene, Text, px, unit};
+use crate::scene::{Anchor, At, Item, Paint, Scene, Text, px, unit};
 use crate::tex::{NEEDS, escape};
 use crate::theme::{Theme, Tokens};
 use crate::{Drawing, SOFTWARE};
@@ -20,7 +21,8 @@ const COMMANDS: &str = "\\providecommand\\staminafont{}%
 \\providecommand\\staminatext[8]{%
   \\pgftext[#3,x=#1bp,y=#2bp,rotate=#4]{%
     \\sbox2{\\staminafont\\fontsize{#5}{#5}\\selectfont\\color{#7}#8}%
-    \\ifdim\\wd2>#6bp\\resizebox{#6bp}{!}{\\usebox2}\\else\\usebox2\\fi}}%
+    \\ifdim.85\\wd2>#6bp\\resizebox{#6bp}{!}{\\usebox2}%
+    \\else\\ifdim\\wd2>#6bp\\resizebox{#6bp}{\\height}{\\usebox2}\\else\\usebox2\\fi\\fi}}%
 ";
 
 /// The figure as LaTeX, without its spec. `theme` has names for the colors.
@@ -51,6 +53,10 @@ pub(super) fn write(drawing: &Drawing, theme: Theme) -> String {
 
 type Rgb = (u8, u8, u8);
 
+/// Where a picture keeps what it fills with, and what it draws lines with.
+const FILL: usize = 0;
+const STROKE: usize = 1;
+
 /// The commands of a picture while they are written, and what holds at their end.
 struct Picture {
     out: String,
@@ -60,8 +66,8 @@ struct Picture {
     names: Vec<(Rgb, String)>,
     /// Colors in use.
     colors: Vec<(Rgb, String)>,
-    fill: Option<Color>,
-    stroke: Option<Color>,
+    /// Color and opacity of fills, and of lines.
+    inks: [(Option<Rgb>, i32); 2],
     line_width: Option<i32>,
     dashes: String,
 }
@@ -91,8 +97,7 @@ impl Picture {
             height,
             names,
             colors: Vec::new(),
-            fill: None,
-            stroke: None,
+            inks: [(None, 100); 2],
             line_width: None,
             dashes: String::new(),
         }
@@ -159,25 +164,31 @@ impl Picture {
 
     /// Sets what a shape is painted with, where something else holds.
     fn set(&mut self, paint: &Paint) {
-        let (kind, color, before) = match paint {
-            Paint::Fill(color) => ("fill", *color, self.fill.replace(*color)),
-            Paint::Stroke { color, .. } => ("stroke", *color, self.stroke.replace(*color)),
+        let (place, kind, color) = match paint {
+            Paint::Fill(color) => (FILL, "fill", *color),
+            Paint::Stroke { color, .. } => (STROKE, "stroke", *color),
         };
-        if before.map(|b| b.rgb) != Some(color.rgb) {
+        if self.inks[place].0.replace(color.rgb) != Some(color.rgb) {
             let name = self.color(color.rgb);
             self.command(&format!("\\pgfset{kind}color{{{name}}}"));
         }
-        if before.map_or(100, |b| b.opacity) != color.opacity {
-            self.command(&format!("\\pgfset{kind}opacity{{{}}}", px(color.opacity)));
-        }
+        self.set_opacity(place, kind, color.opacity);
         let Paint::Stroke { width, dashes, .. } = paint else { return };
         if self.line_width.replace(*width) != Some(*width) {
             self.command(&format!("\\pgfsetlinewidth{{{}bp}}", px(*width)));
         }
         if self.dashes != *dashes {
-            let lengths: String = dashes.split_whitespace().map(|length| format!("{{{length}bp}}")).collect();
+            let lengths: Vec<String> =
+                dashes.split_whitespace().map(|length| format!("{{{length}bp}}")).collect();
+            let lengths = lengths.concat();
             self.command(&format!("\\pgfsetdash{{{lengths}}}{{0bp}}"));
             self.dashes.clone_from(dashes);
+        }
+    }
+
+    fn set_opacity(&mut self, place: usize, kind: &str, opacity: i32) {
+        if std::mem::replace(&mut self.inks[place].1, opacity) != opacity {
+            self.command(&format!("\\pgfset{kind}opacity{{{}}}", px(opacity)));
         }
     }
 
@@ -200,7 +211,7 @@ impl Picture {
         let size = f64::from(text.size) / 100.0;
         // Fonts come in whole points; between them LaTeX warns and takes another.
         let whole = size.round().clamp(5.0, 10.0);
-        let mut content = escape(&text.text);
+        let mut content = escape(&text.content);
         if (size / whole - 1.0).abs() > 0.01 {
             content = format!("\\scalebox{{{}}}{{{content}}}", px(unit(size / whole)));
         }
@@ -209,12 +220,14 @@ impl Picture {
             Anchor::Middle => "base",
             Anchor::End => "right,base",
         };
+        // Letters are filled shapes.
+        self.set_opacity(FILL, "fill", text.color.opacity);
         let color = self.color(text.color.rgb);
         let [x, y] = [text.at.0, self.height - text.at.1].map(px);
         self.command(&format!(
             "\\staminatext{{{x}}}{{{y}}}{{{anchor}}}{{{}}}{{{whole}}}{{{}}}{{{color}}}{{{content}}}",
             if text.upright { 90 } else { 0 },
-            px(unit(text_width(&text.text, size)))
+            px(unit(text_width(&text.content, size)))
         ));
     }
 }
@@ -222,10 +235,11 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Color;
 
     fn text(words: &str, size: i32) -> Item {
         Item::Text(Text {
-            text: words.to_owned(),
+            content: words.to_owned(),
             at: (100, 250),
             anchor: Anchor::End,
             size,
@@ -283,9 +297,26 @@ mod tests {
     }
 
     #[test]
+    fn a_text_behind_a_pale_shape_is_not_pale() {
+        let pale = Paint::Fill(Color { rgb: (1, 2, 3), opacity: 20 });
+        let out = written(vec![
+            Item::Rectangle { corner: (0, 0), size: (500, 250), paint: pale.clone() },
+            text("a", 600),
+            text("b", 600),
+            Item::Rectangle { corner: (0, 0), size: (500, 250), paint: pale },
+        ]);
+        let opacities: Vec<&str> =
+            out.lines().filter(|l| l.contains("opacity") || l.starts_with("\\staminatext{")).collect();
+        assert_eq!(opacities.len(), 5, "{opacities:?}");
+        assert_eq!(opacities[0], "\\pgfsetfillopacity{0.2}%");
+        assert_eq!(opacities[1], "\\pgfsetfillopacity{1}%");
+        assert_eq!(opacities[4], "\\pgfsetfillopacity{0.2}%");
+    }
+
+    #[test]
     fn texts_have_whole_sizes_and_no_commands() {
         let out = written(vec![text("50 % \\x{}", 795), text("0", 650), text("0", 300)]);
-        let texts: Vec<&str> = out.lines().filter(|line| line.starts_with("\\staminatext")).collect();
+        let texts: Vec<&str> = out.lines().filter(|line| line.starts_with("\\staminatext{")).collect();
         let begin = "\\staminatext{1}{7.5}{right,base}{90}";
         assert!(texts[0].starts_with(&format!("{begin}{{8}}")), "{texts:?}");
         assert!(texts[0].ends_with("{staminaSeries1}{50 \\% \\textbackslash{}x\\{\\}}%"), "{texts:?}");
