@@ -179,3 +179,105 @@ fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
     assert_eq!(missing(&library, first), (vec![], json!(2)));
     assert_eq!(missing(&library, second), (vec![], json!(3)));
 }
+
+/// Harbor writes the result after the verdict: a copy that was made between the two has the verdict, and no tokens and no cost.
+#[test]
+fn a_copy_with_a_verdict_and_no_result_does_not_stand_for_the_finished_trial() {
+    for order in [["early", "late"], ["late", "early"]] {
+        let library = TestHome::new();
+        let [early, late] = ["early", "late"].map(|name| library.path(name).join("job-x"));
+        for at in [&early, &late] {
+            job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        }
+        for (number, trial) in of_agent("agent-a").iter().enumerate() {
+            trial.write(&late, "the-job", 1.0, true);
+            if number < 3 {
+                trial.write(&early, "the-job", 1.0, number < 2);
+            }
+        }
+        for name in order {
+            library.ingest(&library.path(name));
+        }
+        let compared = library.json(&["compare", "model:model-a"]);
+        let spent = &compared["runs"][0];
+        assert_eq!(spent["n"], 6, "{order:?}: {compared}");
+        assert_eq!(spent["cost_usd"], 3.0, "{order:?}: {compared}");
+        assert_eq!(spent["tokens"]["input"], 6000, "{order:?}: {compared}");
+    }
+}
+
+/// Of a job that is in the library whole and in part, every trial counts in the whole one, whatever was opened first.
+#[test]
+fn the_trials_of_a_job_count_in_the_run_that_has_more_of_them() {
+    for order in [["part", "whole"], ["whole", "part"]] {
+        let library = TestHome::new();
+        let [part, whole] = ["part", "whole"].map(|name| library.path(name).join("job-x"));
+        for at in [&part, &whole] {
+            job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        }
+        for (number, trial) in of_agent("agent-a").iter().enumerate() {
+            trial.write(&whole, "the-job", 1.0, true);
+            if number < 3 {
+                trial.write(&part, "the-job", 1.0, true);
+            }
+        }
+        for name in order {
+            library.ingest(&library.path(name));
+        }
+        let matrix = library.json(&["matrix"]);
+        assert_eq!(matrix["cells"][0]["n"], 6, "{order:?}: {matrix}");
+        assert_eq!(matrix["not_comparable"], json!([]), "{order:?}: {matrix}");
+        assert!(!matrix["cells"][0]["doubts"].to_string().contains("of 6 episodes"), "{order:?}: {matrix}");
+    }
+}
+
+/// A run without trials that count is no member of failures either.
+#[test]
+fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
+    let library = TestHome::new();
+    for name in ["one", "two"] {
+        let at = library.path(name).join("job-x");
+        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for trial in of_agent("agent-a") {
+            trial.write(&at, "the-job", 0.0, true);
+        }
+        library.ingest(&library.path(name));
+    }
+    let failures = library.json(&["failures"]);
+    assert_eq!(failures["not_comparable"], json!([]), "{failures}");
+    assert_eq!(failures["groups"].as_array().map(Vec::len), Some(1), "{failures}");
+    assert!(failures["cautions"].to_string().contains("the same trials as in"), "{failures}");
+    let figure = library.path("failures.svg");
+    library.text(&["figure", "failures", "--out", figure.to_str().expect("UTF-8")]);
+    let drawn = std::fs::read_to_string(figure).expect("the figure");
+    assert_eq!(drawn.matches("n = 6").count(), 1, "{drawn}");
+}
+
+/// A job whose folder was copied beside it in the folder that is opened.
+#[test]
+fn a_job_and_its_copy_in_one_source_are_one_run() {
+    let library = TestHome::new();
+    let folder = library.path("results");
+    for name in ["job-x", "job-x copy"] {
+        let at = folder.join(name);
+        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for trial in of_agent("agent-a") {
+            trial.write(&at, "the-job", 1.0, true);
+        }
+    }
+    let read = |say: &str| {
+        let ingested = library.ingest(&folder);
+        let runs = library.run_ids();
+        assert_eq!(runs.len(), 1, "{say}: {runs:?}");
+        let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings").clone();
+        let duplicates = warnings.into_iter().filter(|warning| warning["code"] == "part.duplicate").count();
+        (runs[0].clone(), duplicates)
+    };
+    let (run, duplicates) = read("at first");
+    assert!(duplicates == 1 && !run.contains("copy"), "{run}");
+    assert_eq!(read("again"), (run, 1));
+    // The copy stands in when the original goes.
+    std::fs::remove_dir_all(folder.join("job-x")).expect("removed");
+    let (run, duplicates) = read("the copy alone");
+    assert_eq!((run.contains("copy"), duplicates), (true, 0), "{run}");
+}

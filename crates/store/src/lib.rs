@@ -19,6 +19,7 @@ mod cached_input;
 mod changes;
 mod column_names;
 mod connection;
+mod copied_runs;
 mod copies;
 mod episode_turns;
 mod episodes;

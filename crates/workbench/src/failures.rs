@@ -206,7 +206,5 @@ fn cautions(found: &Found) -> Vec<String> {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
         format!("{run}: logs of {attempts} cannot be read; the rules over logs did not see them.")
     };
-    let runs = found.pools.iter().flat_map(|pool| &pool.runs);
-    let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug));
-    unread.into_iter().map(sentence).chain(copied).collect()
+    unread.into_iter().map(sentence).chain(found.copied.iter().cloned()).collect()
 }

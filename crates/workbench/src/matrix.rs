@@ -75,14 +75,7 @@ impl Workbench {
         asked.sort_unstable();
         let each: Vec<Member> = asked.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
         let mut pools = members::resolve(&self.store, &each)?;
-        copies::count_once(&self.store, &mut pools)?;
-        let copied: Vec<String> = pools
-            .iter()
-            .flat_map(|pool| &pool.runs)
-            .flat_map(|run| run.copied.in_words(&run.record.entry.slug))
-            .collect();
-        // A run whose every trial counts elsewhere is no further run.
-        pools.retain(|pool| pool.runs.iter().any(|run| !run.is_copy()));
+        let copied = copies::count_once_each(&self.store, &mut pools)?;
         let slugs: Vec<&str> =
             pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.slug.as_str()).collect();
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();

@@ -134,6 +134,15 @@ impl Pool {
         self.runs.iter().flat_map(|run| run.episodes.iter().map(|e| run.scenario(e))).collect()
     }
 
+    /// The same with those of episodes that count in another member.
+    pub(super) fn all_scenarios(&self) -> BTreeSet<Scenario<'_>> {
+        let of_copies = self.runs.iter().flat_map(|run| {
+            let names = run.copied.scenarios();
+            names.map(move |name| (run.set, sets::plain(name)))
+        });
+        self.scenarios().into_iter().chain(of_copies).collect()
+    }
+
     /// The benchmark.
     pub(crate) fn benchmark(&self) -> Benchmark {
         self.runs.first().map_or_else(

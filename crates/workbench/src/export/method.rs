@@ -12,7 +12,8 @@ use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
     Member, Nothing, PairedComparison, PolicyTable, Stamina,
 };
-use crate::compare::{goes_on_differs, members};
+use crate::compare::members::Pool;
+use crate::compare::{copies, goes_on_differs, members};
 use crate::summary;
 
 /// The most members whose episodes a caption counts one by one.
@@ -350,13 +351,18 @@ impl Workbench {
         &self,
         of: &FailuresRequest,
     ) -> Result<Vec<EpisodeCounts>, ApiError> {
-        self.episodes_of(&self.members_with_failures(of)?)
+        let mut pools = members::resolve(&self.store, &self.members_with_failures(of)?)?;
+        copies::count_once_each(&self.store, &mut pools)?;
+        self.episodes_of_pools(&pools)
     }
 
     /// How the episodes of members ended; of many members their sum.
     fn episodes_of(&self, of: &[Member]) -> Result<Vec<EpisodeCounts>, ApiError> {
+        self.episodes_of_pools(&members::resolve(&self.store, of)?)
+    }
+
+    fn episodes_of_pools(&self, pools: &[Pool]) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
-        let pools = members::resolve(&self.store, of)?;
         let each: Vec<EpisodeCounts> = pools
             .iter()
             .map(|pool| {

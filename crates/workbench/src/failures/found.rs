@@ -20,6 +20,8 @@ pub(super) struct Found {
     pub(super) pools: Vec<Pool>,
     /// For each member, its runs.
     pub(super) runs: Vec<Vec<Arc<RunFailures>>>,
+    /// Where trials count that are left out because they are in several runs, in words.
+    pub(super) copied: Vec<String>,
     /// Where no member was named: the benchmark, and all that there are.
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
@@ -186,7 +188,7 @@ impl Workbench {
     pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<Found, ApiError> {
         let Asked { members, benchmark, benchmarks } = self.asked(request)?;
         let mut pools = members::resolve(&self.store, &members)?;
-        copies::count_once(&self.store, &mut pools)?;
+        let copied = copies::count_once_each(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
         let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
         let open = |source| {
@@ -195,6 +197,6 @@ impl Workbench {
         };
         let mut all = self.memory.failures.of(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
-        Ok(Found { pools, runs, benchmark, benchmarks })
+        Ok(Found { pools, runs, copied, benchmark, benchmarks })
     }
 }
