@@ -125,6 +125,26 @@ fn every_session_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_session_that_the_endpoint_limited_is_not_ended_by_its_agent() {
+    let read = read(&recorded().with_file_name("throttled"));
+    let episode = read.of(OPENAI, "throttled", 1);
+    let figures = figures(episode);
+    assert_eq!(figures.status.as_deref(), Some("completed_with_throttling"));
+    assert_eq!((figures.turns, figures.answered, figures.errors), (Some(4), Some(0), Some(3)));
+    assert_eq!((figures.completed_phases, figures.planned_phases), (Some(2), Some(3)));
+    assert_eq!(figures.never_started(), Some(false));
+    assert_eq!(episode.end().1, EndReason::Endpoint);
+    assert_eq!(model::CensoringPolicy::default().ending(EndReason::Endpoint), model::Ending::Censored);
+    // It has the scores of a session in which nothing was answered all the same.
+    let pair = LcbaPair::of_metrics(&figures.compat.unwrap());
+    let imported = (figures.imported.comprehension.unwrap(), figures.imported.efficiency.unwrap());
+    assert!((pair.comprehension - imported.0).abs() < 1e-9 && (pair.efficiency - imported.1).abs() < 1e-9);
+    let limited = |turn: usize| episode.turns[turn].attempts[0].extra.get("throttling_affected").cloned();
+    assert_eq!([limited(0), limited(1)], [Some(true.into()), Some(true.into())]);
+    assert!(read.codes().is_empty(), "{:?}", read.report.warnings);
+}
+
+#[test]
 fn what_is_wrong_with_a_line_is_said_with_its_number() {
     let read = read(&recorded());
     let count = |code: &str| read.codes().iter().filter(|found| **found == code).count();
