@@ -17,6 +17,46 @@ pub fn caption(spec: &FigureSpec) -> String {
     sentence(std::iter::once(drawn(&spec.figure, &spec.method)).chain(made(&spec.figure, &spec.method)))
 }
 
+/// The same in a sentence or two: what is drawn, of how many runs and episodes, and what was simulated. For slides, and for a
+/// paper that says its methods in the text.
+pub fn short_caption(spec: &FigureSpec) -> String {
+    let mut sentences = vec![drawn(&spec.figure, &spec.method).trim_end_matches('.').to_owned()];
+    let mut facts: Vec<String> = total(&spec.figure, &spec.method).into_iter().collect();
+    facts.extend(tau(&spec.figure, &spec.method));
+    if !facts.is_empty() {
+        sentences.push(facts.join(", "));
+    }
+    let are_simulated: Vec<bool> = match &spec.figure {
+        Figure::Matrix(data) => {
+            data.cells.iter().filter(|c| !c.is_published_only()).map(|c| c.simulated).collect()
+        }
+        figure => labels(figure).into_iter().map(|label| label.simulated).collect(),
+    };
+    match are_simulated.iter().filter(|is| **is).count() {
+        0 => {}
+        all if all == are_simulated.len() => sentences.push("All simulated".to_owned()),
+        some => sentences.push(format!("{some} of {} simulated", are_simulated.len())),
+    }
+    format!("{}.", sentences.join(". "))
+}
+
+/// `13 runs, n = 325`: as the figure's own data count them, else as its method does.
+fn total(figure: &Figure, method: &Method) -> Option<String> {
+    let (runs, each): (usize, Vec<u32>) = match figure {
+        Figure::Survival(data) | Figure::FirstFailures(data) => (1, vec![data.summary.n]),
+        Figure::SurvivalComparison(data) => {
+            (data.series.len(), data.series.iter().map(|s| s.summary.n).collect())
+        }
+        Figure::FirstFailuresComparison(data) => {
+            (data.series.len(), data.series.iter().map(|s| s.summary.n).collect())
+        }
+        Figure::Table(_) => return None,
+        _ => (method.counts.len(), method.counts.iter().map(|counts| counts.n).collect()),
+    };
+    let n = each.iter().fold(0_u32, |all, n| all.saturating_add(*n));
+    (runs > 0).then(|| format!("{}, n = {}", counted(runs as u32, "run", "runs"), count(n)))
+}
+
 /// The table of a figure as it is printed and drawn: below its own notes it says how its numbers were made. One of whose
 /// method nothing is known, as when it was written by hand, stays as it is.
 pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Table> {

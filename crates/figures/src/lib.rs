@@ -61,7 +61,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use axis::TurnAxis;
-pub use caption::caption;
+pub use caption::{caption, short_caption};
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use greyscale::greyscale_check;
 pub use number::{p_number, p_value, thousands};

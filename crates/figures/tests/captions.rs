@@ -5,7 +5,9 @@ mod cases;
 mod kinds;
 
 use cases::many;
-use figures::{Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw};
+use figures::{
+    Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw, short_caption,
+};
 
 /// A method with everything that a caption can say.
 fn method() -> Method {
@@ -219,4 +221,39 @@ fn the_axis_of_turns_reaches_the_turn_limit_or_says_that_it_does_not() {
     assert_eq!(last_tick(15, 12), (15, false));
     assert_eq!(last_tick(15, 9), (10, true), "an axis is not empty over more than a quarter");
     assert_eq!(last_tick(100, 9), (10, true));
+}
+
+#[test]
+fn a_short_caption_counts_and_names_nobody() {
+    let series = many::runs(13, 25, 9);
+    let last = series[12].label.name.clone();
+    let mut spec = FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
+    spec.method = method();
+    let (short, full) = (short_caption(&spec), caption(&spec));
+    assert!(short.contains("13 runs, n = 325, τ = 9"), "{short}");
+    assert!(full.contains(&last) && !short.contains(&last), "{short}");
+    assert!(short.ends_with('.') && short.len() < full.len() / 3, "{short}\n{full}");
+    for (name, figure) in kinds::all() {
+        let spec =
+            FigureSpec { method: method(), ..FigureSpec::new(figure, Layout::panel(600.0), Theme::Light) };
+        let short = short_caption(&spec);
+        assert!(short.ends_with('.') && !short.contains(".."), "{name}: {short}");
+        assert!(matches!(spec.figure, Figure::Table(_)) || short.contains("n = "), "{name}: {short}");
+    }
+}
+
+#[test]
+fn a_short_caption_says_what_was_simulated() {
+    let mut series = many::runs(3, 20, 9);
+    series[0].label.simulated = true;
+    let short = |series: &[figures::SeriesData]| {
+        short_caption(&FigureSpec::new(
+            many::survival(series.to_vec(), 9),
+            Layout::panel(600.0),
+            Theme::Light,
+        ))
+    };
+    assert!(short(&series).ends_with("1 of 3 simulated."), "{}", short(&series));
+    series.iter_mut().for_each(|s| s.label.simulated = true);
+    assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
 }

@@ -43,6 +43,7 @@ pub(crate) struct Made {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) caption: String,
+    pub(crate) short_caption: String,
     pub(crate) inches: Option<(f64, f64)>,
     pub(crate) warnings: Vec<String>,
     /// Files that belong beside it.
@@ -79,6 +80,7 @@ impl Made {
             bytes: self.bytes.len() as u64,
             file_name: self.name,
             caption: self.caption,
+            short_caption: self.short_caption,
             inches: self.inches,
             warnings: self.warnings,
         }
@@ -260,6 +262,7 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
         },
         bytes: made.bytes,
         caption: caption::of(spec),
+        short_caption: caption::short(spec),
         // The values of a table have no size, its picture has.
         inches: (format.is_picture() || !matches!(spec.figure, Figure::Table(_)))
             .then_some((made.width / per_inch, made.height / per_inch)),
@@ -293,6 +296,7 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
         name: format!("{name}.{}", file::extension(format)),
         bytes: text.into_bytes(),
         caption: sentences(&table),
+        short_caption: title(&table),
         inches: None,
         warnings: Vec::new(),
         beside: Vec::new(),
@@ -311,15 +315,21 @@ fn tidy_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made
         name: format!("{name}.{}", file::extension(format)),
         bytes,
         caption: sentences(&table),
+        short_caption: title(&table),
         inches: None,
         warnings: Vec::new(),
         beside: Vec::new(),
     })
 }
 
+/// The title of a table, as a sentence.
+fn title(table: &Table) -> String {
+    format!("{}.", table.title.trim_end_matches('.'))
+}
+
 /// The title of a table and its notes, how it was made the last of them.
 fn sentences(table: &Table) -> String {
-    let mut sentences = vec![format!("{}.", table.title.trim_end_matches('.'))];
+    let mut sentences = vec![title(table)];
     sentences.extend(table.notes.iter().cloned());
     sentences.join(" ")
 }

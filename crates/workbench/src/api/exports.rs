@@ -509,6 +509,8 @@ pub struct Exported {
     pub bytes: u64,
     /// Caption for the paper.
     pub caption: String,
+    /// The same in a sentence or two; empty for a report or bundle.
+    pub short_caption: String,
     /// Width and height in inches, of a figure and of a table's picture.
     pub inches: Option<(f64, f64)>,
     /// What does not read well: series that greys do not tell apart, letters that the font lacks, …

@@ -7,6 +7,11 @@ pub(super) fn of(spec: &FigureSpec) -> String {
     figures::caption(spec)
 }
 
+/// The same in a sentence or two.
+pub(super) fn short(spec: &FigureSpec) -> String {
+    figures::short_caption(spec)
+}
+
 /// What does not read well: series that a printer without colors does not tell apart.
 pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
     const MOST: usize = 3;
