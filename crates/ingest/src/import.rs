@@ -93,7 +93,7 @@ pub fn import_among(
     let mut report = Report { warnings: found.warnings, files_read: 0 };
     let (jobs, runs) = survey(tree, store, source, &found.places, &known, &mut report)?;
     let survey_warnings = tree.warnings();
-    report.warnings.extend(survey_warnings.iter().cloned());
+    report.warn_all(survey_warnings.iter().cloned());
     store.put_survey_warnings(source, &report.warnings, report.files_read)?;
 
     let said: BTreeSet<Warning> = survey_warnings.into_iter().collect();
@@ -171,7 +171,7 @@ fn survey<'a>(
             keep.extend(known.keys().filter(|(at, _)| *at == place.at).cloned());
             continue;
         };
-        report.warnings.extend(said.warnings);
+        report.warn_all(said.warnings);
         report.files_read += said.files_read;
         let survey = without_repetition(survey, &place.at, report);
         put_runs(store, source, place, &survey.runs)?;
@@ -336,7 +336,7 @@ fn read_jobs(
             report.warn(failed(job.place.format, &job.place.at, &what));
             (Vec::new(), report)
         });
-        report.warnings.extend(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
+        report.warn_all(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
         let mut beyond: Option<(String, u32)> = None;
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;

@@ -85,6 +85,7 @@ const WARNINGS: &[&str] = &[
     "locobench.line_cut",
     "locobench.line_too_long",
     "locobench.line_unreadable",
+    "locobench.too_many",
     "pack.scenario_missing",
     "pack.version",
     "part.duplicate",

@@ -70,7 +70,7 @@ impl Notes {
 
     /// Hands them over.
     pub(super) fn settle(self, report: &mut Report) {
-        report.warnings.extend(self.listed);
+        report.warn_all(self.listed);
         for ((path, code), count) in self.counts.into_iter().filter(|(_, count)| *count > LISTED) {
             let more = count - LISTED;
             let what = format!("{more} more of the same kind are not listed.");
