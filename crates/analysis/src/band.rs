@@ -53,8 +53,8 @@ fn put_bands(episodes: &[InScenario], points: &mut [SurvivalPoint]) {
     let mut rest = placed.as_slice();
     let mut variance = 0.0;
     for point in points {
-        let gone = rest.iter().take_while(|episode| episode.last_at_risk < point.turn).count();
-        let (before, now) = rest.split_at(gone);
+        let finished = rest.iter().take_while(|episode| episode.last_at_risk < point.turn).count();
+        let (before, now) = rest.split_at(finished);
         rest = now;
         for episode in before {
             at_risk[episode.scenario] -= 1.0;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::survival::Observation;
 
-    fn of(episodes: &[(&str, u32, bool)]) -> Vec<InScenario> {
+    fn in_scenarios(episodes: &[(&str, u32, bool)]) -> Vec<InScenario> {
         let seen = |turns: u32, failed: bool| {
             if failed { Observation::failed_at(turns + 1) } else { Observation::censored_after(turns) }
         };
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn without_repeats_it_is_the_plain_band() {
         // One of them was never at risk.
-        let episodes = of(&[("a", 0, true), ("b", 1, true), ("c", 3, false), ("a", 0, false)]);
+        let episodes = in_scenarios(&[("a", 0, true), ("b", 1, true), ("c", 3, false), ("a", 0, false)]);
         let plain = kaplan_meier(&observations(&episodes), 3);
         assert_eq!(kaplan_meier_by_scenario(&episodes, 3), plain);
         assert!(plain[0].ci_low.is_some());
@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn the_curve_is_the_same_and_copies_of_each_episode_say_nothing_new() {
-        let once = of(&[("a", 0, true), ("b", 2, true), ("c", 3, false), ("d", 1, true), ("e", 3, false)]);
+        let once =
+            in_scenarios(&[("a", 0, true), ("b", 2, true), ("c", 3, false), ("d", 1, true), ("e", 3, false)]);
         let twice: Vec<InScenario> = once.iter().chain(&once).cloned().collect();
         let four: Vec<InScenario> = twice.iter().chain(&twice).cloned().collect();
         let (by_two, by_four) = (kaplan_meier_by_scenario(&twice, 3), kaplan_meier_by_scenario(&four, 3));
@@ -120,8 +121,8 @@ mod tests {
 
     #[test]
     fn where_scenarios_do_not_differ_there_is_no_band() {
-        let alike = of(&[("a", 0, true), ("a", 1, false), ("b", 0, true), ("b", 1, false)]);
-        let one = of(&[("a", 0, true), ("a", 1, false), ("a", 2, true)]);
+        let alike = in_scenarios(&[("a", 0, true), ("a", 1, false), ("b", 0, true), ("b", 1, false)]);
+        let one = in_scenarios(&[("a", 0, true), ("a", 1, false), ("a", 2, true)]);
         for episodes in [alike, one] {
             for point in kaplan_meier_by_scenario(&episodes, 2) {
                 assert_eq!((point.ci_low, point.ci_high), (None, None), "{point:?}");

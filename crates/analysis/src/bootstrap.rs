@@ -51,8 +51,8 @@ pub struct Bootstrapped {
 }
 
 /// Mean stamina over `tau` turns. `None` = nobody was at risk, or τ = 0.
-pub fn bootstrap_mean(episodes: &[InScenario], tau: u32, how: Resampling) -> Option<Bootstrapped> {
-    bootstrap(&[episodes], tau, how, |means| means[0])
+pub fn bootstrap_mean(episodes: &[InScenario], tau: u32, resampling: Resampling) -> Option<Bootstrapped> {
+    bootstrap(&[episodes], tau, resampling, |means| means[0])
 }
 
 /// The difference of mean stamina, `a` − `b`. `None` = one of the means is not defined.
@@ -60,9 +60,9 @@ pub fn bootstrap_difference(
     a: &[InScenario],
     b: &[InScenario],
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
 ) -> Option<Bootstrapped> {
-    bootstrap(&[a, b], tau, how, |means| means[0] - means[1])
+    bootstrap(&[a, b], tau, resampling, |means| means[0] - means[1])
 }
 
 /// The ratio of mean stamina, `a` / `b`. `None` = one of the means is not defined, or that of `b` is 0.
@@ -72,9 +72,9 @@ pub fn bootstrap_ratio(
     a: &[InScenario],
     b: &[InScenario],
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
 ) -> Option<Bootstrapped> {
-    bootstrap(&[a, b], tau, how, |means| ratio(means[0], means[1]))
+    bootstrap(&[a, b], tau, resampling, |means| ratio(means[0], means[1]))
 }
 
 /// NaN for 0 / 0.
@@ -90,10 +90,10 @@ fn ratio(a: f64, b: f64) -> f64 {
 fn bootstrap(
     groups: &[&[InScenario]],
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
     number: impl Fn(&[f64]) -> f64,
 ) -> Option<Bootstrapped> {
-    ResampledMeans::new(groups, tau, how).of(number)
+    ResampledMeans::new(groups, tau, resampling).bootstrapped(number)
 }
 
 /// Mean stamina of each group, in the data and in every resample.
@@ -102,20 +102,20 @@ pub(crate) struct ResampledMeans {
     /// Resample by resample, each with one mean per group.
     resampled: Vec<f64>,
     scenarios: u32,
-    how: Resampling,
+    resampling: Resampling,
     same_scenarios: bool,
 }
 
 impl ResampledMeans {
-    pub(crate) fn new(groups: &[&[InScenario]], tau: u32, how: Resampling) -> Self {
+    pub(crate) fn new(groups: &[&[InScenario]], tau: u32, resampling: Resampling) -> Self {
         let clusters = Clusters::new(groups, tau);
         let mut observed = vec![0.0; groups.len()];
         clusters.means(&mut clusters.workspace(), &mut observed);
         Self {
             observed,
-            resampled: resample(&clusters, how, groups.len()),
+            resampled: resample(&clusters, resampling, groups.len()),
             scenarios: clusters.scenarios(),
-            how,
+            resampling,
             same_scenarios: clusters.same_scenarios(),
         }
     }
@@ -126,7 +126,7 @@ impl ResampledMeans {
     }
 
     /// A number with its interval. `None` = it is not finite in the data.
-    pub(crate) fn of(&self, number: impl Fn(&[f64]) -> f64) -> Option<Bootstrapped> {
+    pub(crate) fn bootstrapped(&self, number: impl Fn(&[f64]) -> f64) -> Option<Bootstrapped> {
         let value = number(&self.observed);
         if !value.is_finite() {
             return None;
@@ -138,26 +138,26 @@ impl ResampledMeans {
             ci_low,
             ci_high,
             scenarios: self.scenarios,
-            resamples: self.how.resamples,
-            seed: self.how.seed,
+            resamples: self.resampling.resamples,
+            seed: self.resampling.seed,
         })
     }
 }
 
-fn resample(clusters: &Clusters, how: Resampling, groups: usize) -> Vec<f64> {
+fn resample(clusters: &Clusters, resampling: Resampling, groups: usize) -> Vec<f64> {
     let work = |from: u32, values: &mut [f64]| {
         let mut workspace = clusters.workspace();
         for (index, means) in (from..).zip(values.chunks_mut(groups)) {
-            clusters.draw(how.seed, index, &mut workspace);
+            clusters.draw(resampling.seed, index, &mut workspace);
             clusters.means(&mut workspace, means);
         }
     };
-    let mut values = vec![0.0; how.resamples as usize * groups];
-    let share = how.resamples.div_ceil(how.threads.clamp(1, MOST_THREADS)).max(1);
+    let mut values = vec![0.0; resampling.resamples as usize * groups];
+    let share = resampling.resamples.div_ceil(resampling.threads.clamp(1, MOST_THREADS)).max(1);
     if groups == 0 {
         return values;
     }
-    if share >= how.resamples {
+    if share >= resampling.resamples {
         work(0, &mut values);
     } else {
         std::thread::scope(|scope| {

@@ -11,7 +11,7 @@ use crate::holm::holm;
 use crate::logrank::{LogRank, fitting_log_rank, stratified_log_rank};
 use crate::paired::{Paired, paired};
 use crate::permutation::{Permutation, permutation_log_rank};
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
 /// A run (or group of runs) to compare.
 #[derive(Debug, Clone, Copy)]
@@ -120,14 +120,15 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
         .map(|(o, run)| (o.as_slice(), run.planned))
         .collect();
     let tau = common_tau(&curves).min(options.tau.unwrap_or(MAX_TURNS));
-    let how = options.resampling;
+    let resampling = options.resampling;
     let episodes: Vec<&[InScenario]> = runs.iter().map(|r| r.episodes).collect();
     // Where all runs share their scenarios, the resamples of all serve every run and pair: they are the same.
-    let together = Some(ResampledMeans::new(&episodes, tau, how)).filter(ResampledMeans::same_scenarios);
+    let together =
+        Some(ResampledMeans::new(&episodes, tau, resampling)).filter(ResampledMeans::same_scenarios);
     let pair = |(a, b): (usize, usize)| {
         let (of_a, of_b) = (runs[a].episodes, runs[b].episodes);
         let (plain_a, plain_b) = (plain[a].as_slice(), plain[b].as_slice());
-        let apart = together.is_none().then(|| ResampledMeans::new(&[of_a, of_b], tau, how));
+        let apart = together.is_none().then(|| ResampledMeans::new(&[of_a, of_b], tau, resampling));
         let (means, i, j) = match (&together, &apart) {
             (Some(all), _) => (Some(all), a, b),
             (None, two) => (two.as_ref(), 0, 1),
@@ -142,20 +143,20 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             p_holm: None,
             stratified: stratified_log_rank(&[of_a, of_b]),
             permutation: small
-                .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, how.seed))
+                .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, resampling.seed))
                 .flatten(),
             difference: if clustered {
                 clustered_difference(of_a, of_b, tau)
             } else {
                 mean_difference(plain_a, plain_b, tau)
             },
-            difference_bootstrap: means.and_then(|r| r.of(|m| m[i] - m[j])),
+            difference_bootstrap: means.and_then(|r| r.bootstrapped(|m| m[i] - m[j])),
             ratio: if clustered {
                 clustered_ratio(of_a, of_b, tau)
             } else {
                 mean_ratio(plain_a, plain_b, tau)
             },
-            paired: paired(of_a, of_b, tau, how.seed),
+            paired: paired(of_a, of_b, tau, resampling.seed),
         }
     };
     let mut pairs: Vec<Pair> = which(options.pairs, runs.len()).into_iter().map(pair).collect();
@@ -170,10 +171,10 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             .zip(&plain)
             .enumerate()
             .map(|(i, (run, plain))| RunStamina {
-                summary: summarise_over(plain, tau),
+                summary: summarize_over(plain, tau),
                 bootstrap: match &together {
-                    Some(means) => means.of(|m| m[i]),
-                    None => bootstrap_mean(run.episodes, tau, how),
+                    Some(means) => means.bootstrapped(|m| m[i]),
+                    None => bootstrap_mean(run.episodes, tau, resampling),
                 },
             })
             .collect(),

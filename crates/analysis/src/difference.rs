@@ -86,7 +86,7 @@ fn known_to(observations: &[Observation]) -> Option<u32> {
 /// same for our sums because both start at turn 1. A group of which all did the same adds no variance; where that is so
 /// for both, or a group has one episode, there is no interval. `None` = a mean is not defined.
 pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option<Difference> {
-    let (a, b) = (Side::of(a, tau)?, Side::of(b, tau)?);
+    let (a, b) = (Side::from_observations(a, tau)?, Side::of(b, tau)?);
     let value = a.mean - b.mean;
     let limit = f64::from(tau);
     let variance = a.variance.zip(b.variance).map(|(a, b)| a + b);
@@ -105,7 +105,7 @@ pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option
 /// of RMST). It is the ratio of *our* means, Σ_{t=1..τ} S(t); textbooks' RMST(τ + 1) is larger by 1 in both, so their
 /// ratio lies nearer to 1. `None` = a mean is not defined, or that of `b` is 0.
 pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Ratio> {
-    let (a, b) = (Side::of(a, tau)?, Side::of(b, tau)?);
+    let (a, b) = (Side::from_observations(a, tau)?, Side::of(b, tau)?);
     if b.mean <= 0.0 {
         return None;
     }
@@ -175,11 +175,12 @@ impl Jackknife {
             let kept = group.iter().filter(|episode| Some(episode.scenario.as_str()) != without);
             restricted_mean(&kept.map(|episode| episode.observation).collect::<Vec<_>>(), tau).mean
         };
-        let of = |without: Option<&str>| number(mean(a, without)?, mean(b, without)?);
-        let value = of(None)?;
+        let without_scenario = |without: Option<&str>| number(mean(a, without)?, mean(b, without)?);
+        let value = without_scenario(None)?;
         let at_risk = a.iter().chain(b).filter(|episode| episode.observation.last_at_risk() > 0);
         let scenarios: BTreeSet<&str> = at_risk.map(|episode| episode.scenario.as_str()).collect();
-        let left: Option<Vec<f64>> = scenarios.iter().map(|scenario| of(Some(scenario))).collect();
+        let left: Option<Vec<f64>> =
+            scenarios.iter().map(|scenario| without_scenario(Some(scenario))).collect();
         let spread = left.filter(|left| left.len() > 1).and_then(|left| {
             let n = left.len() as f64;
             let mean = left.iter().sum::<f64>() / n;
@@ -207,7 +208,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(observations: &[Observation], tau: u32) -> Option<Self> {
+    fn from_observations(observations: &[Observation], tau: u32) -> Option<Self> {
         let RestrictedMean { mean, standard_error, .. } = restricted_mean(observations, tau);
         let at_risk = observations.iter().filter(|o| o.last_at_risk() > 0).count();
         let variance = (at_risk > 1).then(|| standard_error.map_or(0.0, |se| se * se));

@@ -20,6 +20,7 @@ pub mod holm;
 pub mod locobench;
 pub mod logrank;
 pub mod matrix;
+pub mod mean_stamina;
 pub mod paired;
 pub mod pass_rate;
 pub mod permutation;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Shortest, common_tau, shortest};
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
 /// A run that goes into the matrix.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ pub struct Matrix {
 /// τ is common to all cells, and may be asked to be shorter than the data allows. A cell in which nobody was ever at risk
 /// has no mean and does not lower it. Best and worst are picked after looking, so their ratio is larger than that of two
 /// cells named beforehand would be on average; its interval does not know of the picking.
-pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matrix {
+pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, resampling: Resampling) -> Matrix {
     let mut pooled: BTreeMap<(&str, &str), Pool> = BTreeMap::new();
     for (place, run) in runs.iter().enumerate() {
         let pool = pooled.entry((run.harness, run.model)).or_default();
@@ -108,7 +108,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
         .map(|harness| {
             columns
                 .iter()
-                .map(|model| pooled.get(&(*harness, *model)).map(|pool| Placed::of(pool, tau)))
+                .map(|model| pooled.get(&(*harness, *model)).map(|pool| Placed::from_pool(pool, tau)))
                 .collect()
         })
         .collect();
@@ -119,7 +119,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
         shortest,
         harnesses: rows.iter().enumerate().map(|(r, name)| margin(name, &row(r))).collect(),
         models: columns.iter().enumerate().map(|(c, name)| margin(name, &column(c))).collect(),
-        extremes: (0..columns.len()).map(|c| extremes(&column(c), tau, how)).collect(),
+        extremes: (0..columns.len()).map(|c| extremes(&column(c), tau, resampling)).collect(),
         cells: grid
             .iter()
             .map(|row| row.iter().map(|placed| placed.as_ref().map(|p| p.cell.clone())).collect())
@@ -142,8 +142,8 @@ struct Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    fn of(pool: &'a Pool, tau: u32) -> Self {
-        let cell = Cell { runs: pool.runs.clone(), summary: summarise_over(&pool.observations, tau) };
+    fn from_pool(pool: &'a Pool, tau: u32) -> Self {
+        let cell = Cell { runs: pool.runs.clone(), summary: summarize_over(&pool.observations, tau) };
         Self { cell, episodes: &pool.episodes }
     }
 
@@ -162,7 +162,7 @@ fn margin(name: &str, line: &[Option<&Placed<'_>>]) -> Margin {
     }
 }
 
-fn extremes(line: &[Option<&Placed<'_>>], tau: u32, how: Resampling) -> Option<Extremes> {
+fn extremes(line: &[Option<&Placed<'_>>], tau: u32, resampling: Resampling) -> Option<Extremes> {
     let means: Vec<(usize, &Placed<'_>, f64)> = line
         .iter()
         .enumerate()
@@ -174,6 +174,6 @@ fn extremes(line: &[Option<&Placed<'_>>], tau: u32, how: Resampling) -> Option<E
     // The first of equals in both cases.
     let best = means.iter().reduce(|best, m| if m.2 > best.2 { m } else { best })?;
     let worst = means.iter().reduce(|worst, m| if m.2 < worst.2 { m } else { worst })?;
-    let ratio = bootstrap_ratio(best.1.episodes, worst.1.episodes, tau, how);
+    let ratio = bootstrap_ratio(best.1.episodes, worst.1.episodes, tau, resampling);
     Some(Extremes { best: best.0, worst: worst.0, ratio })
 }

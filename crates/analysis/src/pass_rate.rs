@@ -98,7 +98,7 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         value: (trials > 0).then(|| f64::from(passed) / f64::from(trials)),
         ci_low: interval.map(|((low, _), _)| low),
         ci_high: interval.map(|((_, high), _)| high),
-        interval: interval.map(|(_, how)| how),
+        interval: interval.map(|(_, kind)| kind),
         tasks: count,
         trials,
         passed,

@@ -33,7 +33,7 @@ pub enum AttemptEnd {
 impl AttemptEnd {
     /// From its verdict and end reason. What is not passed and has no reason counts against the agent, unless it is
     /// unfinished.
-    pub fn of(verdict: Verdict, reason: Option<EndReason>, policy: &CensoringPolicy) -> Self {
+    pub fn from_verdict(verdict: Verdict, reason: Option<EndReason>, policy: &CensoringPolicy) -> Self {
         let reason = match (verdict, reason) {
             (Verdict::Passed, _) => return Self::Passed,
             (Verdict::Unfinished | Verdict::NotTested, None) => EndReason::Unfinished,
@@ -60,7 +60,7 @@ impl TurnAttempts {
     /// The attempts that a turn records.
     pub fn of_turn(turn: &Turn, policy: &CensoringPolicy) -> Self {
         let attempts =
-            turn.attempts.iter().map(|a| AttemptEnd::of(a.verdict, a.end_reason, policy)).collect();
+            turn.attempts.iter().map(|a| AttemptEnd::from_verdict(a.verdict, a.end_reason, policy)).collect();
         Self { turn: turn.number, attempts }
     }
 }
@@ -78,10 +78,10 @@ pub struct EpisodeAttempts {
 
 impl EpisodeAttempts {
     /// The attempts that an episode records.
-    pub fn of_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
+    pub fn from_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
         Self {
             scenario: episode.scenario.clone(),
-            observed: Observation::of_episode(episode, policy),
+            observed: Observation::from_episode(episode, policy),
             turns: episode.turns.iter().map(|t| TurnAttempts::of_turn(t, policy)).collect(),
         }
     }
@@ -143,10 +143,10 @@ pub fn feedback_gain(
     episodes: &[EpisodeAttempts],
     retries: u32,
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
 ) -> Option<Bootstrapped> {
     let reading = |r| -> Vec<InScenario> {
         episodes.iter().map(|e| InScenario::new(e.scenario.as_str(), e.truncated(r))).collect()
     };
-    bootstrap_ratio(&reading(retries), &reading(0), tau, how)
+    bootstrap_ratio(&reading(retries), &reading(0), tau, resampling)
 }

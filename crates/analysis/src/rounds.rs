@@ -183,17 +183,20 @@ mod tests {
 
     /// `-` = not reached, `5` = half a reward.
     fn task(rounds: u32, attempts: &[&str]) -> TaskRewards {
-        let of = |letter: char| match letter {
+        let reward = |letter: char| match letter {
             '-' => None,
             '5' => Some(0.5),
             digit => digit.to_digit(10).map(f64::from),
         };
-        TaskRewards { rounds, attempts: attempts.iter().map(|text| text.chars().map(of).collect()).collect() }
+        TaskRewards {
+            rounds,
+            attempts: attempts.iter().map(|text| text.chars().map(reward).collect()).collect(),
+        }
     }
 
     fn tries(rounds: u32, list: &[&str]) -> TaskTries {
-        let of = |text: &&str| text.chars().map(|letter| letter == '1').collect();
-        TaskTries { rounds, tries: list.iter().map(of).collect(), is_cut_off: false }
+        let passes = |text: &&str| text.chars().map(|letter| letter == '1').collect();
+        TaskTries { rounds, tries: list.iter().map(passes).collect(), is_cut_off: false }
     }
 
     /// Worked by hand, and by EvoCode-Bench's own script where that has the number (MT@4 and Comp).

@@ -35,7 +35,7 @@ pub struct EpisodeParts {
 
 impl EpisodeParts {
     /// Adds an episode up.
-    pub fn of(episode: &Episode) -> Self {
+    pub fn from_episode(episode: &Episode) -> Self {
         let mut parts = Self {
             scenario: episode.scenario.clone(),
             declared_turns: episode.planned_turns,

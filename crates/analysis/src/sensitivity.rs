@@ -4,7 +4,7 @@ use model::{CensoringPolicy, EndReason, Ending};
 use serde::{Deserialize, Serialize};
 
 use crate::difference::common_tau;
-use crate::survival::{Observation, RestrictedMean, StaminaSummary, natural_tau, summarise_over};
+use crate::survival::{Observation, RestrictedMean, StaminaSummary, natural_tau, summarize_over};
 
 /// An episode's stamina and why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Sensitivity {
 pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Sensitivity {
     let stopped_from_outside =
         |e: &Ended| e.reason != EndReason::PassedAll && policy.ending(e.reason) == Ending::Censored;
-    let plain = |e: &Ended| Observation::of_reason(e.turns, e.reason, policy);
+    let plain = |e: &Ended| Observation::from_reason(e.turns, e.reason, policy);
     let failed: Vec<Observation> = episodes
         .iter()
         .map(|e| {
@@ -55,7 +55,7 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
     let nobody = tau == 0 && !episodes.iter().map(plain).any(|one| one.last_at_risk() > 0);
     let over = |reading: &[Observation]| {
         let tau = if nobody { natural_tau(reading, None) } else { tau };
-        let summary = summarise_over(reading, tau);
+        let summary = summarize_over(reading, tau);
         if common_tau(&[(reading, Some(tau))]) >= tau {
             return summary;
         }

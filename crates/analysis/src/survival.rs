@@ -1,15 +1,18 @@
-//! How long agents last: Kaplan–Meier over turns, restricted mean stamina, median.
+//! How long agents last: Kaplan–Meier over turns, and the median. The mean is in [`crate::mean_stamina`].
 //!
-//! The convention for ties: an episode that fails at turn T was at risk at turns 1..=T; an episode that is censored
-//! after turn t was at risk at turns 1..=t, that is, it still counts for the failures of others at t and not for those
-//! at t + 1 (censorings come after events of the same time, as in Kaplan and Meier 1958). An episode that is censored
-//! before it passed a turn was never at risk: it counts in `n` and `censored` and in nothing else.
+//! The convention for ties: an episode that fails at turn T was at risk at turns 1..=T. An episode that is censored after
+//! turn t was at risk at turns 1..=t: it counts for the failures of others at t, but not for those at t + 1 (censorings
+//! come after events of the same time, as in Kaplan and Meier 1958). An episode that is censored before it passed a turn
+//! was never at risk: it counts only in `n` and `censored`.
 
 pub use model::Median;
 use model::{CensoringPolicy, EndReason, Ending, Episode};
 use serde::{Deserialize, Serialize};
 
 use crate::Z_95;
+pub use crate::mean_stamina::{
+    RestrictedMean, StaminaSummary, natural_tau, restricted_mean, summarize, summarize_over,
+};
 
 /// The longest table that is made: a source may plan any number of turns, and tables are as long as the plan.
 pub const MAX_TURNS: u32 = 10_000;
@@ -35,13 +38,13 @@ impl Observation {
     }
 
     /// An episode of known stamina and end reason under `policy`.
-    pub fn of_reason(turns: u32, reason: EndReason, policy: &CensoringPolicy) -> Self {
+    pub fn from_reason(turns: u32, reason: EndReason, policy: &CensoringPolicy) -> Self {
         Self { turns, ending: policy.ending(reason) }
     }
 
     /// An episode under `policy`. The first turn not passed decides, see [`Episode::end`].
-    pub fn of_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
-        Self::of_reason(episode.stamina(), episode.end().1, policy)
+    pub fn from_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
+        Self::from_reason(episode.stamina(), episode.end().1, policy)
     }
 
     /// The turn at which it failed; `None` = censored.
@@ -96,7 +99,7 @@ pub fn anyone_at_risk(observations: &[Observation]) -> bool {
 /// [`kaplan_meier_by_scenario`](crate::band::kaplan_meier_by_scenario).
 pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalPoint> {
     let horizon = horizon.min(MAX_TURNS);
-    let counts = Counts::of(observations, horizon);
+    let counts = Counts::from_observations(observations, horizon);
     let mut survival = 1.0;
     let mut greenwood = 0.0;
     (1..=horizon)
@@ -151,108 +154,7 @@ pub fn median_stamina(points: &[SurvivalPoint]) -> Median {
     median(points).map(|turn| turn - 1)
 }
 
-/// The horizon of a run's restricted mean.
-///
-/// `planned` (the most turns planned in any episode) if the curve is known that far, that is, someone was at risk at
-/// that turn or S had reached 0 before; otherwise, and where `planned` is unknown, the last turn with someone at risk.
-/// So τ never reaches into turns about which the data says nothing. 0 = nobody was ever at risk.
-pub fn natural_tau(observations: &[Observation], planned: Option<u32>) -> u32 {
-    let last = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
-    let tau = match planned {
-        None | Some(0) => last,
-        // S has reached 0 when everybody who was at risk at the last turn failed there.
-        Some(planned) if last > 0 && !observations.contains(&Observation::censored_after(last)) => planned,
-        Some(planned) => planned.min(last),
-    };
-    tau.min(MAX_TURNS)
-}
-
-/// Restricted mean stamina: how many of the first τ turns an episode survives on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RestrictedMean {
-    /// Σ_{t=1..τ} S(t), in turns, from 0 to τ; `None` where nobody was at risk or τ = 0.
-    pub mean: Option<f64>,
-    /// Lower end of the 95 % interval, ≥ 0; `None` = no variation.
-    pub ci_low: Option<f64>,
-    /// Upper end, ≤ τ.
-    pub ci_high: Option<f64>,
-    /// Standard error; `None` = no variation.
-    pub standard_error: Option<f64>,
-    /// The horizon in turns.
-    pub tau: u32,
-}
-
-/// Restricted mean stamina over turns 1..=`tau`, with Greenwood's variance.
-///
-/// Mean: Σ_{t=1..τ} S(t). Without censoring this is exactly the mean of min(stamina, τ). Textbooks' restricted mean
-/// survival time integrates S from 0, so RMST(τ + 1) = 1 + this sum (turn 0 survives always).
-/// Variance: Σᵢ Aᵢ² dᵢ/(nᵢ(nᵢ − dᵢ)) with Aᵢ = Σ_{t=i..τ} S(t) (Klein and Moeschberger 2003, eq. 4.5.2; `se(rmean)` of
-/// R's survfit). A turn at which everybody fails adds nothing: Aᵢ = 0 there. The interval mean ± 1.96 standard errors
-/// is clipped to [0, τ].
-///
-/// Beyond the last turn with someone at risk S is carried on unchanged; [`natural_tau`] never asks for that.
-pub fn restricted_mean(observations: &[Observation], tau: u32) -> RestrictedMean {
-    let points = kaplan_meier(observations, tau);
-    let nothing = RestrictedMean { mean: None, ci_low: None, ci_high: None, standard_error: None, tau };
-    if points.first().is_none_or(|p| p.at_risk == 0) {
-        return nothing;
-    }
-    let mut area = 0.0;
-    let mut variance = 0.0;
-    for point in points.iter().rev() {
-        area += point.survival;
-        if point.events > 0 && point.events < point.at_risk {
-            let (n, d) = (f64::from(point.at_risk), f64::from(point.events));
-            variance += area * area * d / (n * (n - d));
-        }
-    }
-    if variance <= 0.0 {
-        return RestrictedMean { mean: Some(area), ..nothing };
-    }
-    let se = variance.sqrt();
-    RestrictedMean {
-        mean: Some(area),
-        ci_low: Some((area - Z_95 * se).max(0.0)),
-        ci_high: Some((area + Z_95 * se).min(f64::from(tau))),
-        standard_error: Some(se),
-        tau,
-    }
-}
-
-/// The numbers that never stand alone: mean stamina with its interval, τ, n, events, censored, median.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct StaminaSummary {
-    /// Restricted mean stamina.
-    pub restricted_mean: RestrictedMean,
-    /// Episodes.
-    pub n: u32,
-    /// Episodes that ended in an event.
-    pub events: u32,
-    /// Episodes that were censored.
-    pub censored: u32,
-    /// Median stamina in turns passed, see [`median_stamina`].
-    #[serde(default)]
-    pub median: Median,
-}
-
-/// Summarises a run over its natural τ (see [`natural_tau`]).
-pub fn summarise(observations: &[Observation], planned: Option<u32>) -> StaminaSummary {
-    summarise_over(observations, natural_tau(observations, planned))
-}
-
-/// Summarises a run over a τ that is given: runs that are compared share one.
-pub fn summarise_over(observations: &[Observation], tau: u32) -> StaminaSummary {
-    let events = observations.iter().filter(|o| o.ending == Ending::Event).count() as u32;
-    let n = observations.len() as u32;
-    StaminaSummary {
-        restricted_mean: restricted_mean(observations, tau),
-        n,
-        events,
-        censored: n - events,
-        median: median_stamina(&kaplan_meier(observations, tau)),
-    }
-}
-
+/// Counts of one turn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     at_risk: u32,
@@ -264,7 +166,7 @@ struct Count {
 struct Counts(Vec<Count>);
 
 impl Counts {
-    fn of(observations: &[Observation], horizon: u32) -> Self {
+    fn from_observations(observations: &[Observation], horizon: u32) -> Self {
         let mut counts = vec![Count::default(); horizon as usize];
         for observation in observations {
             let slot = |turn: u32| (turn >= 1 && turn <= horizon).then(|| turn as usize - 1);

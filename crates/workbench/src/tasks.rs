@@ -26,7 +26,7 @@ struct Trial {
 impl Trial {
     fn of(run: &str, episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
         let mut scored = TaskTrials::default();
-        scored.add(Observation::of_reason(episode.stamina, episode.end_reason, policy));
+        scored.add(Observation::from_reason(episode.stamina, episode.end_reason, policy));
         let known = |of: store::KnownSum| (of.turns > 0 && of.sum.is_finite()).then_some(of.sum);
         Self {
             run: run.to_owned(),

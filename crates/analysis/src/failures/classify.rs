@@ -81,7 +81,7 @@ pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Clas
     for test in &tests {
         *counts.entry(test.class).or_insert(0_u32) += 1;
     }
-    let of_end = first(ATTEMPT_RULES, &AttemptEvidence::of(attempt, context));
+    let of_end = first(ATTEMPT_RULES, &AttemptEvidence::from_attempt(attempt, context));
     let (primary, rule) = match of_end {
         Some(rule) => (rule.class, rule.id),
         None => of_tests(&tests, &counts, none_passed(attempt)),
@@ -134,11 +134,11 @@ fn of_tests(
 fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
     let none_passed = none_passed(attempt);
     let failing = || attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
-    let old = OldNames::of(failing().map(|(_, test)| test.id.as_str()));
+    let old = OldNames::from_ids(failing().map(|(_, test)| test.id.as_str()));
     let defaults = wrong_defaults(failing().map(|(_, test)| test), none_passed);
     failing()
         .map(|(at, test)| {
-            let mut evidence = Evidence::of(test, none_passed);
+            let mut evidence = Evidence::from_test(test, none_passed);
             evidence.old_name_answers = old.reaches(&evidence);
             evidence.default_is_wrong = field_of(&evidence).is_some_and(|field| defaults.contains(&field));
             let rule = first_that_fits(&evidence);
@@ -173,7 +173,7 @@ fn wrong_defaults<'a>(
 ) -> BTreeSet<(String, String)> {
     failing
         .filter(|test| test.id.contains("minimal"))
-        .map(|test| Evidence::of(test, none_passed))
+        .map(|test| Evidence::from_test(test, none_passed))
         .filter(|evidence| {
             first_that_fits(evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
         })
@@ -193,7 +193,7 @@ struct OldNames {
 }
 
 impl OldNames {
-    fn of<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
+    fn from_ids<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
         let mut old = Self::default();
         for id in ids.filter(|id| id.contains("gone")) {
             let case = super::evidence::case_of(id);
@@ -216,11 +216,13 @@ impl OldNames {
     /// Whether a failing test may fail because of one of them.
     fn reaches(&self, evidence: &Evidence) -> bool {
         let Some(first) = evidence.case.first().filter(|first| *first != "gone") else { return false };
-        match &evidence.asked {
-            Some(asked) if evidence.got() == Some(404) => {
-                (self.analytics && asked.path.contains("/analytics/"))
-                    || (self.actions.contains(first) && asked.is_below_a_record())
-                    || (self.collections && !asked.path.contains("/analytics/") && !asked.is_below_a_record())
+        match &evidence.request {
+            Some(request) if evidence.got() == Some(404) => {
+                (self.analytics && request.path.contains("/analytics/"))
+                    || (self.actions.contains(first) && request.is_below_a_record())
+                    || (self.collections
+                        && !request.path.contains("/analytics/")
+                        && !request.is_below_a_record())
             }
             _ => self.fields.contains(first),
         }

@@ -4,17 +4,17 @@
 //! at with searches for plain texts only: the work grows with the length that is kept, whatever is in them.
 
 mod attempt;
-mod said;
+mod phrases;
 mod texts;
 
 use model::{TestOutcome, TestResult};
 
 pub(super) use attempt::none_passed;
 pub use attempt::{AttemptEvidence, LogsWanted};
-pub use said::Said;
-pub use texts::Asked;
+pub use phrases::PhraseMeaning;
+pub use texts::FailedRequest;
 pub(super) use texts::case_of;
-use texts::{Keys, asked, line_after, number_after, sent, split_argument};
+use texts::{Keys, failed_request, line_after, number_after, sent, split_argument};
 
 /// Most bytes of a message that rules look at.
 const MESSAGE: usize = 4 * 1024;
@@ -45,11 +45,11 @@ fn own_words(test: &TestResult, message: &str) -> Vec<String> {
 
 /// What the program under test gave, as far as a message says: the lines without the test's own words, and of a line that
 /// says what was expected only what stands behind `got`.
-fn came(said: &str, own: &[String]) -> String {
+fn program_output(output: &str, own: &[String]) -> String {
     const GOT: &[&str] =
         &[", got:", ", got ", "; got:", "; got ", " but got ", " actual=", "| actual:", " actual:"];
-    let mut came = String::with_capacity(said.len());
-    for line in said.lines().filter(|line| !line.starts_with("scenario: ")) {
+    let mut kept = String::with_capacity(output.len());
+    for line in output.lines().filter(|line| !line.starts_with("scenario: ")) {
         let after_got = GOT.iter().filter_map(|word| Some(line.find(word)? + word.len())).min();
         let mut rest = match after_got {
             Some(at) if line.contains("expected") => line[at..].to_owned(),
@@ -61,10 +61,10 @@ fn came(said: &str, own: &[String]) -> String {
                 rest = rest.replace(text.as_str(), " ");
             }
         }
-        came.push_str(&rest);
-        came.push('\n');
+        kept.push_str(&rest);
+        kept.push('\n');
     }
-    came
+    kept
 }
 
 /// A failing test, taken apart. Texts are in lower case.
@@ -78,9 +78,9 @@ pub struct Evidence {
     /// The kind of the test, in the source's word.
     pub kind: String,
     /// The message, and what came.
-    pub said: String,
+    pub output: String,
     /// Of it what the program under test gave: without what the test says of itself (its intent, its title, what it expected).
-    pub came: String,
+    pub program_output: String,
     /// What the test says it expects, in its own words.
     wanted: String,
     /// What was expected.
@@ -96,7 +96,7 @@ pub struct Evidence {
     /// The exit codes that were expected (`None`: not known) and came.
     pub exit: Option<(Option<i32>, i32)>,
     /// The request that failed.
-    pub asked: Option<Asked>,
+    pub request: Option<FailedRequest>,
     /// What of that request's body the message shows.
     pub sent: Option<String>,
     /// Where in the answer something is wrong: a JSON pointer, `the body`.
@@ -115,7 +115,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Takes a failing test apart. `none_passed`: no test of its attempt passed.
-    pub fn of(test: &TestResult, none_passed: bool) -> Self {
+    pub fn from_test(test: &TestResult, none_passed: bool) -> Self {
         let message = head(test.message.as_deref().unwrap_or_default(), MESSAGE);
         let mut about = String::new();
         for part in [Some(&test.id), test.group.as_ref(), test.kind.as_ref(), test.intent.as_ref()] {
@@ -124,10 +124,10 @@ impl Evidence {
         }
         about.push_str(line_after(message, "scenario: ").unwrap_or_default());
         let side = |side: &Option<String>| side.as_deref().map(|text| head(text, SIDE).trim().to_lowercase());
-        let mut said = message.to_lowercase();
+        let mut output = message.to_lowercase();
         if let Some(actual) = &test.actual {
-            said.push('\n');
-            said.push_str(&head(actual, SIDE).to_lowercase());
+            output.push('\n');
+            output.push_str(&head(actual, SIDE).to_lowercase());
         }
         let mut evidence = Self {
             case: case_of(&test.id),
@@ -136,14 +136,14 @@ impl Evidence {
             wanted: side(&test.expected).unwrap_or_default(),
             expected: side(&test.expected),
             actual: side(&test.actual),
-            asked: asked(message),
+            request: failed_request(message),
             is_error: test.outcome == TestOutcome::Error,
             none_passed,
-            said,
+            output,
             ..Self::default()
         };
-        evidence.came = came(&evidence.said, &own_words(test, message));
-        evidence.sent = sent(&evidence.said);
+        evidence.program_output = program_output(&evidence.output, &own_words(test, message));
+        evidence.sent = sent(&evidence.output);
         evidence.take_comparison();
         evidence.take_field();
         evidence.status = evidence.statuses();
@@ -153,7 +153,7 @@ impl Evidence {
 
     /// From the message: `…: expected /total to be 3, got 4`, `expected='3', got=''`, `expected: a | actual: b`.
     fn take_comparison(&mut self) {
-        if let Some((_, rest)) = self.said.split_once(": expected ")
+        if let Some((_, rest)) = self.output.split_once(": expected ")
             && let Some((place, rest)) = rest.split_once(" to be ")
             && let Some((expected, actual)) = rest.split_once(", got ")
         {
@@ -169,11 +169,11 @@ impl Evidence {
         }
         // pytest's own comparison.
         self.compares = self
-            .said
+            .output
             .lines()
             .any(|line| line.starts_with("assert ") || line.starts_with("assertionerror: assert "));
         // Where the source's own "actual" holds both sides they say more than its two fields.
-        let line = self.said.lines().next().unwrap_or_default();
+        let line = self.output.lines().next().unwrap_or_default();
         for (expected, actual) in [
             ("expected=", " actual="),
             ("expected='", "', got='"),
@@ -194,7 +194,7 @@ impl Evidence {
 
     /// `where False = same({'id': 1}, 3)`: what the asserts of this project's pytest suites say.
     fn take_assertion(&mut self) -> bool {
-        let Some((_, rest)) = self.said.split_once("where false = ") else { return false };
+        let Some((_, rest)) = self.output.split_once("where false = ") else { return false };
         let rest = rest.lines().next().unwrap_or_default();
         let Some((function, arguments)) = rest.split_once('(') else { return false };
         let arguments = arguments.trim_end().trim_end_matches(')');
@@ -207,7 +207,7 @@ impl Evidence {
             _ => return false,
         };
         // An object may have more than the keys that `has` asks for.
-        let missing = match (Keys::of(wanted), Keys::of(given)) {
+        let missing = match (Keys::from_text(wanted), Keys::from_text(given)) {
             (Some(wanted), Some(given)) if function == "has" => wanted.without(&given),
             _ => None,
         };
@@ -229,7 +229,9 @@ impl Evidence {
             return;
         }
         let (Some(expected), Some(actual)) = (&self.expected, &self.actual) else { return };
-        let (Some(wanted), Some(given)) = (Keys::of(expected), Keys::of(actual)) else { return };
+        let (Some(wanted), Some(given)) = (Keys::from_text(expected), Keys::from_text(actual)) else {
+            return;
+        };
         if let Some(name) = wanted.without(&given) {
             self.field = Some(name);
             self.actual = Some("nothing".to_owned());
@@ -243,14 +245,14 @@ impl Evidence {
 
     fn statuses(&self) -> Option<(Option<u16>, u16)> {
         let status = |n: i64| u16::try_from(n).ok().filter(|n| (100..600).contains(n));
-        let got = number_after(&self.said, &["got status "]).and_then(status);
+        let got = number_after(&self.output, &["got status "]).and_then(status);
         if let Some(got) = got {
-            return Some((number_after(&self.said, &["expected status "]).and_then(status), got));
+            return Some((number_after(&self.output, &["expected status "]).and_then(status), got));
         }
-        let speaks_of_status = self.asked.is_some()
+        let speaks_of_status = self.request.is_some()
             || ["status_code", "status code", "http status", "statuscode", "http/1.1"]
                 .iter()
-                .any(|word| self.said.contains(word));
+                .any(|word| self.output.contains(word));
         if !speaks_of_status {
             return None;
         }
@@ -263,8 +265,8 @@ impl Evidence {
         {
             return Some((Some(expected), actual));
         }
-        let got = number_after(&self.said, &["got ", "actual ", "assert "]).and_then(status)?;
-        Some((number_after(&self.said, &["expected ", " == "]).and_then(status), got))
+        let got = number_after(&self.output, &["got ", "actual ", "assert "]).and_then(status)?;
+        Some((number_after(&self.output, &["expected ", " == "]).and_then(status), got))
     }
 
     fn exits(&self) -> Option<(Option<i32>, i32)> {
@@ -280,7 +282,7 @@ impl Evidence {
             "exit_code=",
         ];
         // What a program says of a command that it called itself is not its own end.
-        let came = self.came.replace("command failed: exit status", "");
+        let program_output = self.program_output.replace("command failed: exit status", "");
         let exit = |n: i64| i32::try_from(n).ok();
         let wanted =
             |text: &str| number_after(text, &["exit ", "exits ", "exit=", "exit code "]).and_then(exit);
@@ -288,8 +290,8 @@ impl Evidence {
             .or_else(|| self.expected.as_deref().and_then(wanted))
             .or_else(|| wanted(&self.about));
         let alone = || self.actual.as_deref()?.strip_prefix("exit ")?.trim().parse().ok();
-        if let Some(got) = number_after(&came, WORDS).and_then(exit).or_else(alone) {
-            let expected = number_after(&self.said, &["expected exit="]).and_then(exit).or(expected);
+        if let Some(got) = number_after(&program_output, WORDS).and_then(exit).or_else(alone) {
+            let expected = number_after(&self.output, &["expected exit="]).and_then(exit).or(expected);
             return Some((expected, got));
         }
         // `expected=0 actual=1` of a test that is about an exit code.
@@ -324,13 +326,13 @@ impl Evidence {
 
     /// Whether the program under test gave one of these texts.
     pub fn gave(&self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.came.contains(text))
+        texts.iter().any(|text| self.program_output.contains(text))
     }
 
     /// Whether it is a test of requests and answers: its id is a case of this project's suites, or a request or an HTTP status
     /// is seen.
     pub const fn is_of_requests(&self) -> bool {
-        !self.case.is_empty() || self.asked.is_some() || self.status.is_some()
+        !self.case.is_empty() || self.request.is_some() || self.status.is_some()
     }
 
     /// Whether an answer came that was looked into: then what its text says is its content, and no sign of a crash.
@@ -364,14 +366,14 @@ impl Evidence {
 
     /// Whether the request reads a list.
     pub fn reads_a_list(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| {
-            asked.method == "GET" && !asked.path.rsplit('/').next().is_some_and(Asked::is_number)
+        self.request.as_ref().is_some_and(|request| {
+            request.method == "GET" && !request.path.rsplit('/').next().is_some_and(FailedRequest::is_number)
         })
     }
 
     /// Whether a record that the test needs could not be made, because the server refused it.
     pub fn set_up_was_refused(&self) -> bool {
-        self.was_refused() && self.asked.as_ref().is_some_and(Asked::creates)
+        self.was_refused() && self.request.as_ref().is_some_and(FailedRequest::creates)
     }
 
     /// Whether what was expected and what came are known, and are not the same. An "actual" that only says that the test

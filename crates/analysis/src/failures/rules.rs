@@ -4,8 +4,8 @@
 //! its logs. [`TEST_RULES`] look at one failing test. A rule has an id that does not change, the class it gives, and a
 //! sentence that says when it applies; each has an example and a counter-example in `rules/tests.rs`.
 
-mod attempt;
-mod test;
+mod attempt_rules;
+mod test_rules;
 #[cfg(test)]
 mod tests;
 
@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::FailureClass;
 
-pub use attempt::ATTEMPT_RULES;
-pub use test::TEST_RULES;
+pub use attempt_rules::ATTEMPT_RULES;
+pub use test_rules::TEST_RULES;
 
 /// A rule over evidence of one kind.
 #[derive(Debug)]

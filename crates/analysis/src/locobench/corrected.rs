@@ -62,11 +62,11 @@ pub fn corrected(calls: &[Call<'_>]) -> CorrectedFigures {
             read.insert(path);
         }
     }
-    let of = |part: usize, all: usize| (all > 0).then_some((number(part), number(all)));
+    let share = |part: usize, all: usize| (all > 0).then_some((number(part), number(all)));
     CorrectedFigures {
-        tool_success: of(answered.iter().filter(|success| **success).count(), answered.len()),
+        tool_success: share(answered.iter().filter(|success| **success).count(), answered.len()),
         distinct_functions: Some(number(functions.len())),
-        read_before_write: of(read_first, written.len()).filter(|_| is_known && order_is_known),
+        read_before_write: share(read_first, written.len()).filter(|_| is_known && order_is_known),
         files_written: is_known.then_some(written),
     }
 }

@@ -193,16 +193,16 @@ pub(super) fn memory_efficiency(files: &[File<'_>]) -> f64 {
     }
     let (mut space, mut patterns, mut resources) = (1.0_f64, 1.0_f64, 1.0_f64);
     for text in texts(files) {
-        let of = |words: &[&str]| words.iter().map(|word| count(text, word)).sum::<usize>() as f64;
-        let heavy = of(&[".readlines()", "[", "list("]);
+        let total = |words: &[&str]| words.iter().map(|word| count(text, word)).sum::<usize>() as f64;
+        let heavy = total(&[".readlines()", "[", "list("]);
         space = space.min((1.0 - heavy / lines(text).count() as f64 * 2.0).max(0.0));
         if heavy > 0.0 {
-            let light = of(&["yield ", "itertools", "generator"]);
+            let light = total(&["yield ", "itertools", "generator"]);
             patterns = patterns.min((0.5 + light / heavy * 0.5).min(1.0));
         }
-        let opened = of(&["open("]);
+        let opened = total(&["open("]);
         if opened > 0.0 {
-            resources = resources.min((of(&["with "]) / opened).min(1.0));
+            resources = resources.min((total(&["with "]) / opened).min(1.0));
         }
     }
     rescaled(space * 0.4 + patterns * 0.3 + resources * 0.3, 0.7, 1.0)

@@ -255,7 +255,7 @@ impl Grid {
                 (at.passed, at.total) = (turn.passed, turn.total);
                 at.failed |= at.state == TurnState::Error
                     && turn.attempts.last().is_some_and(|(verdict, reason)| {
-                        AttemptEnd::of(*verdict, *reason, policy) == AttemptEnd::Event
+                        AttemptEnd::from_verdict(*verdict, *reason, policy) == AttemptEnd::Event
                     });
             }
         }

@@ -104,7 +104,7 @@ impl Pool {
             .flat_map(|run| {
                 let plays_alone = run.record.entry.benchmark.plays_steps_alone();
                 run.episodes.iter().map(move |e| {
-                    let observation = Observation::of_reason(e.stamina, e.end_reason, policy);
+                    let observation = Observation::from_reason(e.stamina, e.end_reason, policy);
                     let identity = |scenario: &str| ScenarioSets::identity(run.set, scenario);
                     in_scenario(plays_alone, &e.scenario, identity, observation)
                 })

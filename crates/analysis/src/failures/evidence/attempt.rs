@@ -2,7 +2,7 @@
 
 use model::{Attempt, EndReason, TestOutcome, Verdict};
 
-use super::said::{Said, SaidSet, said_in};
+use super::phrases::{MeaningSet, PhraseMeaning, meanings_in};
 use super::{ABOUT, MESSAGE, head};
 use crate::failures::{Context, is_failed};
 
@@ -24,9 +24,9 @@ pub struct AttemptEvidence {
     /// Type and message of the exception.
     pub exception: String,
     /// What the end of the harness's output says.
-    agent_said: SaidSet,
+    agent_meanings: MeaningSet,
     /// What the end of the server's output says.
-    server_said: SaidSet,
+    server_meanings: MeaningSet,
     /// Whether the tests ran and some did not pass.
     pub tests_ran: bool,
     /// Whether it is known that no test passed.
@@ -37,11 +37,11 @@ pub struct AttemptEvidence {
 
 impl AttemptEvidence {
     /// Takes an attempt apart.
-    pub fn of(attempt: &Attempt, context: &Context<'_>) -> Self {
+    pub fn from_attempt(attempt: &Attempt, context: &Context<'_>) -> Self {
         // Where tests ran only the last lines of the output count: a harness that came to its end goes on after an error
         // that it got over, and an agent's own words are no error at all.
         let tests_ran = attempt.verdict == Verdict::Failed;
-        let said = |text: Option<&str>, most: usize| said_in(tail(text.unwrap_or_default(), most));
+        let meanings = |text: Option<&str>, most: usize| meanings_in(tail(text.unwrap_or_default(), most));
         // No rule looks at the harness's output where the source says why an attempt ended, nor at the server's where a
         // test passed.
         let agent = context.agent_log.filter(|_| is_vague(attempt.end_reason));
@@ -52,8 +52,8 @@ impl AttemptEvidence {
         Self {
             end_reason: attempt.end_reason,
             exception,
-            agent_said: said(agent, if tests_ran { LAST_LINES } else { LOG }),
-            server_said: said(context.server_log.filter(|_| none_passed), LOG),
+            agent_meanings: meanings(agent, if tests_ran { LAST_LINES } else { LOG }),
+            server_meanings: meanings(context.server_log.filter(|_| none_passed), LOG),
             tests_ran,
             none_passed,
             tool_calls: attempt.tool_calls,
@@ -72,13 +72,13 @@ impl AttemptEvidence {
 
     /// Whether the exception says this, or the end of the harness's output where the source says nothing exact; of an
     /// attempt whose tests ran only the last lines.
-    pub fn harness_stopped_with(&self, said: Said) -> bool {
-        self.agent_said.has(said) || self.raised(said.phrases())
+    pub fn harness_stopped_with(&self, meaning: PhraseMeaning) -> bool {
+        self.agent_meanings.has(meaning) || self.raised(meaning.phrases())
     }
 
     /// Whether the end of the server's output says this, of an attempt of which no test passed.
-    pub fn server_said(&self, said: Said) -> bool {
-        self.server_said.has(said)
+    pub fn server_printed(&self, meaning: PhraseMeaning) -> bool {
+        self.server_meanings.has(meaning)
     }
 
     /// Whether the source says nothing more exact than that there was an error, or no verdict.
@@ -103,7 +103,7 @@ pub struct LogsWanted {
 
 impl LogsWanted {
     /// What the rules over an attempt may look at: nothing where it did not fail or the source says why.
-    pub fn of(attempt: &Attempt) -> Self {
+    pub fn from_attempt(attempt: &Attempt) -> Self {
         if !is_failed(attempt) {
             return Self::default();
         }

@@ -4,14 +4,14 @@ use super::{ABOUT, head};
 
 /// A request that a message names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct FailedRequest {
     /// `POST`.
     pub method: String,
     /// `/orders/1/cancel`, without its query.
     pub path: String,
 }
 
-impl Asked {
+impl FailedRequest {
     pub(super) fn is_number(segment: &str) -> bool {
         !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_digit())
     }
@@ -48,7 +48,7 @@ pub(in crate::failures) fn case_of(id: &str) -> Vec<String> {
 }
 
 /// The first request that a message names: a method in capitals and a path.
-pub(super) fn asked(message: &str) -> Option<Asked> {
+pub(super) fn failed_request(message: &str) -> Option<FailedRequest> {
     let mut words = message.split([' ', '\n', '"', '\'']).peekable();
     while let Some(word) = words.next() {
         let method = word.trim_start_matches(['(', '`']);
@@ -56,15 +56,15 @@ pub(super) fn asked(message: &str) -> Option<Asked> {
             && let Some(path) = words.peek().filter(|path| path.starts_with('/'))
         {
             let path = path.split(['?', ':', '`', ',']).next().unwrap_or_default();
-            return Some(Asked { method: method.to_owned(), path: path.to_owned() });
+            return Some(FailedRequest { method: method.to_owned(), path: path.to_owned() });
         }
     }
     None
 }
 
 /// The body of the request of `step 1: post /orders {"a":1}: expected …`, in lower case.
-pub(super) fn sent(said: &str) -> Option<String> {
-    let (before, _) = said.split_once(": expected ")?;
+pub(super) fn sent(output: &str) -> Option<String> {
+    let (before, _) = output.split_once(": expected ")?;
     // A message of this form shows the body of every request that has one.
     let form = before.starts_with("step ") || before.starts_with("before the case");
     form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
@@ -96,7 +96,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    pub(super) fn of(text: &'a str) -> Option<Self> {
+    pub(super) fn from_text(text: &'a str) -> Option<Self> {
         let mut keys = Self { names: Vec::new(), whole: false };
         let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
         let (mut begin, mut last) = (0, None);

@@ -11,7 +11,7 @@ fn attempt(verdict: Verdict, reason: Option<R>, exception: &str, log: &str) -> A
     let mut attempt = Attempt::new(1, verdict);
     attempt.end_reason = reason;
     attempt.exception = (!exception.is_empty()).then(|| ("RuntimeError".to_owned(), exception.to_owned()));
-    AttemptEvidence::of(&attempt, &Context { agent_log: Some(log), ..Context::default() })
+    AttemptEvidence::from_attempt(&attempt, &Context { agent_log: Some(log), ..Context::default() })
 }
 
 fn ended(reason: R) -> AttemptEvidence {
@@ -29,13 +29,13 @@ fn logged(log: &str) -> AttemptEvidence {
 fn of_server(passed: u32, log: &str) -> AttemptEvidence {
     let mut attempt = Attempt::new(1, Verdict::Failed);
     (attempt.passed, attempt.total) = (Some(passed), Some(9));
-    AttemptEvidence::of(&attempt, &Context { server_log: Some(log), ..Context::default() })
+    AttemptEvidence::from_attempt(&attempt, &Context { server_log: Some(log), ..Context::default() })
 }
 
 fn calls(calls: Option<u32>) -> AttemptEvidence {
     let mut attempt = Attempt::new(1, Verdict::Failed);
     attempt.tool_calls = calls;
-    AttemptEvidence::of(&attempt, &Context::default())
+    AttemptEvidence::from_attempt(&attempt, &Context::default())
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn logs_are_wanted_where_a_rule_may_look_at_them() {
     let wanted = |verdict, reason, passed| {
         let mut attempt = Attempt::new(1, verdict);
         (attempt.end_reason, attempt.passed) = (reason, passed);
-        let LogsWanted { agent, server } = LogsWanted::of(&attempt);
+        let LogsWanted { agent, server } = LogsWanted::from_attempt(&attempt);
         (agent, server)
     };
     assert_eq!(wanted(Verdict::Passed, None, Some(9)), (0, 0));

@@ -46,7 +46,7 @@ impl Sample {
     }
 
     fn evidence(&self) -> Evidence {
-        let mut evidence = Evidence::of(&self.test, self.none_passed);
+        let mut evidence = Evidence::from_test(&self.test, self.none_passed);
         evidence.old_name_answers = self.old;
         evidence.default_is_wrong = self.default;
         evidence

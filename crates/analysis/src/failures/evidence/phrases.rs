@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// What a phrase in a log, or in an exception, tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum PhraseMeaning {
     /// The context was exceeded.
     Context,
     /// A tool call could not be read.
@@ -26,7 +26,7 @@ pub enum Said {
     NotLoaded,
 }
 
-impl Said {
+impl PhraseMeaning {
     const ALL: [Self; 7] =
         [Self::Context, Self::Format, Self::Loop, Self::Endpoint, Self::Budget, Self::Lost, Self::NotLoaded];
 
@@ -122,25 +122,25 @@ impl Said {
 
 /// Several of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct SaidSet(u8);
+pub(crate) struct MeaningSet(u8);
 
-impl SaidSet {
-    pub(crate) const fn has(self, said: Said) -> bool {
-        self.0 & (1 << said as u8) != 0
+impl MeaningSet {
+    pub(crate) const fn has(self, meaning: PhraseMeaning) -> bool {
+        self.0 & (1 << meaning as u8) != 0
     }
 }
 
 /// The automaton of all phrases, and what each of them tells.
 struct Phrases {
     automaton: AhoCorasick,
-    tells: Vec<Said>,
+    tells: Vec<PhraseMeaning>,
 }
 
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    let (mut phrases, mut tells): (Vec<&str>, Vec<Said>) = (Vec::new(), Vec::new());
-    for said in Said::ALL {
-        phrases.extend(said.phrases());
-        tells.resize(phrases.len(), said);
+    let (mut phrases, mut tells): (Vec<&str>, Vec<PhraseMeaning>) = (Vec::new(), Vec::new());
+    for meaning in PhraseMeaning::ALL {
+        phrases.extend(meaning.phrases());
+        tells.resize(phrases.len(), meaning);
     }
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -153,8 +153,8 @@ static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
 });
 
 /// What is said in a text, whatever the case of its ASCII letters.
-pub(crate) fn said_in(text: &str) -> SaidSet {
-    let mut found = SaidSet::default();
+pub(crate) fn meanings_in(text: &str) -> MeaningSet {
+    let mut found = MeaningSet::default();
     if let Some(phrases) = &*PHRASES {
         // One phrase may lie inside another: each place is looked at for all of them.
         for hit in phrases.automaton.find_overlapping_iter(text) {
@@ -163,9 +163,9 @@ pub(crate) fn said_in(text: &str) -> SaidSet {
     } else {
         // No machine is too small for so few phrases; if one is, they are looked for one by one.
         let text = text.to_ascii_lowercase();
-        for said in Said::ALL {
-            if said.phrases().iter().any(|phrase| text.contains(phrase)) {
-                found.0 |= 1 << said as u8;
+        for meaning in PhraseMeaning::ALL {
+            if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
+                found.0 |= 1 << meaning as u8;
             }
         }
     }
@@ -178,12 +178,12 @@ mod tests {
     use super::*;
 
     /// As it was looked for before, and as the fallback does: each phrase for itself.
-    fn one_by_one(text: &str) -> SaidSet {
+    fn one_by_one(text: &str) -> MeaningSet {
         let text = text.to_ascii_lowercase();
-        let mut found = SaidSet::default();
-        for said in Said::ALL {
-            if said.phrases().iter().any(|phrase| text.contains(phrase)) {
-                found.0 |= 1 << said as u8;
+        let mut found = MeaningSet::default();
+        for meaning in PhraseMeaning::ALL {
+            if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
+                found.0 |= 1 << meaning as u8;
             }
         }
         found
@@ -191,20 +191,20 @@ mod tests {
 
     #[test]
     fn every_phrase_is_found_alone_and_inside_others_as_when_looked_for_one_by_one() {
-        for said in Said::ALL {
-            for phrase in said.phrases() {
+        for meaning in PhraseMeaning::ALL {
+            for phrase in meaning.phrases() {
                 assert_eq!(*phrase, phrase.to_ascii_lowercase(), "phrases are in lower case");
                 for text in [(*phrase).to_owned(), format!("é {} \u{1f600}", phrase.to_ascii_uppercase())] {
-                    assert!(said_in(&text).has(said), "{text}");
-                    assert_eq!(said_in(&text), one_by_one(&text), "{text}");
+                    assert!(meanings_in(&text).has(meaning), "{text}");
+                    assert_eq!(meanings_in(&text), one_by_one(&text), "{text}");
                 }
             }
         }
-        let all: String = Said::ALL.iter().flat_map(|said| said.phrases()).copied().collect();
-        assert_eq!(said_in(&all), one_by_one(&all));
+        let all: String = PhraseMeaning::ALL.iter().flat_map(|meaning| meaning.phrases()).copied().collect();
+        assert_eq!(meanings_in(&all), one_by_one(&all));
         assert_eq!(
-            said_in("An order has a context and a loop; the tool prints the limit."),
-            SaidSet::default()
+            meanings_in("An order has a context and a loop; the tool prints the limit."),
+            MeaningSet::default()
         );
     }
 }

@@ -135,7 +135,7 @@ fn is_of_null(e: &E) -> bool {
     if !e.was_refused() {
         return e.sends_null() != Some(false);
     }
-    let answer = e.said.split_once(", got status ").map_or("", |(_, answer)| answer);
+    let answer = e.output.split_once(", got status ").map_or("", |(_, answer)| answer);
     let plain = |text: &str| text.replace('_', "");
     let field = e.case.get(1).map(|field| plain(field)).unwrap_or_default();
     let blames_another = answer.contains(" is required") && !plain(answer).contains(&field);
@@ -228,7 +228,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         class: C::Nullability,
         about: "A request that holds a null was refused, and the answer speaks of null.",
         applies: |e| {
-            let answer = e.said.split_once(", got status ").map_or("", |(_, answer)| answer);
+            let answer = e.output.split_once(", got status ").map_or("", |(_, answer)| answer);
             e.was_refused() && e.sends_null() == Some(true) && answer.contains("null")
         },
     },
@@ -327,7 +327,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "A field or key is not there.",
         applies: |e| {
             (e.place.is_some() && e.actual.as_deref() == Some("nothing"))
-                || (e.status.is_none() && e.said.lines().any(|line| line.starts_with("keyerror: ")))
+                || (e.status.is_none() && e.output.lines().any(|line| line.starts_with("keyerror: ")))
         },
     },
     Rule {
