@@ -224,7 +224,7 @@ async fn a_resume_of_steps_by_themselves_executes_the_reference_solution_that_is
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn an_attempt_at_a_step_is_retried_from_its_snapshot_where_somebody_wishes_it() {
+async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
     let judge = format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
