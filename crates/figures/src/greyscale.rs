@@ -2,6 +2,7 @@
 
 use crate::caption::labels;
 use crate::names::said;
+use crate::retries::has_panels;
 use crate::spec::{Figure, FigureSpec, SeriesLabel};
 use crate::swatch::MARKS;
 use crate::theme::{SERIES, Theme, lightness};
@@ -16,11 +17,8 @@ const NEAR: f64 = 15.0;
 pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
     let tokens = Theme::Print.tokens();
     let marks_are_drawn = match &spec.figure {
-        Figure::SurvivalComparison(_)
-        | Figure::Paired(_)
-        | Figure::Pareto(_)
-        | Figure::Plane(_)
-        | Figure::Retries(_) => true,
+        Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Plane(_) => true,
+        Figure::Retries(data) => !has_panels(data),
         Figure::Survival(_)
         | Figure::FirstFailures(_)
         | Figure::FirstFailuresComparison(_)

@@ -16,6 +16,10 @@ use crate::theme::Theme;
 use crate::words::counted;
 use crate::{Drawing, Mark};
 
+mod panels;
+
+pub(crate) use self::panels::are_wanted as has_panels;
+
 /// Up to this many series are named beside their lines.
 const NAMED_DIRECTLY: usize = 4;
 /// More retries than this are not drawn.
@@ -46,10 +50,13 @@ impl Plan {
 
 pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::of(layout, theme);
-    let plan = plan(data, &sheet);
-    let y = plan.y.clone();
     let described = Described { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
     let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
+    if has_panels(data) {
+        return panels::draw(data, &sheet, &described, &budgets(data), &name);
+    }
+    let plan = plan(data, &sheet);
+    let y = plan.y.clone();
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &[&name, "Mean stamina"]);
@@ -154,14 +161,20 @@ fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Pla
     }
 }
 
-fn plan(data: &Retries, sheet: &Sheet) -> Plan {
-    let sizes = &sheet.sizes;
-    let size = sizes.tick_font;
+/// Numbers of retries of which something is known, rising.
+fn budgets(data: &Retries) -> Vec<u32> {
     let points = data.series.iter().flat_map(|s| s.points.iter().map(|p| p.retries));
     let mut retries: Vec<u32> =
         points.chain(data.published.iter().map(|p| p.retries)).filter(|r| *r <= MOST_RETRIES).collect();
     retries.sort_unstable();
     retries.dedup();
+    retries
+}
+
+fn plan(data: &Retries, sheet: &Sheet) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let retries = budgets(data);
     let most = retries.last().copied().unwrap_or(1).max(1);
 
     let widest = data.series.iter().map(|s| natural_width(&s.label, sizes.name_font)).fold(0.0, f64::max);

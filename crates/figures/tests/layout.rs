@@ -720,6 +720,28 @@ fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
 }
 
 #[test]
+fn retries_of_many_runs_have_a_panel_each() {
+    for count in [7, 9, 13] {
+        let Figure::Retries(mut data) = many::retries(count) else { panic!("a figure of retries") };
+        data.published.clear();
+        let figure = Figure::Retries(data);
+        everywhere(&figure);
+        let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
+        let drawing = draw(&spec);
+        assert!(greyscale_check(&spec).is_empty(), "names stand over their panels");
+        let texts = texts(&drawing);
+        for name in &many::MODELS[..count] {
+            assert!(texts.iter().any(|set| set.text == *name), "{name} is not whole: {texts:?}");
+        }
+        let places: BTreeSet<(i64, i64)> =
+            drawing.marks.iter().map(|mark| (mark.x0 as i64, mark.y0 as i64)).collect();
+        assert_eq!(places.len(), drawing.marks.len(), "no mark hides another");
+        let series: BTreeSet<Option<u32>> = drawing.marks.iter().map(|mark| mark.series).collect();
+        assert_eq!(series.len(), count);
+    }
+}
+
+#[test]
 fn retries_without_one_are_refused() {
     let Figure::Retries(mut data) = many::retries(3) else { panic!("a figure of retries") };
     for series in &mut data.series {
