@@ -55,7 +55,7 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
     assert!(library.0.text(&["runs"]).contains("(withdrawn)"));
     for command in ["show", "survival"] {
         let printed = library.0.text(&[command, second]);
-        assert!(printed.starts_with(&format!("{second}: withdrawn: wrong image\n")), "{printed}");
+        assert!(printed.starts_with(&format!("{second}: withdrawn (wrong image)\n")), "{printed}");
     }
     let of_library = library.0.text(&["table", "library"]);
     assert!(of_library.contains(&format!("{second}: withdrawn (wrong image)")), "{of_library}");

@@ -14,6 +14,7 @@ use crate::api::{
     GridSort, ListRuns, Nothing, RunCopies, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup,
     RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
 };
+use crate::compare::doubts::withdrawn;
 use crate::compare::survival_row;
 use crate::rounds;
 use crate::sessions::{nothing_says, tested_run};
@@ -74,6 +75,10 @@ impl Workbench {
         rounds::Gaps::new(&*self.store).fill(&mut record.entry)?;
         let mut caveats = self.caveats(&record)?;
         caveats.extend(self.not_recognised(&record)?);
+        let doubts = record.entry.summary.as_ref().map_or(&[][..], |summary| &summary.doubts);
+        if !doubts.is_empty() {
+            caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
+        }
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         Ok(RunDetail {
             row: row(record.entry, 0, &policy, &self.source_labels()?),
@@ -437,6 +442,7 @@ pub(crate) fn row(
         warnings: entry.warnings,
         severities: entry.severities,
         partial: summary.partial,
+        doubts: withdrawn(entry.invalid.as_deref()).into_iter().chain(summary.doubts).collect(),
         tags: entry.tags,
         note: entry.note,
         invalid: entry.invalid,

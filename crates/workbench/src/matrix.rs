@@ -17,7 +17,7 @@ use crate::api::{
     ShortestCells,
 };
 use crate::benchmarks;
-use crate::compare::doubts::Number;
+use crate::compare::doubts::{Number, Part};
 use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
@@ -120,8 +120,12 @@ impl Workbench {
             let pass_rate = of_one_turn.then(|| pass_rate(&trials));
             let early_censored =
                 early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), made.tau, &policy);
-            let number =
-                Number { pools: of_cell, stamina: &stamina, pass_rate: pass_rate.as_ref(), early_censored };
+            let number = Number {
+                parts: Part::of_pools(of_cell),
+                stamina: &stamina,
+                pass_rate: pass_rate.as_ref(),
+                early_censored,
+            };
             Some(MatrixCell {
                 harness: (at / columns) as u32,
                 model: (at % columns) as u32,

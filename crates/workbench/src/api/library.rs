@@ -245,6 +245,8 @@ pub struct RunRow {
     pub severities: WarningCounts,
     /// What is missing, in words: `25 of 26 tasks`.
     pub partial: Option<String>,
+    /// What makes its mean stamina or pass rate less sure than it looks, in a few words each, `partial` among it.
+    pub doubts: Vec<String>,
     /// Tags of the user.
     pub tags: Vec<String>,
     /// Note of the user.

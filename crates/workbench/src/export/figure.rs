@@ -35,7 +35,7 @@ impl Workbench {
         let (figure, method) = match of {
             FigureOf::Survival { of, bands } => {
                 let data = self.compare_runs(of.clone())?;
-                let method = Method { tau: method::tau(data.tau), ..self.method(&data)? };
+                let method = Method { tau: method::tau(data.tau), ..self.method_with_doubts(&data)? };
                 let repeats = data.members.iter().any(|member| member.stamina.clustered);
                 let method = method::noted(method, repeats.then(|| REPEATS.to_owned()).into_iter().collect());
                 (survival(&data, *bands), method)
@@ -44,23 +44,23 @@ impl Workbench {
                 let data = self.compare_runs(of.clone())?;
                 let series = series(&data.members);
                 let figure = Figure::FirstFailuresComparison(FirstFailuresComparison { series });
-                (figure, self.method(&data)?)
+                (figure, self.method_with_doubts(&data)?)
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
                 // Holm's correction is over the pairs that the figure shows.
-                let method = method::differences(self.method(&data)?, &data, *ratio);
+                let method = method::differences(self.method_with_doubts(&data)?, &data, *ratio);
                 (Figure::Differences(differences(&data, *ratio)?), method)
             }
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                let method = method::paired(self.method(&data)?, &data, *other);
+                let method = method::paired(self.method_with_doubts(&data)?, &data, *other);
                 let names = self.names_of_scenarios(&data, *other)?;
                 (Figure::Paired(paired(&data, *other, &names)?), method)
             }
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
-                let method = method::bars(self.method(&data)?, &data, *measure);
+                let method = method::bars(self.method_with_doubts(&data)?, &data, *measure);
                 let beside_member = |member: &ComparedMember| {
                     if !*published || *measure != Measure::Stamina {
                         return Ok(Vec::new());
@@ -74,7 +74,7 @@ impl Workbench {
             }
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
-                (Figure::Pareto(pareto(&data)), method::pareto(self.method(&data)?, &data))
+                (Figure::Pareto(pareto(&data)), method::pareto(self.method_with_doubts(&data)?, &data))
             }
             FigureOf::Plane { runs } => {
                 if runs.is_empty() || runs.len() > MOST_RUNS {

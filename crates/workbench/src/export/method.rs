@@ -13,7 +13,7 @@ use crate::api::{
     Member, Nothing, PairedComparison, PolicyTable, Stamina,
 };
 use crate::compare::members::Pool;
-use crate::compare::{copies, goes_on_differs, members};
+use crate::compare::{copies, doubts, goes_on_differs, members};
 use crate::summary;
 
 /// The most members whose episodes a caption counts one by one.
@@ -75,6 +75,11 @@ impl Workbench {
                 .map(|d| d.setting.as_str()),
         ));
         Ok(method)
+    }
+
+    /// The same for a figure, with what makes its numbers less sure than they look.
+    pub(super) fn method_with_doubts(&self, data: &Comparison) -> Result<Method, ApiError> {
+        Ok(noted(self.method(data)?, doubts::beside(&data.members)))
     }
 
     /// The censoring policy in words.
