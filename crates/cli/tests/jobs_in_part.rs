@@ -199,10 +199,10 @@ fn a_copy_with_a_verdict_and_no_result_does_not_stand_for_the_finished_trial() {
             library.ingest(&library.path(name));
         }
         let compared = library.json(&["compare", "model:model-a"]);
-        let spent = &compared["runs"][0];
-        assert_eq!(spent["n"], 6, "{order:?}: {compared}");
-        assert_eq!(spent["cost_usd"], 3.0, "{order:?}: {compared}");
-        assert_eq!(spent["tokens"]["input"], 6000, "{order:?}: {compared}");
+        let member = &compared["runs"][0];
+        assert_eq!(member["n"], 6, "{order:?}: {compared}");
+        assert_eq!(member["spent"]["cost_usd"], 3.0, "{order:?}: {compared}");
+        assert_eq!(member["spent"]["input_tokens"], 6000, "{order:?}: {compared}");
     }
 }
 
@@ -280,4 +280,42 @@ fn a_job_and_its_copy_in_one_source_are_one_run() {
     std::fs::remove_dir_all(folder.join("job-x")).expect("removed");
     let (run, duplicates) = read("the copy alone");
     assert_eq!((run.contains("copy"), duplicates), (true, 0), "{run}");
+}
+
+/// Half of a job in each of two sources: nothing of it is missing.
+#[test]
+fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
+    for has_lock in [true, false] {
+        let library = TestHome::new();
+        let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
+        let trials = of_agent("agent-a");
+        for at in [&one, &other] {
+            job(at, "the-job", &agents(&["agent-a"]), 2, 6, has_lock.then_some(&trials[..]));
+        }
+        for (number, trial) in trials.iter().enumerate() {
+            trial.write(if number % 2 == 0 { &one } else { &other }, "the-job", 1.0, true);
+        }
+        library.ingest(&library.path("one"));
+        library.ingest(&library.path("other"));
+        for run in library.run_ids() {
+            assert_eq!(missing(&library, &run), (vec![], json!(0)), "lock: {has_lock}");
+        }
+        for made in [library.json(&["matrix"]), library.json(&["compare", "model:model-a"])] {
+            assert!(!made.to_string().contains("3 of 6"), "lock: {has_lock}: {made}");
+        }
+        assert_eq!(library.json(&["matrix"])["cells"][0]["n"], 6);
+
+        // What is in neither of them is missing once.
+        std::fs::remove_dir_all(one.join(trials[0].name())).expect("removed");
+        library.ingest(&library.path("one"));
+        let named = if has_lock { (vec!["a".to_owned()], json!(0)) } else { (vec![], json!(1)) };
+        for run in library.run_ids() {
+            // Where no lock names the trials, those of both tasks and attempts do.
+            let missing = missing(&library, &run);
+            assert!(missing == named || missing == (vec!["a".to_owned()], json!(0)), "{missing:?}");
+        }
+        let doubts = &library.json(&["matrix"])["cells"][0]["doubts"];
+        assert!(doubts.to_string().matches(" of 6 episodes").count() == 1, "{doubts}");
+        assert!(doubts.to_string().contains("5 of 6 episodes of "), "{doubts}");
+    }
 }

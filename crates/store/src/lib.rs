@@ -57,7 +57,7 @@ pub use grader::{GraderMention, GraderMentions};
 pub use identities::OTHER_IDENTITY;
 pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, RunList, RunOrder};
 pub use parts::PartRead;
-pub use runs::{EpisodeTimes, RunEntry, RunRecord};
+pub use runs::{EpisodeTimes, JOB_ID, RunEntry, RunRecord};
 pub use search::{Match, MatchKind, Matches, around, episode_name};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};

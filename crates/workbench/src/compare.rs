@@ -2,6 +2,7 @@
 
 mod cautions;
 pub(crate) mod copies;
+pub(crate) mod coverage;
 pub(crate) mod disagreements;
 pub(crate) mod doubts;
 mod facts;
@@ -37,6 +38,7 @@ use crate::rounds;
 use crate::unrecognised::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, shorter};
 use copies::Common;
+use doubts::Part;
 use horizon::Horizon;
 use members::Pool;
 
@@ -347,15 +349,11 @@ fn member(
 /// What a reader must know of one member.
 fn caveats(pool: &Pool) -> Vec<String> {
     let mut caveats = Vec::new();
+    for (run, missing) in coverage::missing(&Part::of_pools([pool])) {
+        caveats.push(if pool.runs.len() == 1 { missing } else { format!("{run}: {missing}") });
+    }
     for run in &pool.runs {
         let entry = &run.record.entry;
-        if let Some(partial) = entry.summary.as_ref().and_then(|s| s.partial.as_ref()) {
-            caveats.push(if pool.runs.len() == 1 {
-                partial.clone()
-            } else {
-                format!("{}: {partial}", entry.slug)
-            });
-        }
         match entry.severities.warnings {
             0 => {}
             1 => caveats.push(format!("1 import warning in {}", entry.slug)),

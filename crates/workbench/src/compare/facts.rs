@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use store::RunEntry;
 
+use super::coverage;
 use super::members::{Pool, PooledRun, Scenario};
 use super::rules::Effect;
 use super::settings::{Line, Setting};
@@ -74,7 +75,7 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
         Effect::CannotBeRuledOut,
         "episodes that are missing may be the hard ones",
         |run| {
-            let read = run.episodes.len() as u32 + run.copied.count();
+            let read = coverage::present(pools, run);
             // Only what is missing matters here; how many there are, the next line says.
             run.record.entry.planned_episodes.map(|planned| {
                 Setting::text(if read >= planned {

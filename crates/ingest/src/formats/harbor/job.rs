@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Baseline, Benchmark, Extra, Run, Warning};
 use serde::Deserialize;
+use store::JOB_ID;
 
 use crate::format::Report;
 use crate::readers::clock;
@@ -19,6 +20,9 @@ use super::head::{Head, job_name};
 use super::layout::{Job, Kind, holds_trial, is_file, trial_folders};
 use super::settings::{self, flatten};
 use super::{CONFIG_CAP, RESULT_CAP};
+
+/// Most bytes of the id of a job.
+const JOB_ID_BYTES: usize = 200;
 
 /// A job's own files, as far as they can be read.
 #[derive(Debug, Default)]
@@ -275,6 +279,11 @@ pub(super) fn run(
     }
     run.planned_episodes = planned.filter(|n| *n > 0);
     times(&own, &mut run);
+    if let [only] = own.as_slice()
+        && let Some(id) = only.id().filter(|id| id.len() <= JOB_ID_BYTES)
+    {
+        run.extra.insert(JOB_ID.to_owned(), id.into());
+    }
     reported(own.into_iter().zip(counted), parts, alone, &mut run);
     run
 }
