@@ -206,5 +206,5 @@ fn cautions(found: &Found) -> Vec<String> {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
         format!("{run}: logs of {attempts} cannot be read; the rules over logs did not see them.")
     };
-    unread.into_iter().map(sentence).chain(found.copied.iter().cloned()).collect()
+    unread.into_iter().map(sentence).chain(found.copied.iter().chain(&found.withdrawn).cloned()).collect()
 }

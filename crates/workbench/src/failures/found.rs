@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use model::counted;
 use store::{RunEntry, RunFilter};
 
 use super::digest::{Case, EpisodeFailures, Made, RunFailures};
@@ -22,6 +23,8 @@ pub(super) struct Found {
     pub(super) runs: Vec<Vec<Arc<RunFailures>>>,
     /// Where trials count that are left out because they are in several runs, in words.
     pub(super) copied: Vec<String>,
+    /// What is left out because a user has withdrawn it, in words.
+    pub(super) withdrawn: Vec<String>,
     /// Where no member was named: the benchmark, and all that there are.
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
@@ -32,6 +35,8 @@ pub(super) struct Asked {
     pub(super) members: Vec<Member>,
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
+    /// Its runs that a user has withdrawn, in words.
+    pub(super) withdrawn: Vec<String>,
 }
 
 /// An episode with where it stands.
@@ -146,7 +151,7 @@ impl Workbench {
     fn asked(&self, request: &FailuresRequest) -> Result<Asked, ApiError> {
         if !request.members.is_empty() {
             let members = request.members.clone();
-            return Ok(Asked { members, benchmark: None, benchmarks: Vec::new() });
+            return Ok(Asked { members, benchmark: None, benchmarks: Vec::new(), withdrawn: Vec::new() });
         }
         let list = |real_only| -> Result<Vec<RunEntry>, ApiError> {
             let list =
@@ -176,7 +181,15 @@ impl Workbench {
         let own = |run: &&RunEntry| Some(&run.benchmark.key) == key.as_ref();
         let runs = if real.iter().any(|run| own(&run)) { real } else { all };
         let members = runs.iter().filter(own).map(|run| Member::Run { run: run.slug.clone() }).collect();
-        Ok(Asked { members, benchmark, benchmarks })
+        let every = self.store.list_runs(&RunFilter::default())?.rows.into_iter().map(|(_, run)| run);
+        let withdrawn = every
+            .filter(|run| own(&run))
+            .filter_map(|run| {
+                let reason = run.invalid.as_deref()?.trim_end_matches('.');
+                Some(format!("{} is withdrawn ({reason}), and not in these failures.", run.slug))
+            })
+            .collect();
+        Ok(Asked { members, benchmark, benchmarks, withdrawn })
     }
 
     /// The members whose failures are asked for.
@@ -186,10 +199,15 @@ impl Workbench {
 
     /// Their failures.
     pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<Found, ApiError> {
-        let Asked { members, benchmark, benchmarks } = self.asked(request)?;
+        let Asked { members, benchmark, benchmarks, mut withdrawn } = self.asked(request)?;
         let mut pools = members::resolve(&self.store, &members)?;
         let copied = copies::count_once_each(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
+        withdrawn.extend(pools.iter().flat_map(|pool| pool.left_out.iter().cloned()));
+        withdrawn.extend(records().filter(|record| record.entry.withdrawn_episodes > 0).map(|record| {
+            let episodes = counted(record.entry.withdrawn_episodes.into(), "withdrawn episode");
+            format!("{}: {episodes} left out.", record.entry.slug)
+        }));
         let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
         let open = |source| {
             let record = records().find(|record| record.entry.source == source)?;
@@ -197,6 +215,6 @@ impl Workbench {
         };
         let mut all = self.memory.failures.of(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
-        Ok(Found { pools, runs, copied, benchmark, benchmarks })
+        Ok(Found { pools, runs, copied, withdrawn, benchmark, benchmarks })
     }
 }
