@@ -143,8 +143,11 @@ impl Workbench {
                 there if there == shared.episodes => "there".to_owned(),
                 there => format!("{there} of them there"),
             };
+            let other = self.store.run(&shared.run)?;
+            let mark = other.and_then(|other| withdrawn(other.entry.invalid.as_deref()));
+            let mark = mark.map(|mark| format!(", which is {mark}")).unwrap_or_default();
             caveats.push(format!(
-                "{which} also in {} (source {}). Where runs are taken together {are} once, {place}.",
+                "{which} also in {} (source {}){mark}. Where runs are taken together {are} once, {place}.",
                 shared.run, shared.source
             ));
         }
