@@ -604,6 +604,22 @@ fn no_line_on_paper_is_thinner_than_a_quarter_point() {
     }
 }
 
+#[test]
+fn more_groups_than_colors_have_none() {
+    let drawn = |groups| {
+        let figure = many::failures(20, groups, SharesForm::SideBySide);
+        let drawing = draw(&FigureSpec::new(figure, Layout::panel(1_180.0), Theme::Print));
+        let document = Document::parse(&drawing.svg).unwrap();
+        let colors: BTreeSet<String> = document
+            .descendants()
+            .filter(|n| n.has_tag_name("text") && n.text().is_some_and(|t| many::HARNESSES.contains(&t)))
+            .filter_map(|n| n.attribute("fill").map(str::to_owned))
+            .collect();
+        colors.len()
+    };
+    assert_eq!((drawn(6), drawn(13)), (6, 1));
+}
+
 /// No share and no n is ever cut: with so many groups, at every venue, a figure has whole numbers or is refused with a reason.
 #[test]
 fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
