@@ -32,7 +32,7 @@ const WAITING: usize = 0;
 /// Most warnings that one import writes, over all parts. Whoever lists them has all in memory.
 const MOST_WARNINGS: usize = 100_000;
 
-/// Why an import did not come to its end.
+/// Why an import did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Nothing of what Stamina Lab reads. What the store has of the source stays as it is.
@@ -128,7 +128,7 @@ impl Job<'_> {
     }
 }
 
-/// What a reader made of a part, on its way to the store.
+/// What a reader made of a part, before it is stored.
 struct Done {
     job: usize,
     episodes: Vec<(String, Episode)>,

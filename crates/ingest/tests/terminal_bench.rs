@@ -133,11 +133,11 @@ fn a_trial_has_its_tests_times_tokens_and_files() {
     assert_eq!((attempt.passed, attempt.total, attempt.steps), (Some(2), Some(2), Some(3)));
     let tests: Vec<_> = attempt.tests.iter().map(|t| (t.id.as_str(), t.outcome)).collect();
     assert_eq!(tests, [("test_one", TestOutcome::Passed), ("test_two", TestOutcome::Passed)]);
-    let of = |kind| {
+    let paths_of = |kind| {
         attempt.artifacts.iter().filter(|a| a.kind == kind).map(|a| a.path.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of(ArtifactKind::TestOutput), ["task-a/task-a.1-of-2.run-a/panes/post-test.txt"]);
-    assert_eq!(of(ArtifactKind::AgentLog).len(), 5, "{:?}", of(ArtifactKind::AgentLog));
+    assert_eq!(paths_of(ArtifactKind::TestOutput), ["task-a/task-a.1-of-2.run-a/panes/post-test.txt"]);
+    assert_eq!(paths_of(ArtifactKind::AgentLog).len(), 5, "{:?}", paths_of(ArtifactKind::AgentLog));
     assert_eq!(episode.artifacts[0].path, "run.log");
     // 0 and 0 is what tb writes for agents that it does not count for.
     assert!(read.episode("task-a", 2).turns[0].attempts[0].tokens.is_unknown());

@@ -24,8 +24,8 @@
 //!
 //! A step's states: passed; failed (graded, with tests); build failed (graded 0 without a single CASE line, by tests
 //! that print CASE lines, see [`case_lines`]; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
-//! out of time and was graded); not reached; in flight (`unfinished`: cancelled, killed or running). The end reason of
-//! an exception is told by its type and by when it came ([`exception`], `readers::attribution`).
+//! out of time and was graded); not reached; in flight (`unfinished`: canceled, killed or running). The end reason of
+//! an exception is derived from its type and by when it came ([`exception`], `readers::attribution`).
 
 mod accounting;
 mod case_lines;
@@ -427,7 +427,7 @@ fn read_task(
     let task = folder.map(|path| Task::read(tree, &path, report));
     let scenario =
         of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
-    let declared = Steps::of(tree, task.as_ref(), &trials);
+    let declared = Steps::read(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(String, Played)> = Vec::new();
     // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.

@@ -39,7 +39,7 @@ const LOCK: &str = "tb.lock";
 const RESULTS_CAP: u64 = 512 << 20;
 /// Most bytes of any other file.
 const FILE_CAP: u64 = 16 << 20;
-/// Bytes from which the form of a file is told.
+/// Bytes that decide the form of a file.
 const HEAD: u64 = 64 << 10;
 
 /// Runs of `tb`.

@@ -287,7 +287,7 @@ impl Trial {
                     unrecognised_turns.push(number);
                 }
                 graded.attempt.grader_places =
-                    graded.named.as_ref().map(|named| named.since(named_before.as_ref()));
+                    graded.named.as_ref().map(|named| named.new_places(named_before.as_ref()));
                 named_before = graded.named.or(named_before);
                 sessions.push(graded.session);
                 // Before differences are taken: what proves it is what stands in the file.

@@ -139,7 +139,7 @@ fn of_lines(
             if of_agent.is_some_and(|name| name != agent) {
                 continue;
             }
-            report.warn_all(said(path, number, &record, joined && at + 1 < pieces.len()));
+            report.warn_all(record_warning(path, number, &record, joined && at + 1 < pieces.len()));
             let place = Place { path: path.to_owned(), pointer: format!("/{}@{}", line.number, line.offset) };
             if let Some(played) = of_agent.and_then(|_| played(&record.node, &place)) {
                 sessions.push_new(played, known);
@@ -153,7 +153,7 @@ fn of_lines(
 }
 
 /// What a reader must know of a line.
-fn said(path: &str, number: usize, record: &Record, followed: bool) -> Option<Warning> {
+fn record_warning(path: &str, number: usize, record: &Record, followed: bool) -> Option<Warning> {
     let fields = record.node.map().iter().map(|(name, _)| name.as_str());
     let figures = record.node.get("lcba_efficiency").is_some();
     match &record.broken {
@@ -360,9 +360,9 @@ mod tests {
         let (few, warnings) = sessions(&tree, 20 * size_of::<Played>());
         assert!((5..=20).contains(&few.len()), "{}", few.len());
         assert_eq!(few[..], all[..few.len()], "the first ones");
-        let said = format!("{} sessions or transcripts are left out", 200 - few.len());
+        let record_warning = format!("{} sessions or transcripts are left out", 200 - few.len());
         assert!(
-            warnings[0].code == "locobench.too_many" && warnings[0].message.contains(&said),
+            warnings[0].code == "locobench.too_many" && warnings[0].message.contains(&record_warning),
             "{warnings:?}"
         );
     }
@@ -382,8 +382,8 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn a_place_has_no_more_agents_than_their_files_are_read_for() {
-        let of = |number: usize| record(number).replace("\"a\"", &format!("\"a{number}\""));
-        let lines: Vec<String> = (0..150).map(of).collect();
+        let record_with_name = |number: usize| record(number).replace("\"a\"", &format!("\"a{number}\""));
+        let lines: Vec<String> = (0..150).map(record_with_name).collect();
         let (_folder, tree) = place(&lines);
         let mut report = Report::default();
         assert_eq!(layout::agents(&tree, "", &mut report).len(), 100);

@@ -14,7 +14,7 @@ use super::lines;
 /// The folders that the program writes.
 const FOLDERS: [&str; 2] = ["intermediate_agent_results", "evaluation_agent_results"];
 const CONVERSATIONS: &str = "conversations_";
-/// Bytes from which the form of a file is told.
+/// Bytes that decide the form of a file.
 const HEAD: u64 = 64 << 10;
 /// Most bytes of a checkpoint.
 const CHECKPOINT_CAP: u64 = 32 << 20;

@@ -69,9 +69,9 @@ pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<us
         if message.get("role").and_then(Node::text) != Some("user") {
             continue;
         }
-        let said = message.get("content").and_then(Node::text).unwrap_or_default();
+        let content = message.get("content").and_then(Node::text).unwrap_or_default();
         let from = current.map_or(0, |current| current + 1);
-        let next = begins.get(said).and_then(|at| at.get(at.partition_point(|at| *at < from)).copied());
+        let next = begins.get(content).and_then(|at| at.get(at.partition_point(|at| *at < from)).copied());
         if let Some(next) = next {
             if let Some(current) = current {
                 parts[current] = Some(begin..at);

@@ -12,13 +12,13 @@ const EACH: u32 = 20;
 const TESTS: usize = 1_000_000;
 
 /// Collects the warnings of a part.
-pub(super) struct Notes<'a> {
+pub(super) struct PartWarnings<'a> {
     report: &'a mut Report,
     counts: BTreeMap<String, (u32, Warning)>,
     tests_left: usize,
 }
 
-impl<'a> Notes<'a> {
+impl<'a> PartWarnings<'a> {
     /// Into a report.
     pub(super) fn new(report: &'a mut Report) -> Self {
         Self { report, counts: BTreeMap::new(), tests_left: TESTS }
