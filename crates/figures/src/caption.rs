@@ -141,7 +141,7 @@ fn drawn(figure: &Figure, method: &Method) -> String {
             "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()
         }
         Figure::Differences(data) => {
-            with(&format!("{} to {}", clean(&data.axis), said(&data.reference)), "95 % CI")
+            with(&format!("{} vs. {}", clean(&data.axis), said(&data.reference)), "95 % CI")
         }
         Figure::Paired(data) => {
             let what = format!(

@@ -179,12 +179,12 @@ fn name_line(sheet: &Sheet) -> f64 {
 
 /// What the axis measures and against whom: in a line, or in two where one would be wider than the figure.
 fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
-    let to = format!("to {}", said(&data.reference));
-    let name = format!("{} {to}", data.axis);
+    let vs = format!("vs. {}", said(&data.reference));
+    let name = format!("{} {vs}", data.axis);
     if crate::text_width(&name, sheet.sizes.name_font) <= sheet.width - 2.0 * PAD {
         vec![name]
     } else {
-        vec![data.axis.clone(), to]
+        vec![data.axis.clone(), vs]
     }
 }
 
@@ -233,7 +233,7 @@ fn draw_row(
 
 fn summary(data: &Differences, texts: &[Texts]) -> String {
     let mut sentences = vec![format!(
-        "{} of {} to {}.",
+        "{} of {} vs. {}.",
         data.axis,
         counted(data.rows.len() as u32, "run", "runs"),
         said(&data.reference)

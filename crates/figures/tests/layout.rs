@@ -560,7 +560,7 @@ fn the_spec_of_the_documentation_is_one() {
     let spec: FigureSpec = toml::from_str(block).unwrap();
     assert_eq!(
         caption(&spec),
-        "Difference in mean stamina (turns) to Claude-Opus-4.8, Greenwood 95 % CI; log-rank, Holm-adjusted; censoring \
+        "Difference in mean stamina (turns) vs. Claude-Opus-4.8, Greenwood 95 % CI; log-rank, Holm-adjusted; censoring \
          policy default; Stamina Lab 0.1.0."
     );
     let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();

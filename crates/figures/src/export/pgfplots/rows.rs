@@ -107,7 +107,7 @@ pub(super) fn differences(picture: &mut Picture, data: &Differences) {
             number(high),
             rows.ticks,
             fitted(
-                &format!("{} to {}", data.axis, said(&data.reference)),
+                &format!("{} vs. {}", data.axis, said(&data.reference)),
                 picture.width * 0.9,
                 picture.label
             )
