@@ -46,7 +46,7 @@ fn grid(data: &Retries, sheet: &Sheet) -> Grid {
     let plot = 8.0 * size;
     let widest = |axis: &ValueAxis| axis.ticks.iter().map(|t| sheet.tick_width(&t.1)).fold(0.0, f64::max);
     // Whatever the height of a panel, and with it the number of its ticks.
-    let widest = (2..=8).map(|ticks| widest(&scale(data, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
+    let widest = (2_u8..=8).map(|ticks| widest(&scale(data, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
     let left = PAD + sheet.beside(widest.fold(0.0, f64::max), false);
     let (gap, least) = (1.6 * size, 15.0 * size);
     let count = data.series.len();
