@@ -130,8 +130,11 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         n => format!("Holm-adjusted over {n} comparisons"),
     };
     Method {
-        tau: tau(data.tau),
-        intervals: Some(if data.pairs.iter().any(|pair| pair.clustered) {
+        tau: tau(data.tau).filter(|_| !data.of_one_turn),
+        intervals: Some(if data.of_one_turn && !ratio {
+            let clustered = data.pairs.iter().any(|pair| pair.clustered);
+            format!("Newcombe's 95 % CI{}, unpaired", if clustered { ", clustered by task" } else { "" })
+        } else if data.pairs.iter().any(|pair| pair.clustered) {
             "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired".to_owned()
         } else if ratio {
             "95 % CI on the log scale from Greenwood's variances, unpaired".to_owned()
@@ -140,8 +143,8 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         }),
         test: (tested > 0).then(|| {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
-            let how = if clustered { ", clustered by scenario where these repeat" } else { "" };
-            format!("p: log-rank test over all turns{how}, {holm}")
+            let manner = if clustered { ", clustered by scenario where these repeat" } else { "" };
+            format!("p: log-rank test over all turns{manner}, {holm}")
         }),
         counts: counted(&data.members),
         ..method
