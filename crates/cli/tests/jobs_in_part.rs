@@ -319,3 +319,40 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
         assert!(doubts.to_string().contains("5 of 6 episodes of "), "{doubts}");
     }
 }
+
+/// One agent and model with two settings: its trials are one run, as in Harbor's own figures, and neither is the setting of the run.
+#[test]
+fn an_agent_with_two_settings_is_said_to_have_both() {
+    let library = TestHome::new();
+    let at = library.path("job-x");
+    let of_effort =
+        |effort, task, repeat| Trial { effort: Some(effort), ..Trial::new("agent-a", task, repeat) };
+    let both = json!([of_effort("low", "", 1).agent(), of_effort("high", "", 1).agent()]);
+    job(&at, "the-job", &both, 2, 8, None);
+    for effort in ["low", "high"] {
+        for (task, repeat) in [("a", 1), ("a", 2), ("b", 1), ("b", 2)] {
+            let reward = if effort == "low" { 0.0 } else { 1.0 };
+            of_effort(effort, task, repeat).write(&at, "the-job", reward, true);
+        }
+    }
+    let ingested = library.ingest(&at);
+    let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
+    let said: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
+    assert!(said.len() == 1 && said[0].to_string().contains("agent.kwargs.reasoning_effort"), "{warnings:?}");
+    let of_runs = planned(&library);
+    let [(run, planned, present, _)] = &of_runs[..] else { panic!("one run: {of_runs:?}") };
+    assert_eq!((planned, present), (&json!(8), &json!(8)));
+
+    let other = library.path("job-y");
+    job(&other, "other-job", &json!([of_effort("low", "", 1).agent()]), 2, 2, None);
+    for repeat in [1, 2] {
+        of_effort("low", "a", repeat).write(&other, "other-job", 1.0, true);
+    }
+    library.ingest(&other);
+    let ids = library.run_ids();
+    let second = ids.iter().find(|id| *id != run).expect("the other run");
+    let compared = library.json(&["compare", run, second]);
+    let differences = compared["differences"].as_array().expect("differences");
+    let effort = differences.iter().find(|d| d["setting"] == "Reasoning effort").expect("the setting");
+    assert_eq!(effort["values"], json!(["high, low", "low"]), "{compared}");
+}

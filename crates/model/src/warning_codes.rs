@@ -75,6 +75,7 @@ const WARNINGS: &[&str] = &[
     "harbor.not_a_trial",
     "harbor.reward_unclear",
     "harbor.reward_unreadable",
+    "harbor.settings_differ",
     "harbor.steps_differ",
     "harbor.trials_missing",
     "json.malformed",

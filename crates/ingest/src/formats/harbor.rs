@@ -28,6 +28,7 @@
 //! an exception is derived from its type and by when it came ([`exception`], `readers::attribution`).
 
 mod accounting;
+mod agent_settings;
 mod case_lines;
 mod continued;
 mod exception;
@@ -47,7 +48,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use model::{
-    Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, TaskTotals, Transcript, Verdict, Warning,
+    Artifact, ArtifactKind, Counting, EndReason, Extra, Step, StepKind, TaskTotals, Transcript, Verdict,
+    Warning,
 };
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
@@ -57,6 +59,7 @@ use crate::readers::json::{NODE_CAP, Node};
 use files::{Entry, ReadError, Stamp, Tree, file_name, join};
 
 use self::accounting::Agent;
+use self::agent_settings::AgentSettings;
 use self::grouping::{Scenario, by_task};
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
@@ -150,7 +153,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         let config = tree.entry(&join(&job.path, "config.json")).map_or(0, |e| e.stamp);
         let prints_cases = job.whole && case_lines::printed(tree, job);
         let mut of_job = BTreeSet::new();
-        let mut run_for = |head: &Head, of_job: &mut BTreeSet<usize>| {
+        let mut run_for = |head: &Head, settings: Extra, of_job: &mut BTreeSet<usize>| {
             let key = head.run_key(kind, job, &own.name);
             let run = *run_of_key.entry(key.clone()).or_insert_with(|| {
                 runs.push(RunParts {
@@ -159,11 +162,13 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
                     jobs: BTreeSet::new(),
                     sources: BTreeSet::new(),
                     trials: Vec::new(),
+                    agent_settings: AgentSettings::default(),
                 });
                 runs.len() - 1
             });
             of_job.insert(run);
             runs[run].jobs.insert(index);
+            runs[run].agent_settings.add(settings);
             if let Some(source) = &head.source {
                 runs[run].sources.insert(source.clone());
             }
@@ -182,9 +187,9 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
                 ));
                 continue;
             }
-            let head = Head::read(tree, &trial, own.config.as_ref());
+            let (head, settings) = Head::read_with_settings(tree, &trial, own.config.as_ref());
             names.insert(head.trial.clone().unwrap_or_else(|| trial.clone()));
-            let run = run_for(&head, &mut of_job);
+            let run = run_for(&head, settings, &mut of_job);
             let key = part_key(kind, job, || head.clone());
             let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
             stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
@@ -201,7 +206,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         // A job that has not begun a trial yet is shown by the agents that it names.
         if trials_of_run.is_empty() {
             for head in job_heads(own.config.as_ref()) {
-                run_for(&head, &mut of_job);
+                run_for(&head, Extra::new(), &mut of_job);
             }
         }
         for (run, trial) in trials_of_run {

@@ -16,6 +16,7 @@ use crate::readers::value::Unusable;
 use crate::view::MOST_PLANNED;
 use files::{Tree, file_name, join};
 
+use super::agent_settings::AgentSettings;
 use super::head::{Head, job_name};
 use super::layout::{Job, Kind, holds_trial, is_file, trial_folders};
 use super::settings::{self, flatten};
@@ -220,6 +221,8 @@ pub(super) struct RunParts {
     pub(super) sources: BTreeSet<String>,
     /// Its trial folders.
     pub(super) trials: Vec<String>,
+    /// The settings of its agent in each trial.
+    pub(super) agent_settings: AgentSettings,
 }
 
 /// Builds a run. `alone[job]` says whether a job has no other run.
@@ -268,6 +271,19 @@ pub(super) fn run(
         settings::of_trial(config, &mut run.settings);
     } else if let Some(agent) = own.iter().find_map(|j| agent_config(j.config.as_ref()?, &parts.head)) {
         flatten("agent", agent, &mut run.settings);
+    }
+
+    let differing = parts.agent_settings.settle(&mut run.settings);
+    if let Some(first) = differing.first() {
+        let more = match differing.len() {
+            1 => String::new(),
+            n => format!(" and of {}", model::counted(n as u64 - 1, "other setting")),
+        };
+        let what = format!(
+            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures, and its settings show all values.",
+            parts.key
+        );
+        report.warn(Warning::read_differently(at, "harbor.settings_differ", what));
     }
 
     let mut planned = Some(0);
