@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use analysis::band::kaplan_meier_by_scenario;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
 use model::{CensoringPolicy, counted};
-use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
+use store::{EpisodeEntry, GroupBy, JOB_ID, RunEntry, RunFilter, RunOrder, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
@@ -80,6 +80,10 @@ impl Workbench {
             caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
         }
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
+        // The id of a job is no field of the source that is not known.
+        if record.entry.job.is_some() {
+            record.run.extra.remove(JOB_ID);
+        }
         Ok(RunDetail {
             row: row(record.entry, 0, &policy, &self.source_labels()?),
             source_path: record.source_path,
