@@ -73,13 +73,15 @@ impl Tally {
     }
 
     fn group(&self, (key, label): (String, String)) -> FailureGroup {
-        let of = |counts: &BTreeMap<FailureClass, u32>, class| counts.get(&class).copied().unwrap_or(0);
-        let occurs = |class: &&FailureClass| of(&self.primary, **class) > 0 || of(&self.tests, **class) > 0;
+        let count_of = |counts: &BTreeMap<FailureClass, u32>, class| counts.get(&class).copied().unwrap_or(0);
+        let occurs = |class: &&FailureClass| {
+            count_of(&self.primary, **class) > 0 || count_of(&self.tests, **class) > 0
+        };
         let shares = FailureClass::ALL
             .iter()
             .filter(occurs)
             .filter_map(|class| {
-                let attempts = of(&self.primary, *class);
+                let attempts = count_of(&self.primary, *class);
                 let share = wilson(attempts, self.attempts)?;
                 Some(FailureShare {
                     class: class.as_str().to_owned(),
@@ -87,7 +89,7 @@ impl Tally {
                     share: share.share,
                     ci_low: share.ci_low,
                     ci_high: share.ci_high,
-                    tests: of(&self.tests, *class),
+                    tests: count_of(&self.tests, *class),
                 })
             })
             .collect();

@@ -176,7 +176,7 @@ impl Workbench {
         self.watch_source(reading);
         while let Some(stop) = reading.stop_flag() {
             self.changes.add([source], []);
-            let told = Cell::new(Instant::now());
+            let last_report = Cell::new(Instant::now());
             // A run that this process plays is read again with every attempt: whoever ends the app then is not to find its own
             // results set aside.
             let is_noted = !reading.was_read() || !self.is_played_within(source);
@@ -185,8 +185,8 @@ impl Workbench {
             }
             let outcome = self.read_source(source, &stop, &|done, total| {
                 reading.progress(done, total);
-                if told.get().elapsed() >= POLL || done == total {
-                    told.set(Instant::now());
+                if last_report.get().elapsed() >= POLL || done == total {
+                    last_report.set(Instant::now());
                     self.changes.add([source], []);
                 }
             });

@@ -162,22 +162,23 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
     let copied = copying
         .recv_timeout(DRAINED)
         .unwrap_or_else(|_| Err(io::Error::other("a process that it left running holds its output open")));
-    let said = complaining.recv_timeout(DRAINED).unwrap_or_default();
-    let said = if said.is_empty() { String::new() } else { format!(". It said: {said}") };
-    let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{said}")))?;
+    let words = complaining.recv_timeout(DRAINED).unwrap_or_default();
+    let sentence = if words.is_empty() { String::new() } else { format!(". It said: {words}") };
+    let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{sentence}")))?;
     copied.map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
     if written.load(Ordering::Relaxed) > MOST_BYTES {
         return Err(failed(format!("The importer writes more than {} GB", MOST_BYTES >> 30)));
     }
     match status.code() {
         Some(0) => Ok(()),
-        Some(NOT_MINE) => {
-            Err(ApiError::new("importer.not_mine", format!("The importer does not read this folder{said}"))
-                .at(folder.display().to_string())
-                .hint("Open the folder without --with, or with another importer"))
-        }
-        Some(code) => Err(failed(format!("The importer ended with exit code {code}{said}"))),
-        None => Err(failed(format!("The importer was ended by a signal{said}"))),
+        Some(NOT_MINE) => Err(ApiError::new(
+            "importer.not_mine",
+            format!("The importer does not read this folder{sentence}"),
+        )
+        .at(folder.display().to_string())
+        .hint("Open the folder without --with, or with another importer")),
+        Some(code) => Err(failed(format!("The importer ended with exit code {code}{sentence}"))),
+        None => Err(failed(format!("The importer was ended by a signal{sentence}"))),
     }
 }
 

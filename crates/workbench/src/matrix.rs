@@ -95,11 +95,11 @@ impl Workbench {
                 planned: pool.planned(),
             })
             .collect();
-        let how = Resampling::default();
-        let made = matrix(&runs, request.tau, how);
+        let method = Resampling::default();
+        let made = matrix(&runs, request.tau, method);
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > made.tau) {
             // A matrix over no turn does not say how far the curves go.
-            let known = if tau == 0 { matrix(&runs, None, how).tau } else { made.tau };
+            let known = if tau == 0 { matrix(&runs, None, method).tau } else { made.tau };
             return Err(ApiError::new(
                 "matrix.tau",
                 format!("The curves of all cells are known to turn {known}, and not for a τ of {tau}"),
@@ -116,7 +116,7 @@ impl Workbench {
                 all_of_one_turn || members::all_of_one_turn(cell.runs.iter().map(|i| &pools[*i]));
             let trials: Vec<InScenario> = cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect();
             let of_cell: Vec<&Pool> = cell.runs.iter().map(|i| &pools[*i]).collect();
-            let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, how));
+            let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, method));
             let pass_rate = of_one_turn.then(|| pass_rate(&trials));
             let early_censored =
                 early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), made.tau, &policy);
@@ -166,7 +166,7 @@ impl Workbench {
             ),
             cautions: Vec::new(),
             policy: policy.name().to_owned(),
-            seed: how.seed,
+            seed: method.seed,
             benchmark,
             benchmarks,
             left_out,
@@ -336,18 +336,18 @@ pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
     let name = |lines: &[MatrixLine], at: u32| {
         lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
-    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    let mut doubts_of: Vec<(String, Vec<String>)> = Vec::new();
     for cell in matrix.cells.iter().flatten().filter(|cell| !cell.doubts.is_empty()) {
         let cell_name =
             format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model));
         let doubt = cell.doubts.join("; ");
-        match said.iter_mut().find(|(known, _)| *known == doubt) {
+        match doubts_of.iter_mut().find(|(known, _)| *known == doubt) {
             Some((_, cells)) => cells.push(cell_name),
-            None => said.push((doubt, vec![cell_name])),
+            None => doubts_of.push((doubt, vec![cell_name])),
         }
     }
     let all = matrix.cells.iter().flatten().count();
-    (said.into_iter())
+    (doubts_of.into_iter())
         .map(|(doubt, cells)| match cells.len() {
             n if n > 1 && n == all => format!("* All cells: {doubt}"),
             _ => format!("* {}: {doubt}", cells.join(", ")),

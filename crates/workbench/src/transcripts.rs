@@ -228,13 +228,13 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn the_files_of_an_attempt_are_bounded_together() {
         let file = Artifact::new(ArtifactKind::Transcript, "agent/trajectory-2.json");
-        let of = |words: &[&str]| Transcript { steps: said(words), ..Transcript::default() };
-        let mut whole = Joined::new(of(&["a", "b"]));
+        let value_of = |words: &[&str]| Transcript { steps: said(words), ..Transcript::default() };
+        let mut whole = Joined::new(value_of(&["a", "b"]));
         let one = whole.bytes / 2;
         // Room for five steps, one of them the heading of the second file.
         whole.most = (5, 100 * one);
         assert!(whole.has_room(98 * one as u64) && !whole.has_room(98 * one as u64 + 1));
-        whole.add(of(&["c", "d", "e", "f"]), &file);
+        whole.add(value_of(&["c", "d", "e", "f"]), &file);
         assert!(!whole.has_room(0));
         whole.files_cut += 3;
         let whole = whole.finish();
@@ -242,9 +242,9 @@ mod tests {
         assert_eq!(texts(&whole.steps), ["a", "b", "File trajectory-2.json", "c", "d", last]);
         assert_eq!(whole.steps_cut, 2);
         // The same of memory.
-        let mut whole = Joined::new(of(&["a"]));
+        let mut whole = Joined::new(value_of(&["a"]));
         whole.most = (100, 10_000);
-        whole.add(of(&["c", &"x".repeat(10_000), "y"]), &file);
+        whole.add(value_of(&["c", &"x".repeat(10_000), "y"]), &file);
         assert_eq!(whole.finish().steps_cut, 2);
     }
 

@@ -116,34 +116,36 @@ fn groups_are_pooled_within_one_benchmark_only() {
         .workbench
         .annotate(Annotate { runs, add_tags: vec!["both".into()], remove_tags: vec![], note: None })
         .unwrap();
-    let of = |member| {
+    let compared_with = |member| {
         library.workbench.compare_runs(CompareRequest { members: vec![member], ..CompareRequest::default() })
     };
     let tag = |benchmark: &str| Member::Tag { tag: "both".into(), benchmark: benchmark.into() };
-    let mixed = of(tag("")).unwrap_err();
+    let mixed = compared_with(tag("")).unwrap_err();
     assert_eq!(mixed.code, "compare.mixed_benchmarks");
     assert!(mixed.hint.unwrap().contains("staminabench"));
-    let one = of(tag("staminabench")).unwrap();
+    let one = compared_with(tag("staminabench")).unwrap();
     assert_eq!((one.members[0].id.as_str(), one.members[0].runs.len()), ("tag:both@staminabench", 1));
-    let nobody = of(Member::Harness { harness: "nobody".into(), benchmark: String::new() });
+    let nobody = compared_with(Member::Harness { harness: "nobody".into(), benchmark: String::new() });
     assert_eq!(nobody.unwrap_err().code, "compare.no_runs");
 
     // Three folders of the same two scenarios, played by one model with three harnesses.
-    let model = of(Member::Model { model: "zai.glm-5".into(), benchmark: String::new() }).unwrap();
+    let model = compared_with(Member::Model { model: "zai.glm-5".into(), benchmark: String::new() }).unwrap();
     let model = &model.members[0];
     assert_eq!((model.id.as_str(), model.name.as_str()), ("model:zai.glm-5@staminabench", "zai.glm-5"));
     assert_eq!((model.runs.len(), model.stamina.n, model.scenarios), (3, 6, 2));
     assert!(model.harness.is_none() && model.model.is_some());
     near(model.stamina.mean, 3.0);
     // A harness of baselines only is what was asked for.
-    let oracle = of(Member::Harness { harness: "oracle".into(), benchmark: "harbor:tasks".into() }).unwrap();
+    let oracle =
+        compared_with(Member::Harness { harness: "oracle".into(), benchmark: "harbor:tasks".into() })
+            .unwrap();
     assert_eq!(oracle.members[0].runs.len(), 3);
 }
 
 #[test]
 fn names_and_swatches_tell_members_apart() {
     let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
-    let of = |runs: &[&str]| {
+    let labels_of = |runs: &[&str]| {
         let comparison = library.compare(runs, Pairs::Reference);
         let names: Vec<String> = comparison.members.iter().map(|m| m.name.clone()).collect();
         let swatches: Vec<(u32, u32)> =
@@ -151,14 +153,14 @@ fn names_and_swatches_tell_members_apart() {
         (names, swatches)
     };
     let harnesses = ["staminabench.own", "staminabench.nested_folders", "staminabench.turns_from_zero"];
-    let (names, swatches) = of(&harnesses);
+    let (names, swatches) = labels_of(&harnesses);
     assert_eq!(names, ["mini_swe", "openhands", "opencode"]);
     assert_eq!(swatches, [(1, 1), (2, 2), (3, 3)]);
-    let (names, swatches) = of(&["staminabench.own", ORACLE]);
+    let (names, swatches) = labels_of(&["staminabench.own", ORACLE]);
     assert_eq!(names, ["zai.glm-5 · mini_swe", "oracle · oracle"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
     // The same model and harness: told apart by id, each with its own swatch.
-    let (names, swatches) = of(&[ORACLE, "jobs.interrupted-oracle"]);
+    let (names, swatches) = labels_of(&[ORACLE, "jobs.interrupted-oracle"]);
     assert_eq!(names, ["oracle · oracle (oracle-k2)", "oracle · oracle (interrupted)"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
 }
@@ -463,8 +465,9 @@ fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
             .collect();
         let library = Library::of(&paths);
         let runs = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows;
-        let of = vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];
-        let request = CompareRequest { members: of, ..CompareRequest::default() };
+        let model_members =
+            vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];
+        let request = CompareRequest { members: model_members, ..CompareRequest::default() };
         let comparison = library.workbench.compare_runs(request).unwrap();
         let lines: Vec<String> =
             comparison.members[0].caveats.iter().filter(|c| c.contains("not recognised")).cloned().collect();

@@ -229,10 +229,10 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
         let runs = runs.iter().map(|run| (*run).to_owned()).collect();
         let of = MatrixRequest { runs, ..MatrixRequest::default() };
         let spec = library.spec(&FigureOf::Matrix { of, published: true });
-        let said = caption(&spec);
+        let messages = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         let cell = data.cells.into_iter().find(|cell| cell.n > 0).unwrap();
-        (cell.published.iter().map(|p| p.value).collect::<Vec<_>>(), said)
+        (cell.published.iter().map(|p| p.value).collect::<Vec<_>>(), messages)
     };
     assert_eq!(cell(&["made.alike"]).0, [57.0]);
     let (values, said) = cell(&["made.alike", "made.more"]);
@@ -262,15 +262,15 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
         let of = CompareRequest { pairs, ..of(&runs) };
         let comparison = library.workbench.compare_runs(of.clone()).unwrap();
         let spec = library.spec(&FigureOf::Differences { of, ratio: false });
-        let said = caption(&spec);
+        let sentence = caption(&spec);
         let Figure::Differences(data) = spec.figure else { panic!("a forest") };
-        (comparison, data, said)
+        (comparison, data, sentence)
     };
     {
         let (comparison, data, said) = forest(Pairs::Reference);
         for (other, row) in (1..).zip(&data.rows) {
-            let of = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
-            assert_eq!(row.p, comparison.pairs.iter().find(of).unwrap().p_holm);
+            let value_of = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
+            assert_eq!(row.p, comparison.pairs.iter().find(value_of).unwrap().p_holm);
         }
         let tested = comparison.pairs.iter().filter(|p| p.p_holm.is_some()).count();
         assert!(tested < 2 || said.contains(&format!("Holm-adjusted over {tested} comparisons")), "{said}");
@@ -316,18 +316,18 @@ fn a_baseline_is_not_called_a_real_model() {
 #[test]
 fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let of = MatrixRequest {
+    let source_request = MatrixRequest {
         benchmark: Some("harbor:tasks".into()),
         with_baselines: true,
         ..MatrixRequest::default()
     };
-    let matrix = library.workbench.get_matrix(of.clone()).unwrap();
+    let matrix = library.workbench.get_matrix(source_request.clone()).unwrap();
     let mixed: Vec<_> = matrix.cells.iter().flatten().filter(|cell| !cell.mixed.is_empty()).collect();
     assert!(!mixed.is_empty() && mixed.iter().all(|cell| cell.runs.len() > 1), "{:?}", matrix.cells);
     assert!(matrix.cautions.iter().any(|c| c.contains("pools runs that are not comparable")));
-    let said = caption(&library.spec(&FigureOf::Matrix { of: of.clone(), published: false }));
-    assert!(said.contains("Pooled although not comparable: oracle × "), "{said}");
-    let table = library.workbench.table(&TableOf::Matrix { of }).unwrap();
+    let message = caption(&library.spec(&FigureOf::Matrix { of: source_request.clone(), published: false }));
+    assert!(message.contains("Pooled although not comparable: oracle × "), "{message}");
+    let table = library.workbench.table(&TableOf::Matrix { of: source_request }).unwrap();
     assert!(table.notes.iter().any(|n| n.starts_with("Runs here are not comparable.")), "{:?}", table.notes);
     assert!(table.notes.iter().any(|n| n.contains("pools runs that are not comparable")));
 }
@@ -336,8 +336,8 @@ fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
 fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     let library = Library::fixtures(&["staminabench", "evocode"]);
     let failures = |runs: &[&str]| {
-        let of = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
-        library.workbench.get_failures(of).unwrap().published
+        let request_of = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
+        library.workbench.get_failures(request_of).unwrap().published
     };
     let found = failures(&TWO);
     assert!(found.len() == 1 && found[0].starts_with("Published: With few retries"), "{found:?}");
@@ -348,8 +348,8 @@ fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     assert!(comparison.published_cost[0].contains("4.5 billion input"), "{comparison:?}");
     // It is no caution about these runs, and no part of a caption.
     assert!(comparison.cautions.iter().all(|c| !c.starts_with("Published")), "{:?}", comparison.cautions);
-    let of = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
-    assert!(!caption(&library.spec(&FigureOf::Failures { of })).contains("Published"));
+    let requested = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
+    assert!(!caption(&library.spec(&FigureOf::Failures { of: requested })).contains("Published"));
 }
 
 /// Trials that are not scored are episodes, too: n is what events and censored ones add up to.
@@ -361,7 +361,7 @@ fn the_caption_of_a_matrix_of_pass_rates_counts_every_episode_once() {
         one,h,m,a,1,1,true,,1\none,h,m,b,1,1,false,,1\none,h,m,c,1,1,,environment,1\n";
     std::fs::write(&path, rows).unwrap();
     let library = Library::of(&[path]);
-    let of = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
-    let text = caption(&library.spec(&of));
+    let request = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
+    let text = caption(&library.spec(&request));
     assert!(text.contains("n = 3, 1 event, 2 censored in 1 cell"), "{text}");
 }

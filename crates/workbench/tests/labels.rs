@@ -49,9 +49,13 @@ fn results(source: &str) -> Option<PathBuf> {
 type Classes = HashMap<(String, u32, u32, String), String>;
 
 fn classes(library: &Library, run: &str) -> Classes {
-    let of = FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
-    let asked =
-        FailureCasesRequest { of, most_tests: 100_000, limit: 100_000, ..FailureCasesRequest::default() };
+    let request = FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
+    let asked = FailureCasesRequest {
+        of: request,
+        most_tests: 100_000,
+        limit: 100_000,
+        ..FailureCasesRequest::default()
+    };
     let page = library.workbench.list_failure_cases(asked).expect("cases");
     let of_case = page.rows.into_iter().flat_map(|case| {
         let (episode, turn, attempt) = (case.episode, case.turn, case.attempt);

@@ -454,8 +454,12 @@ fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
         }
         for (number, scenario) in scenarios(name, &one).into_iter().enumerate() {
             let its_other = other.join(scenario.strip_prefix(&one).unwrap());
-            let gone = if number % 2 == 0 { scenario } else { its_other };
-            if gone.is_dir() { fs::remove_dir_all(gone).unwrap() } else { fs::remove_file(gone).unwrap() }
+            let removed = if number % 2 == 0 { scenario } else { its_other };
+            if removed.is_dir() {
+                fs::remove_dir_all(removed).unwrap()
+            } else {
+                fs::remove_file(removed).unwrap()
+            }
         }
         assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "{name}");
     }

@@ -35,8 +35,8 @@ fn copy(from: &Path, to: &Path) {
 impl Library {
     fn report(&self, of: &CompareRequest, preset: &str, format: ExportFormat, to: Option<&Path>) -> Exported {
         let to = to.map(|to| to.to_str().unwrap().to_owned());
-        let of = ExportOf::Report { of: of.clone(), preset: preset.to_owned() };
-        self.workbench.export(ExportRequest { of, format, to }).expect("a report")
+        let request_of = ExportOf::Report { of: of.clone(), preset: preset.to_owned() };
+        self.workbench.export(ExportRequest { of: request_of, format, to }).expect("a report")
     }
 }
 
@@ -289,9 +289,9 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
     let before = std::fs::read_dir(&source).unwrap().count();
     std::os::unix::fs::symlink(&source, places.path().join("report-figures")).unwrap();
     let to = places.path().join("report.md");
-    let of = ExportOf::Report { of: of(&[&run]), preset: "icml".to_owned() };
+    let requested = ExportOf::Report { of: of(&[&run]), preset: "icml".to_owned() };
     let to = Some(to.to_str().unwrap().to_owned());
-    let refused = library.workbench.export(ExportRequest { of, format: ExportFormat::Md, to });
+    let refused = library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to });
     assert_eq!(refused.unwrap_err().code, "export.into_source");
     assert_eq!(std::fs::read_dir(&source).unwrap().count(), before);
 }

@@ -139,8 +139,8 @@ fn a_change_over_which_a_process_ends_is_noted_too() {
         let begun = Instant::now();
         while !holds() {
             assert!(begun.elapsed() < Duration::from_mins(1), "never: {what}");
-            let since = workbench.app_state(Nothing {}).expect("a state").change;
-            workbench.wait_for_changes(WaitForChanges { since, timeout_ms: 100 }).expect("changes");
+            let start = workbench.app_state(Nothing {}).expect("a state").change;
+            workbench.wait_for_changes(WaitForChanges { since: start, timeout_ms: 100 }).expect("changes");
         }
     };
     until("it is read", &|| {

@@ -134,9 +134,10 @@ fn from_the_run_down_to_a_failing_test() {
     );
     assert_eq!(read("../../etc/passwd").expect_err("no way out").code, "text.not_found");
 
-    let of = AttemptRef { run: run.clone(), episode: episode.clone(), turn: 3, attempt: 1 };
-    let no_code =
-        workbench.code_changes(CodeRequest { of, against: None }).expect_err("Harbor keeps no code");
+    let requested = AttemptRef { run: run.clone(), episode: episode.clone(), turn: 3, attempt: 1 };
+    let no_code = workbench
+        .code_changes(CodeRequest { of: requested, against: None })
+        .expect_err("Harbor keeps no code");
     assert_eq!(no_code.code, "code.not_found");
     let beyond = workbench.get_turn(TurnRef { run, episode, turn: 5 }).expect_err("four turns");
     assert_eq!(beyond.code, "turn.not_found");

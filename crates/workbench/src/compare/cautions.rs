@@ -109,11 +109,11 @@ pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
 /// The pairs whose shared scenarios do not say as much as the comparison: their paired numbers have a τ of their own.
 pub(crate) fn shorter(comparison: &Comparison) -> Option<String> {
     let name = |index: u32| comparison.members.get(index as usize).map_or("", |member| member.name.as_str());
-    let of = |pair: &api::ComparedPair| {
+    let value_of = |pair: &api::ComparedPair| {
         let paired = pair.paired.as_ref().filter(|paired| paired.tau < comparison.tau)?;
         Some(format!("{} and {} (τ = {})", name(pair.a), name(pair.b), paired.tau))
     };
-    let pairs: Vec<String> = comparison.pairs.iter().filter_map(of).collect();
+    let pairs: Vec<String> = comparison.pairs.iter().filter_map(value_of).collect();
     (!pairs.is_empty()).then(|| {
         format!(
             "On the scenarios that both played stamina is known to fewer than {} for {}: paired numbers are over these.",

@@ -71,13 +71,13 @@ impl Number<'_> {
     fn coverage(&self) -> Vec<String> {
         let missing = coverage::missing(&self.parts).into_iter();
         let alone = self.parts.len() == 1;
-        let mut said: Vec<String> =
+        let mut sentences: Vec<String> =
             missing.map(|(run, text)| if alone { text } else { format!("{text} of {run}") }).collect();
         let withdrawn: u32 = self.parts.iter().map(|part| part.entry.withdrawn_episodes).sum();
         if withdrawn > 0 {
-            said.push(format!("{} left out", counted(withdrawn.into(), "withdrawn episode")));
+            sentences.push(format!("{} left out", counted(withdrawn.into(), "withdrawn episode")));
         }
-        said
+        sentences
     }
 
     fn stopped(&self) -> Option<String> {

@@ -32,9 +32,9 @@ struct Said {
 
 impl Said {
     fn of(run: &RunRecord) -> Self {
-        let said = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
-        let of_table = || said(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
-        let pack = said(PACK).or_else(of_table);
+        let setting = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
+        let of_table = || setting(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
+        let pack = setting(PACK).or_else(of_table);
         Self { benchmark: run.entry.benchmark.key.clone(), pack, drawn: drawn_by(run) }
     }
 }

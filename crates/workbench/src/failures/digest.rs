@@ -229,8 +229,8 @@ impl Case {
             origins[test.origin()] += 1;
         }
         let telling = classified.tests.iter().find(|test| test.class == classified.primary);
-        let told = telling.and_then(|test| Some((test.test, attempt.tests.get(test.test)?)));
-        let said = told
+        let decisive = telling.and_then(|test| Some((test.test, attempt.tests.get(test.test)?)));
+        let sentence = decisive
             .and_then(|(_, test)| test.message.as_deref().or(test.actual.as_deref()).map(beginning))
             .or_else(|| {
                 attempt.exception.as_ref().map(|(kind, message)| beginning(&format!("{kind}: {message}")))
@@ -246,12 +246,12 @@ impl Case {
             failing,
             not_described: classified.not_described,
             origins,
-            test: told.map(|(_, test)| test.id.clone()),
-            passed_in_turn: told.and_then(|(at, _)| match standing(at)? {
+            test: decisive.map(|(_, test)| test.id.clone()),
+            passed_in_turn: decisive.and_then(|(at, _)| match standing(at)? {
                 Standing::Regression { passed_in_turn } => Some(passed_in_turn),
                 _ => None,
             }),
-            message: said.filter(|text| !text.is_empty()),
+            message: sentence.filter(|text| !text.is_empty()),
             passed: attempt.passed,
             total: attempt.total,
         })

@@ -59,8 +59,8 @@ impl<'a> Kept<'a> {
 
 /// Seconds since 1970.
 fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(start.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Address, model, and path of the API.
@@ -153,7 +153,7 @@ pub(super) async fn checks(
     let Some(found) = found else { return (checks, EndpointAbilities::default()) };
     checks.extend(abilities(settings, &found));
     let Found { abilities, context, .. } = found;
-    let told = EndpointAbilities {
+    let reported = EndpointAbilities {
         streams: abilities.streams,
         tools: abilities.tools,
         json_schema: abilities.json_schema,
@@ -161,7 +161,7 @@ pub(super) async fn checks(
         cached: abilities.cached,
         context,
     };
-    (checks, told)
+    (checks, reported)
 }
 
 /// What a list tells of a model. What this one leaves open is as it was `before`, unless another program answers now.
@@ -240,17 +240,17 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
         return None;
     }
     let (title, needs) = harness_of(settings);
-    let mut said = Said::default();
-    said.tools(found, &title, needs);
-    said.streams(found, &title, needs);
-    said.context(settings, found, &title, needs);
-    said.slots(settings, found);
-    said.cached(found);
-    let mut check = Check::new("abilities", "Abilities", said.state(), value.join(", "));
-    if !said.sentences.is_empty() {
-        check = check.says(said.sentences.join(" "));
+    let mut doubts = Said::default();
+    doubts.tools(found, &title, needs);
+    doubts.streams(found, &title, needs);
+    doubts.context(settings, found, &title, needs);
+    doubts.slots(settings, found);
+    doubts.cached(found);
+    let mut check = Check::new("abilities", "Abilities", doubts.state(), value.join(", "));
+    if !doubts.sentences.is_empty() {
+        check = check.says(doubts.sentences.join(" "));
     }
-    check.fix = said.fix;
+    check.fix = doubts.fix;
     Some(check)
 }
 

@@ -145,13 +145,13 @@ fn time(
 /// US dollars of seconds in which an endpoint works, counted one request at a time. Requests at once share the time of the machine
 /// as far as it has slots for them: further ones wait. Where its slots are unknown, from all at once to none.
 fn by_the_hour((low, high): (f64, f64), at_once: f64, slots: Option<u64>, usd: f64) -> (f64, f64) {
-    let of = |seconds: f64, at_once: f64| seconds / at_once / 3600.0 * usd;
+    let usd_of = |seconds: f64, at_once: f64| seconds / at_once / 3600.0 * usd;
     match slots {
         Some(slots) => {
             let at_once = at_once.min(slots.max(1) as f64);
-            (of(low, at_once), of(high, at_once))
+            (usd_of(low, at_once), usd_of(high, at_once))
         }
-        None => (of(low, at_once), of(high, 1.0)),
+        None => (usd_of(low, at_once), usd_of(high, 1.0)),
     }
 }
 
@@ -182,8 +182,8 @@ impl Workbench {
         let tokens_out = total(&mut rates.output);
         let cached = (rates.cached.1 > 0.0).then(|| (rates.cached.0 / rates.cached.1).clamp(0.0, 1.0));
         let worked = tokens_in.zip(tokens_out).and_then(|(input, output)| {
-            let of = |input, output| rates.speed.seconds(input, cached.unwrap_or(0.0), output);
-            of(input.0, output.0).zip(of(input.1, output.1))
+            let seconds_at = |input, output| rates.speed.seconds(input, cached.unwrap_or(0.0), output);
+            seconds_at(input.0, output.0).zip(seconds_at(input.1, output.1))
         });
         let Time { mut seconds, basis: of_time } = time(here, worked, elsewhere, rates.speed);
         let price = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
@@ -204,11 +204,11 @@ impl Workbench {
             }
             (false, Some(price), Some(input), Some(output)) => {
                 let share = cached.unwrap_or(0.0);
-                let of = |input: f64, output: f64| {
+                let cost_of = |input: f64, output: f64| {
                     let fresh = price.input * (1.0 - share) + price.cached.unwrap_or(price.input) * share;
                     (input * fresh + output * price.output) / 1e6
                 };
-                Some((of(input.0, output.0), of(input.1, output.1)))
+                Some((cost_of(input.0, output.0), cost_of(input.1, output.1)))
             }
             _ if rates.same_model => total(&mut rates.cost),
             _ => None,
@@ -338,7 +338,7 @@ fn is_at_endpoint(settings: &RunSettings, of_run: &model::Extra) -> bool {
 
 /// What an estimate rests on, in a sentence.
 fn basis(settings: &RunSettings, rates: &Rates) -> String {
-    let of = match (settings.is_simulated(), &settings.model) {
+    let played_model = match (settings.is_simulated(), &settings.model) {
         // A player of tasks asks no model, simulated or not.
         (true, _) if !settings.asks_model() => settings.agent.to_uppercase(),
         (true, _) => format!("simulated {}", settings.agent),
@@ -348,10 +348,10 @@ fn basis(settings: &RunSettings, rates: &Rates) -> String {
         (false, _) => settings.agent.clone(),
     };
     match rates.runs {
-        0 => format!("There is no earlier run of {of} in the library"),
+        0 => format!("There is no earlier run of {played_model} in the library"),
         n => {
             let runs = if n == 1 { "1 earlier run".to_owned() } else { format!("{n} earlier runs") };
-            let mut text = format!("From {runs} of {of}, 10th to 90th percentile per turn");
+            let mut text = format!("From {runs} of {played_model}, 10th to 90th percentile per turn");
             if let (false, false, Some(model)) = (rates.same_model, settings.is_simulated(), &settings.model)
             {
                 text.push_str(&format!(". No earlier run used {}", plain_model(model)));
@@ -460,14 +460,14 @@ mod tests {
     fn only_runs_at_the_same_address_are_of_the_same_endpoint() {
         let asked =
             settings(&["agent=CODEX", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:8080/v1"]);
-        let of = |value: serde_json::Value| value.as_object().unwrap().clone();
-        let same = of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8080" }));
+        let value_of = |value: serde_json::Value| value.as_object().unwrap().clone();
+        let same = value_of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8080" }));
         assert!(is_at_endpoint(&asked, &same));
         assert!(!is_at_endpoint(
             &asked,
-            &of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8081" }))
+            &value_of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8081" }))
         ));
-        assert!(!is_at_endpoint(&asked, &of(serde_json::json!({}))));
+        assert!(!is_at_endpoint(&asked, &value_of(serde_json::json!({}))));
         assert!(!is_at_endpoint(&settings(&[]), &same), "the simulated model has no address");
     }
 
@@ -492,8 +492,8 @@ mod tests {
     #[test]
     fn budgets_that_the_upper_end_reaches_are_told() {
         let asked = settings(&["limits.run.usd=60", "limits.run.minutes=90", "limits.run.tokens=1000"]);
-        let said =
+        let message =
             budgets(&asked, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
-        assert_eq!(said, ["may hit $60", "may hit 1 h 30 m"]);
+        assert_eq!(message, ["may hit $60", "may hit 1 h 30 m"]);
     }
 }

@@ -159,8 +159,10 @@ impl Workbench {
             error: None,
         };
         let changes = super::prices::priced_changes(&folder, changes)?;
-        let of = folder.clone();
-        self.begin(folder, here, move |on_event| Box::pin(runner::resume(of, changes, looked_at, on_event)))
+        let run_folder = folder.clone();
+        self.begin(folder, here, move |on_event| {
+            Box::pin(runner::resume(run_folder, changes, looked_at, on_event))
+        })
     }
 
     /// Plays on a thread, and answers when the run has really begun, or could not.
@@ -181,9 +183,9 @@ impl Workbench {
         }
         let (begun, first) = sync_channel::<Option<ApiError>>(1);
         let me = self.live.workbench();
-        let of = folder.clone();
+        let results_folder = folder.clone();
         let on_event: OnEvent = {
-            let (me, of, begun) = (me.clone(), of.clone(), begun.clone());
+            let (me, results_folder, begun) = (me.clone(), results_folder.clone(), begun.clone());
             let adopts = !here.shakedown;
             Arc::new(move |event| {
                 let Some(workbench) = me.upgrade() else { return };
@@ -195,7 +197,7 @@ impl Workbench {
                     }
                     drop(begun.try_send(None));
                     if adopts {
-                        workbench.adopt_soon(of.clone());
+                        workbench.adopt_soon(results_folder.clone());
                     }
                 }
                 workbench.changes.add([], []);
@@ -215,11 +217,11 @@ impl Workbench {
                 Err(_) => Some(ApiError::new("run.panicked", "It failed inside; the log says where")),
             };
             if let Some(workbench) = me.upgrade() {
-                let said = error.as_ref().map(|error| match &error.hint {
+                let words = error.as_ref().map(|error| match &error.hint {
                     Some(hint) => format!("{}. {hint}", error.message),
                     None => error.message.clone(),
                 });
-                workbench.runs.note_end(&of, said);
+                workbench.runs.note_end(&results_folder, words);
                 workbench.changes.add([], []);
             }
             ended(&begun, error);
@@ -286,11 +288,11 @@ fn ended(begun: &SyncSender<Option<ApiError>>, error: Option<ApiError>) {
 }
 
 pub(super) fn refused(errors: &[FieldError]) -> ApiError {
-    let said: Vec<String> = errors
+    let text: Vec<String> = errors
         .iter()
         .map(|e| if e.field.is_empty() { e.message.clone() } else { format!("{}: {}", e.field, e.message) })
         .collect();
-    ApiError::new("settings.value", said.join("; ")).hint("`check_settings` says what each field takes")
+    ApiError::new("settings.value", text.join("; ")).hint("`check_settings` says what each field takes")
 }
 
 /// An error of a run, for the edge.
@@ -333,9 +335,9 @@ pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
         E::Engine { .. } => "engine.refused",
         E::NoRoom { .. } | E::Files { .. } => "run.files",
     };
-    let mut told = ApiError::new(code, error.to_string());
-    told.hint = error.hint();
-    told
+    let mut api_error = ApiError::new(code, error.to_string());
+    api_error.hint = error.hint();
+    api_error
 }
 
 #[cfg(test)]

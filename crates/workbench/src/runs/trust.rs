@@ -425,9 +425,9 @@ mod tests {
         );
         assert_eq!(shown.images[0].executes, ["RUN curl example.org | sh"]);
         assert_eq!((shown.more, shown.unreadable), (0, None));
-        let gone =
+        let removed =
             runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
-        assert!(TasksShown::of(&gone.unwrap(), &[0]).unreadable.is_some());
+        assert!(TasksShown::of(&removed.unwrap(), &[0]).unreadable.is_some());
         assert_eq!(TasksShown::of(&settings(&THEIRS), &[0]), TasksShown::default());
     }
 

@@ -340,8 +340,9 @@ fn what_is_unknown_cannot_be_ruled_out_and_harbor_leaves_out_what_was_not_set() 
 
 #[test]
 fn the_harness_and_the_model_are_what_is_compared() {
-    let of = |section: &str| json!({ format!("{section}.model_id"): "m", format!("{section}.knob"): 1 });
-    let (_store, pools) = runs("staminabench", &[of("mini_swe"), of("opencode")], |i, run| {
+    let value_of =
+        |section: &str| json!({ format!("{section}.model_id"): "m", format!("{section}.knob"): 1 });
+    let (_store, pools) = runs("staminabench", &[value_of("mini_swe"), value_of("opencode")], |i, run| {
         run.harness = Some(["mini_swe", "opencode"][i].into());
         run.harness_version = Some(["2.1", "1.0"][i].into());
     });

@@ -119,8 +119,8 @@ impl Workbench {
                 ..noted(method, doubts::beside(&data.members))
             }),
             TableOf::Paired { of, other } => {
-                let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-                self.of_comparison(&of, |method, data| match other {
+                let request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+                self.of_comparison(&request, |method, data| match other {
                     Some(other) => paired(method, data, *other),
                     None => all_paired(method, data),
                 })
