@@ -1119,3 +1119,30 @@ fn trajectories_that_continue_in_a_circle_are_read_once() {
     let steps = Harbor.transcript(&tree, transcript).unwrap().steps;
     assert_eq!(steps.iter().map(|step| step.tool_calls.len()).sum::<usize>(), 10);
 }
+
+#[test]
+// docs/security.md: An opened folder or zip
+fn results_of_the_trials_of_a_task_are_bounded_together() {
+    let room = tempfile::tempdir().unwrap();
+    let (from, job) = (fixture().join("jobs/failures-k1"), room.path().join("job"));
+    let values = vec!["0"; 400_000].join(",");
+    for number in 0..3 {
+        let trial = job.join(format!("theme_v5_w1_notes_min_reward__copy{number}"));
+        copy(&from.join("theme_v5_w1_notes_min_reward__PAxApKs"), &trial);
+        let text = std::fs::read_to_string(trial.join("result.json")).unwrap();
+        let (whole, _) = text.rsplit_once('}').unwrap();
+        write(&trial.join("result.json"), &format!("{whole},\"more\":[{values}]}}"));
+    }
+    for name in ["config.json", "result.json"] {
+        std::fs::copy(from.join(name), job.join(name)).unwrap();
+    }
+    let read = read(room.path());
+    let said: Vec<&str> = read
+        .report
+        .warnings
+        .iter()
+        .filter(|warning| warning.code == "file.too_large")
+        .map(|warning| warning.path.rsplit('/').nth(1).unwrap())
+        .collect();
+    assert_eq!(said, ["theme_v5_w1_notes_min_reward__copy2"], "of three the last one");
+}

@@ -56,6 +56,7 @@ use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, S
 use crate::identity;
 use crate::readers::atif;
 use crate::readers::json::{NODE_CAP, Node};
+use crate::readers::kept_tests::KeptTests;
 use files::{Entry, ReadError, Stamp, Tree, file_name, join};
 
 use self::accounting::Agent;
@@ -399,6 +400,8 @@ fn read(
     report: &mut Report,
 ) -> Vec<Reading> {
     let mut trials: Vec<Trial> = Vec::new();
+    // Each of them may be as large as a document may.
+    let mut left = NODE_CAP;
     for of_job in folders.chunk_by(|a, b| a.0 == b.0) {
         let Some((index, job)) = of_job.first().and_then(|(index, _)| Some((*index, jobs.get(*index)?)))
         else {
@@ -408,6 +411,10 @@ fn read(
         let name = head::job_name(tree, job, config.as_ref());
         for (_, path) in of_job {
             let mut trial = Trial::load(tree, path, tree.list(path), index, config.as_ref(), report);
+            match left.checked_sub(trial.values()) {
+                Some(rest) => left = rest,
+                None => trial.without_result(report),
+            }
             trial.run = trial.head.run_key(kind, job, &name);
             trials.push(trial);
         }
@@ -435,6 +442,7 @@ fn read_task(
     let declared = Steps::read(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(String, Played)> = Vec::new();
+    let mut kept = KeptTests::new();
     // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.
     let mut versions: HashMap<usize, Option<String>> = HashMap::new();
     for trial in &trials {
@@ -443,7 +451,7 @@ fn read_task(
             let read = || job::harbor_version(tree, jobs.get(trial.job)?);
             versions.entry(trial.job).or_insert_with(read).clone()
         });
-        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, agent, report);
+        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, (agent, &mut kept), report);
         let episode = &mut result.episode;
         let repeat = repeats.entry(trial.run.clone()).or_insert(0);
         *repeat += 1;

@@ -23,7 +23,7 @@ pub const TEXT_CAP: usize = 64 * 1024;
 /// Values in one document.
 pub const NODE_CAP: u64 = 1_000_000;
 /// So many bytes of texts and names count as one value more.
-const TEXT_OF_A_VALUE: u64 = 256;
+const TEXT_OF_A_VALUE: u64 = 64;
 
 /// A JSON value without bulk.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,9 +12,8 @@ use crate::readers::json::{NODE_CAP, Node, NodeSeed};
 
 /// Bytes of a text that are kept: the figures are computed from whole files.
 const TEXT_CAP: usize = 8 << 20;
-/// Most values of a record, with its texts: half of what others have, because two agents are read at once. Its texts take at
-/// most 128 MB.
-const MOST: u64 = NODE_CAP / 2;
+/// Most values of a record, with its texts: these take at most 64 MB.
+const MOST: u64 = NODE_CAP;
 /// Most bytes of a file of results.
 const FILE_CAP: u64 = 16 << 30;
 /// Keys of a record that hold bulk: the files that a project begins with.
@@ -234,6 +233,6 @@ mod tests {
         let broken = fields.take(&mut serde_json::Deserializer::from_str(&json)).unwrap_err();
         assert!(broken.to_string().contains("MB of texts"), "{broken}");
         // What came before is kept.
-        assert!((10..30).contains(&fields.kept.len()), "{}", fields.kept.len());
+        assert!((5..15).contains(&fields.kept.len()), "{}", fields.kept.len());
     }
 }
