@@ -1,12 +1,12 @@
-//! Intervals by drawing scenarios again: they hold where several episodes share a scenario.
+//! Intervals by resampling scenarios, which stay valid when several episodes share a scenario.
 //!
-//! Episodes of a scenario are alike, in one run and between runs. The cluster bootstrap (Davison and Hinkley 1997,
-//! §3.8; Field and Welsh 2007, JRSS B 69:369) draws *scenarios* with replacement, and all episodes of a drawn scenario
-//! come with it, in every group at once, so that comparisons stay paired on what is shared. Where groups share only some
-//! scenarios, these are drawn from all that any of them has played.
+//! Episodes of a scenario depend on each other, in one run and between runs. The cluster bootstrap (Davison and Hinkley 1997,
+//! §3.8; Field and Welsh 2007, JRSS B 69:369) samples *scenarios* with replacement, each with all its episodes in every
+//! group. Comparisons thus stay paired on shared scenarios. If groups share only some scenarios, the sample is from the
+//! scenarios of all groups.
 //!
 //! The interval is the percentile interval (Efron and Tibshirani 1993, §13.3): of B sorted values, the k-th from both
-//! ends with k = ⌊0.025 (B + 1)⌋. The seed is part of the result; resample i is drawn from (seed, i), so the result
+//! ends with k = ⌊0.025 (B + 1)⌋. The seed is part of the result. Resample i depends only on (seed, i), so the result
 //! does not depend on the number of threads.
 
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ use crate::clusters::{Clusters, InScenario};
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resampling {
-    /// What the resamples are drawn from.
+    /// The seed of the resamples.
     pub seed: u64,
-    /// How many there are.
+    /// The number of resamples.
     pub resamples: u32,
-    /// Threads to work on them. Does not change the result.
+    /// The number of threads. It does not change the result.
     pub threads: u32,
 }
 
-/// More threads than this are not started.
+/// The most threads.
 const MOST_THREADS: u32 = 64;
 
 impl Default for Resampling {
@@ -38,11 +38,11 @@ impl Default for Resampling {
 pub struct Bootstrapped {
     /// The number, from the data itself.
     pub value: f64,
-    /// Lower end of the 95 % interval; `None` = no variation (one scenario, or all alike).
+    /// Lower end of the 95 % interval; `None` = no variation (one scenario, or equal ones).
     pub ci_low: Option<f64>,
-    /// Upper end; `None` also where a ratio has no upper bound, because its denominator is 0 in too many resamples.
+    /// Upper end; `None` also if a ratio has no upper bound, because its denominator is 0 in too many resamples.
     pub ci_high: Option<f64>,
-    /// Scenarios that were drawn from.
+    /// The number of scenarios.
     pub scenarios: u32,
     /// Resamples.
     pub resamples: u32,
@@ -86,7 +86,7 @@ fn ratio(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A number made of the mean stamina of each group.
+/// A number computed from the mean stamina of each group.
 fn bootstrap(
     groups: &[&[InScenario]],
     tau: u32,
@@ -99,7 +99,7 @@ fn bootstrap(
 /// Mean stamina of each group, in the data and in every resample.
 pub(crate) struct ResampledMeans {
     observed: Vec<f64>,
-    /// Resample by resample, each with one mean per group.
+    /// By resample, with one mean per group.
     resampled: Vec<f64>,
     scenarios: u32,
     resampling: Resampling,
@@ -120,7 +120,7 @@ impl ResampledMeans {
         }
     }
 
-    /// Whether every group has played every scenario. Then resamples of some of the groups alone are these very ones.
+    /// Whether every group has every scenario. The resamples are then also those of a part of the groups.
     pub(crate) fn same_scenarios(&self) -> bool {
         self.same_scenarios
     }
@@ -169,7 +169,7 @@ fn resample(clusters: &Clusters, resampling: Resampling, groups: usize) -> Vec<f
     values
 }
 
-/// What is not defined (NaN) may lie anywhere: it counts as the least for the lower end and as the most for the upper.
+/// An undefined value (NaN) may be anything: it counts as the least for the lower end and as the greatest for the upper.
 fn percentiles(values: &mut Vec<f64>) -> (Option<f64>, Option<f64>) {
     let all = values.len();
     let k = (0.025 * (all as f64 + 1.0)) as usize;

@@ -1,4 +1,4 @@
-//! Mean stamina: the restricted mean over the first τ turns, its interval, and the numbers that stand beside it.
+//! Mean stamina: the restricted mean over the first τ turns, with its interval and the numbers that accompany it.
 
 use model::{Ending, Median};
 use serde::{Deserialize, Serialize};

@@ -14,10 +14,10 @@ pub use crate::mean_stamina::{
     RestrictedMean, StaminaSummary, natural_tau, restricted_mean, summarize, summarize_over,
 };
 
-/// The longest table that is made: a source may plan any number of turns, and tables are as long as the plan.
+/// The most turns of a table. A source may plan any number of turns.
 pub const MAX_TURNS: u32 = 10_000;
 
-/// One episode as survival analysis sees it.
+/// One episode for survival analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Observation {
     /// Consecutive turns passed from turn 1 (stamina).
@@ -37,7 +37,7 @@ impl Observation {
         Self { turns, ending: Ending::Censored }
     }
 
-    /// An episode of known stamina and end reason under `policy`.
+    /// An episode with this stamina and end reason, under `policy`.
     pub fn from_reason(turns: u32, reason: EndReason, policy: &CensoringPolicy) -> Self {
         Self { turns, ending: policy.ending(reason) }
     }
@@ -67,26 +67,25 @@ pub struct SurvivalPoint {
     pub at_risk: u32,
     /// Episodes that failed at this turn.
     pub events: u32,
-    /// Episodes censored after this turn (they passed it).
+    /// Episodes censored after this turn, which they passed.
     pub censored: u32,
-    /// S(t), the share still alive after this turn. Where nobody is at risk it repeats the last known value, as sums and
-    /// steps need it: what is shown is [`SurvivalPoint::known`].
+    /// S(t), the share still alive after this turn. Without an episode at risk it repeats the last known value for sums and
+    /// steps. Show [`SurvivalPoint::known`] instead.
     pub survival: f64,
-    /// Lower end of the 95 % log-log band; `None` where there is no variation (S = 1 or S = 0) or nobody is at risk.
+    /// Lower end of the 95 % log-log band; `None` without variation (S = 1 or S = 0) or without an episode at risk.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
 }
 
 impl SurvivalPoint {
-    /// S(t) where it is known: somebody was at risk at this turn, or S had reached 0 before.
+    /// S(t), if it is known: an episode was at risk at this turn, or S had reached 0 before.
     pub fn known(&self) -> Option<f64> {
         (self.at_risk > 0 || self.survival <= 0.0).then_some(self.survival)
     }
 }
 
-/// Whether anybody was ever at risk. Where nobody was, nothing is known of how long episodes last: neither mean nor
-/// median nor survival nor a score.
+/// Whether any episode was ever at risk. Otherwise mean, median, survival and score are unknown.
 pub fn anyone_at_risk(observations: &[Observation]) -> bool {
     observations.iter().any(|o| o.last_at_risk() > 0)
 }
@@ -95,7 +94,7 @@ pub fn anyone_at_risk(observations: &[Observation]) -> bool {
 ///
 /// S(t) = Π_{i ≤ t} (1 − dᵢ/nᵢ) (Kaplan and Meier 1958, JASA 53:457). The band is Greenwood's variance on the
 /// log(−log S) scale (Kalbfleisch and Prentice 2002, §1.4; `conf.type = "log-log"` in R): with
-/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1. It takes episodes as independent; see
+/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1. It assumes independent episodes; see
 /// [`kaplan_meier_by_scenario`](crate::band::kaplan_meier_by_scenario).
 pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalPoint> {
     let horizon = horizon.min(MAX_TURNS);
@@ -107,7 +106,7 @@ pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalP
             let Count { at_risk, events, censored } = counts.at(turn);
             if events > 0 {
                 let (n, d) = (f64::from(at_risk), f64::from(events));
-                // Not 1 − d/n: the product of these fractions is exact for the last factor, so that S reaches 0.
+                // Not 1 − d/n: with these fractions the last factor is exact, so that S reaches 0.
                 survival *= (n - d) / n;
                 greenwood += d / (n * (n - d));
             }
@@ -128,8 +127,8 @@ pub(crate) fn log_log_band(survival: f64, variance: f64, quantile: f64) -> (Opti
     (Some(survival.powf(shift)), Some(survival.powf(1.0 / shift)))
 }
 
-/// The last turn up to which a table's curve is known: the last turn with someone at risk, or every turn of the table
-/// once S has reached 0. 0 = nowhere.
+/// The last turn up to which the curve of a table is known: the last turn with an episode at risk, or the last turn of the
+/// table once S has reached 0. 0 = nowhere.
 pub fn known_until(points: &[SurvivalPoint]) -> u32 {
     match points.last() {
         Some(last) if last.survival <= 0.0 => last.turn,
@@ -137,13 +136,13 @@ pub fn known_until(points: &[SurvivalPoint]) -> u32 {
     }
 }
 
-/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. Not reached where S stays above it in
-/// this table, unknown where nobody was at risk.
+/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. It is not reached if S stays above 0.5
+/// in this table, and unknown without an episode at risk.
 ///
 /// This is the median turn *of failure*, as lifelines defines a median survival time; see [`median_stamina`]. R's `survfit`
-/// says the same but where S stays at exactly 0.5 for some turns: there it takes the middle of these.
+/// is equal, except if S is exactly 0.5 for several turns: it then returns the middle of these.
 pub fn median(points: &[SurvivalPoint]) -> Median {
-    // Products of fractions may miss one half by a rounding error; R's survfit allows for the same.
+    // Products of fractions may differ from 0.5 by a rounding error. R's survfit has the same tolerance.
     let half = points.iter().find(|p| p.survival <= 0.5 + 1e-12).map(|p| p.turn);
     Median::new(half, points.iter().any(|p| p.at_risk > 0))
 }
@@ -174,7 +173,7 @@ impl Counts {
                 Some(turn) => slot(turn).map(|i| counts[i].events += 1),
                 None => slot(observation.turns).map(|i| counts[i].censored += 1),
             };
-            // Marked where it was last at risk; summed up from the end below.
+            // Counted at the last turn at risk, then summed from the end.
             if let Some(last) = slot(observation.last_at_risk().min(horizon)) {
                 counts[last].at_risk += 1;
             }

@@ -1,18 +1,18 @@
-//! What harnesses and servers print when they stop, looked for in one pass over a log.
+//! Phrases that harnesses and servers print when they stop, found in one pass over a log.
 //!
-//! There are dozens of phrases, and a log has up to 64 KiB: searched one by one they take most of the time in which a
-//! library's failures are classified.
+//! There are dozens of phrases, and a log has up to 64 KiB. Single searches for each phrase would take most of the time of
+//! classifying the failures of a library.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-/// What a phrase in a log, or in an exception, tells.
+/// The meaning of a phrase in a log or in an exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhraseMeaning {
     /// The context was exceeded.
     Context,
-    /// A tool call could not be read.
+    /// A tool call was malformed.
     Format,
     /// A loop was stopped.
     Loop,
@@ -20,9 +20,9 @@ pub enum PhraseMeaning {
     Endpoint,
     /// A limit on steps or money was reached.
     Budget,
-    /// The container is going down.
+    /// The container is being lost.
     Lost,
-    /// A server's port was taken, or its code could not be loaded.
+    /// The port of a server was in use, or its code could not be loaded.
     NotLoaded,
 }
 
@@ -30,7 +30,7 @@ impl PhraseMeaning {
     const ALL: [Self; 7] =
         [Self::Context, Self::Format, Self::Loop, Self::Endpoint, Self::Budget, Self::Lost, Self::NotLoaded];
 
-    /// The phrases that tell it, in lower case. Those of harnesses were taken from nine of them.
+    /// The phrases with this meaning, in lower case. Those of harnesses come from nine of them.
     pub(crate) const fn phrases(self) -> &'static [&'static str] {
         match self {
             Self::Context => &[
@@ -120,7 +120,7 @@ impl PhraseMeaning {
     }
 }
 
-/// Several of them.
+/// A set of meanings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MeaningSet(u8);
 
@@ -130,7 +130,7 @@ impl MeaningSet {
     }
 }
 
-/// The automaton of all phrases, and what each of them tells.
+/// The automaton of all phrases, and the meaning of each.
 struct Phrases {
     automaton: AhoCorasick,
     tells: Vec<PhraseMeaning>,
@@ -145,23 +145,23 @@ static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        // A few hundred states: as a table they take the fewest steps a byte.
+        // There are a few hundred states. A table needs the fewest steps per byte.
         .kind(Some(AhoCorasickKind::DFA))
         .build(phrases)
         .ok()?;
     Some(Phrases { automaton, tells })
 });
 
-/// What is said in a text, whatever the case of its ASCII letters.
+/// The meanings of the phrases in a text, for any case of its ASCII letters.
 pub(crate) fn meanings_in(text: &str) -> MeaningSet {
     let mut found = MeaningSet::default();
     if let Some(phrases) = &*PHRASES {
-        // One phrase may lie inside another: each place is looked at for all of them.
+        // One phrase may be a part of another, so overlapping matches count.
         for hit in phrases.automaton.find_overlapping_iter(text) {
             found.0 |= 1 << phrases.tells[hit.pattern().as_usize()] as u8;
         }
     } else {
-        // No machine is too small for so few phrases; if one is, they are looked for one by one.
+        // The automaton always fits into memory. If it does not, each phrase is searched alone.
         let text = text.to_ascii_lowercase();
         for meaning in PhraseMeaning::ALL {
             if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
@@ -177,7 +177,7 @@ mod tests {
 
     use super::*;
 
-    /// As it was looked for before, and as the fallback does: each phrase for itself.
+    /// The search of the fallback: each phrase alone.
     fn one_by_one(text: &str) -> MeaningSet {
         let text = text.to_ascii_lowercase();
         let mut found = MeaningSet::default();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_phrase_is_found_alone_and_inside_others_as_when_looked_for_one_by_one() {
+    fn every_phrase_is_found_like_in_single_searches() {
         for meaning in PhraseMeaning::ALL {
             for phrase in meaning.phrases() {
                 assert_eq!(*phrase, phrase.to_ascii_lowercase(), "phrases are in lower case");

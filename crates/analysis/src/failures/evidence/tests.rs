@@ -11,7 +11,7 @@ fn evidence(id: &str, message: &str) -> Evidence {
 }
 
 #[test]
-fn ids_of_cases_are_taken_apart() {
+fn ids_of_cases_are_parsed() {
     assert_eq!(case_of("orders.cancel.guard.shipped"), ["orders", "cancel", "guard", "shipped"]);
     assert_eq!(case_of("suites/turn_3.py::test_orders__title__null"), ["orders", "title", "null"]);
     assert_eq!(case_of("gone.orders.guard.cancel#2"), ["gone", "orders", "guard", "cancel"]);
@@ -21,7 +21,7 @@ fn ids_of_cases_are_taken_apart() {
 }
 
 #[test]
-fn messages_of_the_client_are_taken_apart() {
+fn messages_of_the_client_are_parsed() {
     let e = evidence(
         "orders.title.null",
         "Step 2: PATCH /api/orders/1 {\"title\":null}: expected status 422, got status 200 with {}",
@@ -37,7 +37,7 @@ fn messages_of_the_client_are_taken_apart() {
 }
 
 #[test]
-fn of_two_objects_the_field_is_the_one_that_only_one_has() {
+fn the_wrong_field_of_two_objects_is_in_only_one_of_them() {
     let body = |expected: &str, actual: &str| {
         evidence("a.b.c", &format!("Step 1: GET /a/1: expected the body to be {expected}, got {actual}"))
     };
@@ -45,13 +45,13 @@ fn of_two_objects_the_field_is_the_one_that_only_one_has() {
     assert_eq!((e.field.as_deref(), e.expected.as_deref()), (Some("deleted"), Some("nothing")));
     let e = body(r#"{"id":1,"note":{"a":1},"to…"#, r#"{"id":1}"#);
     assert_eq!((e.field.as_deref(), e.actual.as_deref()), (Some("note"), Some("nothing")));
-    // What is cut off may still have it.
+    // The cut part may have it.
     assert_eq!(body(r#"{"id":1,"note":"a"}"#, r#"{"id":1,"ti…"#).field, None);
     assert_eq!(body(r#"{"id":1}"#, r#"{"id":2}"#).field, None);
 }
 
 #[test]
-fn messages_of_pytest_are_taken_apart() {
+fn messages_of_pytest_are_parsed() {
     let mut test = TestResult::new("test_turn.py::test_returns", TestOutcome::Failed);
     test.message = Some("AssertionError: POST /returns: expected 201, got 500\nassert 500 == 201\n +  where 500 = <Response>.status_code".into());
     (test.expected, test.actual) = (Some("201".into()), Some("500".into()));
@@ -59,14 +59,14 @@ fn messages_of_pytest_are_taken_apart() {
     assert_eq!(e.status, Some((Some(201), 500)));
     assert_eq!(e.request.as_ref().map(|request| request.path.as_str()), Some("/returns"));
     assert_eq!(e.sends_null(), None);
-    // Numbers alone are no statuses.
+    // Numbers without a context are not statuses.
     let mut test = TestResult::new("test_sum.py::test_sum", TestOutcome::Failed);
     (test.expected, test.actual) = (Some("200".into()), Some("201".into()));
     assert_eq!(Evidence::from_test(&test, false).status, None);
 }
 
 #[test]
-fn asserts_of_generated_suites_are_taken_apart() {
+fn asserts_of_generated_suites_are_parsed() {
     let assertion = |call: &str| {
         evidence(
             "suites/turn_2.py::test_rides__update",
@@ -85,7 +85,7 @@ fn asserts_of_generated_suites_are_taken_apart() {
 }
 
 #[test]
-fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
+fn exit_codes_and_sides_of_case_lines_are_parsed() {
     for (expected, message, exit) in [
         ("exit 0", "expected exit=0, got exit=1", Some((Some(0), 1))),
         ("exit 0", "compare exits 0 (exit=1, out=)", Some((Some(0), 1))),
@@ -97,7 +97,7 @@ fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
         (test.expected, test.message) = (Some(expected.into()), Some(message.into()));
         assert_eq!(Evidence::from_test(&test, false).exit, exit, "{message}");
     }
-    // What a test says of itself is not what came. What was expected may be told by it: here its title names the code.
+    // The description of a test is not an actual value, but may have the expected one: here the title has the code.
     for (message, exit) in [
         ("expected exit code 124, got 0", None),
         ("expected exit code 2, got exit=0", Some((None, 0))),
@@ -113,17 +113,17 @@ fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
 }
 
 #[test]
-fn huge_and_hostile_messages_are_looked_at_in_part() {
+fn only_a_part_of_huge_and_hostile_messages_is_read() {
     let (id, huge) = ("é.".repeat(1_000_000), ": expected ".repeat(2_000_000));
     let e = evidence(&id, &huge);
     assert!(e.output.len() <= MESSAGE + SIDE + 16 && e.about.len() <= 5 * ABOUT);
-    // No clock: what stands behind the part that is kept makes no difference, because nobody looks at it.
+    // Without a clock: the text after the kept part makes no difference, because it is never read.
     let part = evidence(head(&id, ABOUT), head(&huge, MESSAGE));
     assert_eq!(format!("{e:?}"), format!("{part:?}"));
 
     let mut attempt = Attempt::new(1, Verdict::Error);
     attempt.exception = Some(("E".repeat(1 << 20), "é".repeat(1 << 20)));
-    // Else the server's log is not looked at.
+    // Otherwise the log of the server is not read.
     attempt.passed = Some(0);
     let log = "é".repeat(1 << 20);
     let phrase = PhraseMeaning::NotLoaded.phrases()[0];

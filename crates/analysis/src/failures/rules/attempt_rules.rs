@@ -1,8 +1,8 @@
 //! Rules over the end of an attempt.
 //!
-//! What the source says comes first. Only where it says nothing exact (an error, no verdict, failed tests) the end of the
-//! harness's output is looked at for what harnesses print when they stop; see [`PhraseMeaning`]. Where
-//! tests ran only its last lines count: harnesses go on after an error that they got over.
+//! The reason of the source comes first. Only if it is not exact (an error, no verdict, failed tests), rules search the end of
+//! the output of the harness for phrases of harnesses that stop; see [`PhraseMeaning`]. If tests ran, only its last lines
+//! count, because harnesses continue after minor errors.
 
 use model::EndReason as R;
 
@@ -10,7 +10,7 @@ use super::Rule;
 use crate::failures::FailureClass as C;
 use crate::failures::evidence::{AttemptEvidence as E, PhraseMeaning};
 
-/// In order: what the source says, then what can be told from exceptions and logs.
+/// In order: rules over the reason of the source, then rules over exceptions and logs.
 pub const ATTEMPT_RULES: &[Rule<E>] = &[
     Rule {
         id: "end.endpoint",

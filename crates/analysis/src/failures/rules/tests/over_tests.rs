@@ -56,7 +56,7 @@ impl Sample {
 const REFUSED: &str =
     "Before the case: POST /reset: no answer: no connection (Connection refused (os error 111))";
 
-/// By rule: a failing test that it decides, and one that is near and not its.
+/// By rule: a failing test that it decides, and a similar one that it does not decide.
 fn samples() -> Vec<(&'static str, Sample, Sample)> {
     vec![
         ("server.refused", test("orders.missing", REFUSED).none_passed(), test("orders.missing", REFUSED)),
