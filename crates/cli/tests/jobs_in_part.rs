@@ -337,8 +337,11 @@ fn an_agent_with_two_settings_is_said_to_have_both() {
     }
     let ingested = library.ingest(&at);
     let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
-    let said: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
-    assert!(said.len() == 1 && said[0].to_string().contains("agent.kwargs.reasoning_effort"), "{warnings:?}");
+    let found: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
+    assert!(
+        found.len() == 1 && found[0].to_string().contains("agent.kwargs.reasoning_effort"),
+        "{warnings:?}"
+    );
     let of_runs = planned(&library);
     let [(run, planned, present, _)] = &of_runs[..] else { panic!("one run: {of_runs:?}") };
     assert_eq!((planned, present), (&json!(8), &json!(8)));
@@ -355,4 +358,22 @@ fn an_agent_with_two_settings_is_said_to_have_both() {
     let differences = compared["differences"].as_array().expect("differences");
     let effort = differences.iter().find(|d| d["setting"] == "Reasoning effort").expect("the setting");
     assert_eq!(effort["values"], json!(["high, low", "low"]), "{compared}");
+}
+
+/// A job of which each task lies in another source: that no task is in both says nothing of the job.
+#[test]
+fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
+    let library = TestHome::new();
+    let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
+    for at in [&one, &other] {
+        job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+    }
+    for trial in of_agent("agent-a") {
+        trial.write(if trial.task == "a" { &one } else { &other }, "the-job", 0.0, true);
+    }
+    library.ingest(&library.path("one"));
+    library.ingest(&library.path("other"));
+    let matrix = library.json(&["matrix"]);
+    assert_eq!((&matrix["not_comparable"], &matrix["cells"][0]["n"]), (&json!([]), &json!(6)), "{matrix}");
+    assert!(!matrix["cautions"].to_string().contains("not comparable"), "{matrix}");
 }

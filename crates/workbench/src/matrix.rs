@@ -17,6 +17,7 @@ use crate::api::{
     ShortestCells,
 };
 use crate::benchmarks;
+use crate::compare::coverage::by_job;
 use crate::compare::doubts::{Number, Part};
 use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
@@ -60,7 +61,7 @@ impl Workbench {
         {
             return Err(no_stamina(untested));
         }
-        let benchmarks = benchmarks::of(&entries);
+        let benchmarks = benchmarks::counted(&entries);
         let benchmark = chosen(request, &benchmarks)?;
         let left_out: Vec<String> = entries
             .iter()
@@ -106,7 +107,7 @@ impl Workbench {
             )
             .hint(format!("Ask for a τ from 1 to {known}, or for none to have {known}")));
         }
-        let not_comparable = settings::not_comparable(&pools);
+        let not_comparable = settings::not_comparable(&by_job(&pools));
         let columns = made.models.len();
         let all_of_one_turn = members::all_of_one_turn(&pools);
         let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
@@ -244,7 +245,7 @@ fn mixed(pools: &[Pool], runs: &[usize]) -> Vec<String> {
         return Vec::new();
     }
     let own: Vec<Pool> = runs.iter().filter_map(|run| pools.get(*run).cloned()).collect();
-    settings::not_comparable(&own).into_iter().map(|difference| difference.setting).collect()
+    settings::not_comparable(&by_job(&own)).into_iter().map(|difference| difference.setting).collect()
 }
 
 fn chosen(

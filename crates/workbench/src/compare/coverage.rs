@@ -1,6 +1,9 @@
 //! What is missing of runs that are taken together. The runs of one job that lies in several sources are one: what one of them
 //! lacks, another one may have.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use model::counted;
 use store::RunEntry;
 
@@ -38,6 +41,33 @@ fn missing_of_job(parts: &[&Part<'_>]) -> Option<String> {
     let planned = planned.saturating_sub(withdrawn);
     let present: u32 = parts.iter().map(|part| part.episodes.len() as u32).sum();
     (present < planned).then(|| format!("{present} of {}", counted(planned.into(), "episode")))
+}
+
+/// Members that are compared with each other, with the runs of one job in one run: what differs between parts of a job is no
+/// difference.
+pub(crate) fn by_job(pools: &[Pool]) -> Cow<'_, [Pool]> {
+    let mut jobs = HashSet::new();
+    let mut all = pools.iter().flat_map(|pool| &pool.runs).filter_map(|run| run.record.entry.job.as_deref());
+    if all.all(|job| jobs.insert(job)) {
+        return Cow::Borrowed(pools);
+    }
+    let mut members: Vec<Pool> = Vec::new();
+    for pool in pools {
+        let run = if let [run] = pool.runs.as_slice() { Some(run) } else { None };
+        let is_of_job = |member: &Pool| match (member.runs.as_slice(), run) {
+            ([own], Some(run)) => is_one_job(&own.record.entry, &run.record.entry),
+            _ => false,
+        };
+        let whole = members.iter().position(is_of_job);
+        let Some((whole, part)) = whole.zip(run) else {
+            members.push(pool.clone());
+            continue;
+        };
+        if let Some(whole) = members[whole].runs.first_mut() {
+            whole.episodes.extend(part.episodes.iter().cloned());
+        }
+    }
+    Cow::Owned(members)
 }
 
 /// How many episodes of a run there are, or of its job where other runs of its member have parts of that, also those that count
