@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use analysis::survival::StaminaSummary;
 
 use crate::curve::{last_turn_shown, limits};
-use crate::names::{clean, said};
+use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval, p_value};
 use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison};
+use crate::summary_text::{count, counted};
 use crate::table::Table;
-use crate::words::{count, counted};
 
 /// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
 /// to fill in, but a title is: a caption's first words are the author's.
@@ -141,13 +141,13 @@ fn drawn(figure: &Figure, method: &Method) -> String {
             "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()
         }
         Figure::Differences(data) => {
-            with(&format!("{} vs. {}", clean(&data.axis), said(&data.reference)), "95 % CI")
+            with(&format!("{} vs. {}", clean(&data.axis), full_name(&data.reference)), "95 % CI")
         }
         Figure::Paired(data) => {
             let what = format!(
                 "Stamina by scenario, {a} and {b}, Δ: {b} − {a}, arrows: lower bounds (censored)",
-                a = said(&data.a),
-                b = said(&data.b)
+                a = full_name(&data.a),
+                b = full_name(&data.b)
             );
             with(&what, if data.mean.is_some() { "95 % CI" } else { "" })
         }
@@ -198,7 +198,9 @@ fn banded(data: &SurvivalComparison) -> Option<String> {
     match drawn.as_slice() {
         [] => None,
         all if all.len() == data.series.len() => Some(String::new()),
-        some => Some(format!(" of {}", some.iter().map(|label| said(label)).collect::<Vec<_>>().join(", "))),
+        some => {
+            Some(format!(" of {}", some.iter().map(|label| full_name(label)).collect::<Vec<_>>().join(", ")))
+        }
     }
 }
 
@@ -207,7 +209,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
     let of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
     let several = |series: &[crate::spec::SeriesData]| {
         let each: Vec<String> =
-            series.iter().map(|s| format!("{}: {}", said(&s.label), of(&s.summary))).collect();
+            series.iter().map(|s| format!("{}: {}", full_name(&s.label), of(&s.summary))).collect();
         each.join("; ")
     };
     let counts =
@@ -247,7 +249,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
         Figure::FailureShares(data) => {
             let groups = data.groups.iter().map(|g| {
                 let sum = g.counts.iter().fold(0_u32, |all, c| all.saturating_add(*c));
-                format!("{}: n = {}", said(&g.label), count(g.total.unwrap_or(sum)))
+                format!("{}: n = {}", full_name(&g.label), count(g.total.unwrap_or(sum)))
             });
             let episodes = counts.map(|counts| format!("; all episodes of {counts}"));
             Some(format!("{}{}", groups.collect::<Vec<_>>().join(", "), episodes.unwrap_or_default()))
@@ -256,14 +258,14 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
             let known = data
                 .points
                 .iter()
-                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
+                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", full_name(&p.label), count(n))));
             Some(known.collect::<Vec<_>>().join(", "))
         }),
         Figure::Plane(data) => {
             let known = data
                 .points
                 .iter()
-                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
+                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", full_name(&p.label), count(n))));
             Some(known.collect::<Vec<_>>().join(", ")).filter(|known| !known.is_empty())
         }
         Figure::Retries(_) => counts.map(|counts| format!("with the most retries {counts}")),

@@ -1,15 +1,15 @@
 //! Forest plot: how far each run is from the reference, with its interval.
 
+use crate::display_names::{full_name, natural_width, shown_all};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, said, shown_all};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{DifferenceRow, Differences, Layout, Scale, SeriesLabel};
+use crate::summary_text::counted;
 use crate::swatch::Style;
 use crate::theme::Theme;
-use crate::words::counted;
 use crate::{Drawing, Mark};
 
 /// What is known of a row, as text.
@@ -56,7 +56,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
         .map(|(i, (row, texts))| {
             let top = plan.top + i as f64 * plan.row;
             let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
-            let mut lines = vec![said(&row.label), texts.value.clone()];
+            let mut lines = vec![full_name(&row.label), texts.value.clone()];
             if data.p_name.is_some() {
                 lines.push(texts.p.clone());
             }
@@ -179,7 +179,7 @@ fn name_line(sheet: &Sheet) -> f64 {
 
 /// What the axis measures and against whom: in a line, or in two where one would be wider than the figure.
 fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
-    let vs = format!("vs. {}", said(&data.reference));
+    let vs = format!("vs. {}", full_name(&data.reference));
     let name = format!("{} {vs}", data.axis);
     if crate::text_width(&name, sheet.sizes.name_font) <= sheet.width - 2.0 * PAD {
         vec![name]
@@ -236,11 +236,11 @@ fn summary(data: &Differences, texts: &[Texts]) -> String {
         "{} of {} vs. {}.",
         data.axis,
         counted(data.rows.len() as u32, "run", "runs"),
-        said(&data.reference)
+        full_name(&data.reference)
     )];
     for (row, texts) in data.rows.iter().zip(texts) {
         let p = if data.p_name.is_some() { format!(", {}", texts.p) } else { String::new() };
-        sentences.push(format!("{}: {}{p}.", said(&row.label), texts.value));
+        sentences.push(format!("{}: {}{p}.", full_name(&row.label), texts.value));
     }
     sentences.join(" ")
 }

@@ -12,15 +12,15 @@ mod blocks;
 use plotters::style::RGBColor;
 
 use crate::Drawing;
+use crate::display_names::{clean, fit, fit_all};
 use crate::font::text_width;
-use crate::lines::broken;
+use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, fit, fit_all};
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::Layout;
+use crate::summary_text::counted;
 use crate::table::{Table, columns};
 use crate::theme::Theme;
-use crate::words::counted;
 
 use blocks::{Block, Place};
 
@@ -257,8 +257,8 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
     let note_size = sheet.sizes.tick_font;
     let width = blocks.iter().map(|block| block.width).fold(0.0, f64::max).max(0.4 * room);
     let left = PAD + (room - width) / 2.0;
-    let said = table.notes.iter().map(String::as_str).chain(shortened.then_some(SHORTENED));
-    let notes: Vec<String> = said.flat_map(|note| broken(&one_line(note), width, note_size)).collect();
+    let note_texts = table.notes.iter().map(String::as_str).chain(shortened.then_some(SHORTENED));
+    let notes: Vec<String> = note_texts.flat_map(|note| broken(&one_line(note), width, note_size)).collect();
     let below =
         if notes.is_empty() { 0.0 } else { 0.5 * note_size + notes.len() as f64 * line_height(note_size) };
     let height_of = |rows: usize| blocks.iter().map(|block| block_height(block, rows, size)).sum::<f64>();

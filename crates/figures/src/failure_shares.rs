@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
+use crate::display_names::{clean, fit, fit_all, full_name, natural_width, shown_all};
 use crate::labels::Area;
-use crate::lines::{broken, widest_part};
+use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Pen};
-use crate::names::{clean, fit, fit_all, natural_width, said, shown_all};
 use crate::number::percent;
 use crate::pattern;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SeriesLabel, SharesForm};
+use crate::summary_text::{count, counted};
 use crate::swatch::Style;
 use crate::theme::{SERIES, Theme};
-use crate::words::{count, counted};
 use crate::{Drawing, Mark};
 
 /// Most classes in a stacked bar; the rest becomes "other".
@@ -154,7 +154,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let text = percent(n, all);
                 pattern::label(canvas, area, &text, i, sheet);
                 let lines = vec![
-                    format!("{}: {}", said(&group.label), class_name(class)),
+                    format!("{}: {}", full_name(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
                 ];
                 marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
@@ -243,7 +243,7 @@ fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec
     groups
         .iter()
         .map(|group| {
-            let name = said(&group.label);
+            let name = full_name(&group.label);
             let lines = broken(&name, width, size);
             (widest_part(&name, size) <= width && lines.len() <= MOST_NAME_LINES).then_some(lines)
         })
@@ -410,7 +410,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let color = if n == 0 { sheet.tokens.muted } else { sheet.tokens.label };
                 canvas.text(&fit(&written, x + column - end, size), (end, base), Anchor::Start, size, color);
                 let lines = vec![
-                    format!("{}: {}", said(&group.label), class_name(class)),
+                    format!("{}: {}", full_name(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
                 ];
                 let area = Area { left: x, top, right: x + column, bottom: top + row };
@@ -461,7 +461,7 @@ fn summary(data: &FailureShares) -> String {
             })
             .collect();
         let shares = if shares.is_empty() { "no failures".to_owned() } else { shares.join(", ") };
-        sentences.push(format!("{} ({}): {shares}.", said(&group.label), group_note(group)));
+        sentences.push(format!("{} ({}): {shares}.", full_name(&group.label), group_note(group)));
     }
     sentences.join(" ")
 }

@@ -11,9 +11,9 @@ use crate::frame::{Frame, Room, Sizes};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::spec::{Layout, RunData};
+use crate::summary_text;
 use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
-use crate::words;
 use crate::{Drawing, Hit};
 
 const ROOM: Room =
@@ -86,7 +86,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
             draw_legend(&frame, &canvas, tokens);
         }
     }
-    let summary = words::first_failures_summary(data, frame.axis.turns);
+    let summary = summary_text::first_failures_summary(data, frame.axis.turns);
     let svg = document.finish(&Outside {
         width: frame.width,
         height: frame.height,
@@ -100,7 +100,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         .map(|p| {
             let (x0, x1) = frame.axis.column(p.turn);
             let y = hundredths(top(p.events.max(p.censored)));
-            Hit { turn: p.turn, x0, x1, y, lines: words::first_failure_lines(p) }
+            Hit { turn: p.turn, x0, x1, y, lines: summary_text::first_failure_lines(p) }
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
@@ -192,13 +192,13 @@ pub(crate) fn labels(size: f64, px_per_turn: f64, bars: &[Bar]) -> Vec<Label> {
     let mut wanted: Vec<&Bar> = bars.iter().collect();
     wanted.sort_by_key(|b| std::cmp::Reverse(b.count));
     // A column that has no room for a figure has numbers over its highest bars only.
-    if px_per_turn < text_width(&words::count(highest.min(9)), size) + 4.0 {
+    if px_per_turn < text_width(&summary_text::count(highest.min(9)), size) + 4.0 {
         let first = |event| wanted.iter().copied().find(|b| b.event == event);
         wanted = [first(true), first(false)].into_iter().flatten().collect();
     }
     let mut placed: Vec<Label> = Vec::new();
     for bar in wanted {
-        let text = words::count(bar.count);
+        let text = summary_text::count(bar.count);
         let half = text_width(&text, size) / 2.0;
         let (x, base) = (f64::midpoint(bar.left, bar.right), bar.top - LABEL_GAP);
         let clear_of = |left: f64, right: f64, top: f64| right < x - half || left > x + half || top > base;

@@ -1,7 +1,7 @@
 //! Whether a figure can be read without color.
 
 use crate::caption::labels;
-use crate::names::said;
+use crate::display_names::full_name;
 use crate::retries::has_panels;
 use crate::spec::{Figure, FigureSpec, SeriesLabel};
 use crate::swatch::MARKS;
@@ -45,8 +45,8 @@ pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
                     if same_color { "the same color" } else { "colors of nearly the same lightness" };
                 found.push(format!(
                     "Printed in greys, {} and {} look alike: the same dash and marker, {colors}",
-                    said(a),
-                    said(b)
+                    full_name(a),
+                    full_name(b)
                 ));
             }
         }

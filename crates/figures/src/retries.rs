@@ -1,19 +1,19 @@
 //! Mean stamina against the number of retries allowed.
 
 use crate::bars::published_note;
+use crate::display_names::{clean, full_name, natural_width, shown_all};
+use crate::footnotes;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, natural_width, said, shown_all};
-use crate::notes;
 use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
+use crate::summary_text::counted;
 use crate::svg::hundredths;
 use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
-use crate::words::counted;
 use crate::{Drawing, Mark};
 
 mod panels;
@@ -73,7 +73,13 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
                 legend::draw(&sheet, canvas, plan.legend_top, &entries);
             }
         }
-        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+        footnotes::draw(
+            canvas,
+            &plan.notes,
+            (PAD, plan.notes_top),
+            sheet.sizes.tick_font,
+            sheet.tokens.muted,
+        );
         marks = all_marks(data, &sheet, &plan, &y);
     });
     drawing.marks = marks;
@@ -98,7 +104,7 @@ pub(crate) fn published_notes(data: &Retries) -> String {
 fn published_names(data: &Retries) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for published in &data.published {
-        let name = said(&published.label);
+        let name = full_name(&published.label);
         if !names.contains(&name) {
             names.push(name);
         }
@@ -115,7 +121,7 @@ fn letter(place: usize) -> String {
 /// What stands beside each published mark: a letter that the note explains. Runs have colors, what others published has none.
 pub(crate) fn letters(data: &Retries) -> Vec<String> {
     let names = published_names(data);
-    let place = |label: &SeriesLabel| names.iter().position(|name| *name == said(label)).unwrap_or(0);
+    let place = |label: &SeriesLabel| names.iter().position(|name| *name == full_name(label)).unwrap_or(0);
     data.published.iter().map(|published| letter(place(&published.label))).collect()
 }
 
@@ -182,10 +188,10 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     let few = (1..=NAMED_DIRECTLY).contains(&data.series.len());
     let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
-    let notes = notes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
+    let notes = footnotes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
     let legend_height =
         if beside.is_some() { 0.0 } else { legend::height(sheet, data.series.iter().map(|s| &s.label)) };
-    let tables = legend_height + notes::height(notes.len(), size);
+    let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
     let below = sheet.below(true);
     let bottom = top + sheet.plot_height(top + below, tables, 7.0 * size);
@@ -196,7 +202,7 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     let left = PAD + sheet.beside_ticks(&y);
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
-    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan { y, left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
 }
 
@@ -304,7 +310,7 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<M
     let own = data.series.iter().enumerate().flat_map(|(i, series)| {
         known(series).map(move |(p, mean)| {
             let lines = vec![
-                said(&series.label),
+                full_name(&series.label),
                 format!(
                     "R = {}: mean stamina {} {}",
                     p.retries,
@@ -318,7 +324,7 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<M
     });
     let others = data.published.iter().filter(|p| p.retries <= plan.most).enumerate().map(|(i, p)| {
         let lines = vec![
-            format!("{}, published", said(&p.label)),
+            format!("{}, published", full_name(&p.label)),
             format!("R = {}: mean stamina {}", p.retries, decimal(p.mean, 1)),
             clean(&p.source),
         ];
@@ -339,12 +345,12 @@ fn summary(data: &Retries) -> String {
             })
             .collect();
         let points = if points.is_empty() { "unknown".to_owned() } else { points.join(", ") };
-        sentences.push(format!("{}: {points}.", said(&series.label)));
+        sentences.push(format!("{}: {points}.", full_name(&series.label)));
     }
     for p in &data.published {
         sentences.push(format!(
             "Published for {}: {} at R = {} ({}).",
-            said(&p.label),
+            full_name(&p.label),
             decimal(p.mean, 1),
             p.retries,
             clean(&p.source)

@@ -1,10 +1,10 @@
 //! The place of a figure with axes of its own: its width, sizes and colors, and how it becomes a drawing.
 
 use crate::Drawing;
+use crate::display_names::fit;
 use crate::font::text_width;
 use crate::frame::{Sizes, usual_height, within};
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::fit;
 use crate::scale::ValueAxis;
 use crate::spec::{Layout, Scale};
 use crate::svg::{Document, Outside};

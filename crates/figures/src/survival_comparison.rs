@@ -1,14 +1,14 @@
 //! Survival curves of several runs over their at-risk table.
 
 mod plan;
-mod said;
+mod summary_text;
 
 use crate::at_risk;
 use crate::curve::{Curve, Y_TICKS, last_turn_shown};
+use crate::display_names::shown_all;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::shown_all;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
@@ -17,7 +17,7 @@ use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 use plan::{Plan, before_extra, leader, plan};
-use said::{hit, series_mark, summary};
+use summary_text::{hit, series_mark, summary};
 
 /// With more series than this only the first [`IN_FRONT`] are drawn in color, unless the spec says which.
 const TOLD_APART: usize = 8;

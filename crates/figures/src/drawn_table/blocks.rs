@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Column;
 use crate::font::text_width;
-use crate::lines::{broken, widest_part};
+use crate::line_breaks::{broken, widest_part};
 
 /// Between two columns, in letters.
 const GAP: f64 = 1.1;

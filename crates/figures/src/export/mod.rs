@@ -196,8 +196,8 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
             svg::with_spec(&svg::with_font(&drawing.svg), &toml).into_bytes()
         }
         Format::Pdf | Format::Png => {
-            let (tree, said) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
-            warnings.extend(said);
+            let (tree, font_warnings) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
+            warnings.extend(font_warnings);
             match format {
                 Format::Pdf => pdf::write(&tree, spec, &drawing, &toml),
                 _ => png::write(&tree, spec.layout.is_print(), &drawing, &toml),

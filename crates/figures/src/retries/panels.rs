@@ -2,9 +2,9 @@
 
 use super::{Plan, all_marks, draw_series, known};
 use crate::Drawing;
+use crate::display_names::{natural_width, shown_each};
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, shown_each};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Retries, RetrySeries, Scale, SeriesLabel};

@@ -14,8 +14,8 @@ use std::fmt::Write as _;
 use plotters::style::RGBColor;
 
 use crate::caption::with_method;
-use crate::names::{clean, fit, shown_all};
-use crate::notes;
+use crate::display_names::{clean, fit, shown_all};
+use crate::footnotes;
 use crate::spec::{Figure, FigureSpec, Fonts, Layout, SeriesLabel};
 use crate::table::Value;
 use crate::tex::{NEEDS, escape};
@@ -202,12 +202,12 @@ impl Picture {
 
     /// Room under an axis for its numbers and its name, and for the notes.
     fn under_axis(&self) -> f64 {
-        self.tick + self.label + 12.0 + notes::height(self.notes.len(), self.tick)
+        self.tick + self.label + 12.0 + footnotes::height(self.notes.len(), self.tick)
     }
 
     /// Says something under everything else. Comes before anything is drawn.
     fn note(&mut self, text: &str) {
-        self.notes = notes::wrap(text, self.width - 6.0, self.tick);
+        self.notes = footnotes::wrap(text, self.width - 6.0, self.tick);
     }
 
     fn write_notes(&mut self) {

@@ -3,8 +3,8 @@
 use super::{Picture, Place, bp, color, coordinates, finite, fitted, fitted_names, mark, number, range};
 use crate::bars::{axis_name, published, published_note, published_texts, value_text};
 use crate::differences::{Texts, texts, value_head};
+use crate::display_names::{full_name, natural_width};
 use crate::font::text_width;
-use crate::names::{natural_width, said};
 use crate::paired::{difference, sorted};
 use crate::scale::ValueAxis;
 use crate::spec::{Bars, Differences, Pair, Paired, Scale, SeriesLabel};
@@ -107,7 +107,7 @@ pub(super) fn differences(picture: &mut Picture, data: &Differences) {
             number(high),
             rows.ticks,
             fitted(
-                &format!("{} vs. {}", data.axis, said(&data.reference)),
+                &format!("{} vs. {}", data.axis, full_name(&data.reference)),
                 picture.width * 0.9,
                 picture.label
             )

@@ -2,10 +2,10 @@
 
 use super::rows::{NAMES, make_room, rows};
 use super::{Picture, bp, color, coordinates, fitted, fitted_names};
+use crate::display_names::clean;
 use crate::failure_shares::{class_names, counted_of, group_note, rows_plan, share, stacked, whole};
 use crate::font::text_width;
 use crate::labels::Area;
-use crate::names::clean;
 use crate::sheet::Sheet;
 use crate::spec::{FailureShares, FigureSpec, SeriesLabel};
 use crate::tex::escape;

@@ -11,9 +11,9 @@ use crate::spec::{
     Bands, FigureSpec, FirstFailuresComparison, Layout, Retries, RunData, SeriesData, SeriesLabel,
     SurvivalComparison,
 };
+use crate::summary_text::count;
 use crate::survival_comparison::{EVENTS, in_front, with_bands};
 use crate::tex::escape;
-use crate::words::count;
 
 /// Turns on the axis: as the layout says, else as many as the data has.
 fn turns(spec: &FigureSpec, points: &[&[SurvivalPoint]]) -> u32 {

@@ -270,7 +270,7 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
 }
 
 /// A run's name in a sentence.
-pub(crate) fn said(label: &SeriesLabel) -> String {
+pub(crate) fn full_name(label: &SeriesLabel) -> String {
     let name = clean(&label.name);
     let name = if name.chars().count() > MOST_CHARACTERS {
         fit(&name, f64::from(MOST_CHARACTERS as u32) / 2.0, 1.0)
