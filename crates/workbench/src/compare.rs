@@ -82,7 +82,7 @@ impl Workbench {
         }
         let reference = request.reference as usize;
         if reference >= request.members.len() {
-            return Err(ApiError::new("compare.no_reference", "The reference is none of the members")
+            return Err(ApiError::new("compare.no_reference", "The reference is not one of the members")
                 .hint(format!("Its index goes from 0 to {}", request.members.len() - 1)));
         }
         self.refresh_summaries()?;
@@ -90,7 +90,7 @@ impl Workbench {
         let pools = members::resolve(&self.store, &request.members)?;
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
         let planned: Vec<Option<u32>> = pools.iter().map(Pool::planned).collect();
-        let horizon = Horizon::of(&episodes, &planned);
+        let horizon = Horizon::new(&episodes, &planned);
         let known = horizon.tau;
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > known) {
             return Err(ApiError::new(
@@ -113,7 +113,7 @@ impl Workbench {
             .map(|(episodes, planned)| ComparedRun { episodes, planned: *planned })
             .collect();
         let mut compared = analysis::compare::compare(&runs, options);
-        let common = Common::of(&self.store, &pools)?;
+        let common = Common::read(&self.store, &pools)?;
         let in_both: Vec<u32> =
             compared.pairs.iter().map(|p| common.in_both(&pools[p.a], &pools[p.b])).collect();
         leave_out(&mut compared, &in_both);
@@ -173,7 +173,7 @@ impl Workbench {
         };
         tests_of::compare_pass_rates(&mut comparison);
         (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
-        comparison.cautions = cautions::of(&comparison, &pools, &policy);
+        comparison.cautions = cautions::list(&comparison, &pools, &policy);
         if !comparison.published_scores.is_empty() {
             comparison.cautions.push(rounds::PAPER.to_owned());
         }

@@ -22,6 +22,7 @@ pub(crate) fn entities(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramE
                 about: entity.about.clone(),
                 path: schema.collection_path(entity),
                 soft_delete: entity.soft_delete,
+                // words: ok: a JSON key.
                 since: entity.since,
                 state: state(before, old, |old| old == entity),
                 fields: entity

@@ -59,7 +59,7 @@ pub(crate) enum Beside {
 }
 
 impl Made {
-    /// What is told of it; the content comes with it if it was not written.
+    /// The description of the export, with its content if it was not written.
     fn exported(self, format: ExportFormat, written: Option<file::Written>) -> Exported {
         let handed = |(name, bytes): &(Beside, Vec<u8>)| match name {
             Beside::Ending(ending) => Some(((*ending).to_owned(), STANDARD.encode(bytes))),
@@ -94,7 +94,7 @@ impl Workbench {
         let drawing = figures::draw(&spec);
         let marks = figure::marks(&request.figure, &spec.figure, &drawing);
         Ok(DrawnFigure {
-            caption: caption::of(&spec),
+            caption: caption::text(&spec),
             svg: drawing.svg,
             width: drawing.width,
             height: drawing.height,
@@ -206,7 +206,7 @@ impl Workbench {
 
     /// The same for scripts: `{ name, title, columns, rows, notes }`, each row an object by the names of the columns.
     pub fn table_json(&self, of: &TableOf) -> Result<serde_json::Value, ApiError> {
-        Ok(tables::json::of(&self.table(of)?))
+        Ok(tables::json::to_json(&self.table(of)?))
     }
 }
 
@@ -261,7 +261,7 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
             _ => Vec::new(),
         },
         bytes: made.bytes,
-        caption: caption::of(spec),
+        caption: caption::text(spec),
         short_caption: caption::short(spec),
         // The values of a table have no size, its picture has.
         inches: (format.is_picture() || !matches!(spec.figure, Figure::Table(_)))

@@ -109,7 +109,7 @@ impl Workbench {
     /// Failed attempts by class.
     pub fn get_failures(&self, request: FailuresRequest) -> Result<Failures, ApiError> {
         let found = self.failures_of(&request)?;
-        let grouping = Grouping::of(&found, request.group);
+        let grouping = Grouping::new(&found, request.group);
         let mut total = Tally::default();
         let mut groups: BTreeMap<u32, Tally> = BTreeMap::new();
         // Members stand in their order, also those without a failed attempt.
@@ -118,7 +118,7 @@ impl Workbench {
                 groups.insert(i, Tally { simulated: pool.simulated(), ..Tally::default() });
             }
         }
-        let (repair, repairs) = repairs::of(&found, &grouping);
+        let (repair, repairs) = repairs::by_group(&found, &grouping);
         let (mut tests, mut not_described, mut origins) = (0, 0, [0_u32; 4]);
         for of in found.episodes() {
             for made in of.made(request.scope) {

@@ -134,15 +134,15 @@ impl Workbench {
     }
 
     /// Passes on what was written to the store since; reads sources that another process opened.
-    fn follow(&self, since: Followed) -> Result<Followed, ApiError> {
-        let changes = self.store.changes_since(since.change)?;
-        if changes.last == since.change {
+    fn follow(&self, earlier: Followed) -> Result<Followed, ApiError> {
+        let changes = self.store.changes_since(earlier.change)?;
+        if changes.last == earlier.change {
             // Nothing is being written: a good moment to make a few more texts searchable.
             let indexing = self.store.index_text(INDEXED_AT_ONCE)?;
-            if since.indexing && !indexing {
+            if earlier.indexing && !indexing {
                 self.changes.add([], []);
             }
-            return Ok(Followed { indexing, ..since });
+            return Ok(Followed { indexing, ..earlier });
         }
         let mut touched: BTreeSet<i64> = changes.sources.iter().copied().collect();
         let open = self.read_unknown()?;

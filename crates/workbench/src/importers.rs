@@ -300,8 +300,10 @@ mod tests {
         let run = |body: &str, longest| run(&script(folder.path(), body), folder.path(), &out, longest);
         run("echo \"run,$1\"", LONGEST).unwrap();
         assert_eq!(fs::read_to_string(&out).unwrap(), format!("run,{}\n", folder.path().display()));
+        // words: ok: the output of an importer.
         let error = run("echo not one of ours >&2; exit 66", LONGEST).unwrap_err();
         assert_eq!(error.code, "importer.not_mine");
+        // words: ok: the output of an importer.
         assert!(error.message.ends_with("It said: not one of ours"), "{}", error.message);
         let error = run("echo broken >&2; exit 3", LONGEST).unwrap_err();
         assert_eq!(error.message, "The importer ended with exit code 3. It said: broken");

@@ -54,7 +54,7 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let (mut entries, only_simulated) = self.runs_of_matrix(request)?;
         let withdrawn: Vec<String> = withdrawn(&mut entries);
-        // Who names only runs without tests is told why there is nothing.
+        // If only runs without tests are named, the error says why there is nothing.
         if let Some(untested) = entries.iter().find(|run| !run.benchmark.has_verdicts())
             && (request.benchmark.as_ref() == Some(&untested.benchmark.key)
                 || entries.iter().all(|run| !run.benchmark.has_verdicts()))

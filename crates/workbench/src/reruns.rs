@@ -15,7 +15,7 @@ use crate::sessions::tested_run;
 use crate::summary::ending;
 
 impl Workbench {
-    /// Which trials of a run to run again, and how its runner is told.
+    /// Which trials of a run to run again, and the commands for its runner.
     ///
     /// Errors: `run.not_found`.
     pub fn list_reruns(&self, request: RerunRequest) -> Result<RerunList, ApiError> {
@@ -24,7 +24,7 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         // One that is withdrawn is there, and not missing.
         let episodes = self.store.all_episodes(record.entry.id)?;
-        let runner = Runner::of(&record);
+        let runner = Runner::from_record(&record);
         let mut trials = Vec::new();
         for episode in &episodes {
             let unreadable = matches!(episode.end_reason, EndReason::VerifierError | EndReason::NoVerdict);
@@ -121,7 +121,7 @@ enum Runner {
 }
 
 impl Runner {
-    fn of(record: &RunRecord) -> Self {
+    fn from_record(record: &RunRecord) -> Self {
         match record.entry.format.as_str() {
             "harbor" => Self::Harbor,
             "terminal-bench" => Self::TerminalBench,
@@ -139,7 +139,7 @@ impl Runner {
         }
     }
 
-    /// The name by which the runner is told to play an episode's task.
+    /// The name of an episode's task in a command for the runner.
     fn task(self, episode: &EpisodeEntry, settings: &Extra) -> String {
         match self {
             Self::StaminaBench => episode.key.clone(),

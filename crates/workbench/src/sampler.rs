@@ -155,7 +155,7 @@ impl Workbench {
         let settings = crate::runs::settings_of(&request.settings)?;
         if !is_sampled(&settings) {
             return Err(ApiError::new("run.not_sampled", "No model samples the scenarios of this run")
-                .hint("Begin it: what it needs is there, or drawn from the seed"));
+                .hint("Begin it: what it needs exists, or is generated from the seed"));
         }
         let out = pack_beside(&settings.output_dir);
         let path = out.display().to_string();

@@ -22,7 +22,7 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 const POLICY: &str = "censoring policy custom (budget: failure)";
 
 /// The number of a kind, and what is said of it. A new kind does not compile until it has both.
-fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
+fn expected_notes(of: &TableOf) -> (usize, &'static [&'static str]) {
     const COUNTED: &str = "mini_swe: n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
     const ONE_TURN: &str = ": n = 2, ";
@@ -173,7 +173,7 @@ fn ended(library: &Library, job: &JobRef) {
 fn under_a_policy() -> Library {
     let fixtures = repository().join("tests/fixtures/staminabench");
     let of_one_turn = repository().join("tests/fixtures/world/set-order");
-    let library = Library::of(&[fixtures, repository().join("data/sample-pack.zip"), of_one_turn]);
+    let library = Library::new(&[fixtures, repository().join("data/sample-pack.zip"), of_one_turn]);
     let mut policy = CensoringPolicy::default();
     policy.overrides.insert(EndReason::Budget, Ending::Event);
     library.workbench.set_policy(SetPolicy { policy }).unwrap();
@@ -197,7 +197,7 @@ fn every_table_says_method_n_events_policy_and_software() {
     let library = under_a_policy();
     let mut kinds = BTreeSet::new();
     for table in every(&library) {
-        let (kind, wanted) = said(&table);
+        let (kind, wanted) = expected_notes(&table);
         kinds.insert(kind);
         for format in [ExportFormat::Tex, ExportFormat::Md, ExportFormat::Html, ExportFormat::Csv] {
             let (text, caption) = written(&library, &table, format);

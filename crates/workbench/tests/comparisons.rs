@@ -61,13 +61,13 @@ fn two_small_runs_can_be_compared_by_hand() {
     let [pair] = &comparison.pairs[..] else { panic!("one pair") };
     let difference = pair.difference.unwrap();
     near(Some(difference.value), 10.0 / 3.0);
-    // The oracle plays each of its three scenarios twice. Without each of them the difference is 3, 3 and 4: the
+    // The agent ORACLE runs each of its three scenarios twice. Without each of them the difference is 3, 3 and 4: the
     // jackknife's standard error is √(2/3 · 6/9), Student's quantile that of 2 degrees of freedom.
     assert!(pair.clustered && comparison.overall_clustered);
     near(difference.ci_low, 10.0 / 3.0 - 4.302_652_729_911_275 * 2.0 / 3.0);
     assert_eq!(difference.ci_high, Some(4.0), "clipped to τ");
     assert!(pair.ratio.is_none(), "a ratio to 0 is not defined");
-    // Turn 1: 2 of 8 fail, both of nop, expected 0.5 of them. Scores: an episode of the oracle −1/16, one of nop −9/16; of
+    // Turn 1: 2 of 8 fail, both of nop, expected 0.5 of them. Scores: an episode of ORACLE −1/16, one of nop −9/16; of
     // the scenarios −11/16, −11/16 (both with one of nop) and −2/16.
     let logrank = pair.logrank.unwrap();
     near(Some(logrank.chi2), 1.5 * 1.5 / ((2.0 * 121.0 + 4.0) / 256.0));
@@ -367,7 +367,7 @@ fn what_is_remembered_is_forgotten_when_something_changes() {
 #[ignore = "needs the published results of EvoCode-Bench in the folder that STAMINA_PUBLISHED names"]
 fn published_runs_compare_as_the_design_shows() {
     let folder = std::env::var_os("STAMINA_PUBLISHED").map(PathBuf::from).expect("STAMINA_PUBLISHED is set");
-    let library = Library::of(&[folder]);
+    let library = Library::new(&[folder]);
     let runs = [
         "evocode-published.claude-opus-4.8",
         "evocode-published.gpt-5.5",
@@ -419,7 +419,7 @@ fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
          one,h,m,a,1,1,true,100,10\none,h,m,b,1,1,true,,20\none,h,m,c,1,1,false,300,\n",
     )
     .unwrap();
-    let library = Library::of(&[path]);
+    let library = Library::new(&[path]);
     let run = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows[0].id.clone();
     let comparison = library.compare(&[&run], Pairs::All);
     let spent = &comparison.members[0].spent;
@@ -463,7 +463,7 @@ fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
                 path
             })
             .collect();
-        let library = Library::of(&paths);
+        let library = Library::new(&paths);
         let runs = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows;
         let model_members =
             vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];

@@ -103,7 +103,7 @@ fn library(runs: &[Given<'_>]) -> (tempfile::TempDir, Library) {
     for run in runs {
         write(&folder.path().join("lab"), run);
     }
-    let library = Library::of(&[folder.path().join("lab")]);
+    let library = Library::new(&[folder.path().join("lab")]);
     (folder, library)
 }
 
@@ -237,13 +237,13 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     // The two that overlap are not the reference: no pair of the table is of them.
     let tag = library.tag("both", &["a", "bb"]);
     let [first, third] = ["lab.ccc", "lab.a"].map(|run| Member::Run { run: run.into() });
-    let of = CompareRequest { members: vec![first, third, tag], ..CompareRequest::default() };
-    let comparison = library.workbench.compare_runs(of.clone()).unwrap();
+    let group_request = CompareRequest { members: vec![first, third, tag], ..CompareRequest::default() };
+    let comparison = library.workbench.compare_runs(group_request.clone()).unwrap();
     assert!(comparison.pairs.iter().all(|pair| pair.in_both == 0));
     assert_eq!(comparison.overlaps, [(1, 2, 1)]);
     let why = comparison.no_overall.unwrap();
     assert!(why.contains("runs in common") && why.contains("1 run, or trials of it, is in both"), "{why}");
-    let pairs = library.workbench.table(&TableOf::Pairs { of: of.clone() }).unwrap();
+    let pairs = library.workbench.table(&TableOf::Pairs { of: group_request.clone() }).unwrap();
     assert!(
         pairs.notes.iter().any(|note| note.contains("runs in both: 1; nothing is tested")),
         "{:?}",
@@ -251,7 +251,7 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     );
     let to = tempfile::tempdir().unwrap();
     let path = to.path().join("report.md");
-    let report = ExportOf::Report { of, preset: "icml".into() };
+    let report = ExportOf::Report { of: group_request, preset: "icml".into() };
     let to = Some(path.to_string_lossy().into_owned());
     library.workbench.export(ExportRequest { of: report, format: ExportFormat::Md, to }).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
@@ -293,9 +293,9 @@ const UNKNOWN: Try = Try { cost: None, tokens: None, calls: None, steps: None, .
 
 fn spent(turns: &[&[&[Try]]]) -> (ComparedMember, String) {
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
-    let of = CompareRequest { members: members(&["lab.a"]), ..CompareRequest::default() };
-    let comparison = library.workbench.compare_runs(of.clone()).unwrap();
-    let figure = FigureOf::Bars { of, measure: Measure::Steps, published: false };
+    let cases_request = CompareRequest { members: members(&["lab.a"]), ..CompareRequest::default() };
+    let comparison = library.workbench.compare_runs(cases_request.clone()).unwrap();
+    let figure = FigureOf::Bars { of: cases_request, measure: Measure::Steps, published: false };
     let caption = figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap());
     (comparison.members.into_iter().next().unwrap(), caption)
 }
@@ -348,9 +348,9 @@ fn failing_tests_say_where_they_passed_before() {
     let both = Try { outcomes: "FF", ..PASSED };
     let turns: &[&[&[Try]]] = &[&[&[SECOND, PASSED], &[PASSED], &[SECOND], &[both]]];
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
-    let of = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
+    let origins_request = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
     let cases = |request: FailureCasesRequest| library.workbench.list_failure_cases(request).unwrap();
-    let page = cases(FailureCasesRequest { of: of.clone(), ..FailureCasesRequest::default() });
+    let page = cases(FailureCasesRequest { of: origins_request.clone(), ..FailureCasesRequest::default() });
     let standing: Vec<Vec<_>> = page
         .rows
         .iter()
@@ -371,7 +371,12 @@ fn failing_tests_say_where_they_passed_before() {
             (two, FailureOrigin::StillFailing, Some(2), Some(3))
         ]
     );
-    let at = FailureCasesRequest { of, turn: Some(4), most_tests: 1, ..FailureCasesRequest::default() };
+    let at = FailureCasesRequest {
+        of: origins_request,
+        turn: Some(4),
+        most_tests: 1,
+        ..FailureCasesRequest::default()
+    };
     let episode = page.rows[0].episode.clone();
     let page = cases(FailureCasesRequest { episode: Some(episode), ..at.clone() });
     assert_eq!((page.total, page.rows[0].turn, page.rows[0].failing.len()), (1, 4, 1));
@@ -528,7 +533,7 @@ fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
         let config = folder.path().join("lab").join(name).join("config.yaml");
         std::fs::write(config, format!("fail_stop: {stops}\n")).unwrap();
     }
-    let library = Library::of(&[folder.path().join("lab")]);
+    let library = Library::new(&[folder.path().join("lab")]);
     let comparison = library.compared(members(&["lab.a", "lab.bb"]), Pairs::All);
     assert_eq!(mark(&comparison, "After a failed turn"), Some(Comparability::NoEffect), "on stamina");
     let counts_after = |c: &&String| c.contains("score, tokens, cost and time count the turns after it");
@@ -565,10 +570,11 @@ fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
     let sample = library::repository().join("data/sample-simulated.zip");
     let mut regressed = 0;
     for path in [sample, library::repository().join("tests/fixtures/harbor")] {
-        let library = Library::of(&[path]);
+        let library = Library::new(&[path]);
         for run in library.workbench.list_runs(ListRuns::default()).unwrap().rows {
-            let of = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
-            let asked = FailureCasesRequest { of, most_tests: 100_000, limit: 10_000, ..Default::default() };
+            let group = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
+            let asked =
+                FailureCasesRequest { of: group, most_tests: 100_000, limit: 10_000, ..Default::default() };
             let page = library.workbench.list_failure_cases(asked).unwrap();
             // Every seventh is enough of the sample's many.
             let cases = page.rows.iter().filter(|case| !case.failing.is_empty());

@@ -84,7 +84,7 @@ fn classes_are_those_that_a_person_gives_to_real_failures() {
             );
             continue;
         };
-        let library = Library::of(&[path]);
+        let library = Library::new(&[path]);
         let mut given: HashMap<&str, Classes> = HashMap::new();
         for label in labels {
             let given = given.entry(&label.run).or_insert_with(|| classes(&library, &label.run));
@@ -105,8 +105,8 @@ fn classes_are_those_that_a_person_gives_to_real_failures() {
     let mut below = Vec::new();
     for word in words {
         let right = sum(&|class, label| class == word && label == word);
-        let (given, labelled) = (sum(&|class, _| class == word), sum(&|_, label| label == word));
-        eprintln!("| {} | {labelled} | {given} | {right} |", word.replace('_', " "));
+        let (given, labeled) = (sum(&|class, _| class == word), sum(&|_, label| label == word));
+        eprintln!("| {} | {labeled} | {given} | {right} |", word.replace('_', " "));
         if f64::from(right) < PRECISION * f64::from(given) && word != "other" {
             below.push(format!("{word}: {right} of {given}"));
         }

@@ -48,6 +48,7 @@ fn until(workbench: &Workbench, what: &str, wanted: impl Fn(&AppState) -> bool) 
             return state;
         }
         assert!(Instant::now() < deadline, "never: {what}");
+        // words: ok: a JSON key.
         let request = WaitForChanges { since: state.change, timeout_ms: 5_000 };
         workbench.wait_for_changes(request).expect("changes");
     }

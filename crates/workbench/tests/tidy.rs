@@ -120,7 +120,7 @@ fn ids(workbench: &Workbench) -> Vec<String> {
 fn round_trip(one: &Workbench, runs: &[&str], format: ExportFormat, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = exported(one, runs, format, folder.path());
-    let other = Library::of(&[path]);
+    let other = Library::new(&[path]);
     let back: Vec<String> = ids(&other.workbench);
     let slug = |run: &&str| {
         let wanted = format!("attempts.{}.{run}", extension(format));
@@ -189,7 +189,7 @@ fn the_numbers_of_every_format_come_back() {
 
 #[test]
 fn the_numbers_of_the_samples_come_back() {
-    let library = Library::of(&[repository().join("data/sample-simulated.zip")]);
+    let library = Library::new(&[repository().join("data/sample-simulated.zip")]);
     let ids = ids(&library.workbench);
     let runs: Vec<&str> = ids.iter().map(String::as_str).collect();
     round_trip(&library.workbench, &runs, ExportFormat::Csv, "sample");

@@ -253,12 +253,12 @@ pub struct RunRow {
     pub note: String,
     /// Why a user has withdrawn it; `None` = it counts. A withdrawn run is left out wherever runs are taken together.
     pub invalid: Option<String>,
-    /// Episodes that a user has withdrawn: they are in none of its numbers, and not among its `episodes`.
+    /// Episodes that a user has withdrawn: its numbers and its `episodes` do not include them.
     pub withdrawn_episodes: u32,
 }
 
 impl RunRow {
-    /// Whether nothing says how many turns it plays, because none of its episodes was at risk: it follows the runs beside it.
+    /// Whether its number of turns is unknown, because no episode was at risk: it follows the runs beside it.
     pub const fn is_of_unknown_turns(&self) -> bool {
         self.tested && self.pass_rate.is_none() && self.scored_episodes == 0 && self.planned_turns.is_none()
     }

@@ -11,7 +11,7 @@ use crate::api::{self, ComparedMember, Comparison};
 const FEW: u32 = 10;
 
 /// What a reader must know of the whole page.
-pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -> Vec<String> {
+pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -> Vec<String> {
     let mut cautions = Vec::new();
     let list = |names: Vec<&str>| match names.as_slice() {
         [one] => (*one).to_owned(),

@@ -108,7 +108,7 @@ pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiErr
 pub(crate) struct Common(HashSet<(RunId, RunId)>);
 
 impl Common {
-    pub(crate) fn of(store: &Store, pools: &[Pool]) -> Result<Self, ApiError> {
+    pub(crate) fn read(store: &Store, pools: &[Pool]) -> Result<Self, ApiError> {
         let runs: Vec<RunId> =
             pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.id).collect();
         let mut groups: HashMap<EpisodeId, BTreeSet<RunId>> = HashMap::new();

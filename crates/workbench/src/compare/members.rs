@@ -118,7 +118,7 @@ impl Pool {
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
     }
 
-    /// Whether nothing says how many turns it plays, because none of its episodes was at risk.
+    /// Whether its number of turns is unknown, because no episode was at risk.
     pub(crate) fn of_unknown_turns(&self) -> bool {
         of_unknown_turns(self.episodes())
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
@@ -292,7 +292,7 @@ pub(crate) fn resolve_only(
         copies::count_once_in(store, &mut pool)?;
         pools.push(pool);
     }
-    let sets = ScenarioSets::of(pools.iter().flat_map(|p| &p.runs).map(|run| &run.record));
+    let sets = ScenarioSets::from_runs(pools.iter().flat_map(|p| &p.runs).map(|run| &run.record));
     for run in pools.iter_mut().flat_map(|p| &mut p.runs) {
         run.set = sets.set(&run.record);
     }

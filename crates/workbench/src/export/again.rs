@@ -21,7 +21,7 @@ pub struct SpecFile {
     pub preset: Option<String>,
     /// Another height than the spec's.
     pub height_pt: Option<u32>,
-    /// In greys, whatever the spec says.
+    /// In grayscale, whatever the spec says.
     pub grey: bool,
     /// As what.
     pub format: ExportFormat,

@@ -3,7 +3,7 @@
 use figures::FigureSpec;
 
 /// The caption of a figure.
-pub(super) fn of(spec: &FigureSpec) -> String {
+pub(super) fn text(spec: &FigureSpec) -> String {
     figures::caption(spec)
 }
 

@@ -153,7 +153,7 @@ mod tests {
         assert!(plane.note.contains(".780 / .650"), "{}", plane.note);
         assert_eq!((plane.points[0].y, plane.points[0].x_ends), (Some(0.7), Some((0.5, 0.7))));
         assert!(method.intervals.is_some());
-        // Marks tell them apart in greys.
+        // Marks distinguish them in grayscale.
         let marks: std::collections::BTreeSet<u8> = plane.points.iter().map(|p| p.label.mark).collect();
         assert_eq!(marks.len(), 8);
     }

@@ -108,7 +108,7 @@ pub(super) struct Grouping<'a> {
 }
 
 impl<'a> Grouping<'a> {
-    pub(super) fn of(found: &'a Found, by: FailureGrouping) -> Self {
+    pub(super) fn new(found: &'a Found, by: FailureGrouping) -> Self {
         let runs = || found.pools.iter().flat_map(|pool| &pool.runs);
         let mut harnesses: Vec<Option<&str>> =
             runs().map(|run| run.record.entry.harness.as_deref()).collect();
@@ -165,9 +165,9 @@ impl Workbench {
         {
             return Err(no_stamina(untested));
         }
-        let benchmarks = benchmarks::of(&all);
+        let benchmarks = benchmarks::counted(&all);
         // One that has real runs goes before one that has none.
-        let with_real = benchmarks::of(&real);
+        let with_real = benchmarks::counted(&real);
         let first = || with_real.iter().chain(&benchmarks).map(|(key, _, _)| key.clone()).next();
         let key = request.benchmark.clone().or_else(first);
         let benchmark = benchmarks
@@ -213,7 +213,7 @@ impl Workbench {
             let record = records().find(|record| record.entry.source == source)?;
             self.live.tree(source, &record.source_path).ok()
         };
-        let mut all = self.memory.failures.of(&self.store, &ids, open)?.into_iter();
+        let mut all = self.memory.failures.read(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
         Ok(Found { pools, runs, copied, withdrawn, benchmark, benchmarks })
     }

@@ -52,7 +52,7 @@ impl Workbench {
         for pool in &pools {
             let plays =
                 pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
-            curves.push(Curve::of(pool, &plays, &policy));
+            curves.push(Curve::new(pool, &plays, &policy));
         }
         let readings: Vec<(&[Observation], Option<u32>)> = pools
             .iter()
@@ -87,7 +87,7 @@ impl Workbench {
 }
 
 impl Curve {
-    fn of(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Self {
+    fn new(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Self {
         let mut attempts = Vec::new();
         for (run, plays) in pool.runs.iter().zip(plays) {
             for (episode, play) in run.episodes.iter().zip(plays) {

@@ -103,10 +103,13 @@ mod tests {
     #[test]
     fn sr_is_the_share_of_rounds_that_pass_by_themselves() {
         // N = 3, passes 1, 0, 1.
-        let of = of_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
-        assert!((of.sr.unwrap() - 200.0 / 3.0).abs() < 1e-9 && of.sr_at_k.len() == 1);
-        assert_eq!((of.alone, of.round_by_round, of.mt_at_k.len(), of.comp), (true, false, 0, None));
-        assert_eq!(of.missing, [NO_CHAIN]);
+        let single = of_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
+        assert!((single.sr.unwrap() - 200.0 / 3.0).abs() < 1e-9 && single.sr_at_k.len() == 1);
+        assert_eq!(
+            (single.alone, single.round_by_round, single.mt_at_k.len(), single.comp),
+            (true, false, 0, None)
+        );
+        assert_eq!(single.missing, [NO_CHAIN]);
         // Mean within a task, then over tasks; a further try counts for SR@k only.
         let tasks = [task(&["01", "00"]), task(&["1"])];
         let both = of_rounds(&tasks, Some(2), Some(2));

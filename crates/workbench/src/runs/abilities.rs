@@ -30,28 +30,28 @@ pub(super) struct Kept<'a>(&'a Store);
 
 impl<'a> Kept<'a> {
     /// In a library.
-    pub(super) const fn of(store: &'a Store) -> Self {
+    pub(super) const fn new(store: &'a Store) -> Self {
         Self(store)
     }
 
     /// What was found out within the last day. Nothing where the library cannot be read: it is asked again.
     fn recent(self, (address, model, api): &Place, now: i64) -> Option<(i64, Found)> {
-        let (since, found) = self.0.abilities(address, model, api).ok()??;
+        let (start_time, found) = self.0.abilities(address, model, api).ok()??;
         // A clock that was set back makes nothing younger.
-        let age = u64::try_from(now.checked_sub(since)?).ok()?;
+        let age = u64::try_from(now.checked_sub(start_time)?).ok()?;
         if age >= KEPT.as_secs() {
             return None;
         }
-        Some((since, serde_json::from_str(&found).ok()?))
+        Some((start_time, serde_json::from_str(&found).ok()?))
     }
 
     /// Keeps what was found out; a part of it since `since`. Not in a library that is only read.
-    fn keep(self, (address, model, api): &Place, since: i64, found: &Found) {
+    fn keep(self, (address, model, api): &Place, start_time: i64, found: &Found) {
         let Ok(text) = serde_json::to_string(found) else { return };
         if self.0.is_read_only() {
             return;
         }
-        if let Err(error) = self.0.keep_abilities(address, model, api, since, &text) {
+        if let Err(error) = self.0.keep_abilities(address, model, api, start_time, &text) {
             tracing::warn!(%error, "what an endpoint can do is not kept");
         }
     }
@@ -137,7 +137,7 @@ pub(super) async fn checks(
             let known = known.filter(|(_, known)| {
                 !found_in(list.as_ref(), &model, &Found::default()).is_of_another(known)
             });
-            let (since, before) = known.unwrap_or_else(|| (now, Found::default()));
+            let (start_time, before) = known.unwrap_or_else(|| (now, Found::default()));
             let mut found = found_in(list.as_ref(), &model, &before);
             if asked.answers {
                 let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
@@ -145,7 +145,7 @@ pub(super) async fn checks(
                 found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
                     .await
                     .unwrap_or(before.abilities);
-                kept.keep(&place, since, &found);
+                kept.keep(&place, start_time, &found);
             }
             Some(found)
         }

@@ -21,7 +21,7 @@ struct Bind<'a> {
 
 impl<'a> Bind<'a> {
     /// Nothing where only a folder of the container is named: nothing of this machine lies there.
-    fn of(text: &'a str) -> Option<Self> {
+    fn parse(text: &'a str) -> Option<Self> {
         let (host, rest) = text.split_once(':')?;
         let (to, options) = rest.split_once(':').unwrap_or((rest, ""));
         Some(Self { host, to, read_only: options.split(',').any(|option| option == "ro") })
@@ -58,7 +58,7 @@ pub(super) fn resumable(folder: &Path, settings: &RunSettings) -> Result<(), Api
 }
 
 fn checked(binds: &[String], home: Option<&Path>) -> Option<Check> {
-    let binds: Vec<Bind<'_>> = binds.iter().filter_map(|text| Bind::of(text)).collect();
+    let binds: Vec<Bind<'_>> = binds.iter().filter_map(|text| Bind::parse(text)).collect();
     let check = |state, value: String| Check::new("binds", "Folders of this machine", state, value);
     let refused: Vec<(&Bind<'_>, &str)> =
         binds.iter().filter_map(|bind| Some((bind, refusal(bind, home)?))).collect();

@@ -103,7 +103,7 @@ fn direct(settings: &RunSettings) -> Check {
 }
 
 fn price(settings: &RunSettings) -> Option<Check> {
-    let known = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+    let known = settings.price.or_else(|| super::prices::price_of(settings.model.as_deref()));
     let new = |state, value: String, sentence: Option<String>| {
         Some(Check { id: "price".to_owned(), title: "Price".to_owned(), state, value, sentence, fix: None })
     };

@@ -29,7 +29,7 @@ pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
 
 /// Why containers cannot be made for lack of disk: engines often keep them on another than the results.
 fn room(info: &EngineInfo) -> Option<String> {
-    // Of an engine in a machine of its own the folder is not one of ours.
+    // The folder of an engine in a virtual machine is not a folder of this machine.
     let root = info.root.as_deref().filter(|root| root.is_dir())?;
     let free = machine::free_disk(root).filter(|free| *free < LEAST_DISK)?;
     Some(format!(

@@ -82,7 +82,7 @@ struct Speed {
 }
 
 impl Speed {
-    fn of(runs: &[(Option<f64>, Option<f64>)]) -> Self {
+    fn from_runs(runs: &[(Option<f64>, Option<f64>)]) -> Self {
         let median = |mut speeds: Vec<f64>| {
             speeds.sort_by(f64::total_cmp);
             let (below, above) = (speeds.len().checked_sub(1)? / 2, speeds.len() / 2);
@@ -125,20 +125,21 @@ fn time(
     elsewhere: Option<(f64, f64)>,
     speed: Speed,
 ) -> Time {
-    let said = speed.words();
+    let speed_text = speed.words();
     match (here, worked) {
         (Some(_), _) => {
-            Time { seconds: here, basis: said.map(|said| format!(". Speed of this endpoint, {said}")) }
+            Time { seconds: here, basis: speed_text.map(|text| format!(". Speed of this endpoint, {text}")) }
         }
         (None, Some(_)) => Time {
             seconds: worked,
-            basis: said.map(|said| {
-                format!(". Time: by the speed of this endpoint, {said}; what tools take is not in it")
+            basis: speed_text.map(|text| {
+                format!(". Time: by the speed of this endpoint, {text}; what tools take is not in it")
             }),
         },
-        (None, None) => {
-            Time { seconds: elsewhere, basis: said.map(|said| format!(". Speed of this endpoint, {said}")) }
-        }
+        (None, None) => Time {
+            seconds: elsewhere,
+            basis: speed_text.map(|text| format!(". Speed of this endpoint, {text}")),
+        },
     }
 }
 
@@ -186,13 +187,13 @@ impl Workbench {
             seconds_at(input.0, output.0).zip(seconds_at(input.1, output.1))
         });
         let Time { mut seconds, basis: of_time } = time(here, worked, elsewhere, rates.speed);
-        let price = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+        let price = settings.price.or_else(|| super::prices::price_of(settings.model.as_deref()));
         let mut of_cost = None;
         let cost_usd = match (simulated, price, tokens_in, tokens_out) {
             (true, ..) => Some((0.0, 0.0)),
             // An hour costs the same, whatever it was asked for.
             (false, Some(Price { per_hour: Some(usd), .. }), ..) => {
-                let slots = super::abilities::slots(settings, Kept::of(&self.store));
+                let slots = super::abilities::slots(settings, Kept::new(&self.store));
                 let cost = worked.map(|seconds| by_the_hour(seconds, at_once, slots, usd));
                 if cost.is_some() && slots.is_none() && at_once > 1.0 {
                     of_cost = Some(
@@ -320,7 +321,7 @@ impl Workbench {
                 speeds.push(speed_of(&row));
             }
         }
-        Ok(Speed::of(&speeds))
+        Ok(Speed::from_runs(&speeds))
     }
 }
 
@@ -423,15 +424,15 @@ mod tests {
 
     #[test]
     fn the_speed_of_an_endpoint_is_the_median_of_its_runs_and_is_said() {
-        let speed = Speed::of(&[(Some(100.0), Some(20.0)), (Some(200.0), None), (None, Some(10.0))]);
+        let speed = Speed::from_runs(&[(Some(100.0), Some(20.0)), (Some(200.0), None), (None, Some(10.0))]);
         assert_eq!(speed, Speed { runs: 3, prompt: Some(150.0), answer: Some(15.0) });
         assert_eq!(speed.words().unwrap(), "from 3 runs: prompt 150.0 tok/s, answer 15.0 tok/s");
         // 30,000 tokens of which a half is cached, and 150 that are written.
         assert_eq!(speed.seconds(30_000.0, 0.5, 150.0), Some(110.0));
-        let half = Speed::of(&[(None, Some(90.0))]);
+        let half = Speed::from_runs(&[(None, Some(90.0))]);
         assert_eq!(half.words().unwrap(), "from 1 run: answer 90.0 tok/s");
         assert_eq!(half.seconds(1.0, 0.0, 1.0), None, "how long a prompt takes is unknown");
-        assert_eq!((Speed::of(&[]).words(), Speed::of(&[]).prompt), (None, None));
+        assert_eq!((Speed::from_runs(&[]).words(), Speed::from_runs(&[]).prompt), (None, None));
     }
 
     #[test]

@@ -232,7 +232,7 @@ fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
 /// Images that are to be tried, by their names.
 struct Tried {
     images: Vec<(String, Wanted)>,
-    /// All of ours: those that are not built are left out.
+    /// All built images of Stamina Lab.
     all: bool,
 }
 

@@ -84,7 +84,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     let (bytes, _) = tree
         .read_range(&found.path, from, PIECE)
         .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
-    // Only whole lines, so that none is told in two pieces; but what never ends a line is told all the same.
+    // Only whole lines, so that none is shown in two pieces; but a line that never ends is shown too.
     let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
         Some(at) => at + 1,
         None if bytes.len() as u64 >= PIECE => bytes.len(),
@@ -114,7 +114,7 @@ struct Searched {
 fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searched, files::ReadError> {
     let mut lines = Vec::new();
     let mut next = None;
-    // The begin of a line whose rest is in `rest` lies before `at`.
+    // The start of a line whose rest is in `rest` lies before `at`.
     let (mut at, mut rest) = (found.size, Vec::new());
     while at > floor && found.size - at < SEARCHED && lines.len() < LINES {
         let from = at.saturating_sub(PIECE).max(floor);
@@ -122,7 +122,7 @@ fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searc
         bytes.append(&mut rest);
         at = from;
         if next.is_none() {
-            // Only whole lines, so that none is told in two pieces.
+            // Only whole lines, so that none is shown in two pieces.
             let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
                 rest = bytes;
                 continue;
@@ -193,7 +193,7 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
         return None;
     }
     let record: Value = serde_json::from_str(line).ok()?;
-    // What only says that a request begins is told again at its end.
+    // The start of a request needs no line: its end has one.
     if record.get("episode").and_then(Value::as_str) != Some(episode) || record.get("begun").is_some() {
         return None;
     }

@@ -284,8 +284,8 @@ mod tests {
         let pack = |settings: &RunSettings| super::pack(settings, &verified, false);
         let (check, none) = pack(&sampled);
         assert_eq!((check.state, none.is_none()), (CheckState::Warn, true));
-        let said = check.sentence.unwrap();
-        assert!(said.contains("x-pack") && said.contains("not in the estimate"), "{said}");
+        let sentence = check.sentence.unwrap();
+        assert!(sentence.contains("x-pack") && sentence.contains("not in the estimate"), "{sentence}");
         let nowhere = asked(&[
             "restful_server_gen_iterative.use_llm_sampler=true",
             "llm_sampler.base_url=https://api.example/v1",

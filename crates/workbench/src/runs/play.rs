@@ -1,6 +1,6 @@
 //! Runs that this process plays, each on a thread of its own.
 //!
-//! What a run is doing is told by its folder, here as everywhere ([`super::now`]). Kept here is only what the folder cannot
+//! The folder of a run says what it is doing, here as everywhere ([`super::now`]). Kept here is only what the folder cannot
 //! tell: that it was begun a moment ago, and why it could not begin.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::shakedown;
 use crate::Workbench;
 use crate::api::{ApiError, CheckState, FieldError, ResumeRun, StartRun, StartedRun};
 
-/// How long a start waits for the first event: what is wrong at once is told at once.
+/// How long a start waits for the first event: an immediate error is reported immediately.
 const FIRST_EVENT: Duration = Duration::from_secs(5);
 /// How long a resume waits for the thread that played a run which has ended, as its folder tells.
 const LETTING_GO: Duration = Duration::from_secs(20);
@@ -53,7 +53,7 @@ pub(crate) struct Runs {
 
 impl Runs {
     /// Of a library.
-    pub(crate) fn of(db: &Path) -> Self {
+    pub(crate) fn new(db: &Path) -> Self {
         Self { shakedowns: shakedown::folder_of_library(db), ..Self::default() }
     }
 
@@ -165,7 +165,7 @@ impl Workbench {
         })
     }
 
-    /// Plays on a thread, and answers when the run has really begun, or could not.
+    /// Runs on a thread, and returns when the run has begun or has failed to.
     fn begin(
         &self,
         folder: PathBuf,
@@ -193,7 +193,7 @@ impl Workbench {
                     if let Some(record) = record
                         && let Err(error) = workbench.remember_run(record)
                     {
-                        tracing::warn!(%error, "the run is not remembered as one of ours: a resume of it will ask");
+                        tracing::warn!(%error, "the library does not remember that this run began here: a resume will ask");
                     }
                     drop(begun.try_send(None));
                     if adopts {

@@ -104,7 +104,7 @@ impl Workbench {
         let mut abilities = None;
         // Players of tasks ask no model.
         if settings.asks_model() {
-            let (found, told) = runtime.block_on(endpoint::checks(settings, call, Kept::of(&self.store)));
+            let (found, told) = runtime.block_on(endpoint::checks(settings, call, Kept::new(&self.store)));
             checks.extend(found);
             abilities = told;
         }
@@ -140,7 +140,7 @@ fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<es
 }
 
 fn wrong(errors: &[FieldError]) -> Preflight {
-    let said: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+    let reasons: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
     let check = Check::new(
         "settings",
         "Settings",
@@ -150,7 +150,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
             n => format!("{n} fields to fix"),
         },
     )
-    .says(said.join(". "));
+    .says(reasons.join(". "));
     Preflight {
         checks: vec![check],
         endpoint: None,

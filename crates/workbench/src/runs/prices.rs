@@ -29,7 +29,7 @@ fn table() -> Result<Table, ApiError> {
 }
 
 /// The price of a model; `None` = unknown, also where the table cannot be read, which [`priced`] tells.
-pub(super) fn of(model: Option<&str>) -> Option<Price> {
+pub(super) fn price_of(model: Option<&str>) -> Option<Price> {
     table().ok()?.price(model?)
 }
 

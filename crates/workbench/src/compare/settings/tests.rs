@@ -159,7 +159,7 @@ fn every_rule_has_an_example() {
     for rule in RULES {
         let shown = examples
             .iter()
-            .any(|(name, _, _, _, _)| std::ptr::eq(rule_of(&Key::of(name, Some("mini_swe"))), rule));
+            .any(|(name, _, _, _, _)| std::ptr::eq(rule_of(&Key::new(name, Some("mini_swe"))), rule));
         assert!(shown, "{}, {:?} has no example", rule.label, rule.keys);
     }
     for (name, a, b, label, expected) in examples {
@@ -255,7 +255,7 @@ fn every_setting_that_our_runner_writes_has_a_rule() {
     }
     let known = ::settings::keys().iter().map(::settings::Key::dotted);
     for key in keys.into_iter().chain(known) {
-        let rule = rule_of(&Key::of(&key, Some("custom")));
+        let rule = rule_of(&Key::new(&key, Some("custom")));
         assert!(RULES.iter().any(|named| std::ptr::eq(named, rule)), "{key} has no rule");
     }
 }

@@ -48,7 +48,7 @@ impl Figures<'_> {
         }
         self.warnings.extend(caption::cautions(&spec));
         let svg = figures::draw(&spec).svg;
-        Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::of(&spec), svg, spec })))
+        Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::text(&spec), svg, spec })))
     }
 
     /// A table that can be exported on its own, too.
