@@ -25,7 +25,7 @@ struct Plan {
 const TOP: f64 = 2.0;
 
 pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
     let described = Described { kind: "bars", title: "Measure by run", summary: summary(data) };
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
@@ -48,7 +48,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         .map(|(i, row)| {
             let top = TOP + i as f64 * plan.row;
             let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
-            Mark::of(format!("row-{i}"), Some(i), area, row_texts(row, data))
+            Mark::new(format!("row-{i}"), Some(i), area, row_texts(row, data))
         })
         .collect();
     drawing

@@ -115,7 +115,7 @@ fn drawn(figure: &Figure, method: &Method) -> String {
     match figure {
         Figure::Survival(data) => {
             let turns = crate::curve::last_turn(&data.points);
-            let band = crate::curve::Curve::of(&data.points, turns).band().is_some();
+            let band = crate::curve::Curve::from_points(&data.points, turns).band().is_some();
             if band {
                 with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored")
             } else {
@@ -206,10 +206,10 @@ fn banded(data: &SurvivalComparison) -> Option<String> {
 
 /// n and events of each run, or what else was counted: as the figure's own data says it, else as its method does.
 fn numbers(figure: &Figure, method: &Method) -> Option<String> {
-    let of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
+    let counts_of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
     let several = |series: &[crate::spec::SeriesData]| {
         let each: Vec<String> =
-            series.iter().map(|s| format!("{}: {}", full_name(&s.label), of(&s.summary))).collect();
+            series.iter().map(|s| format!("{}: {}", full_name(&s.label), counts_of(&s.summary))).collect();
         each.join("; ")
     };
     let counts =
@@ -217,7 +217,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
     let counts = Some(counts.collect::<Vec<_>>().join("; ")).filter(|counts| !counts.is_empty());
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
-            Some(format!("{}: {}", clean(&data.name), of(&data.summary)))
+            Some(format!("{}: {}", clean(&data.name), counts_of(&data.summary)))
         }
         Figure::SurvivalComparison(data) => Some(several(&data.series)),
         Figure::FirstFailuresComparison(data) => Some(several(&data.series)),

@@ -31,7 +31,7 @@ struct Plan {
 }
 
 pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let texts: Vec<Texts> = data.rows.iter().map(texts).collect();
     let plan = plan(data, &sheet, &texts);
     let described = Described {
@@ -60,7 +60,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
             if data.p_name.is_some() {
                 lines.push(texts.p.clone());
             }
-            Mark::of(format!("row-{i}"), Some(i), area, lines)
+            Mark::new(format!("row-{i}"), Some(i), area, lines)
         })
         .collect();
     drawing

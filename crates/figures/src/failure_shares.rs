@@ -26,7 +26,7 @@ const MOST_NAME_LINES: usize = 4;
 const NAME_LINE: f64 = 1.2;
 
 pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     match stacked(data) {
         Some(gathered) => draw_stacked(&gathered, &sheet),
         None => draw_rows(data, &sheet),
@@ -157,7 +157,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                     format!("{}: {}", full_name(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
                 ];
-                marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
+                marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));
             }
         }
         sheet.draw_across(canvas, "x-axis", &axis, bottom, &format!("Share of {} (%)", clean(&data.unit)));
@@ -414,7 +414,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
                 ];
                 let area = Area { left: x, top, right: x + column, bottom: top + row };
-                marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
+                marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));
             }
         }
         if bar_room.is_some() {

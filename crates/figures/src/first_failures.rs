@@ -7,7 +7,7 @@ use analysis::survival::SurvivalPoint;
 
 use crate::curve::last_turn;
 use crate::font::text_width;
-use crate::frame::{Frame, Room, Sizes};
+use crate::frame::{Frame, Margins, Sizes};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::spec::{Layout, RunData};
@@ -16,8 +16,8 @@ use crate::svg::{Document, Outside, hundredths};
 use crate::theme::{Theme, Tokens};
 use crate::{Drawing, Hit};
 
-const ROOM: Room =
-    Room { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
+const MARGINS: Margins =
+    Margins { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
 /// Ticks of the axis of counts: a track of the run page is low.
 const COUNTS: usize = 3;
 
@@ -36,14 +36,16 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         Some(3) => "000",
         Some(_) => "00,000",
     };
-    let frame = Frame::of(layout, Room { widest_y, ..ROOM }, last_turn(&data.points));
+    let frame = Frame::from_layout(layout, Margins { widest_y, ..MARGINS }, last_turn(&data.points));
     let tokens = theme.tokens();
     let points: Vec<&SurvivalPoint> =
         data.points.iter().filter(|p| (1..=frame.axis.turns).contains(&p.turn)).collect();
     let scale = counts([frame.bottom, frame.top]);
     let top = |count: u32| scale.at(f64::from(count));
-    let widths =
-        Widths::of(frame.axis.px_per_turn, points.iter().filter(|p| p.events > 0 && p.censored > 0).count());
+    let widths = Widths::from_column(
+        frame.axis.px_per_turn,
+        points.iter().filter(|p| p.events > 0 && p.censored > 0).count(),
+    );
     let bars: Vec<Bar> =
         points.iter().flat_map(|p| widths.bars(frame.axis.x(f64::from(p.turn)), p, top)).collect();
     let mut document = Document::default();
@@ -148,7 +150,7 @@ pub(crate) struct Widths {
 impl Widths {
     /// A wide bar always stands in the middle of its column. A thin one beside it stands in the free room at the right;
     /// narrow columns have none, so there the wide bar makes room (everywhere, if that is the case at many turns).
-    pub(crate) fn of(column: f64, turns_with_both: usize) -> Self {
+    pub(crate) fn from_column(column: f64, turns_with_both: usize) -> Self {
         if column >= 12.0 {
             let wide = (column - (0.4 * column).min(8.0)).min(WIDEST);
             let side = (column - wide) / 2.0;

@@ -40,7 +40,7 @@ struct Plan {
 }
 
 pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
     let described = Described {
         kind: "first-failures-comparison",
@@ -211,7 +211,7 @@ fn draw_panel(
     }
     let y = |n: u32| scale.at(f64::from(n));
     let both = points.iter().filter(|p| p.events > 0 && p.censored > 0).count();
-    let widths = Widths::of(px_per_turn, both);
+    let widths = Widths::from_column(px_per_turn, both);
     let bars: Vec<Bar> = points.iter().flat_map(|p| widths.bars(axis.x(f64::from(p.turn)), p, y)).collect();
     for bar in &bars {
         let color = if bar.event { style.color } else { sheet.tokens.censored };
@@ -245,7 +245,7 @@ fn draw_panel(
             let area = Area { left: x0, top: top + plan.title, right: x1, bottom };
             let mut lines = vec![format!("{}, turn {}", full_name(&series.label), p.turn)];
             lines.extend(crate::summary_text::first_failure_lines(p));
-            Mark::of(format!("bar-{i}-{}", p.turn), Some(i), area, lines)
+            Mark::new(format!("bar-{i}-{}", p.turn), Some(i), area, lines)
         })
         .collect()
 }

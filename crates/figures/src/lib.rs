@@ -129,7 +129,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    pub(crate) fn of(id: String, series: Option<usize>, area: labels::Area, lines: Vec<String>) -> Self {
+    pub(crate) fn new(id: String, series: Option<usize>, area: labels::Area, lines: Vec<String>) -> Self {
         let [x0, y0, x1, y1] = [area.left, area.top, area.right, area.bottom].map(svg::hundredths);
         Self { id, series: series.map(|i| i as u32), x0, y0, x1, y1, lines }
     }

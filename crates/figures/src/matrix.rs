@@ -123,7 +123,7 @@ impl Plan {
 }
 
 pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let described =
         Described { kind: "matrix", title: "Stamina by harness and model", summary: summary(data) };
     let (laid, is_turned) = laid_out(data, &sheet);
@@ -161,7 +161,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
             // Whoever asked counts rows and columns as in the data.
             let (of_row, of_column) = if is_turned { (*column, *row) } else { (*row, *column) };
             let lines = said_cell(data, of_row, of_column, *cell);
-            Mark::of(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
+            Mark::new(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
         })
         .collect();
     drawing

@@ -29,7 +29,7 @@ struct Plan {
 }
 
 pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let pairs = sorted(data);
     let plan = plan(data, &sheet, &pairs);
     let described = Described { kind: "paired", title: "Runs by scenario", summary: summary(data) };
@@ -69,7 +69,7 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
                 format!("{}: {}", full_name(&data.b), stamina(pair.b, pair.b_censored)),
                 format!("{} − {}: {}", full_name(&data.b), full_name(&data.a), difference(pair)),
             ];
-            Mark::of(format!("pair-{index}"), None, area, lines)
+            Mark::new(format!("pair-{index}"), None, area, lines)
         })
         .collect();
     drawing

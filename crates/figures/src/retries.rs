@@ -49,7 +49,7 @@ impl Plan {
 }
 
 pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let described = Described { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
     let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
     if has_panels(data) {
@@ -319,7 +319,7 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<M
                 ),
             ];
             let area = Area::around((plan.x(p.retries), hundredths(y.at(mean))), half);
-            Mark::of(format!("point-{i}-{}", p.retries), Some(i), area, lines)
+            Mark::new(format!("point-{i}-{}", p.retries), Some(i), area, lines)
         })
     });
     let others = data.published.iter().filter(|p| p.retries <= plan.most).enumerate().map(|(i, p)| {
@@ -328,7 +328,12 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<M
             format!("R = {}: mean stamina {}", p.retries, decimal(p.mean, 1)),
             clean(&p.source),
         ];
-        Mark::of(format!("published-{i}"), None, Area::around((plan.x(p.retries), y.at(p.mean)), half), lines)
+        Mark::new(
+            format!("published-{i}"),
+            None,
+            Area::around((plan.x(p.retries), y.at(p.mean)), half),
+            lines,
+        )
     });
     own.chain(others).collect()
 }

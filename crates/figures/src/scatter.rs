@@ -71,7 +71,7 @@ struct Name {
 }
 
 pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let dots = &data.dots;
     let front = if data.has_front { front(dots) } else { Vec::new() };
     // First with all names in the plot; those that find no place are listed below, which changes the heights.
@@ -116,7 +116,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         .iter()
         .map(|dot| {
             let area = Area::around((axes.0.at(dot.x), axes.1.at(dot.y)), 2.5 * sheet.sizes.mark);
-            Mark::of(format!("point-{}", dot.index), Some(dot.index), area, dot.lines.clone())
+            Mark::new(format!("point-{}", dot.index), Some(dot.index), area, dot.lines.clone())
         })
         .collect();
     drawing

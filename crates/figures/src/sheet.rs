@@ -30,7 +30,7 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
-    pub(crate) fn of(layout: &Layout, theme: Theme) -> Self {
+    pub(crate) fn from_layout(layout: &Layout, theme: Theme) -> Self {
         let (width, height, turns, print, sizes) = match *layout {
             Layout::Screen { width, height, turns, .. } => {
                 (width, Some(height), Some(turns), false, Sizes::SCREEN)

@@ -4,7 +4,7 @@ use analysis::survival::SurvivalPoint;
 
 use crate::curve::{Curve, Y_TICKS, last_turn};
 use crate::font::text_width;
-use crate::frame::{Frame, Room, Sizes};
+use crate::frame::{Frame, Margins, Sizes};
 use crate::marks::{Anchor, Canvas, Pen, Plot};
 use crate::spec::{Layout, RunData};
 use crate::summary_text;
@@ -13,13 +13,18 @@ use crate::theme::{Theme, Tokens};
 use crate::{Drawing, Hit};
 
 /// On the screen the at-risk row is a track of its own; in print it belongs to the figure.
-const ROOM: Room =
-    Room { screen_top: 10.0, screen_bottom: 24.0, free_top: 5.0 / 7.0, free_bottom: 2.0, widest_y: "0.25" };
+const MARGINS: Margins = Margins {
+    screen_top: 10.0,
+    screen_bottom: 24.0,
+    free_top: 5.0 / 7.0,
+    free_bottom: 2.0,
+    widest_y: "0.25",
+};
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
-    let frame = Frame::of(layout, ROOM, last_turn(&data.points));
+    let frame = Frame::from_layout(layout, MARGINS, last_turn(&data.points));
     let tokens = theme.tokens();
-    let curve = Curve::of(&data.points, frame.axis.turns);
+    let curve = Curve::from_points(&data.points, frame.axis.turns);
     let mut document = Document::default();
     {
         let canvas = Canvas::new(&mut document, frame.width, frame.height);

@@ -1,4 +1,4 @@
-//! What every figure of several runs keeps: no text leaves the box, no text stands on another, the same spec gives the
+//! Rules for every figure of several runs: no text leaves the drawing, no text overlaps another, the same spec gives the
 //! same bytes, whatever the names and numbers are.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,7 @@ use figures::{
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::Document;
 
-/// A text's box: left, top, right, bottom.
+/// The bounding box of a text: left, top, right, bottom.
 #[derive(Debug, Clone)]
 struct Set {
     text: String,
@@ -212,7 +212,7 @@ fn layout() -> impl Strategy<Value = Layout> {
 }
 
 /// The names and numbers of a figure exchanged for others.
-fn with(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure {
+fn with_names(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure {
     let mut i = 0;
     let mut number = move || {
         i += 1;
@@ -326,7 +326,7 @@ proptest! {
         names in prop::collection::vec(name(), 1..8),
         numbers in prop::collection::vec(maybe(), 5..40),
     ) {
-        check(&FigureSpec::new(with(figure, &names, &numbers), layout, Theme::Print));
+        check(&FigureSpec::new(with_names(figure, &names, &numbers), layout, Theme::Print));
     }
 }
 
@@ -336,7 +336,7 @@ fn captions_say_method_numbers_policy_and_software() {
         FigureSpec::new(many::survival(many::runs(2, 25, 9), 9), Layout::panel(600.0), Theme::Light);
     spec.method.policy = Some("default".to_owned());
     spec.method.test = Some("log-rank, Holm-adjusted".to_owned());
-    let said = caption(&spec);
+    let text = caption(&spec);
     let Figure::SurvivalComparison(data) = &spec.figure else { unreachable!() };
     let s: Vec<String> = data
         .series
@@ -346,7 +346,7 @@ fn captions_say_method_numbers_policy_and_software() {
         })
         .collect();
     assert_eq!(
-        said,
+        text,
         format!(
             "Kaplan–Meier, log-log 95 % CI; vertical ticks: censored; {}; τ = 9; log-rank, Holm-adjusted; censoring \
              policy default; Stamina Lab 0.1.0.",
@@ -356,7 +356,7 @@ fn captions_say_method_numbers_policy_and_software() {
     let mut matrix = FigureSpec::new(many::matrix(3, 4), Layout::panel(600.0), Theme::Light);
     matrix.method.bootstrap =
         Some(figures::Bootstrap { resamples: 2_000, seed: 7, unit: "scenario".to_owned() });
-    let said = caption(&matrix);
+    let text = caption(&matrix);
     for part in [
         "Mean stamina (turns) by Harness and Model, 95 % CI",
         "in 10 cells",
@@ -364,7 +364,7 @@ fn captions_say_method_numbers_policy_and_software() {
         "2,000 bootstrap resamples by scenario, seed 7",
         "simulated: OpenHands × GPT-5.5",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 
@@ -508,8 +508,11 @@ fn long_names_that_differ_stay_different_wherever_they_are_cut() {
     for figure in figures {
         for preset in ["icml", "neurips:half"] {
             let layout = Preset::parse(preset).unwrap().layout();
-            let figure =
-                with(figure.clone(), &alike(), &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)]);
+            let figure = with_names(
+                figure.clone(),
+                &alike(),
+                &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)],
+            );
             let spec = FigureSpec::new(figure, layout, Theme::Print);
             let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
             // The names of axes are cut, too.
@@ -685,14 +688,14 @@ fn a_matrix_of_many_columns_is_readable_or_refused() {
                 }
                 check(&spec);
                 let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|set| set.text).collect();
-                let of = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
+                let case = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
                 let is_cut =
                     |text: &&String| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('…');
-                assert_eq!(texts.iter().find(is_cut), None, "{of}");
+                assert_eq!(texts.iter().find(is_cut), None, "{case}");
                 let names =
                     (0..rows).map(|i| format!("h{i:02}")).chain((0..columns).map(|i| format!("k{i:02}")));
                 for name in names {
-                    assert!(texts.iter().any(|text| text.contains(&name)), "{of}: {name} in {texts:?}");
+                    assert!(texts.iter().any(|text| text.contains(&name)), "{case}: {name} in {texts:?}");
                 }
                 written.insert((rows, columns));
             }

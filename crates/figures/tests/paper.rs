@@ -38,7 +38,7 @@ fn have(programs: &[&str]) -> bool {
     false
 }
 
-fn said(program: &str, args: &[&str], file: &Path) -> String {
+fn output_of(program: &str, args: &[&str], file: &Path) -> String {
     let output = Command::new(program).args(args).arg(file).arg("-").output().unwrap();
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -113,7 +113,7 @@ fn pdfs_have_their_fonts_their_text_their_size_and_no_more() {
             assert_eq!(flags, ["yes", "yes", "yes"], "{name}: embedded, subset, unicode: {row}");
             assert!(odd || row.contains("IBMPlexSans"), "{name}: {row}");
         }
-        let text = said("pdftotext", &["-raw"], &path);
+        let text = output_of("pdftotext", &["-raw"], &path);
         if name.starts_with("survival-odd") && !file.warnings.iter().any(|w| w.starts_with("No font")) {
             // Of other scripts only what is used, too; and it is found by whoever looks for it.
             assert!(rows.iter().any(|row| !row.contains("IBMPlexSans")), "{name}: {fonts}");
@@ -401,6 +401,6 @@ fn a_paper_of_two_columns(venue: &str) {
         fs::create_dir_all(&keep).unwrap();
         fs::copy(&path, Path::new(&keep).join(format!("{name}.pdf"))).unwrap();
     }
-    let text = said("pdftotext", &["-layout"], &path);
+    let text = output_of("pdftotext", &["-layout"], &path);
     assert!(text.contains("continued") && !text.contains("??"), "{venue}");
 }

@@ -144,11 +144,11 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         "A figure of another measure has something to show; CSV and Parquet have every number";
     match &spec.figure {
         Figure::FailureShares(data) => {
-            let sheet = Sheet::of(&spec.layout, spec.theme);
+            let sheet = Sheet::from_layout(&spec.layout, spec.theme);
             failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER))
         }
         Figure::Matrix(data) => {
-            matrix::too_narrow(data, &Sheet::of(&spec.layout, spec.theme)).map(|why| (why, FEWER))
+            matrix::too_narrow(data, &Sheet::from_layout(&spec.layout, spec.theme)).map(|why| (why, FEWER))
         }
         Figure::Retries(data) if data.series.iter().all(|series| series.points.len() < 2) => {
             Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))

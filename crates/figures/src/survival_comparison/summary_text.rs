@@ -31,7 +31,7 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
             mean.tau
         ));
     }
-    Mark::of(format!("{what}-{}", line.index), Some(line.index), area, lines)
+    Mark::new(format!("{what}-{}", line.index), Some(line.index), area, lines)
 }
 
 pub(super) fn hit(

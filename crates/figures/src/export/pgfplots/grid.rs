@@ -14,7 +14,7 @@ use crate::tex::escape;
 use crate::theme::{Theme, grey};
 
 pub(super) fn matrix(picture: &mut Picture, spec: &FigureSpec, data: &Matrix) {
-    let sheet = Sheet::of(&spec.layout, spec.theme);
+    let sheet = Sheet::from_layout(&spec.layout, spec.theme);
     let (data, _) = laid_out(data, &sheet);
     let data: &Matrix = &data;
     let plan = plan(data, &sheet);

@@ -35,7 +35,7 @@ const DASHES: [&str; 8] = [
 ];
 const MARKS: [&str; 8] = ["*", "square*", "triangle*", "diamond*", "x", "o", "square", "asterisk"];
 
-/// The begin of a picture, and what everything in it is measured by.
+/// The start of a picture, and the sizes of its parts.
 struct Picture {
     out: String,
     width: f64,
@@ -112,28 +112,28 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
 
 /// Every name in a figure, for the letters in it.
 pub(super) fn names(figure: &Figure) -> Vec<&str> {
-    fn of(label: &SeriesLabel) -> &str {
+    fn name(label: &SeriesLabel) -> &str {
         &label.name
     }
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => vec![&data.name],
-        Figure::SurvivalComparison(data) => data.series.iter().map(|s| of(&s.label)).collect(),
-        Figure::FirstFailuresComparison(data) => data.series.iter().map(|s| of(&s.label)).collect(),
+        Figure::SurvivalComparison(data) => data.series.iter().map(|s| name(&s.label)).collect(),
+        Figure::FirstFailuresComparison(data) => data.series.iter().map(|s| name(&s.label)).collect(),
         Figure::Differences(data) => {
-            data.rows.iter().map(|r| of(&r.label)).chain([of(&data.reference)]).collect()
+            data.rows.iter().map(|r| name(&r.label)).chain([name(&data.reference)]).collect()
         }
         Figure::Paired(data) => {
-            data.pairs.iter().map(|p| p.scenario.as_str()).chain([of(&data.a), of(&data.b)]).collect()
+            data.pairs.iter().map(|p| p.scenario.as_str()).chain([name(&data.a), name(&data.b)]).collect()
         }
-        Figure::Bars(data) => data.rows.iter().map(|r| of(&r.label)).collect(),
-        Figure::Pareto(data) => data.points.iter().map(|p| of(&p.label)).collect(),
-        Figure::Plane(data) => data.points.iter().map(|p| of(&p.label)).collect(),
+        Figure::Bars(data) => data.rows.iter().map(|r| name(&r.label)).collect(),
+        Figure::Pareto(data) => data.points.iter().map(|p| name(&p.label)).collect(),
+        Figure::Plane(data) => data.points.iter().map(|p| name(&p.label)).collect(),
         Figure::Matrix(data) => data.rows.iter().chain(&data.columns).map(String::as_str).collect(),
-        Figure::Retries(data) => data.series.iter().map(|s| of(&s.label)).collect(),
+        Figure::Retries(data) => data.series.iter().map(|s| name(&s.label)).collect(),
         Figure::FailureShares(data) => data
             .groups
             .iter()
-            .map(|g| of(&g.label))
+            .map(|g| name(&g.label))
             .chain(data.classes.iter().map(|c| c.name.as_str()))
             .collect(),
         Figure::Table(table) => {

@@ -218,11 +218,11 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
     }
     // Where both stand on one spot, they stand one over the other.
     let near = (high.max(1.0) / rows.place.width.max(1.0)) * 4.0;
-    let of = |value: fn(&Pair) -> f64, aside: f64| -> Vec<(f64, f64)> {
+    let positions = |value: fn(&Pair) -> f64, aside: f64| -> Vec<(f64, f64)> {
         let shift = |p: &Pair| if (p.a - p.b).abs() < near { aside } else { 0.0 };
         pairs.iter().enumerate().map(|(i, p)| (value(p), i as f64 + shift(p))).collect()
     };
-    for (label, points) in [(&data.a, of(|p| p.a, -0.2)), (&data.b, of(|p| p.b, 0.2))] {
+    for (label, points) in [(&data.a, positions(|p| p.a, -0.2)), (&data.b, positions(|p| p.b, 0.2))] {
         if !points.is_empty() {
             picture.add(&format!(
                 "\\addplot[only marks,mark={},mark size=1.8bp,{}] coordinates {{{}}};",

@@ -78,7 +78,7 @@ fn bars(picture: &mut Picture, data: &FailureShares) {
 }
 
 fn side_by_side(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) {
-    let plan = rows_plan(data, &Sheet::of(&spec.layout, spec.theme));
+    let plan = rows_plan(data, &Sheet::from_layout(&spec.layout, spec.theme));
     let size = picture.tick;
     let head_base = plan.names_height + 0.9 * size;
     let labels: Vec<&SeriesLabel> = data.groups.iter().map(|g| &g.label).collect();

@@ -233,13 +233,13 @@ fn bars(picture: &mut Picture, spec: &FigureSpec, series: &[SeriesData], named: 
             &place,
             &format!("xmin=0,xmax={turns}.5,ymin=0,ymax={most},ytick={{0,{most}}},{axis}{named_y}"),
         );
-        let of = |count: fn(&SurvivalPoint) -> u32| -> Vec<(f64, f64)> {
+        let counts = |count: fn(&SurvivalPoint) -> u32| -> Vec<(f64, f64)> {
             let shown = series.points.iter().filter(|p| p.turn <= turns && count(p) > 0);
             shown.map(|p| (f64::from(p.turn), f64::from(count(p)))).collect()
         };
         for (points, share, fill) in [
-            (of(|p| p.events), 0.62, color(&series.label)),
-            (of(|p| p.censored), 0.16, "black!55".to_owned()),
+            (counts(|p| p.events), 0.62, color(&series.label)),
+            (counts(|p| p.censored), 0.16, "black!55".to_owned()),
         ] {
             if !points.is_empty() {
                 picture.add(&format!(
