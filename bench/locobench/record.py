@@ -39,12 +39,13 @@ PLAYS = {
     "refused": [],
     "unlimited": [],
     "idle": [("", [])] * 9,
+    "throttled": [],
 }
 
 AGENTS = [("openai", "gpt-4o"), ("anthropic", "claude-3-5-sonnet-20241022"), ("google", "gemini-2.0-flash-exp")]
 CATEGORIES = {"completed": "cross_file_refactoring", "languages": "code_comprehension", "surrogate": "bug_investigation", "failing": "security_analysis",
               "slow": "integration_testing", "stuck": "feature_implementation", "refused": "architectural_understanding", "unlimited": "multi_session_development",
-              "idle": "code_comprehension"}
+              "idle": "code_comprehension", "throttled": "bug_investigation"}
 
 
 def scenario(number, play):
@@ -56,12 +57,16 @@ def scenario(number, play):
         "success_conditions": ["analysis"], "max_turns_in_phase": turns, "dynamic_prompts": {"stuck": "Go on.", "progress": "Go on."},
     }
     long = play in ("stuck", "slow", "idle")
+    phases = [phase("exploration", "Exploration", ["write_file"] if long else ["read_file"], 2),
+              phase("implementation", "Feature Implementation", ["write_file"], 12 if long else 2),
+              phase("summary", "Summary", [], 2)]
+    if play == "throttled":
+        # A phase without a prompt ends the session as failed; after limits of the endpoint only, the program calls that `completed_with_throttling`.
+        phases[-1]["initial_prompt"] = None
     return {
         "scenario_id": name, "title": f"Scenario {play}", "description": f"play:{play};", "category": "guided_multi_file_refactoring",
         "difficulty": difficulty, "context_files": ["src//main.py"], "working_directory": "project",
-        "conversation_phases": [phase("exploration", "Exploration", ["write_file"] if long else ["read_file"], 2),
-                                phase("implementation", "Feature Implementation", ["write_file"], 12 if long else 2),
-                                phase("summary", "Summary", [], 2)],
+        "conversation_phases": phases,
         "available_tools": ["file_system", "echo", "calculator"], "max_turns": 20, "max_duration_minutes": 0.02 if play == "slow" else 30,
         "context_window_tokens": 500000,
         "project_files": [{"path": "src//main.py", "content": "def total(items):\n    return sum(items)\n", "type": "source", "size": 44},
@@ -173,7 +178,8 @@ def stand_ins():
     plain = OpenAIAgent.process_turn
 
     async def limited(self, message, *rest, **more):
-        if "play unlimited" in message or any("play:unlimited" in m.content for m in self.conversation_history):
+        limits = ("unlimited", "throttled")
+        if any(f"play {play}" in message for play in limits) or any(f"play:{play}" in m.content for m in self.conversation_history for play in limits):
             raise RuntimeError("Error code: 429 - rate limit exceeded")
         return await plain(self, message, *rest, **more)
 

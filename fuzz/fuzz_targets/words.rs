@@ -42,7 +42,7 @@ fn library() -> Library {
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     // The first line is what somebody looks for, the others are a log.
-    let (wanted, log) = text.split_once('\n').unwrap_or(("", &text));
+    let (wanted, log) = text.split_once('\n').unwrap_or(("", &*text));
     LIBRARY.with_borrow_mut(|kept| {
         if kept.as_ref().is_none_or(|library| library.inputs >= INPUTS) {
             *kept = None;

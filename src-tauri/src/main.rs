@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 fn show(arguments: &Arguments) -> Result<(), ApiError> {
     let context = tauri::generate_context!();
     let resources = tauri::utils::platform::resource_dir(context.package_info(), &tauri::Env::default()).ok();
-    // The library comes before the window: what is wrong with it is told in a dialog, not in a window without content.
+    // The library opens before the window: an error is shown in a dialog, not in a window without content.
     let options = Options {
         db: arguments.db.clone(),
         live: true,

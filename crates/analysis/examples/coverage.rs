@@ -63,11 +63,11 @@ fn report(case: &Case) {
             continue;
         }
         done += 1;
-        let how = Resampling { seed, resamples: 1_000, threads: 1 };
+        let resampling = Resampling { seed, resamples: 1_000, threads: 1 };
         let mean = restricted_mean(&plain_a, TAU);
-        let drawn = bootstrap_mean(&a, TAU, how);
+        let drawn = bootstrap_mean(&a, TAU, resampling);
         let plain = mean_difference(&plain_a, &plain_b, TAU);
-        let resampled = bootstrap_difference(&a, &b, TAU, how);
+        let resampled = bootstrap_difference(&a, &b, TAU, resampling);
         let ratio = mean_ratio(&plain_a, &plain_b, TAU);
         let pairs = paired(&a, &b, TAU, seed);
         let hits = [

@@ -1,4 +1,4 @@
-//! The band of a survival curve where scenarios repeat: episodes of one scenario are not independent of each other.
+//! The band of a survival curve for repeated scenarios, whose episodes depend on each other.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::clusters::{InScenario, has_repeats, observations};
 use crate::distribution::student_975;
 use crate::survival::{SurvivalPoint, kaplan_meier, log_log_band};
 
-/// A variance below this is a rounding error of one that is 0.
+/// A variance below this is 0 with a rounding error.
 const NO_VARIATION: f64 = 1e-24;
 
 /// Kaplan–Meier table for turns 1..=`horizon`, as [`kaplan_meier`] gives it; where some scenario has several episodes that were
@@ -42,7 +42,7 @@ fn put_bands(episodes: &[InScenario], points: &mut [SurvivalPoint]) {
         placed.push(Placed { scenario, last_at_risk: seen.last_at_risk(), failed });
     }
     placed.sort_by_key(|episode| episode.last_at_risk);
-    // Of each scenario: the episodes at risk, and the influence on ln S so far.
+    // For each scenario: the episodes at risk, and the influence on ln S so far.
     let mut at_risk = vec![0.0; numbers.len()];
     for episode in &placed {
         at_risk[episode.scenario] += 1.0;
@@ -53,14 +53,14 @@ fn put_bands(episodes: &[InScenario], points: &mut [SurvivalPoint]) {
     let mut rest = placed.as_slice();
     let mut variance = 0.0;
     for point in points {
-        let gone = rest.iter().take_while(|episode| episode.last_at_risk < point.turn).count();
-        let (before, now) = rest.split_at(gone);
+        let finished = rest.iter().take_while(|episode| episode.last_at_risk < point.turn).count();
+        let (before, now) = rest.split_at(finished);
         rest = now;
         for episode in before {
             at_risk[episode.scenario] -= 1.0;
         }
         let (n, d) = (f64::from(point.at_risk), f64::from(point.events));
-        // Where all fail the curve is 0 from here on, and has no band.
+        // If all fail, the curve is 0 from here and has no band.
         if point.events > 0 && point.events < point.at_risk {
             for (influence, at_risk) in influence.iter_mut().zip(&at_risk) {
                 *influence += at_risk * d / n / (n - d);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::survival::Observation;
 
-    fn of(episodes: &[(&str, u32, bool)]) -> Vec<InScenario> {
+    fn in_scenarios(episodes: &[(&str, u32, bool)]) -> Vec<InScenario> {
         let seen = |turns: u32, failed: bool| {
             if failed { Observation::failed_at(turns + 1) } else { Observation::censored_after(turns) }
         };
@@ -94,17 +94,18 @@ mod tests {
     }
 
     #[test]
-    fn without_repeats_it_is_the_plain_band() {
+    fn without_repeats_it_equals_the_plain_band() {
         // One of them was never at risk.
-        let episodes = of(&[("a", 0, true), ("b", 1, true), ("c", 3, false), ("a", 0, false)]);
+        let episodes = in_scenarios(&[("a", 0, true), ("b", 1, true), ("c", 3, false), ("a", 0, false)]);
         let plain = kaplan_meier(&observations(&episodes), 3);
         assert_eq!(kaplan_meier_by_scenario(&episodes, 3), plain);
         assert!(plain[0].ci_low.is_some());
     }
 
     #[test]
-    fn the_curve_is_the_same_and_copies_of_each_episode_say_nothing_new() {
-        let once = of(&[("a", 0, true), ("b", 2, true), ("c", 3, false), ("d", 1, true), ("e", 3, false)]);
+    fn the_curve_is_the_same_and_copies_of_each_episode_add_nothing() {
+        let once =
+            in_scenarios(&[("a", 0, true), ("b", 2, true), ("c", 3, false), ("d", 1, true), ("e", 3, false)]);
         let twice: Vec<InScenario> = once.iter().chain(&once).cloned().collect();
         let four: Vec<InScenario> = twice.iter().chain(&twice).cloned().collect();
         let (by_two, by_four) = (kaplan_meier_by_scenario(&twice, 3), kaplan_meier_by_scenario(&four, 3));
@@ -119,9 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn where_scenarios_do_not_differ_there_is_no_band() {
-        let alike = of(&[("a", 0, true), ("a", 1, false), ("b", 0, true), ("b", 1, false)]);
-        let one = of(&[("a", 0, true), ("a", 1, false), ("a", 2, true)]);
+    fn equal_scenarios_have_no_band() {
+        let alike = in_scenarios(&[("a", 0, true), ("a", 1, false), ("b", 0, true), ("b", 1, false)]);
+        let one = in_scenarios(&[("a", 0, true), ("a", 1, false), ("a", 2, true)]);
         for episodes in [alike, one] {
             for point in kaplan_meier_by_scenario(&episodes, 2) {
                 assert_eq!((point.ci_low, point.ci_high), (None, None), "{point:?}");
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn many_scenarios_and_turns_are_done_soon() {
+    fn many_scenarios_and_turns_take_little_time() {
         let episodes: Vec<InScenario> = (0..4_000_u32)
             .map(|number| InScenario::new((number / 2).to_string(), Observation::failed_at(1 + number)))
             .collect();

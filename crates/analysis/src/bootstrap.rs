@@ -1,12 +1,12 @@
-//! Intervals by drawing scenarios again: they hold where several episodes share a scenario.
+//! Intervals by resampling scenarios, which stay valid when several episodes share a scenario.
 //!
-//! Episodes of a scenario are alike, in one run and between runs. The cluster bootstrap (Davison and Hinkley 1997,
-//! §3.8; Field and Welsh 2007, JRSS B 69:369) draws *scenarios* with replacement, and all episodes of a drawn scenario
-//! come with it, in every group at once, so that comparisons stay paired on what is shared. Where groups share only some
-//! scenarios, these are drawn from all that any of them has played.
+//! Episodes of a scenario depend on each other, in one run and between runs. The cluster bootstrap (Davison and Hinkley 1997,
+//! §3.8; Field and Welsh 2007, JRSS B 69:369) samples *scenarios* with replacement, each with all its episodes in every
+//! group. Comparisons thus stay paired on shared scenarios. If groups share only some scenarios, the sample is from the
+//! scenarios of all groups.
 //!
 //! The interval is the percentile interval (Efron and Tibshirani 1993, §13.3): of B sorted values, the k-th from both
-//! ends with k = ⌊0.025 (B + 1)⌋. The seed is part of the result; resample i is drawn from (seed, i), so the result
+//! ends with k = ⌊0.025 (B + 1)⌋. The seed is part of the result. Resample i depends only on (seed, i), so the result
 //! does not depend on the number of threads.
 
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ use crate::clusters::{Clusters, InScenario};
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resampling {
-    /// What the resamples are drawn from.
+    /// The seed of the resamples.
     pub seed: u64,
-    /// How many there are.
+    /// The number of resamples.
     pub resamples: u32,
-    /// Threads to work on them. Does not change the result.
+    /// The number of threads. It does not change the result.
     pub threads: u32,
 }
 
-/// More threads than this are not started.
+/// The most threads.
 const MOST_THREADS: u32 = 64;
 
 impl Default for Resampling {
@@ -38,11 +38,11 @@ impl Default for Resampling {
 pub struct Bootstrapped {
     /// The number, from the data itself.
     pub value: f64,
-    /// Lower end of the 95 % interval; `None` = no variation (one scenario, or all alike).
+    /// Lower end of the 95 % interval; `None` = no variation (one scenario, or equal ones).
     pub ci_low: Option<f64>,
-    /// Upper end; `None` also where a ratio has no upper bound, because its denominator is 0 in too many resamples.
+    /// Upper end; `None` also if a ratio has no upper bound, because its denominator is 0 in too many resamples.
     pub ci_high: Option<f64>,
-    /// Scenarios that were drawn from.
+    /// The number of scenarios.
     pub scenarios: u32,
     /// Resamples.
     pub resamples: u32,
@@ -51,8 +51,8 @@ pub struct Bootstrapped {
 }
 
 /// Mean stamina over `tau` turns. `None` = nobody was at risk, or τ = 0.
-pub fn bootstrap_mean(episodes: &[InScenario], tau: u32, how: Resampling) -> Option<Bootstrapped> {
-    bootstrap(&[episodes], tau, how, |means| means[0])
+pub fn bootstrap_mean(episodes: &[InScenario], tau: u32, resampling: Resampling) -> Option<Bootstrapped> {
+    bootstrap(&[episodes], tau, resampling, |means| means[0])
 }
 
 /// The difference of mean stamina, `a` − `b`. `None` = one of the means is not defined.
@@ -60,9 +60,9 @@ pub fn bootstrap_difference(
     a: &[InScenario],
     b: &[InScenario],
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
 ) -> Option<Bootstrapped> {
-    bootstrap(&[a, b], tau, how, |means| means[0] - means[1])
+    bootstrap(&[a, b], tau, resampling, |means| means[0] - means[1])
 }
 
 /// The ratio of mean stamina, `a` / `b`. `None` = one of the means is not defined, or that of `b` is 0.
@@ -72,9 +72,9 @@ pub fn bootstrap_ratio(
     a: &[InScenario],
     b: &[InScenario],
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
 ) -> Option<Bootstrapped> {
-    bootstrap(&[a, b], tau, how, |means| ratio(means[0], means[1]))
+    bootstrap(&[a, b], tau, resampling, |means| ratio(means[0], means[1]))
 }
 
 /// NaN for 0 / 0.
@@ -86,47 +86,47 @@ fn ratio(a: f64, b: f64) -> f64 {
     }
 }
 
-/// A number made of the mean stamina of each group.
+/// A number computed from the mean stamina of each group.
 fn bootstrap(
     groups: &[&[InScenario]],
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
     number: impl Fn(&[f64]) -> f64,
 ) -> Option<Bootstrapped> {
-    ResampledMeans::new(groups, tau, how).of(number)
+    ResampledMeans::new(groups, tau, resampling).bootstrapped(number)
 }
 
 /// Mean stamina of each group, in the data and in every resample.
 pub(crate) struct ResampledMeans {
     observed: Vec<f64>,
-    /// Resample by resample, each with one mean per group.
+    /// By resample, with one mean per group.
     resampled: Vec<f64>,
     scenarios: u32,
-    how: Resampling,
+    resampling: Resampling,
     same_scenarios: bool,
 }
 
 impl ResampledMeans {
-    pub(crate) fn new(groups: &[&[InScenario]], tau: u32, how: Resampling) -> Self {
+    pub(crate) fn new(groups: &[&[InScenario]], tau: u32, resampling: Resampling) -> Self {
         let clusters = Clusters::new(groups, tau);
         let mut observed = vec![0.0; groups.len()];
         clusters.means(&mut clusters.workspace(), &mut observed);
         Self {
             observed,
-            resampled: resample(&clusters, how, groups.len()),
+            resampled: resample(&clusters, resampling, groups.len()),
             scenarios: clusters.scenarios(),
-            how,
+            resampling,
             same_scenarios: clusters.same_scenarios(),
         }
     }
 
-    /// Whether every group has played every scenario. Then resamples of some of the groups alone are these very ones.
+    /// Whether every group has every scenario. The resamples are then also those of a part of the groups.
     pub(crate) fn same_scenarios(&self) -> bool {
         self.same_scenarios
     }
 
     /// A number with its interval. `None` = it is not finite in the data.
-    pub(crate) fn of(&self, number: impl Fn(&[f64]) -> f64) -> Option<Bootstrapped> {
+    pub(crate) fn bootstrapped(&self, number: impl Fn(&[f64]) -> f64) -> Option<Bootstrapped> {
         let value = number(&self.observed);
         if !value.is_finite() {
             return None;
@@ -138,26 +138,26 @@ impl ResampledMeans {
             ci_low,
             ci_high,
             scenarios: self.scenarios,
-            resamples: self.how.resamples,
-            seed: self.how.seed,
+            resamples: self.resampling.resamples,
+            seed: self.resampling.seed,
         })
     }
 }
 
-fn resample(clusters: &Clusters, how: Resampling, groups: usize) -> Vec<f64> {
+fn resample(clusters: &Clusters, resampling: Resampling, groups: usize) -> Vec<f64> {
     let work = |from: u32, values: &mut [f64]| {
         let mut workspace = clusters.workspace();
         for (index, means) in (from..).zip(values.chunks_mut(groups)) {
-            clusters.draw(how.seed, index, &mut workspace);
+            clusters.draw(resampling.seed, index, &mut workspace);
             clusters.means(&mut workspace, means);
         }
     };
-    let mut values = vec![0.0; how.resamples as usize * groups];
-    let share = how.resamples.div_ceil(how.threads.clamp(1, MOST_THREADS)).max(1);
+    let mut values = vec![0.0; resampling.resamples as usize * groups];
+    let share = resampling.resamples.div_ceil(resampling.threads.clamp(1, MOST_THREADS)).max(1);
     if groups == 0 {
         return values;
     }
-    if share >= how.resamples {
+    if share >= resampling.resamples {
         work(0, &mut values);
     } else {
         std::thread::scope(|scope| {
@@ -169,7 +169,7 @@ fn resample(clusters: &Clusters, how: Resampling, groups: usize) -> Vec<f64> {
     values
 }
 
-/// What is not defined (NaN) may lie anywhere: it counts as the least for the lower end and as the most for the upper.
+/// An undefined value (NaN) may be anything: it counts as the least for the lower end and as the greatest for the upper.
 fn percentiles(values: &mut Vec<f64>) -> (Option<f64>, Option<f64>) {
     let all = values.len();
     let k = (0.025 * (all as f64 + 1.0)) as usize;

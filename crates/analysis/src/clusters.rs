@@ -1,4 +1,4 @@
-//! Episodes by scenario, prepared so that resampling them is quick: counts at the turns at which somebody failed.
+//! Episodes by scenario, prepared for quick resampling: counts at the turns with failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::random::Stream;
 use crate::survival::{MAX_TURNS, Observation};
 
-/// An episode and the scenario that it played. Episodes of one scenario are not independent of each other.
+/// An episode and its scenario. Episodes of one scenario depend on each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InScenario {
-    /// The scenario: the same name means the same scenario, over runs too.
+    /// The scenario. The same name means the same scenario, also in different runs.
     pub scenario: String,
-    /// Which part of the scenario it played, where episodes of one play different parts (a round of a task by itself).
-    /// Trials of one part are alike; parts of one scenario are not independent.
+    /// The part of the scenario, if its episodes take different parts (single rounds of a task). Trials of one part are
+    /// repeats; parts of one scenario depend on each other.
     #[serde(default)]
     pub part: Option<String>,
     /// The episode.
@@ -37,7 +37,7 @@ pub fn observations(episodes: &[InScenario]) -> Vec<Observation> {
     episodes.iter().map(|e| e.observation).collect()
 }
 
-/// Whether some scenario has several episodes that were at risk: these are not independent of each other.
+/// Whether some scenario has several episodes that were at risk. These depend on each other.
 pub fn has_repeats(episodes: &[InScenario]) -> bool {
     let mut seen = BTreeSet::new();
     episodes
@@ -46,24 +46,24 @@ pub fn has_repeats(episodes: &[InScenario]) -> bool {
         .any(|episode| !seen.insert(episode.scenario.as_str()))
 }
 
-/// One or more groups of episodes over scenarios, and how scenarios are drawn again.
+/// One or more groups of episodes over scenarios, and the resampling of scenarios.
 ///
-/// Scenarios are drawn with replacement from all that any group has played, each with its episodes in every group. So
-/// what groups share they go on sharing, and the number of scenarios of a group varies with the draw. Drawing apart by
-/// who played what would hold those numbers, and lose what scenarios differ in between these parts: with few scenarios
-/// in a part, intervals come out too narrow (`tests/calibration.rs`).
+/// The sample is with replacement from the scenarios of all groups, each with its episodes in every group. Groups thus keep
+/// their shared scenarios, and the number of scenarios of a group varies. Separate samples of shared and other scenarios would
+/// fix these numbers, but lose the differences between both parts: with few scenarios in a part, intervals are too narrow
+/// (`tests/calibration.rs`).
 pub(crate) struct Clusters {
     groups: Vec<Group>,
     scenarios: usize,
-    /// Whether every group has played every scenario.
+    /// Whether every group has every scenario.
     same_scenarios: bool,
 }
 
-/// A draw in which some group has no scenario is drawn again, so often at most; then it stays undefined.
+/// A sample in which some group has no scenario is repeated at most so often. After that, it is undefined.
 const DRAWS: u32 = 1_000;
 
 struct Group {
-    /// Turns at which somebody failed, up to the horizon.
+    /// Turns with failures, up to the horizon.
     turns: Vec<u32>,
     episodes: Vec<Placed>,
     tau: u32,
@@ -71,12 +71,12 @@ struct Group {
 
 struct Placed {
     scenario: u32,
-    /// How many of the group's turns it was at risk at.
+    /// At how many of these turns it was at risk.
     upto: u32,
     failed: bool,
 }
 
-/// What resamples are counted in; made once, used for all of them.
+/// The buffers of a resample, which all resamples reuse.
 pub(crate) struct Workspace {
     times: Vec<f64>,
     at_risk: Vec<f64>,
@@ -84,7 +84,7 @@ pub(crate) struct Workspace {
 }
 
 impl Clusters {
-    /// Episodes that were never at risk are left out, and so are scenarios of which nothing is left.
+    /// Episodes that were never at risk are left out, and so are scenarios without other episodes.
     pub(crate) fn new(groups: &[&[InScenario]], tau: u32) -> Self {
         let tau = tau.min(MAX_TURNS);
         let mut played: BTreeMap<&str, Vec<bool>> = BTreeMap::new();
@@ -99,12 +99,12 @@ impl Clusters {
         Self { groups, scenarios: numbers.len(), same_scenarios }
     }
 
-    /// Whether all groups have played the same scenarios.
+    /// Whether all groups have the same scenarios.
     pub(crate) fn same_scenarios(&self) -> bool {
         self.same_scenarios
     }
 
-    /// Scenarios with somebody at risk.
+    /// The number of scenarios with an episode at risk.
     pub(crate) fn scenarios(&self) -> u32 {
         self.scenarios as u32
     }
@@ -118,7 +118,7 @@ impl Clusters {
         }
     }
 
-    /// Draws resample `index`: every scenario gets the number of times that it was drawn.
+    /// Draws resample `index`: the number of times of each scenario.
     pub(crate) fn draw(&self, seed: u64, index: u32, workspace: &mut Workspace) {
         let mut stream = Stream::new(seed, u64::from(index));
         let n = self.scenarios as u32;
@@ -133,7 +133,7 @@ impl Clusters {
         }
     }
 
-    /// Mean stamina of each group over the scenarios as often as they were drawn (once each in a fresh workspace).
+    /// Mean stamina of each group over the drawn scenarios (each once in a new workspace).
     /// NaN for a group without episodes.
     pub(crate) fn means(&self, workspace: &mut Workspace, means: &mut [f64]) {
         for (mean, group) in means.iter_mut().zip(&self.groups) {
@@ -164,12 +164,12 @@ impl Group {
         Self { turns, episodes, tau }
     }
 
-    /// Whether a scenario of it was drawn, or it has none.
+    /// Whether one of its scenarios was drawn, or it has none.
     fn is_drawn(&self, times: &[f64]) -> bool {
         self.episodes.is_empty() || self.episodes.iter().any(|e| times[e.scenario as usize] > 0.0)
     }
 
-    /// Σ_{t=1..τ} S(t), as steps between the turns at which somebody failed.
+    /// Σ_{t=1..τ} S(t), as steps between the turns with failures.
     fn mean(&self, workspace: &mut Workspace) -> f64 {
         if self.episodes.is_empty() || self.tau == 0 {
             return f64::NAN;
@@ -191,7 +191,7 @@ impl Group {
         if drawn <= 0.0 {
             return f64::NAN;
         }
-        // Now: last at risk at the upto-th turn. From the end, those at risk at turn i are the ones beyond i.
+        // Now the counts are by the last turn at risk. Summed up from the end, they are the episodes at risk at each turn.
         for i in (0..k).rev() {
             at_risk[i] += at_risk[i + 1];
         }

@@ -1,4 +1,4 @@
-//! Runs against a baseline, with everything that a comparison prints, over one τ.
+//! The comparison of runs with a baseline or with each other, over one τ, with all its numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::holm::holm;
 use crate::logrank::{LogRank, fitting_log_rank, stratified_log_rank};
 use crate::paired::{Paired, paired};
 use crate::permutation::{Permutation, permutation_log_rank};
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
 /// A run (or group of runs) to compare.
 #[derive(Debug, Clone, Copy)]
@@ -26,20 +26,20 @@ pub struct ComparedRun<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairs {
-    /// Every run against the one at this place.
+    /// Every run with the one at this index.
     Baseline(usize),
-    /// Every run against every later one.
+    /// Every run with every later one.
     All,
 }
 
-/// How to compare.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompareOptions {
-    /// Which pairs are tested; Holm's correction counts them.
+    /// Which pairs are tested. Holm's correction counts them.
     pub pairs: Pairs,
-    /// A shorter horizon than the data allows; `None` = as far as every curve is known.
+    /// A shorter horizon than the data allows; `None` = the greatest one to which every curve is known.
     pub tau: Option<u32>,
-    /// The bootstrap; its seed also serves permutations and sign flips.
+    /// The bootstrap. Permutations and sign flips use its seed as well.
     pub resampling: Resampling,
     /// Permutations of the log-rank test for pairs of at most [`SMALL`] episodes; 0 = none.
     pub permutations: u32,
@@ -51,7 +51,7 @@ impl Default for CompareOptions {
     }
 }
 
-/// Two runs of together no more episodes than this also get the permutation test.
+/// Two runs with at most so many episodes in all also get the permutation test.
 pub const SMALL: usize = 40;
 
 /// One run of a comparison.
@@ -66,11 +66,11 @@ pub struct RunStamina {
 /// Two runs of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// Place of the first run.
+    /// Index of the first run.
     pub a: usize,
-    /// Place of the second, the baseline if there is one. Differences are `a` − `b`, ratios `a` / `b`.
+    /// Index of the second run, the baseline if there is one. Differences are `a` − `b`, ratios `a` / `b`.
     pub b: usize,
-    /// Whether some scenario has several episodes of a run: they are alike. The log-rank test is then
+    /// Whether some scenario has several episodes of a run, which depend on each other. The log-rank test is then
     /// [`clustered_log_rank`](crate::logrank::clustered_log_rank), difference and ratio have intervals and p
     /// by a jackknife over scenarios, and the permutation test is not defined.
     pub clustered: bool,
@@ -78,9 +78,9 @@ pub struct Pair {
     pub logrank: Option<LogRank>,
     /// Its p-value after Holm's correction over the pairs.
     pub p_holm: Option<f64>,
-    /// Stratified by scenario, where scenarios are shared.
+    /// The log-rank test stratified by scenario, if scenarios are shared.
     pub stratified: Option<LogRank>,
-    /// By permutation, for few episodes.
+    /// The log-rank test by permutation, for few episodes.
     pub permutation: Option<Permutation>,
     /// Difference of mean stamina (Greenwood, or by a jackknife over scenarios).
     pub difference: Option<Difference>,
@@ -109,8 +109,8 @@ pub struct Comparison {
 
 /// Compares runs.
 ///
-/// τ is the greatest horizon to which the curve of every run is known; runs of which nobody was ever at risk do not
-/// lower it, and have no mean. Log-rank tests use all turns, means and what is made of them the first τ.
+/// τ is the greatest horizon to which the curve of every run is known. Runs without an episode at risk do not lower it, and
+/// have no mean. Log-rank tests use all turns; means and numbers computed from them use the first τ.
 pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison {
     let plain: Vec<Vec<Observation>> = runs.iter().map(|r| observations(r.episodes)).collect();
     let curves: Vec<(&[Observation], Option<u32>)> = plain
@@ -120,14 +120,15 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
         .map(|(o, run)| (o.as_slice(), run.planned))
         .collect();
     let tau = common_tau(&curves).min(options.tau.unwrap_or(MAX_TURNS));
-    let how = options.resampling;
+    let resampling = options.resampling;
     let episodes: Vec<&[InScenario]> = runs.iter().map(|r| r.episodes).collect();
-    // Where all runs share their scenarios, the resamples of all serve every run and pair: they are the same.
-    let together = Some(ResampledMeans::new(&episodes, tau, how)).filter(ResampledMeans::same_scenarios);
+    // If all runs have the same scenarios, the resamples of all are also those of every run and pair.
+    let together =
+        Some(ResampledMeans::new(&episodes, tau, resampling)).filter(ResampledMeans::same_scenarios);
     let pair = |(a, b): (usize, usize)| {
         let (of_a, of_b) = (runs[a].episodes, runs[b].episodes);
         let (plain_a, plain_b) = (plain[a].as_slice(), plain[b].as_slice());
-        let apart = together.is_none().then(|| ResampledMeans::new(&[of_a, of_b], tau, how));
+        let apart = together.is_none().then(|| ResampledMeans::new(&[of_a, of_b], tau, resampling));
         let (means, i, j) = match (&together, &apart) {
             (Some(all), _) => (Some(all), a, b),
             (None, two) => (two.as_ref(), 0, 1),
@@ -142,20 +143,20 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             p_holm: None,
             stratified: stratified_log_rank(&[of_a, of_b]),
             permutation: small
-                .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, how.seed))
+                .then(|| permutation_log_rank(&[plain_a, plain_b], options.permutations, resampling.seed))
                 .flatten(),
             difference: if clustered {
                 clustered_difference(of_a, of_b, tau)
             } else {
                 mean_difference(plain_a, plain_b, tau)
             },
-            difference_bootstrap: means.and_then(|r| r.of(|m| m[i] - m[j])),
+            difference_bootstrap: means.and_then(|r| r.bootstrapped(|m| m[i] - m[j])),
             ratio: if clustered {
                 clustered_ratio(of_a, of_b, tau)
             } else {
                 mean_ratio(plain_a, plain_b, tau)
             },
-            paired: paired(of_a, of_b, tau, how.seed),
+            paired: paired(of_a, of_b, tau, resampling.seed),
         }
     };
     let mut pairs: Vec<Pair> = which(options.pairs, runs.len()).into_iter().map(pair).collect();
@@ -170,10 +171,10 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             .zip(&plain)
             .enumerate()
             .map(|(i, (run, plain))| RunStamina {
-                summary: summarise_over(plain, tau),
+                summary: summarize_over(plain, tau),
                 bootstrap: match &together {
-                    Some(means) => means.of(|m| m[i]),
-                    None => bootstrap_mean(run.episodes, tau, how),
+                    Some(means) => means.bootstrapped(|m| m[i]),
+                    None => bootstrap_mean(run.episodes, tau, resampling),
                 },
             })
             .collect(),

@@ -1,4 +1,4 @@
-//! What stamina costs: dollars per survived turn, and who is not beaten on both.
+//! Cost of stamina: dollars per survived turn, and the Pareto front.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 pub enum CostPerTurn {
     /// US dollars.
     Known(f64),
-    /// The cost of this many episodes is not known, so the sum is not.
+    /// The cost of so many episodes is unknown, and so is the sum.
     Unknown {
         /// Episodes without a cost.
         without_cost: u32,
     },
-    /// Not a single turn was survived: no sum of money bought one.
+    /// No turn was survived.
     NoTurnSurvived,
     /// There are no episodes.
     NoEpisodes,
 }
 
 impl CostPerTurn {
-    /// US dollars, where known and finite.
+    /// US dollars, if known and finite.
     pub const fn value(self) -> Option<f64> {
         match self {
             Self::Known(value) => Some(value),
@@ -28,7 +28,7 @@ impl CostPerTurn {
         }
     }
 
-    /// What stands in place of a number.
+    /// The text in place of a number.
     pub fn words(self) -> Option<&'static str> {
         match self {
             Self::Known(_) => None,
@@ -41,9 +41,9 @@ impl CostPerTurn {
 
 /// Σ cost ÷ Σ stamina over episodes, each with its cost in US dollars and its stamina.
 ///
-/// The cost is that of whole episodes: what was paid for them. Where an episode went on after its first failure those
-/// turns are in the cost and not in the stamina, as they bought none; an episode censored early brings few turns and
-/// little cost. Known only where every episode's cost is.
+/// The cost is that of whole episodes. If an episode continued after its first failure, these turns are in the cost, but not
+/// in the stamina. An episode that is censored early has few turns and a small cost. The number is known only if the cost of
+/// every episode is.
 pub fn cost_per_turn(episodes: &[(Option<f64>, u32)]) -> CostPerTurn {
     if episodes.is_empty() {
         return CostPerTurn::NoEpisodes;
@@ -59,8 +59,8 @@ pub fn cost_per_turn(episodes: &[(Option<f64>, u32)]) -> CostPerTurn {
     }
 }
 
-/// Which (cost, stamina) are on the Pareto front: no other has at least their stamina for at most their cost and is
-/// better in one of the two. Equal points are both on it. What is not finite is not.
+/// Which (cost, stamina) are on the Pareto front: no other point has at least their stamina for at most their cost and is
+/// better in one of the two. Equal points are both on it. A point that is not finite is not.
 pub fn pareto(points: &[(f64, f64)]) -> Vec<bool> {
     let finite = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
     points

@@ -1,4 +1,4 @@
-//! Two runs against each other: difference and ratio of mean stamina over one τ.
+//! Difference and ratio of the mean stamina of two runs over one τ.
 
 use std::collections::BTreeSet;
 
@@ -35,11 +35,11 @@ pub struct Ratio {
     pub p: Option<f64>,
 }
 
-/// The greatest horizon to which every curve is known: runs are compared over this τ.
+/// The greatest horizon to which every curve is known. Runs are compared over this τ.
 ///
-/// A curve is known up to the last turn at which somebody was at risk, and for ever once S has reached 0. Where all
-/// have reached 0 it is the most turns planned in any of them (the second of each pair), or the last failure where that
-/// is unknown. 0 where there is nothing to compare: no runs, or one in which nobody was ever at risk.
+/// A curve is known up to the last turn with an episode at risk, and forever once S has reached 0. If all have reached 0, τ is
+/// the most turns planned in any of them (the second of each pair), or the last failure if that is unknown. 0 means that there
+/// is nothing to compare: no runs, or a run without an episode at risk.
 pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
     let longest = runs.iter().map(|(observations, planned)| {
         planned.filter(|p| *p > 0).unwrap_or_else(|| last_at_risk(observations))
@@ -48,16 +48,16 @@ pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
     longest.max().unwrap_or(0).min(known.unwrap_or(MAX_TURNS)).min(MAX_TURNS)
 }
 
-/// The runs that hold a common τ down, and what it would be without them.
+/// The runs that limit a common τ, and τ without them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shortest {
-    /// Their places: the runs that are known to the fewest turns.
+    /// Their indexes: the runs that are known to the fewest turns.
     pub runs: Vec<usize>,
-    /// The common τ of the others, in turns; more than that of all.
+    /// The common τ of the other runs, in turns. It is greater than that of all.
     pub otherwise: u32,
 }
 
-/// Why [`common_tau`] is no greater. `None` = no others are left without those that hold it down, or τ would be the same.
+/// The runs that limit [`common_tau`]. `None` = there are no other runs, or τ would be the same.
 pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<Shortest> {
     let known: Vec<Option<u32>> = runs.iter().map(|(observations, _)| known_to(observations)).collect();
     let least = known.iter().flatten().min()?;
@@ -68,12 +68,12 @@ pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<Shortest> {
     (otherwise > common_tau(runs)).then_some(Shortest { runs: holding, otherwise })
 }
 
-/// The last turn at which somebody was at risk; 0 = nobody ever was.
+/// The last turn with an episode at risk; 0 = there is none.
 fn last_at_risk(observations: &[Observation]) -> u32 {
     observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0)
 }
 
-/// The last turn to which a curve is known; `None` = for ever, because S has reached 0.
+/// The last turn to which a curve is known; `None` = forever, because S has reached 0.
 fn known_to(observations: &[Observation]) -> Option<u32> {
     let last = last_at_risk(observations);
     (last == 0 || observations.contains(&Observation::censored_after(last))).then_some(last)
@@ -83,10 +83,10 @@ fn known_to(observations: &[Observation]) -> Option<u32> {
 ///
 /// Its standard error is the root of the sum of both variances (Greenwood), the interval ± 1.96 of them, clipped to
 /// [−τ, τ], the test the normal one: survRM2's RMST difference (Uno et al. 2014, J. Clin. Oncol. 32:2380), which is the
-/// same for our sums because both start at turn 1. A group of which all did the same adds no variance; where that is so
-/// for both, or a group has one episode, there is no interval. `None` = a mean is not defined.
+/// same for our sums because both start at turn 1. A group with equal episodes adds no variance. If both groups are
+/// such, or a group has one episode, there is no interval. `None` = a mean is not defined.
 pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option<Difference> {
-    let (a, b) = (Side::of(a, tau)?, Side::of(b, tau)?);
+    let (a, b) = (Side::from_observations(a, tau)?, Side::of(b, tau)?);
     let value = a.mean - b.mean;
     let limit = f64::from(tau);
     let variance = a.variance.zip(b.variance).map(|(a, b)| a + b);
@@ -102,10 +102,10 @@ pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option
 /// The ratio of mean stamina over `tau` turns, `a` / `b`, of independent groups.
 ///
 /// The interval is symmetric on the log scale, with the delta method's variance Var(a)/a² + Var(b)/b² (survRM2's ratio
-/// of RMST). It is the ratio of *our* means, Σ_{t=1..τ} S(t); textbooks' RMST(τ + 1) is larger by 1 in both, so their
-/// ratio lies nearer to 1. `None` = a mean is not defined, or that of `b` is 0.
+/// of RMST). It is the ratio of means Σ_{t=1..τ} S(t). RMST(τ + 1) of textbooks is larger by 1 in both, so their
+/// ratio is nearer to 1. `None` = a mean is not defined, or that of `b` is 0.
 pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Ratio> {
-    let (a, b) = (Side::of(a, tau)?, Side::of(b, tau)?);
+    let (a, b) = (Side::from_observations(a, tau)?, Side::of(b, tau)?);
     if b.mean <= 0.0 {
         return None;
     }
@@ -123,13 +123,13 @@ pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Rati
     })
 }
 
-/// The difference of mean stamina where episodes of a scenario are alike, in one group and between both.
+/// The difference of mean stamina if episodes of a scenario depend on each other, in one group and between both.
 ///
 /// The standard error is the jackknife's over scenarios (Efron and Stein 1981, *Ann. Stat.* 9:586; for clustered survival
 /// data Lipsitz, Dear and Zhao 1994, *Biometrics* 50:842): √((G − 1)/G · Σ (θ₍g₎ − θ̄)²) over the G scenarios that somebody
 /// was at risk in, where θ₍g₎ is the difference without scenario g. Interval and p are Student's with G − 1 degrees of
-/// freedom, the interval clipped to [−τ, τ]. There is none with one scenario, where nothing varies, or where a group has
-/// nobody at risk without some scenario. `None` as for [`mean_difference`].
+/// freedom, the interval clipped to [−τ, τ]. There is none with one scenario, without variation, or if a group has
+/// no episode at risk without some scenario. `None` as for [`mean_difference`].
 pub fn clustered_difference(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Difference> {
     let limit = f64::from(tau);
     let spread = Jackknife::new(a, b, tau, |a, b| Some(a - b))?;
@@ -142,8 +142,8 @@ pub fn clustered_difference(a: &[InScenario], b: &[InScenario], tau: u32) -> Opt
     })
 }
 
-/// The ratio of mean stamina where episodes of a scenario are alike: the jackknife of [`clustered_difference`] on the log
-/// scale. `None` as for [`mean_ratio`].
+/// The ratio of mean stamina if episodes of a scenario depend on each other: the jackknife of [`clustered_difference`] on the
+/// log scale. `None` as for [`mean_ratio`].
 pub fn clustered_ratio(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Ratio> {
     let mean = |group: &[InScenario]| restricted_mean(&observations(group), tau).mean;
     let value = mean(a).zip(mean(b)).filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b)?;
@@ -157,7 +157,7 @@ pub fn clustered_ratio(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<R
     })
 }
 
-/// A number made of two means, and how it varies as scenarios are left out one by one.
+/// A number computed from two means, and its variation when single scenarios are left out.
 struct Jackknife {
     value: f64,
     /// Its standard error, and the degrees of freedom.
@@ -175,11 +175,12 @@ impl Jackknife {
             let kept = group.iter().filter(|episode| Some(episode.scenario.as_str()) != without);
             restricted_mean(&kept.map(|episode| episode.observation).collect::<Vec<_>>(), tau).mean
         };
-        let of = |without: Option<&str>| number(mean(a, without)?, mean(b, without)?);
-        let value = of(None)?;
+        let without_scenario = |without: Option<&str>| number(mean(a, without)?, mean(b, without)?);
+        let value = without_scenario(None)?;
         let at_risk = a.iter().chain(b).filter(|episode| episode.observation.last_at_risk() > 0);
         let scenarios: BTreeSet<&str> = at_risk.map(|episode| episode.scenario.as_str()).collect();
-        let left: Option<Vec<f64>> = scenarios.iter().map(|scenario| of(Some(scenario))).collect();
+        let left: Option<Vec<f64>> =
+            scenarios.iter().map(|scenario| without_scenario(Some(scenario))).collect();
         let spread = left.filter(|left| left.len() > 1).and_then(|left| {
             let n = left.len() as f64;
             let mean = left.iter().sum::<f64>() / n;
@@ -199,7 +200,7 @@ impl Jackknife {
     }
 }
 
-/// One group's mean and its variance; `None` for one episode, whose variance nobody knows.
+/// The mean of a group and its variance; `None` for one episode, whose variance is unknown.
 #[derive(Clone, Copy)]
 struct Side {
     mean: f64,
@@ -207,7 +208,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(observations: &[Observation], tau: u32) -> Option<Self> {
+    fn from_observations(observations: &[Observation], tau: u32) -> Option<Self> {
         let RestrictedMean { mean, standard_error, .. } = restricted_mean(observations, tau);
         let at_risk = observations.iter().filter(|o| o.last_at_risk() > 0).count();
         let variance = (at_risk > 1).then(|| standard_error.map_or(0.0, |se| se * se));

@@ -1,4 +1,4 @@
-//! Tail probabilities and quantiles that tests and intervals need. The special functions are those of `statrs`.
+//! Tail probabilities and quantiles for tests and intervals. The special functions are those of `statrs`.
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 use statrs::function::{beta::checked_beta_reg, erf::erfc, gamma::checked_gamma_ur};
@@ -8,7 +8,7 @@ pub(crate) fn normal_two_sided(z: f64) -> f64 {
     erfc(z.abs() / std::f64::consts::SQRT_2).clamp(0.0, 1.0)
 }
 
-/// P(X ≥ x) of the chi-squared distribution with `df` degrees of freedom. `None` with none of them.
+/// P(X ≥ x) of the chi-squared distribution with `df` degrees of freedom. `None` if `df` is 0.
 pub(crate) fn chi_squared_above(x: f64, df: u32) -> Option<f64> {
     if df == 0 || x.is_nan() {
         return None;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_without_degrees_of_freedom() {
+    fn without_degrees_of_freedom_all_is_unknown() {
         assert_eq!(
             (chi_squared_above(1.0, 0), student_two_sided(1.0, 0), student_975(0)),
             (None, None, None)

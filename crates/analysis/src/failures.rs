@@ -1,9 +1,8 @@
-//! Why attempts failed: classes told by rules that can be read, what is new and what is a regression, and how long repairs
-//! take.
+//! Why attempts failed: classes from readable rules, new failures and regressions, and times to repair.
 //!
-//! [`classify`] looks at one attempt, [`history`] at the turns of an episode. The rules are
-//! tables ([`rules`]); what no rule applies to is [`FailureClass::Other`] and shown as "not classified", never left out.
-//! `docs/metrics.md`, "Failures", defines all of it in words.
+//! [`classify`] classifies one attempt, [`history`] follows tests over the turns of an episode. The rules are tables
+//! ([`rules`]). A failure without a rule is [`FailureClass::Other`] and shown as "not classified", never left out.
+//! `docs/metrics.md`, "Failures", defines all terms.
 
 mod class;
 mod classify;

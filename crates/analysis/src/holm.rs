@@ -1,8 +1,8 @@
 //! Holm's correction of p-values.
 
-/// Holm's correction of p-values for having asked several questions (Holm 1979, Scand. J. Stat. 6:65; `p.adjust` in R).
+/// Holm's correction of p-values for several tests (Holm 1979, Scand. J. Stat. 6:65; `p.adjust` in R).
 ///
-/// What is not defined stays `None` and is not counted as a question.
+/// An undefined p-value stays `None` and does not count as a test.
 pub fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|i| p_values[*i].is_some()).collect();
     let p = |i: usize| p_values[i].unwrap_or(1.0);

@@ -1,12 +1,11 @@
-//! What the numbers mean: survival over turns, scores, intervals. Pure functions over the types of `model`; no I/O,
-//! no clock, no randomness but from a seed that is given and stands in the result.
+//! The statistics: survival over turns, scores, intervals. Pure functions over the types of `model`, without I/O and clock.
+//! Random numbers come only from a given seed, which is part of the result.
 //!
 //! **Time is the turn.** An episode fails *at* turn T, so its stamina is T − 1, or it is censored *after* the last turn
 //! it passed. S(t) = P(T > t) is the share still alive after turn t; S(0) = 1.
 //!
-//! What is not known is `None`: no interval where there is no variation, no mean without episodes. Every formula names
-//! its source, and `docs/metrics.md` says the same in words. Golden values from lifelines and R `survival` stand in
-//! `tests/golden/` with the scripts that made them.
+//! Unknown is `None`: no interval without variation, no mean without episodes. Every formula names its source, and
+//! `docs/metrics.md` explains it. `tests/golden/` has golden values from lifelines and R `survival`, with their scripts.
 
 pub mod band;
 pub mod bootstrap;
@@ -20,6 +19,7 @@ pub mod holm;
 pub mod locobench;
 pub mod logrank;
 pub mod matrix;
+pub mod mean_stamina;
 pub mod paired;
 pub mod pass_rate;
 pub mod permutation;

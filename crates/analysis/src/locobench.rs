@@ -1,11 +1,10 @@
-//! The nine metrics of LoCoBench-Agent as its program computes them, and what can be said instead.
+//! The nine metrics of LoCoBench-Agent as its program computes them, and corrected figures.
 //!
 //! [`compat`] follows the rules of the program (commit 1abacfd, November 2025; stated in `docs/metrics.md`) to rounding: on the
 //! sessions and vectors that the original computed, the difference is below 1e-9. Nothing is compiled, run or tested, and no
-//! result of a tool enters. [`corrected`] says what the calls and their results do show. Both are pure functions.
+//! result of a tool enters. [`corrected`] has the figures that calls and their results show. Both are pure functions.
 //!
-//! What the program computes over a session's text, it computes with Python's strings: code points, `str.split`, `re`
-//! ([`python`]).
+//! The program computes on the text of a session with Python's strings: code points, `str.split`, `re` ([`python`]).
 
 mod corrected;
 mod files;
@@ -17,7 +16,7 @@ mod word;
 pub use corrected::{corrected, plain_function};
 pub use means::{MeanOverScenarios, mean_over_scenarios};
 
-/// A call of a tool, in the order of the program's log.
+/// A call of a tool, in the order of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Call<'a> {
     /// `tool_call.tool_name`.
@@ -26,7 +25,7 @@ pub struct Call<'a> {
     pub function: &'a str,
     /// The first of the parameters `path`, `target_file`, `file_path` that is not empty.
     pub path: Option<&'a str>,
-    /// Whether its response says success; `None` = it has no response. Only [`corrected`] looks at it.
+    /// Whether its response reports success; `None` = it has no response. Only [`corrected`] uses it.
     pub succeeded: Option<bool>,
 }
 
@@ -35,20 +34,20 @@ pub struct Call<'a> {
 pub struct Message<'a> {
     /// `system`, `user`, `assistant`, `tool`.
     pub role: &'a str,
-    /// Its text. The program reads none as the word `None`, which changes nothing.
+    /// Its text. The program reads a missing text as the word `None`, which changes nothing.
     pub content: &'a str,
 }
 
-/// What the nine metrics are computed from.
+/// The input of the nine metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Session<'a> {
     /// The log of tool calls.
     pub calls: &'a [Call<'a>],
     /// The conversation.
     pub messages: &'a [Message<'a>],
-    /// Files that calls of writing functions named, with the text of the last one; `None` = what it wrote is no text.
+    /// Files that calls of writing functions name, with the text of the last call; `None` = it did not write a text.
     pub files: &'a [(&'a str, Option<&'a str>)],
-    /// Errors by turn. The program's own sessions never set it, so it computes with 0.
+    /// Errors by turn. The sessions of the program never set it, so it computes with 0.
     pub error_rate: f64,
 }
 
@@ -67,7 +66,7 @@ pub fn compat(session: &Session<'_>) -> [f64; 9] {
     ]
 }
 
-/// Efficiency metrics are moved from a range of raw values to 0.40 to 0.90; what lies outside the range is cut.
+/// Maps a range of raw values to 0.40 to 0.90, as the efficiency metrics do. Values outside of the range are clipped.
 fn rescaled(raw: f64, low: f64, high: f64) -> f64 {
     let share = (raw.clamp(low, high) - low) / (high - low);
     (0.4 + share * 0.5).clamp(0.4, 0.9)

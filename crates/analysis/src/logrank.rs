@@ -1,8 +1,8 @@
-//! Do curves differ? The log-rank test of two or more groups: plain, stratified by scenario, and for scenarios that are
-//! repeated. [`crate::permutation`] has the one for groups that are too small for χ².
+//! Log-rank tests of whether curves differ, for two or more groups: plain, stratified by scenario, and for repeated
+//! scenarios. [`crate::permutation`] has the test for groups that are too small for χ².
 //!
-//! Turns are discrete and episodes many, so several fail at the same turn: the variance is the hypergeometric one,
-//! which is right for ties.
+//! Turns are discrete, so several episodes fail at the same turn. The variance is the hypergeometric one, which is right
+//! for ties.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub struct LogRankGroup {
     pub n: u32,
     /// Episodes that failed.
     pub observed: u32,
-    /// Failures that were to be expected if all groups shared one curve.
+    /// Expected failures if all groups had one curve.
     pub expected: f64,
 }
 
@@ -42,8 +42,8 @@ pub struct LogRank {
 /// hypergeometric covariance nⱼ (δⱼₖ n − nₖ) d (n − d) / (n² (n − 1)), which allows for ties (Klein and Moeschberger
 /// 2003, eq. 7.3.5). χ² is the quadratic form of observed − expected with the (generalised) inverse of the sum.
 ///
-/// `None` = not defined: fewer than two groups, a group without episodes, no failures, or no variation (nobody of two
-/// groups was ever at risk together, or all fail at once).
+/// `None` = not defined: fewer than two groups, a group without episodes, no failures, or no variation (no two groups were
+/// ever at risk together, or all fail at once).
 pub fn log_rank(groups: &[&[Observation]]) -> Option<LogRank> {
     if groups.len() < 2 || groups.iter().any(|g| g.is_empty()) {
         return None;
@@ -58,7 +58,7 @@ pub fn log_rank(groups: &[&[Observation]]) -> Option<LogRank> {
 /// The log-rank test stratified by scenario: observed, expected and covariance are summed up within each scenario, so
 /// that a scenario is only compared with itself (Klein and Moeschberger 2003, §7.5; `strata()` in R's `survdiff`).
 ///
-/// A scenario that only one group has played says nothing and adds nothing to χ². `None` as for [`log_rank`].
+/// A scenario of only one group adds nothing to χ². `None` as for [`log_rank`].
 pub fn stratified_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     if groups.len() < 2 || groups.iter().any(|g| g.is_empty()) {
         return None;
@@ -76,15 +76,15 @@ pub fn stratified_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     sums.test()
 }
 
-/// The log-rank test where episodes of one scenario are alike, in one group that repeats it and between groups: the
+/// The log-rank test if episodes of one scenario depend on each other, in one group and between groups: the
 /// covariance of observed − expected is the sum over scenarios of the products of their scores (Lin and Wei 1989, JASA
 /// 84:1074; Lee, Wei and Amato 1992; the robust score test of `coxph` with `cluster()` and Breslow's ties in R).
 ///
 /// The score of an episode for group j is Σ over turns of (1 in j − nⱼ/n) · (failed − at risk · d/n), with the n at risk
-/// and d failures of that turn; those of a scenario are summed up over its episodes in all groups. Where every episode
-/// has a scenario of its own it differs from [`log_rank`] by the estimate of the variance alone.
+/// and d failures of that turn; the scores of a scenario are summed over its episodes in all groups. If every episode
+/// has its own scenario, it differs from [`log_rank`] only in the estimate of the variance.
 ///
-/// `None` as for [`log_rank`], and where no more scenarios say anything than there are degrees of freedom.
+/// `None` as for [`log_rank`], and if there are not more scenarios with a score than degrees of freedom.
 pub fn clustered_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     let k = groups.len();
     let plain: Vec<Vec<Observation>> = groups.iter().map(|group| observations(group)).collect();
@@ -103,7 +103,7 @@ pub fn clustered_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
             }
         }
     }
-    // Per turn: the share of each group at risk, and summed up to it the hazard and the hazard times that share.
+    // Per turn: the share of each group at risk, and the sums up to it of the hazard and of the hazard times that share.
     let mut hazard = 0.0;
     let mut weighted = vec![0.0; k];
     let cumulated: BTreeMap<u32, (Vec<f64>, f64, Vec<f64>)> = turns
@@ -143,7 +143,7 @@ pub fn clustered_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     Sums { groups: sums, covariance }.test().filter(|test| telling > test.df as usize)
 }
 
-/// The log-rank test that fits the episodes: [`clustered_log_rank`] where some scenario has several in a group, else
+/// The suitable log-rank test: [`clustered_log_rank`] if some scenario has several episodes in a group, else
 /// [`log_rank`].
 pub fn fitting_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     if groups.iter().any(|group| has_repeats(group)) {
@@ -180,7 +180,7 @@ impl Sums {
             .collect::<BTreeSet<u32>>()
             .into_iter()
             .collect();
-        // Per turn and group, how many were last at risk before the next such turn; then summed up from the end.
+        // Per turn and group, the episodes whose last turn at risk is before the next such turn. Then sums from the end.
         let mut at_risk = vec![0_u32; turns.len() * k];
         let mut events = vec![0_u32; turns.len()];
         for (g, episode) in episodes {
@@ -227,7 +227,7 @@ fn quadratic_form(mut v: Vec<f64>, mut x: Vec<f64>, k: usize) -> (f64, u32) {
     let (mut form, mut rank) = (0.0, 0);
     while let Some(pivot) = left.iter().copied().max_by(|a, b| v[a * k + a].total_cmp(&v[b * k + b])) {
         let diagonal = v[pivot * k + pivot];
-        // What is left of a singular matrix is rounding error.
+        // The rest of a singular matrix is rounding error.
         if diagonal <= scale * 1e-10 || diagonal <= 0.0 {
             break;
         }

@@ -1,4 +1,4 @@
-//! Harness × model: which part of the stamina is the harness's, and which the model's.
+//! Harness × model: the effect of the harness and of the model on stamina.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Shortest, common_tau, shortest};
-use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarise_over};
+use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
-/// A run that goes into the matrix.
+/// A run of the matrix.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixRun<'a> {
     /// Its harness.
@@ -25,31 +25,31 @@ pub struct MatrixRun<'a> {
 /// One harness with one model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Places of the runs that are pooled here, as they were given.
+    /// Indexes of the pooled runs.
     pub runs: Vec<usize>,
     /// Mean stamina of all their episodes over the τ of the matrix, n, events, censored.
     pub summary: StaminaSummary,
 }
 
-/// A row or column as a whole.
+/// The margin of a row or column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Margin {
     /// The harness or model.
     pub name: String,
-    /// Unweighted mean of the means of its cells: a cell of many episodes weighs no more. `None` = no cell has one.
+    /// Unweighted mean of the means of its cells, for any number of episodes in a cell. `None` = no cell has a mean.
     pub mean: Option<f64>,
     /// Cells with a mean.
     pub present: u32,
-    /// Cells without. Margins with different cells missing are not comparable.
+    /// Cells without a mean. Margins with different missing cells are not comparable.
     pub missing: u32,
 }
 
 /// The best and the worst harness of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Extremes {
-    /// Row of the harness with the highest mean; the first of several.
+    /// Row of the harness with the highest mean (the first of several).
     pub best: usize,
-    /// Row of the one with the lowest.
+    /// Row of the harness with the lowest mean.
     pub worst: usize,
     /// Best ÷ worst, by cluster bootstrap of these two cells; `None` = the worst is 0, the ratio is not defined.
     pub ratio: Option<Bootstrapped>,
@@ -58,9 +58,9 @@ pub struct Extremes {
 /// Harness × model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// The horizon of all cells: the greatest to which every cell's curve is known.
+    /// The horizon of all cells: the greatest one to which the curve of every cell is known.
     pub tau: u32,
-    /// The cells that hold τ down, by all their runs; `None` = no others would have a greater one.
+    /// The cells that limit τ, with all their runs; `None` = τ of the other cells is not greater.
     pub shortest: Option<Shortest>,
     /// Rows, by name: each harness with its margin over models.
     pub harnesses: Vec<Margin>,
@@ -72,17 +72,17 @@ pub struct Matrix {
     pub extremes: Vec<Option<Extremes>>,
 }
 
-/// Makes the matrix. Runs of the same harness and model are pooled: their episodes together are the cell's.
+/// Computes the matrix. Runs of the same harness and model are pooled in one cell.
 ///
-/// τ is common to all cells, and may be asked to be shorter than the data allows. A cell in which nobody was ever at risk
-/// has no mean and does not lower it. Best and worst are picked after looking, so their ratio is larger than that of two
-/// cells named beforehand would be on average; its interval does not know of the picking.
-pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matrix {
+/// τ is common to all cells, and `tau` may shorten it. A cell without an episode at risk has no mean and does not lower τ.
+/// The best and the worst cell are selected from the data, so their ratio is larger on average than that of two cells selected
+/// beforehand. The interval does not include this selection.
+pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, resampling: Resampling) -> Matrix {
     let mut pooled: BTreeMap<(&str, &str), Pool> = BTreeMap::new();
     for (place, run) in runs.iter().enumerate() {
         let pool = pooled.entry((run.harness, run.model)).or_default();
         pool.runs.push(place);
-        // One run that does not say how many turns it plans leaves that open for the cell, as one episode does for a run.
+        // If one run does not record its planned turns, they are unknown for the cell, as one episode makes them for a run.
         pool.planned = match pool.episodes.is_empty() {
             true => run.planned,
             false if run.episodes.is_empty() => pool.planned,
@@ -108,7 +108,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
         .map(|harness| {
             columns
                 .iter()
-                .map(|model| pooled.get(&(*harness, *model)).map(|pool| Placed::of(pool, tau)))
+                .map(|model| pooled.get(&(*harness, *model)).map(|pool| Placed::from_pool(pool, tau)))
                 .collect()
         })
         .collect();
@@ -119,7 +119,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, how: Resampling) -> Matr
         shortest,
         harnesses: rows.iter().enumerate().map(|(r, name)| margin(name, &row(r))).collect(),
         models: columns.iter().enumerate().map(|(c, name)| margin(name, &column(c))).collect(),
-        extremes: (0..columns.len()).map(|c| extremes(&column(c), tau, how)).collect(),
+        extremes: (0..columns.len()).map(|c| extremes(&column(c), tau, resampling)).collect(),
         cells: grid
             .iter()
             .map(|row| row.iter().map(|placed| placed.as_ref().map(|p| p.cell.clone())).collect())
@@ -135,15 +135,15 @@ struct Pool {
     observations: Vec<Observation>,
 }
 
-/// A cell with the episodes behind it.
+/// A cell with its episodes.
 struct Placed<'a> {
     cell: Cell,
     episodes: &'a [InScenario],
 }
 
 impl<'a> Placed<'a> {
-    fn of(pool: &'a Pool, tau: u32) -> Self {
-        let cell = Cell { runs: pool.runs.clone(), summary: summarise_over(&pool.observations, tau) };
+    fn from_pool(pool: &'a Pool, tau: u32) -> Self {
+        let cell = Cell { runs: pool.runs.clone(), summary: summarize_over(&pool.observations, tau) };
         Self { cell, episodes: &pool.episodes }
     }
 
@@ -162,7 +162,7 @@ fn margin(name: &str, line: &[Option<&Placed<'_>>]) -> Margin {
     }
 }
 
-fn extremes(line: &[Option<&Placed<'_>>], tau: u32, how: Resampling) -> Option<Extremes> {
+fn extremes(line: &[Option<&Placed<'_>>], tau: u32, resampling: Resampling) -> Option<Extremes> {
     let means: Vec<(usize, &Placed<'_>, f64)> = line
         .iter()
         .enumerate()
@@ -174,6 +174,6 @@ fn extremes(line: &[Option<&Placed<'_>>], tau: u32, how: Resampling) -> Option<E
     // The first of equals in both cases.
     let best = means.iter().reduce(|best, m| if m.2 > best.2 { m } else { best })?;
     let worst = means.iter().reduce(|worst, m| if m.2 < worst.2 { m } else { worst })?;
-    let ratio = bootstrap_ratio(best.1.episodes, worst.1.episodes, tau, how);
+    let ratio = bootstrap_ratio(best.1.episodes, worst.1.episodes, tau, resampling);
     Some(Extremes { best: best.0, worst: worst.0, ratio })
 }

@@ -1,7 +1,7 @@
-//! The same scenarios played by two runs: compared scenario by scenario.
+//! The paired comparison of two runs on shared scenarios.
 //!
-//! Scenarios differ much in how hard they are. Where two runs share them, the differences within scenarios say more
-//! than the difference of two means.
+//! Scenarios differ much in difficulty. If two runs share them, the differences within scenarios are more precise than the
+//! difference of two means.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +18,18 @@ use crate::survival::{MAX_TURNS, Observation, restricted_mean};
 pub struct PairedScenario {
     /// Its name.
     pub scenario: String,
-    /// What enters the comparison for the first run: min(stamina, τ), or the pseudo-observation where the run has
-    /// episodes that were censored before τ; the mean where it played the scenario several times.
+    /// The value of the first run: min(stamina, τ), or the pseudo-observation if the run has episodes that were censored
+    /// before τ; the mean of several episodes of the scenario.
     pub a: f64,
     /// The same for the second run.
     pub b: f64,
     /// `a` − `b`.
     pub difference: f64,
-    /// Mean of min(stamina, τ) as observed, first run; what it passed at least where `a_at_least`.
+    /// Mean of the observed min(stamina, τ) of the first run; a lower bound if `a_at_least`.
     pub a_observed: f64,
     /// The same for the second run.
     pub b_observed: f64,
-    /// Whether an episode of the first run was censored before τ here: its stamina is at least what was observed.
+    /// Whether an episode of the first run was censored before τ here, so that its stamina is at least the observed one.
     pub a_at_least: bool,
     /// The same for the second run.
     pub b_at_least: bool,
@@ -42,42 +42,42 @@ pub struct Paired {
     pub n: u32,
     /// Mean of the differences, first − second, in turns.
     pub mean: f64,
-    /// Lower end of the 95 % interval (Student's t); `None` = one scenario, or all differences alike.
+    /// Lower end of the 95 % interval (Student's t); `None` = one scenario, or equal differences.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// Two-sided p-value of the paired t test; `None` = one scenario, or all differences alike.
+    /// Two-sided p-value of the paired t test; `None` = one scenario, or equal differences.
     pub p: Option<f64>,
     /// Two-sided p-value by flipping signs; `None` = one scenario.
     pub p_sign_flip: Option<f64>,
-    /// Whether every flip was looked at; else 9,999 were drawn from `seed`.
+    /// Whether every flip was counted. Otherwise 9,999 random flips were, from `seed`.
     pub sign_flip_exact: bool,
-    /// What flips are drawn from.
+    /// The seed of random flips.
     pub seed: u64,
-    /// The horizon in turns: as asked for, or as far as both curves over the shared scenarios are known.
+    /// The horizon in turns: the given one, or a shorter one to which both curves over the shared scenarios are known.
     pub tau: u32,
     /// The scenarios, by name.
     pub scenarios: Vec<PairedScenario>,
 }
 
-/// Up to this many differences other than 0, every flip of signs is looked at.
+/// Up to so many differences other than 0, every flip of signs is counted.
 const EXACT_SIGNS: usize = 14;
 const DRAWN_SIGNS: u32 = 9_999;
 
-/// Compares `a` with `b` on the scenarios that both played, over `tau` turns.
+/// Compares `a` with `b` on shared scenarios, over `tau` turns.
 ///
 /// An episode that was observed up to τ or to its failure counts min(stamina, τ). Where a run has episodes that were
 /// censored before τ, each of its episodes counts its pseudo-observation n θ − (n − 1) θ₋ᵢ, with θ the restricted mean
 /// of the run on the shared scenarios and θ₋ᵢ the same without episode i (Andersen, Hansen and Klein 2004, Lifetime
-/// Data Analysis 10:335): their mean is about θ, and without censoring they are exactly min(stamina, τ). They may lie below 0
+/// Data Analysis 10:335): their mean is about θ, and without censoring they are exactly min(stamina, τ). They may be below 0
 /// or above τ.
 ///
-/// What either run did on other scenarios is not looked at, and so τ does not reach beyond what the shared ones say: it
-/// is lowered to the last turn to which both curves over them are known ([`common_tau`]).
+/// Other scenarios do not count. τ is therefore lowered to the last turn to which both curves over the shared scenarios are
+/// known ([`common_tau`]).
 ///
-/// Test and interval are the paired t's, the interval clipped to −τ and τ; the sign-flip test asks how often random signs of the differences give a mean
-/// as far from 0 (exact up to 14 differences other than 0). Episodes that were never at risk are left out. `None` = no
-/// shared scenario, or τ = 0.
+/// Test and interval are those of the paired t test, with the interval clipped to −τ and τ. The sign-flip test counts how often
+/// random signs of the differences give a mean as far from 0 (exact up to 14 differences other than 0). Episodes that were
+/// never at risk are left out. `None` = no shared scenario, or τ = 0.
 pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option<Paired> {
     let tau = tau.min(MAX_TURNS);
     if tau == 0 {
@@ -132,7 +132,7 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     })
 }
 
-/// What one run gives for one scenario.
+/// The values of one run for one scenario.
 struct OneSide {
     used: f64,
     observed: f64,
@@ -159,7 +159,7 @@ fn values(run: &BTreeMap<String, Vec<Observation>>, tau: u32) -> Vec<OneSide> {
         .collect()
 }
 
-/// n θ − (n − 1) θ₋ᵢ. Equal episodes have equal ones, so each kind is left out once.
+/// n θ − (n − 1) θ₋ᵢ. Equal episodes have equal values, so each kind is left out once.
 fn pseudo_observations(all: &[Observation], tau: u32) -> Vec<f64> {
     let theta = |episodes: &[Observation]| restricted_mean(episodes, tau).mean.unwrap_or(0.0);
     let n = all.len() as f64;
@@ -174,7 +174,7 @@ fn pseudo_observations(all: &[Observation], tau: u32) -> Vec<f64> {
                 let without = theta(&others);
                 others.clear();
                 others.extend_from_slice(all);
-                // Alone, an episode says what the whole says.
+                // For one episode, it equals θ.
                 if all.len() == 1 { whole } else { n * whole - (n - 1.0) * without }
             })
         })
@@ -238,7 +238,7 @@ fn sign_flip(differences: &[f64], seed: u64) -> (Option<f64>, bool) {
     (Some(f64::from(1 + count) / f64::from(1 + DRAWN_SIGNS)), false)
 }
 
-/// The sum of `values` with the signs of those flipped whose bit is set; without a branch, which no processor foresees.
+/// The sum of `values`, with flipped signs for set bits. It has no branch, because processors cannot predict it.
 fn flipped_sum(values: &[f64], bits: u64) -> f64 {
     values.iter().zip(0..).map(|(v, i)| f64::from_bits(v.to_bits() ^ ((bits >> i & 1) << 63))).sum()
 }

@@ -1,8 +1,8 @@
 //! Runs whose tasks take one turn: pass rate, pass@k and pass^k, and which tasks only one of several runs solves.
 //!
-//! A trial is *scored* if it was at risk at turn 1: it passed, or it failed by an event. One that was censored before it
-//! passed is not: what its agent would have done is unknown. It is in no share, and counted. So the pass rate is S(1), the
-//! mean stamina over τ = 1, with an interval that fits a proportion.
+//! A trial is *scored* if it was at risk at turn 1: it passed, or it failed by an event. A trial that was censored before it
+//! passed is not scored, because its result is unknown. It enters no share, but is counted. The pass rate thus is S(1), the
+//! mean stamina over τ = 1, with an interval for a proportion.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::distribution::student_975;
 use crate::proportion::{wilson, wilson_of};
 use crate::survival::Observation;
 
-/// The greatest k of pass@k and pass^k that is made.
+/// The greatest k of pass@k and pass^k.
 pub const MAX_K: u32 = 100;
 
-/// The trials of one task, counted.
+/// Counts of the trials of one task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTrials {
     /// Scored trials: n.
     pub trials: u32,
-    /// Those of them that passed: c.
+    /// Scored trials that passed: c.
     pub passed: u32,
     /// Trials that are not scored.
     pub unscored: u32,
@@ -46,7 +46,7 @@ impl TaskTrials {
     }
 }
 
-/// The trials by task, of each by its parts: a task that is played whole is one part.
+/// The trials by task and part. A whole task has one part.
 fn by_part(episodes: &[InScenario]) -> BTreeMap<&str, BTreeMap<Option<&str>, TaskTrials>> {
     let mut tasks: BTreeMap<&str, BTreeMap<Option<&str>, TaskTrials>> = BTreeMap::new();
     for episode in episodes {
@@ -68,11 +68,10 @@ fn whole(parts: &[TaskTrials]) -> TaskTrials {
     })
 }
 
-/// Pass rate, pass@k and pass^k of episodes that each play one turn.
+/// Pass rate, pass@k and pass^k of episodes with one turn.
 ///
-/// The rate is over trials, each the same weight. Its interval is Wilson's where every task has one scored trial, and
-/// clustered by task where one has more ([`clustered`]). pass@k and pass^k are of trials of the same part of a task, in the
-/// mean over parts.
+/// The rate is over trials with equal weights. Its interval is Wilson's if every task has one scored trial, and clustered by
+/// task otherwise ([`clustered`]). pass@k and pass^k are means over parts, computed from trials of the same part of a task.
 pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
     let by_part = by_part(episodes);
     let unscored = by_part
@@ -98,7 +97,7 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
         value: (trials > 0).then(|| f64::from(passed) / f64::from(trials)),
         ci_low: interval.map(|((low, _), _)| low),
         ci_high: interval.map(|((_, high), _)| high),
-        interval: interval.map(|(_, how)| how),
+        interval: interval.map(|(_, kind)| kind),
         tasks: count,
         trials,
         passed,
@@ -115,13 +114,13 @@ fn mean(tasks: &[Parts], of: impl Fn(&TaskTrials) -> f64) -> f64 {
     tasks.iter().flatten().map(of).sum::<f64>() / parts as f64
 }
 
-/// The probability that at least one of `k` trials drawn from the task's n passes: 1 − C(n − c, k) / C(n, k), the unbiased
+/// The probability that at least one of `k` of the n trials of a task passes: 1 − C(n − c, k) / C(n, k), the unbiased
 /// estimator of Chen et al. 2021 (arXiv:2107.03374, eq. 1). `k` ≤ n.
 pub fn pass_at(task: TaskTrials, k: u32) -> f64 {
     1.0 - all_of(task.trials.saturating_sub(task.passed), task.trials, k)
 }
 
-/// The probability that all of `k` trials drawn from the task's n pass: C(c, k) / C(n, k), the unbiased estimator of Yao et
+/// The probability that all `k` of the n trials of a task pass: C(c, k) / C(n, k), the unbiased estimator of Yao et
 /// al. 2024 (τ-bench, arXiv:2406.12045). `k` ≤ n.
 pub fn pass_hat(task: TaskTrials, k: u32) -> f64 {
     all_of(task.passed, task.trials, k)
@@ -136,16 +135,17 @@ fn all_of(c: u32, n: u32, k: u32) -> f64 {
     (0..k).map(|i| f64::from(c - i) / f64::from(n - i)).product()
 }
 
-/// The 95 % interval of a pass rate over tasks that have several trials; `None` with one task, of which nothing says how
-/// tasks differ.
+/// The 95 % interval of a pass rate over tasks with several trials; `None` with one task, because the variation between tasks
+/// is then unknown.
 ///
-/// Trials of one task are alike, so n of them say less than n trials of n tasks. How much less is read off the tasks: the
+/// Trials of one task depend on each other, so n of them carry less information than n trials of n tasks. The tasks tell how
+/// much less: the
 /// variance of the rate as a ratio Σ c / Σ n of sums over J tasks is V = J/(J − 1) · Σ (cⱼ − p nⱼ)² / n² (Cochran 1977,
 /// *Sampling techniques*, §6.3; the cluster-robust variance of a mean, as Miller 2024, arXiv:2411.00640, uses it for
-/// evaluations), and p (1 − p) / V trials of different tasks would be as sure. The interval is Wilson's over that number,
-/// times (1.96 / t)² with Student's t of J − 1 degrees of freedom, and never over more than the trials that there are (Korn
-/// and Graubard 1998, *Survey Methodology* 24:193; Franco et al. 2019, J. Surv. Stat. Methodol. 7:334). Where all trials
-/// passed, or none, nothing tells how alike they are, and each task counts as one trial.
+/// evaluations), and p (1 − p) / V trials of different tasks would be as precise. The interval is Wilson's over that number,
+/// times (1.96 / t)² with Student's t of J − 1 degrees of freedom, and never over more than the actual trials (Korn
+/// and Graubard 1998, *Survey Methodology* 24:193; Franco et al. 2019, J. Surv. Stat. Methodol. 7:334). If all trials
+/// passed, or none, their dependence is unknown, and each task counts as one trial.
 fn clustered(tasks: &[TaskTrials]) -> Option<(f64, f64)> {
     let count = u32::try_from(tasks.len()).ok().filter(|count| *count > 1)?;
     let n: f64 = tasks.iter().map(|task| f64::from(task.trials)).sum();
@@ -163,9 +163,9 @@ fn clustered(tasks: &[TaskTrials]) -> Option<(f64, f64)> {
     Some((interval.ci_low, interval.ci_high))
 }
 
-/// How many trials of different tasks would be as sure of a share as `count` tasks are that give it this variance: p (1 − p)
-/// / V · (1.96 / t)². Without variation between tasks it is infinite, and the trials that there are decide. `None` = there is
-/// one task.
+/// How many trials of different tasks give a share the precision that `count` tasks with this variance give: p (1 − p)
+/// / V · (1.96 / t)². Without variation between tasks it is infinite, and the number of trials decides. `None` = there is one
+/// task.
 fn effective_trials(share: f64, variance: f64, count: u32) -> Option<f64> {
     Some(share * (1.0 - share) / variance * (Z_95 / student_975(count.checked_sub(1)?)?).powi(2))
 }
@@ -173,10 +173,10 @@ fn effective_trials(share: f64, variance: f64, count: u32) -> Option<f64> {
 /// The 95 % interval of a mean over tasks of pass@k or pass^k (`of`); `None` with one task.
 ///
 /// The estimators of J tasks are J independent numbers xⱼ, so the variance of their mean is V = Σ (xⱼ − x̄)² / (J (J − 1)),
-/// whatever k. Where tasks have parts, an estimator is of a part, and the variance of the mean over R parts is that of a ratio,
-/// as in [`clustered`]: V = J/(J − 1) · Σⱼ (Σᵢ (xⱼᵢ − x̄))² / R²; with one part each it is the one before. The interval is made of
-/// it as the one of a pass rate is, over no more trials than there are groups of k trials that have none in common, Σ ⌊n / k⌋:
-/// for k = 1 and as many trials of every task it is that interval. Where every task has one trial it is Wilson's over the tasks.
+/// for any k. If tasks have parts, an estimator is of a part, and the variance of the mean over R parts is that of a ratio,
+/// as in [`clustered`]: V = J/(J − 1) · Σⱼ (Σᵢ (xⱼᵢ − x̄))² / R²; with one part each, both are equal. The interval is
+/// computed as for a pass rate, over no more trials than there are disjoint groups of k trials, Σ ⌊n / k⌋. For k = 1 and equal
+/// numbers of trials it is the interval of the pass rate. If every task has one trial, it is Wilson's over the tasks.
 fn interval_of_k(tasks: &[Parts], k: u32, of: fn(TaskTrials, u32) -> f64) -> Option<(f64, f64)> {
     let count = u32::try_from(tasks.len()).ok().filter(|count| *count > 1)?;
     let (share, j) = (mean(tasks, |part| of(*part, k)), f64::from(count));
@@ -195,8 +195,8 @@ fn interval_of_k(tasks: &[Parts], k: u32, of: fn(TaskTrials, u32) -> f64) -> Opt
 }
 
 /// The difference a − b of two pass rates with its 95 % interval: Newcombe's hybrid of the two intervals (1998, Stat. Med.
-/// 17:873, method 10), which holds for clustered intervals, too (Zou and Donner 2008, Stat. Med. 27:1693). It takes the two
-/// for independent. `None` = one of the rates is unknown; no interval where one of theirs is not defined.
+/// 17:873, method 10), which holds for clustered intervals, too (Zou and Donner 2008, Stat. Med. 27:1693). It assumes
+/// independent rates. `None` = one of the rates is unknown. It has no interval if one of theirs is not defined.
 pub fn difference(a: &PassRate, b: &PassRate) -> Option<(f64, Option<(f64, f64)>)> {
     let (p, q) = (a.value?, b.value?);
     let ends = a.ci_low.zip(a.ci_high).zip(b.ci_low.zip(b.ci_high));
@@ -206,8 +206,8 @@ pub fn difference(a: &PassRate, b: &PassRate) -> Option<(f64, Option<(f64, f64)>
     Some((p - q, interval))
 }
 
-/// Which of several runs is the only one that solves a task, by its place: some trial of it passed, and of every other run
-/// trials are scored and none passed. `None` = nobody, several, or a run of which no trial is scored might have.
+/// The index of the only run that solves a task: one of its trials passed, and every other run has scored trials and no pass.
+/// `None` = no run, several, or a run without scored trials might solve it.
 pub fn only_solver(of_runs: &[TaskTrials]) -> Option<usize> {
     let mut solvers = of_runs.iter().enumerate().filter(|(_, task)| task.passed > 0).map(|(place, _)| place);
     let only = solvers.next()?;

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::random::Stream;
 use crate::survival::Observation;
 
-/// A p-value from rearranging what was observed.
+/// A p-value from rearranging the observations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Permutation {
     /// The share of arrangements at least as extreme as the observed one.
     pub p: f64,
-    /// Arrangements that were looked at.
+    /// The number of arrangements.
     pub arrangements: u32,
-    /// Whether those are all there are. Otherwise they were drawn, and `p` = (1 + as extreme) / (1 + arrangements).
+    /// Whether these are all arrangements. Otherwise they are random, and `p` = (1 + as extreme) / (1 + arrangements).
     pub exact: bool,
-    /// What they were drawn from.
+    /// The seed of random arrangements.
     pub seed: u64,
 }
 
-/// The most arrangements that are all looked at; more are drawn from.
+/// Up to so many arrangements, all are used. Otherwise random ones are.
 const EXACT: u64 = 20_000;
 
 /// The log-rank test by permutation, for groups too small for χ²: how often a random distribution of the episodes over
@@ -29,9 +29,9 @@ const EXACT: u64 = 20_000;
 /// The statistic is Σⱼ Uⱼ²/nⱼ, where Uⱼ = observed − expected of group j is the sum of its episodes' log-rank scores,
 /// event − Nelson–Aalen estimate of all groups together (Peto and Peto 1972; the sums do not depend on the
 /// arrangement, which makes this the conditional test of R's `coin::logrank_test`). With two groups and at most 20,000
-/// arrangements all are looked at, else `draws` are drawn from `seed`. Episodes that were never at risk are left out.
+/// arrangements, all are used; otherwise `draws` random ones, from `seed`. Episodes that were never at risk are left out.
 ///
-/// It asks whether groups are exchangeable, and so also answers to groups that were *censored* differently. `None` as
+/// It tests whether groups are exchangeable, so it also detects groups that were *censored* differently. `None` as
 /// for [`log_rank`](crate::logrank::log_rank), and without `draws`.
 pub fn permutation_log_rank(groups: &[&[Observation]], draws: u32, seed: u64) -> Option<Permutation> {
     let groups: Vec<Vec<Observation>> =
@@ -48,7 +48,7 @@ pub fn permutation_log_rank(groups: &[&[Observation]], draws: u32, seed: u64) ->
     if sizes.len() == 2 && combinations(scores.len(), sizes[0]).is_some_and(|c| c <= EXACT) {
         let (mut all, mut extreme) = (0, 0);
         for_each_choice(scores.len(), sizes[0], &mut |chosen| {
-            // The scores of both groups add up to 0.
+            // The scores of both groups sum to 0.
             let u: f64 = chosen.iter().map(|i| scores[*i]).sum();
             all += 1;
             extreme += u32::from(u * u / sizes[0] as f64 + u * u / sizes[1] as f64 >= observed);
@@ -63,7 +63,7 @@ pub fn permutation_log_rank(groups: &[&[Observation]], draws: u32, seed: u64) ->
     if draws == 0 {
         return None;
     }
-    // Sorted, so that the result does not depend on the order in which episodes are given.
+    // Sorted, so that the result does not depend on the order of episodes.
     scores.sort_by(f64::total_cmp);
     let mut stream = Stream::new(seed, 0);
     let mut extreme = 0;
@@ -109,7 +109,7 @@ fn spread(scores: &[f64], sizes: &[usize]) -> f64 {
     sum
 }
 
-/// n over k; `None` = more than fits.
+/// n over k; `None` = too large.
 fn combinations(n: usize, k: usize) -> Option<u64> {
     let mut result = 1_u64;
     for i in 0..k.min(n - k) as u64 {

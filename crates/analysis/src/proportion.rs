@@ -1,4 +1,4 @@
-//! Intervals for proportions that stay inside 0 to 1.
+//! Intervals for proportions, which stay within 0 to 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,12 @@ pub fn wilson(successes: u32, trials: u32) -> Option<Proportion> {
     Some(wilson_of(f64::from(successes.min(trials)) / f64::from(trials), f64::from(trials)))
 }
 
-/// The same of a share over `n` > 0 trials that need not be a whole number, as an effective number of trials is not.
+/// The same for a share over `n` > 0 trials. `n` may be a fraction, like an effective number of trials.
 pub(crate) fn wilson_of(share: f64, n: f64) -> Proportion {
     let z2 = Z_95 * Z_95;
     let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z_95 / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    // At the ends one limit is the share itself, which rounding may miss by a hair.
+    // At the ends, one limit is the share itself, except for rounding.
     let ci_low = if share <= 0.0 { 0.0 } else { (centre - half).clamp(0.0, share) };
     let ci_high = if share >= 1.0 { 1.0 } else { (centre + half).clamp(share, 1.0) };
     Proportion { share, ci_low, ci_high }

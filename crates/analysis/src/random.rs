@@ -1,9 +1,9 @@
-//! Random numbers from a seed that is given and stored: nothing here is drawn from the machine.
+//! Random numbers from a given and stored seed, never from the machine.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 
-/// The numbers that belong to (seed, index): the same whatever else is drawn, in whatever order, on whatever thread.
+/// The random numbers of (seed, index). They do not depend on other numbers, order or threads.
 pub(crate) struct Stream(ChaCha8Rng);
 
 impl Stream {
@@ -13,7 +13,7 @@ impl Stream {
         Self(rng)
     }
 
-    /// Evenly from `0..n` (Lemire 2019, ACM TOMACS 29:3); 0 where n is 0.
+    /// A uniform number from `0..n` (Lemire 2019, ACM TOMACS 29:3); 0 where n is 0.
     pub(crate) fn below(&mut self, n: u32) -> u32 {
         let mut product = u64::from(self.0.next_u32()) * u64::from(n);
         if (product as u32) < n {
@@ -25,7 +25,7 @@ impl Stream {
         (product >> 32) as u32
     }
 
-    /// 64 coins.
+    /// 64 random bits.
     pub(crate) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }

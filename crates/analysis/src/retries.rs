@@ -1,15 +1,18 @@
 //! Stamina as a function of the retry budget, from the attempts of one run.
 //!
-//! **What a truncation says.** An episode under budget R passes a turn only if one of its first R + 1 attempts passed.
-//! The first turn that needed more is where it would have failed. Up to that turn this is what was observed: the same
-//! agent, the same requests, the same code.
+//! **What a truncation shows.** An episode under budget R passes a turn only if one of its first R + 1 attempts passed. It
+//! would have failed at the first turn that needed more. Up to that turn all is observed: the same agent, the same requests,
+//! the same code.
 //!
-//! **What it cannot say.** What the agent would have done *after* that turn, with code that fails, is not observed.
-//! Stamina does not need it, because it ends at the first turn not passed. But an agent that knows of its budget may
-//! work otherwise; feedback of later attempts at one turn shapes the code that all later turns start from, so that a
-//! turn passed at the first attempt may owe that to a retry three turns before (under R = 0 the episode has ended by
-//! then); and R = 0 from truncation is "one attempt, where more were promised", not a run without feedback. It is an
-//! estimate from one experiment, not a second experiment.
+//! **What it cannot show.** The work of the agent *after* that turn, with failing code, is not observed. Stamina does not
+//! need it, because it ends at the first turn not passed. There are three limitations:
+//!
+//! - An agent that knows its budget may work differently.
+//! - Feedback on later attempts at one turn changes the code of all later turns. A pass at the first attempt may therefore
+//!   depend on an earlier retry. Under R = 0 the episode has ended by then.
+//! - R = 0 from a truncation is "one attempt, although more were allowed", not a run without feedback.
+//!
+//! It is an estimate from one experiment, not a second experiment.
 
 use model::{CensoringPolicy, EndReason, Ending, Episode, Turn, Verdict};
 use serde::{Deserialize, Serialize};
@@ -24,16 +27,16 @@ use crate::survival::Observation;
 pub enum AttemptEnd {
     /// It passed.
     Passed,
-    /// It did not, and that counts against the agent.
+    /// It did not pass, which counts against the agent.
     Event,
-    /// It did not, for a reason outside the agent.
+    /// It did not pass, for a reason outside the agent.
     Censored,
 }
 
 impl AttemptEnd {
-    /// From its verdict and end reason. What is not passed and has no reason counts against the agent, unless it is
+    /// From its verdict and end reason. An attempt without a pass and without a reason counts against the agent, unless it is
     /// unfinished.
-    pub fn of(verdict: Verdict, reason: Option<EndReason>, policy: &CensoringPolicy) -> Self {
+    pub fn from_verdict(verdict: Verdict, reason: Option<EndReason>, policy: &CensoringPolicy) -> Self {
         let reason = match (verdict, reason) {
             (Verdict::Passed, _) => return Self::Passed,
             (Verdict::Unfinished | Verdict::NotTested, None) => EndReason::Unfinished,
@@ -57,10 +60,10 @@ pub struct TurnAttempts {
 }
 
 impl TurnAttempts {
-    /// The attempts that a turn records.
+    /// The recorded attempts of a turn.
     pub fn of_turn(turn: &Turn, policy: &CensoringPolicy) -> Self {
         let attempts =
-            turn.attempts.iter().map(|a| AttemptEnd::of(a.verdict, a.end_reason, policy)).collect();
+            turn.attempts.iter().map(|a| AttemptEnd::from_verdict(a.verdict, a.end_reason, policy)).collect();
         Self { turn: turn.number, attempts }
     }
 }
@@ -70,27 +73,27 @@ impl TurnAttempts {
 pub struct EpisodeAttempts {
     /// The scenario.
     pub scenario: String,
-    /// How it ended with the retries that it had.
+    /// How it ended with its actual retries.
     pub observed: Observation,
-    /// Its turns, in order; those after the first failure are not looked at.
+    /// Its turns, in order. Turns after the first failure are ignored.
     pub turns: Vec<TurnAttempts>,
 }
 
 impl EpisodeAttempts {
-    /// The attempts that an episode records.
-    pub fn of_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
+    /// The recorded attempts of an episode.
+    pub fn from_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
         Self {
             scenario: episode.scenario.clone(),
-            observed: Observation::of_episode(episode, policy),
+            observed: Observation::from_episode(episode, policy),
             turns: episode.turns.iter().map(|t| TurnAttempts::of_turn(t, policy)).collect(),
         }
     }
 
-    /// The episode as it would have ended with `retries` retries, see the head of this module.
+    /// The episode as it would have ended with `retries` retries. See the start of this module.
     ///
-    /// The first turn of which none of the first `retries` + 1 attempts passed, although a later one did, is an event
-    /// at that turn; it is censored before that turn where the last attempt within the budget was stopped from outside
-    /// the agent, and where a turn's attempts are not recorded.
+    /// The first turn without a pass in its first `retries` + 1 attempts, although a later attempt passed, is an event at
+    /// that turn. The episode is censored before that turn if the last attempt within the budget was stopped from outside
+    /// the agent, or if the attempts of a turn are not recorded.
     pub fn truncated(&self, retries: u32) -> Observation {
         let budget = retries as usize + 1;
         let due = self.observed.turns.saturating_add(1);
@@ -105,7 +108,7 @@ impl EpisodeAttempts {
             }
             return ended(turn, within.last().copied().unwrap_or(AttemptEnd::Censored));
         }
-        // The turn that it did not pass: with fewer attempts it may have ended for another reason.
+        // The turn that it did not pass. With fewer attempts it may have ended for another reason.
         match turns.find(|t| t.turn == due) {
             Some(row) if row.attempts.len() > budget => match row.attempts[budget - 1] {
                 AttemptEnd::Passed => self.observed,
@@ -123,12 +126,12 @@ fn ended(turn: u32, end: AttemptEnd) -> Observation {
     }
 }
 
-/// The most budgets that are read; a source may state any attempt limit.
+/// The most budgets, because a source may state any attempt limit.
 pub const MAX_BUDGETS: u32 = 64;
 
 /// The episodes as they would have ended, for each budget R = 0..`attempt_limit` − 1.
 ///
-/// Where the limit is unknown it is the most attempts that any turn took.
+/// If the limit is unknown, it is the most attempts of any turn.
 pub fn readings(episodes: &[EpisodeAttempts], attempt_limit: Option<u32>) -> Vec<Vec<Observation>> {
     let most = episodes.iter().flat_map(|e| &e.turns).map(|t| t.attempts.len()).max().unwrap_or(0);
     let budgets = attempt_limit.unwrap_or(most as u32).clamp(1, MAX_BUDGETS);
@@ -137,16 +140,16 @@ pub fn readings(episodes: &[EpisodeAttempts], attempt_limit: Option<u32>) -> Vec
 
 /// The feedback gain: mean stamina over `tau` turns with `retries` retries, divided by the mean without any.
 ///
-/// The bootstrap draws scenarios, each with both readings of its episodes. `None` = not defined: the mean without
-/// retries is 0, or nothing is known.
+/// The bootstrap samples scenarios, each with both readings of its episodes. `None` = not defined: the mean without retries is
+/// 0 or unknown.
 pub fn feedback_gain(
     episodes: &[EpisodeAttempts],
     retries: u32,
     tau: u32,
-    how: Resampling,
+    resampling: Resampling,
 ) -> Option<Bootstrapped> {
     let reading = |r| -> Vec<InScenario> {
         episodes.iter().map(|e| InScenario::new(e.scenario.as_str(), e.truncated(r))).collect()
     };
-    bootstrap_ratio(&reading(retries), &reading(0), tau, how)
+    bootstrap_ratio(&reading(retries), &reading(0), tau, resampling)
 }

@@ -1,44 +1,44 @@
 //! Scores of EvoCode-Bench's paper, 0 to 100: MT@k, SR, Gap and Comp.
 //!
-//! A *round* is a turn. There are two designs, and which one data has decides what may be computed of it:
+//! A *round* is a turn. There are two designs, and the design decides which scores are defined:
 //!
-//! - **Independent attempts**: a task is played k times from its first round ([`mt_at_k`], [`mt_over_subsets`]).
-//! - **Round by round**: a round is tried up to k times, each time from the same snapshot, and the next round begins from
-//!   what the first success left ([`mt_round_by_round`]). Such tries are no independent attempts at the task: the formula of
-//!   the first design does not apply to them.
+//! - **Independent attempts**: each of k attempts at a task starts from its first round ([`mt_at_k`], [`mt_over_subsets`]).
+//! - **Round by round**: a round has up to k attempts, all from the same snapshot, and the next round starts from the result
+//!   of the first success ([`mt_round_by_round`]). These are not independent attempts at the task, so the formula of the first
+//!   design does not apply.
 //!
-//! SR plays each round by itself, after the reference solutions of the rounds before it. Gap is SR − MT@4.
+//! For SR, each round starts from the reference solutions of the rounds before it. Gap is SR − MT@4.
 
 /// Rewards of the attempts at one task.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TaskRewards {
     /// Rounds that the task declares.
     pub rounds: u32,
-    /// Attempts in the order in which they began; of each its rewards by round, as they are (no threshold). `None` = the
-    /// round was not reached or has no reward.
+    /// Attempts in the order of their start, each with its rewards by round (without a threshold). `None` = the round was not
+    /// reached or has no reward.
     pub attempts: Vec<Vec<Option<f64>>>,
 }
 
-/// The tries at the rounds of one task, in order; of each whether it passed.
+/// The attempts at each round of one task, in order, each with whether it passed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskTries {
     /// Rounds that the task declares.
     pub rounds: u32,
-    /// Rounds that were begun. Tries that something outside has ended are none.
+    /// The started rounds. Attempts that something outside ended do not count.
     pub tries: Vec<Vec<bool>>,
-    /// Whether something outside has ended it, or it is not over: further tries may have passed.
+    /// Whether something outside ended it, or it is still running. Further attempts might have passed.
     pub is_cut_off: bool,
 }
 
 impl TaskTries {
-    /// Rounds that were cleared before the first that was not, each within its first k tries.
+    /// Rounds that passed before the first one that did not, each within its first k attempts.
     pub fn cleared(&self, k: usize) -> usize {
         let is_cleared = |tries: &&Vec<bool>| tries.iter().take(k).any(|passed| *passed);
         self.tries.iter().take_while(is_cleared).count().min(self.rounds as usize)
     }
 
-    /// Whether [`TaskTries::cleared`] is what k tries at each round come to, though it may have been cut off: all rounds are
-    /// cleared, or the first that is not has had its k tries, or a later one was begun.
+    /// Whether [`TaskTries::cleared`] is final, even if the task was cut off: all rounds passed, or the first one that did not
+    /// had its k attempts, or a later round was started.
     pub fn is_decided(&self, k: usize) -> bool {
         let cleared = self.cleared(k);
         let is_over = |tries: &Vec<bool>| tries.len() >= k || cleared + 1 < self.tries.len();
@@ -48,9 +48,9 @@ impl TaskTries {
 
 /// MT@k over independent attempts: `100/|T| · Σ_t (1/N_t) Σ_i max_{a ≤ k} r[t,a,i]`, the first k attempts of each task.
 ///
-/// Formula of EvoCode-Bench's `compute_metrics.py` (legacy), which takes all attempts that it finds; k is chosen here. Rewards
-/// are taken as they are, a round that was not reached counts 0, and so does a task without attempts. A task with fewer than k
-/// attempts gives all that it has. `None` = there is no task, no round, or k is 0.
+/// Formula of EvoCode-Bench's `compute_metrics.py` (legacy), which uses all attempts; here `k` selects them. Rewards are not
+/// changed. A round that was not reached counts 0, and so does a task without attempts. A task with fewer than k attempts
+/// gives all of them. `None` = there is no task, no round, or k is 0.
 pub fn mt_at_k(tasks: &[TaskRewards], k: usize) -> Option<f64> {
     if k == 0 {
         return None;
@@ -78,9 +78,9 @@ pub fn mt_over_subsets(tasks: &[TaskRewards], k: usize) -> Option<f64> {
     })
 }
 
-/// MT@k round by round: the share of rounds that were cleared before the first that was not, each within its first k tries.
+/// MT@k round by round: the share of rounds that passed before the first one that did not, each within its first k attempts.
 ///
-/// `None` = there is no task, no round, or k is 0, or one was cut off before its k tries decided it.
+/// `None` = there is no task, no round, or k is 0, or a task was cut off before its k attempts decided it.
 pub fn mt_round_by_round(tasks: &[TaskTries], k: usize) -> Option<f64> {
     if k == 0 || !tasks.iter().all(|task| task.is_decided(k)) {
         return None;
@@ -88,8 +88,8 @@ pub fn mt_round_by_round(tasks: &[TaskTries], k: usize) -> Option<f64> {
     mean(tasks.iter().map(|task| (task.rounds > 0).then(|| share(task.cleared(k) as f64, task.rounds))))
 }
 
-/// Comp of one task round by round: 100 where some trial of it has cleared every round within the `allowed` tries, 0 where
-/// none has. `None` = one was cut off that might have.
+/// Comp of one task round by round: 100 if some trial passed every round within the `allowed` attempts, else 0. `None` = a
+/// trial was cut off that might have passed.
 pub fn comp_round_by_round(trials: &[TaskTries], allowed: usize) -> Option<f64> {
     let is_done = |trial: &TaskTries| trial.rounds > 0 && trial.cleared(allowed) >= trial.rounds as usize;
     if trials.iter().any(is_done) {
@@ -98,9 +98,9 @@ pub fn comp_round_by_round(trials: &[TaskTries], allowed: usize) -> Option<f64> 
     trials.iter().all(|trial| trial.is_decided(allowed)).then_some(0.0)
 }
 
-/// SR: the share of rounds that pass when each is played by itself, mean within a task, then over tasks.
+/// SR: the share of passed rounds that start from reference solutions, as a mean within a task, then over tasks.
 ///
-/// `passes` holds one entry per declared round of a task. `None` = there is no task with a round.
+/// `passes` has one entry per declared round of a task. `None` = there is no task with a round.
 pub fn sr(passes: &[Vec<bool>]) -> Option<f64> {
     mean(passes.iter().map(|task| {
         let passed = task.iter().filter(|passed| **passed).count();
@@ -113,7 +113,7 @@ pub fn gap(sr: Option<f64>, mt_at_4: Option<f64>) -> Option<f64> {
     Some(sr? - mt_at_4?)
 }
 
-/// Comp: the share of tasks of which some attempt has a reward of at least 1 in the last round, whatever came before it.
+/// Comp: the share of tasks with an attempt that has a reward of at least 1 in the last round, for any earlier rewards.
 pub fn comp(tasks: &[TaskRewards]) -> Option<f64> {
     mean(tasks.iter().map(|task| {
         let last = task.rounds.checked_sub(1)? as usize;
@@ -126,7 +126,7 @@ fn rounds(task: &TaskRewards) -> std::ops::Range<usize> {
     0..task.rounds as usize
 }
 
-/// The floor is 0: so says the formula's own code.
+/// The floor is 0, as in the code of the formula.
 fn reward(attempt: &[Option<f64>], round: usize) -> f64 {
     attempt.get(round).copied().flatten().filter(|reward| reward.is_finite()).unwrap_or(0.0).max(0.0)
 }
@@ -142,7 +142,7 @@ fn expected_maximum(mut rewards: Vec<f64>, k: usize) -> f64 {
         return 0.0;
     }
     rewards.sort_by(f64::total_cmp);
-    // The share of subsets whose largest is the j-th, from the largest down: each is the one before times what is left.
+    // The share of subsets whose largest element is the j-th, from the largest down. Each is a multiple of the one before.
     let mut share = k as f64 / n as f64;
     let mut sum = 0.0;
     for (below, reward) in rewards.iter().enumerate().rev() {
@@ -164,7 +164,7 @@ fn mean_over_tasks(tasks: &[TaskRewards], sum: impl Fn(&TaskRewards) -> f64) -> 
     mean(tasks.iter().map(|task| (task.rounds > 0).then(|| share(sum(task), task.rounds))))
 }
 
-/// The mean of those that are known.
+/// The mean of the known values.
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let known: Vec<f64> = values.flatten().collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
@@ -183,20 +183,23 @@ mod tests {
 
     /// `-` = not reached, `5` = half a reward.
     fn task(rounds: u32, attempts: &[&str]) -> TaskRewards {
-        let of = |letter: char| match letter {
+        let reward = |letter: char| match letter {
             '-' => None,
             '5' => Some(0.5),
             digit => digit.to_digit(10).map(f64::from),
         };
-        TaskRewards { rounds, attempts: attempts.iter().map(|text| text.chars().map(of).collect()).collect() }
+        TaskRewards {
+            rounds,
+            attempts: attempts.iter().map(|text| text.chars().map(reward).collect()).collect(),
+        }
     }
 
     fn tries(rounds: u32, list: &[&str]) -> TaskTries {
-        let of = |text: &&str| text.chars().map(|letter| letter == '1').collect();
-        TaskTries { rounds, tries: list.iter().map(of).collect(), is_cut_off: false }
+        let passes = |text: &&str| text.chars().map(|letter| letter == '1').collect();
+        TaskTries { rounds, tries: list.iter().map(passes).collect(), is_cut_off: false }
     }
 
-    /// Worked by hand, and by EvoCode-Bench's own script where that has the number (MT@4 and Comp).
+    /// Computed by hand, and by the script of EvoCode-Bench if it has the number (MT@4 and Comp).
     #[test]
     fn independent_attempts_give_the_worked_example() {
         let tasks = [
@@ -215,7 +218,7 @@ mod tests {
         near(mt_at_k(&tasks[2..], 4), 10.0);
         assert_eq!(mt_at_k(&tasks, 0), None);
         assert_eq!(mt_at_k(&[], 4), None);
-        // A task that nobody played counts.
+        // A task without attempts counts.
         near(mt_at_k(&[task(2, &["11"]), task(2, &[])], 4), 50.0);
     }
 
@@ -224,7 +227,7 @@ mod tests {
         let tasks =
             [tries(4, &["1000", "0011", "0000"]), tries(3, &["0100", "1111", "0001"]), tries(5, &["0000"])];
         near(mt_round_by_round(&tasks, 4), 50.0);
-        // Tried one after the other until the first success, the score is the same for fewer calls.
+        // With attempts until the first success, the score is the same for fewer calls.
         let sequential =
             [tries(4, &["1", "001", "0000"]), tries(3, &["01", "1", "0001"]), tries(5, &["0000"])];
         assert_eq!(mt_round_by_round(&sequential, 4), mt_round_by_round(&tasks, 4));
@@ -234,31 +237,31 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_was_cut_off_is_decided_only_by_the_tries_that_were_made() {
+    fn only_the_actual_attempts_decide_a_trial_that_was_cut_off() {
         let cut_off = |rounds, list: &[&str]| TaskTries { is_cut_off: true, ..tries(rounds, list) };
         let known = |trial: &TaskTries| -> Vec<Option<f64>> {
             (1..=3).map(|k| mt_round_by_round(std::slice::from_ref(trial), k)).collect()
         };
-        // The second round had one of its tries.
+        // The second round had one of its attempts.
         let one = cut_off(4, &["1", "0"]);
         assert_eq!(known(&one), [Some(25.0), None, None]);
         assert_eq!(comp_round_by_round(std::slice::from_ref(&one), 3), None);
-        // The next round was not begun; with one try the second decides.
+        // The next round was not started. With one attempt, the second round decides.
         assert_eq!(known(&cut_off(4, &["1", "01"])), [Some(25.0), None, None]);
         assert_eq!(known(&cut_off(4, &[])), [None, None, None]);
-        // All tries were made, all rounds were cleared, or a later round was begun: nothing more could come.
+        // All attempts were made, all rounds passed, or a later round was started, so the result is final.
         assert_eq!(known(&cut_off(4, &["1", "000"])), [Some(25.0); 3]);
         assert_eq!(known(&cut_off(2, &["1", "1"])), [Some(100.0); 3]);
         assert_eq!(known(&cut_off(4, &["1", "0", "1"])), [Some(25.0); 3]);
-        // It ended by itself.
+        // Nothing outside ended it.
         assert_eq!(known(&tries(4, &["1", "0"])), [Some(25.0); 3]);
         let done = cut_off(1, &["1"]);
         assert_eq!(comp_round_by_round(&[one, done], 3), Some(100.0));
     }
 
     #[test]
-    fn a_task_with_a_round_that_no_try_cleared_is_not_complete() {
-        // The chain went on after a failed round, and passed the last one.
+    fn a_task_with_a_failed_round_is_not_complete() {
+        // The chain continued after a failed round, and passed the last one.
         let chain = tries(4, &["1", "0", "1", "1"]);
         assert_eq!(comp_round_by_round(std::slice::from_ref(&chain), 1), Some(0.0));
         assert_eq!(mt_round_by_round(&[chain], 1), Some(25.0));

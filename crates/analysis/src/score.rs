@@ -1,10 +1,10 @@
-//! Benchmarks' own scores, recomputed from the parts, 0 to 100.
+//! The scores of benchmarks, computed again from episodes, 0 to 100.
 //!
-//! Every score is a mean over *scenarios* (tasks). A run that plays a scenario more than once is averaged within the
-//! scenario first, so that repeats do not weigh. What was planned and never reached counts 0 in all of them: leaving it
-//! out would reward a run for stopping early (this is what inflates Harbor's own multi-step mean).
+//! Every score is a mean over *scenarios* (tasks). Repeats of a scenario are averaged within the scenario first, so that they
+//! have no extra weight. A planned turn that was never reached counts 0 in all scores. Leaving it out would reward an early
+//! stop, which inflates the multi-step mean of Harbor.
 //!
-//! Scores are made from [`EpisodeParts`], sums that an importer or a store can keep per episode.
+//! Scores are computed from [`EpisodeParts`], sums that an importer or a store can keep per episode.
 
 use std::collections::BTreeMap;
 
@@ -12,30 +12,30 @@ pub use model::TaskTotals;
 use model::{Attempt, Episode, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// What scores need to know of one episode.
+/// The sums of one episode that scores need.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeParts {
-    /// The scenario; episodes of the same scenario are averaged.
+    /// The scenario. Episodes of the same scenario are averaged.
     pub scenario: String,
-    /// Turns that the scenario declares; `None` = the source does not say.
+    /// Turns that the scenario declares; `None` = the source does not record them.
     pub declared_turns: Option<u32>,
-    /// The highest turn number that is known of.
+    /// The highest known turn number.
     pub seen_turns: u32,
     /// Turns whose final attempt passed, also those after the first failure.
     pub passed_turns: u32,
     /// Σ of the shares of tests passed ([`Attempt::share`]) over the turns whose final attempt has one.
     pub ratio_sum: f64,
-    /// How many turns those are, the ones of which it is known that no test ran included: their share is 0.
+    /// How many turns these are. Turns of which it is known that no test ran are included, with a share of 0.
     pub counted_turns: u32,
     /// Turns that passed and have no test counts, or 0 of 0.
     pub passed_without_counts: u32,
-    /// Turns whose tests ran and failed, without counts: their ratio is unknown.
+    /// Turns whose tests ran and failed, without counts. Their ratio is unknown.
     pub failed_without_counts: u32,
 }
 
 impl EpisodeParts {
-    /// Adds an episode up.
-    pub fn of(episode: &Episode) -> Self {
+    /// The sums of an episode.
+    pub fn from_episode(episode: &Episode) -> Self {
         let mut parts = Self {
             scenario: episode.scenario.clone(),
             declared_turns: episode.planned_turns,
@@ -56,28 +56,28 @@ impl EpisodeParts {
             Some(share) => {
                 self.ratio_sum += share;
                 self.counted_turns += 1;
-                // Passed without a test: a pass, and of no test case.
+                // A pass without a test. It is a pass, but of no test case.
                 self.passed_without_counts += u32::from(passed && last.total == Some(0));
             }
             None if passed => self.passed_without_counts += 1,
             None if last.verdict == Verdict::Failed => self.failed_without_counts += 1,
-            // An error or an attempt in flight has no tests that passed.
+            // An error or a running attempt has no passed tests.
             None => {}
         }
     }
 
-    /// The turns that the episode is measured against: declared, or the highest seen where nothing is declared.
+    /// The turns in the denominator: the declared ones, else the highest recorded one.
     pub fn turns(&self) -> u32 {
         self.declared_turns.unwrap_or(0).max(self.seen_turns)
     }
 
-    /// EvoCode's score of this episode alone, see [`dataset_score`]. `None` = no turn is known of.
+    /// EvoCode's score of this episode, see [`dataset_score`]. `None` = there is no known turn.
     pub fn dataset_score(&self) -> Option<f64> {
         percent_of(self.turns(), f64::from(self.passed_turns))
     }
 
-    /// StaminaBench's score of this episode alone, see [`stamina_bench_score`]. `None` = no turn has a known ratio, or only
-    /// those that passed everything have one.
+    /// StaminaBench's score of this episode, see [`stamina_bench_score`]. `None` = no turn has a known ratio, or only turns that
+    /// passed everything have one.
     pub fn stamina_bench_score(&self) -> Option<f64> {
         if only_passes_are_known(std::slice::from_ref(self)) {
             return None;
@@ -90,27 +90,31 @@ impl EpisodeParts {
     }
 }
 
-/// A score with what it rests on.
+/// A score with its evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// 0 to 100; `None` = nothing to compute it from.
+    /// 0 to 100; `None` = there is no data for it.
     pub percent: Option<f64>,
     /// Scenarios in the mean.
     pub scenarios: u32,
-    /// Scenarios of which the declared number of turns is unknown: the highest turn seen stands in, so the score is an
-    /// upper bound for them.
+    /// Scenarios with an unknown number of declared turns. The highest recorded turn replaces it, so the score is an upper bound
+    /// for them.
     pub undeclared: u32,
-    /// Turns left out because their share of passed tests is unknown.
+    /// Turns that are left out because their share of passed tests is unknown.
     pub unknown_turns: u32,
 }
 
 /// StaminaBench's score: passed tests / total tests of a turn's final attempt, mean over turns, then over scenarios
 /// (README of StaminaBench, "Scoring").
 ///
-/// What that text leaves open: a turn whose final attempt has no test verdict counts 0, a planned turn that was never
-/// reached counts 0, a passed turn without counts counts 1, and a failed turn without counts is left out and counted
-/// in [`Score::unknown_turns`]. Where turns are left out and all others passed everything, the score is unknown: it would be
-/// a mean over the turns for which it is trivially known.
+/// Rules for the cases that this text leaves open:
+///
+/// - A turn whose final attempt has no verdict of tests counts 0.
+/// - A planned turn that was never reached counts 0.
+/// - A passed turn without counts counts 1.
+/// - A failed turn without counts is left out and counted in [`Score::unknown_turns`].
+/// - If turns are left out and all others passed everything, the score is unknown. It would be a mean over turns for which
+///   it is trivially known.
 pub fn stamina_bench_score(episodes: &[EpisodeParts]) -> Score {
     let tasks = by_scenario(episodes);
     if only_passes_are_known(episodes) {
@@ -130,7 +134,7 @@ pub fn stamina_bench_score(episodes: &[EpisodeParts]) -> Score {
 ///
 /// `p` is 1 for a passed turn, also after an earlier failure (not fail-stop), and 0 for a failed, errored or unreached
 /// one. `N_t` is the declared number of turns, or the most turns seen in any episode of the task. Repeats are averaged
-/// within the task (as `compute_metrics.py` does). Tasks of which only totals are known count like any other; a task
+/// within the task (as `compute_metrics.py` does). Tasks with only totals count like any other. A task
 /// without any run counts 0.
 pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Score {
     let tasks = by_scenario(episodes);
@@ -149,10 +153,10 @@ pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> S
 
 /// EvoCode's *case score*: `100/|T| · Σ_t (1/N_t) Σ_i s[t,i]/c[t,i]`, the share of test cases passed in each turn.
 ///
-/// A turn without counts, with c = 0 or not reached counts 0, passed or not. The ratio is of that run's own total, as
-/// in `leaderboard.py`. A task of which only totals are known counts only if the source gives its case ratio. `None`
-/// if no turn of any episode has test counts: then the source does not count cases at all. Counts of 0 of 0 are counts:
-/// a run in which no case ever ran has a score, 0.
+/// A turn without counts, with c = 0 or not reached counts 0, passed or not. The ratio is of the total of that run, as in
+/// `leaderboard.py`. A task with only totals counts only if the source gives its case ratio. `None` if no turn of any episode
+/// has test counts, because the source then does not count cases. Counts of 0 of 0 are counts: a run in which no case ever ran
+/// has the score 0.
 pub fn case_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Score {
     let tasks = by_scenario(episodes);
     if episodes.iter().all(|e| e.counted_turns == 0) {
@@ -166,9 +170,9 @@ pub fn case_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Scor
     score(&tasks, described.chain(totals), 0)
 }
 
-/// EvoCode's *perfect tasks*: tasks of which some single episode passed every turn, of which there is at least one.
+/// EvoCode's *perfect tasks*: tasks with an episode that passed every turn, and has at least one turn.
 ///
-/// With repeats, turns passed in different episodes do not add up to a perfect task (`compute_metrics.py`,
+/// With repeats, passed turns of different episodes do not make a perfect task (`compute_metrics.py`,
 /// `perfect_task_rate`).
 pub fn perfect_tasks(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> u32 {
     let tasks = by_scenario(episodes);
@@ -183,7 +187,7 @@ pub fn perfect_tasks(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> u
 }
 
 struct Task<'a> {
-    /// Most turns that any episode of the task declares or has seen.
+    /// The most turns that any episode of the task declares or has reached.
     turns: u32,
     declared: bool,
     episodes: Vec<&'a EpisodeParts>,
@@ -204,7 +208,7 @@ fn by_scenario(episodes: &[EpisodeParts]) -> BTreeMap<&str, Task<'_>> {
     tasks
 }
 
-/// A task that is described by an episode is never counted a second time from its totals.
+/// A task with an episode is never counted a second time from its totals.
 fn undescribed<'a>(
     tasks: &'a BTreeMap<&str, Task<'_>>,
     totals_only: &'a [TaskTotals],
@@ -216,7 +220,7 @@ fn undeclared(tasks: &BTreeMap<&str, Task<'_>>) -> u32 {
     tasks.values().filter(|t| !t.declared).count() as u32
 }
 
-/// Whether the share of passed tests is unknown of some failed turn, and known of no turn that did not pass all of them.
+/// Whether the share of passed tests is unknown for some failed turn, and every known share is 1.
 fn only_passes_are_known(episodes: &[EpisodeParts]) -> bool {
     let missed: f64 = episodes.iter().map(|e| f64::from(e.counted_turns) - e.ratio_sum).sum();
     episodes.iter().any(|e| e.failed_without_counts > 0) && missed <= 1e-9

@@ -1,43 +1,43 @@
-//! How much the result rests on what is counted as censored.
+//! How much the result depends on what counts as censored.
 
 use model::{CensoringPolicy, EndReason, Ending};
 use serde::{Deserialize, Serialize};
 
 use crate::difference::common_tau;
-use crate::survival::{Observation, RestrictedMean, StaminaSummary, natural_tau, summarise_over};
+use crate::survival::{Observation, RestrictedMean, StaminaSummary, natural_tau, summarize_over};
 
-/// An episode's stamina and why it ended.
+/// The stamina of an episode, and why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ended {
     /// Consecutive turns passed.
     pub turns: u32,
     /// Why it ended there.
     pub reason: EndReason,
-    /// Whether that is the agent's only because the cause of an exception is not recognised.
+    /// Whether an exception with an unrecognized cause ended it, which is attributed to the agent.
     pub unrecognised: bool,
 }
 
-/// The same episodes read in three other ways, over the τ of the reading under the policy.
+/// The same episodes under three other assumptions, over the τ of the policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// As if every episode that was stopped from outside had failed at its next turn: the least that is thinkable.
+    /// As if every episode that was stopped from outside had failed at its next turn: the lower bound.
     pub censored_failed: StaminaSummary,
     /// Without the episodes that were stopped from outside.
     pub censored_dropped: StaminaSummary,
-    /// As if no end whose cause is not recognised had been the agent's: those episodes censored.
+    /// As if no end with an unrecognized cause were the agent's: these episodes are censored.
     pub unrecognised_censored: StaminaSummary,
 }
 
-/// Reads `episodes` with censored → failed, with censored → dropped, and with not recognised → censored, over `tau`
-/// turns: that of the mean beside which these stand.
+/// The means of `episodes` with censored → failed, with censored → dropped, and with not recognized → censored, over `tau`
+/// turns, the τ of the mean under the policy.
 ///
-/// An episode that passed every planned turn stays censored in all: it was not stopped. A reading whose curve is not
-/// known to τ (see [`common_tau`]) has no mean: one over fewer turns would stand beside one over more. With τ within
-/// what the policy's own reading knows this is so only of *dropped*, where those that remain planned fewer turns, and of *not recognised*.
+/// An episode that passed every planned turn stays censored, because it was not stopped. A mean is unknown if its curve is not
+/// known to τ (see [`common_tau`]), because means over different horizons are not comparable. If the curve under the policy is
+/// known to τ, this happens only with *dropped*, when the other episodes planned fewer turns, and with *not recognized*.
 pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Sensitivity {
     let stopped_from_outside =
         |e: &Ended| e.reason != EndReason::PassedAll && policy.ending(e.reason) == Ending::Censored;
-    let plain = |e: &Ended| Observation::of_reason(e.turns, e.reason, policy);
+    let plain = |e: &Ended| Observation::from_reason(e.turns, e.reason, policy);
     let failed: Vec<Observation> = episodes
         .iter()
         .map(|e| {
@@ -51,11 +51,11 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
         .iter()
         .map(|e| if e.unrecognised { Observation { ending: Ending::Censored, ..plain(e) } } else { plain(e) })
         .collect();
-    // Where nobody was at risk there is no τ. As failures all were, and theirs is known by itself.
+    // Without an episode at risk there is no τ. Counted as failures all are at risk, and have a τ of their own.
     let nobody = tau == 0 && !episodes.iter().map(plain).any(|one| one.last_at_risk() > 0);
     let over = |reading: &[Observation]| {
         let tau = if nobody { natural_tau(reading, None) } else { tau };
-        let summary = summarise_over(reading, tau);
+        let summary = summarize_over(reading, tau);
         if common_tau(&[(reading, Some(tau))]) >= tau {
             return summary;
         }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_nobody_was_at_risk_all_fail_at_once() {
+    fn without_an_episode_at_risk_all_fail_at_once() {
         let stopped = Ended { turns: 0, reason: EndReason::Endpoint, unrecognised: false };
         let readings = sensitivity(&[stopped; 3], &CensoringPolicy::default(), 0);
         let failed = readings.censored_failed;

@@ -1,20 +1,23 @@
-//! How long agents last: Kaplan–Meier over turns, restricted mean stamina, median.
+//! How long agents last: Kaplan–Meier over turns, and the median. The mean is in [`crate::mean_stamina`].
 //!
-//! The convention for ties: an episode that fails at turn T was at risk at turns 1..=T; an episode that is censored
-//! after turn t was at risk at turns 1..=t, that is, it still counts for the failures of others at t and not for those
-//! at t + 1 (censorings come after events of the same time, as in Kaplan and Meier 1958). An episode that is censored
-//! before it passed a turn was never at risk: it counts in `n` and `censored` and in nothing else.
+//! The convention for ties: an episode that fails at turn T was at risk at turns 1..=T. An episode that is censored after
+//! turn t was at risk at turns 1..=t: it counts for the failures of others at t, but not for those at t + 1 (censorings
+//! come after events of the same time, as in Kaplan and Meier 1958). An episode that is censored before it passed a turn
+//! was never at risk: it counts only in `n` and `censored`.
 
 pub use model::Median;
 use model::{CensoringPolicy, EndReason, Ending, Episode};
 use serde::{Deserialize, Serialize};
 
 use crate::Z_95;
+pub use crate::mean_stamina::{
+    RestrictedMean, StaminaSummary, natural_tau, restricted_mean, summarize, summarize_over,
+};
 
-/// The longest table that is made: a source may plan any number of turns, and tables are as long as the plan.
+/// The most turns of a table. A source may plan any number of turns.
 pub const MAX_TURNS: u32 = 10_000;
 
-/// One episode as survival analysis sees it.
+/// One episode for survival analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Observation {
     /// Consecutive turns passed from turn 1 (stamina).
@@ -34,14 +37,14 @@ impl Observation {
         Self { turns, ending: Ending::Censored }
     }
 
-    /// An episode of known stamina and end reason under `policy`.
-    pub fn of_reason(turns: u32, reason: EndReason, policy: &CensoringPolicy) -> Self {
+    /// An episode with this stamina and end reason, under `policy`.
+    pub fn from_reason(turns: u32, reason: EndReason, policy: &CensoringPolicy) -> Self {
         Self { turns, ending: policy.ending(reason) }
     }
 
     /// An episode under `policy`. The first turn not passed decides, see [`Episode::end`].
-    pub fn of_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
-        Self::of_reason(episode.stamina(), episode.end().1, policy)
+    pub fn from_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
+        Self::from_reason(episode.stamina(), episode.end().1, policy)
     }
 
     /// The turn at which it failed; `None` = censored.
@@ -64,26 +67,25 @@ pub struct SurvivalPoint {
     pub at_risk: u32,
     /// Episodes that failed at this turn.
     pub events: u32,
-    /// Episodes censored after this turn (they passed it).
+    /// Episodes censored after this turn, which they passed.
     pub censored: u32,
-    /// S(t), the share still alive after this turn. Where nobody is at risk it repeats the last known value, as sums and
-    /// steps need it: what is shown is [`SurvivalPoint::known`].
+    /// S(t), the share still alive after this turn. Without an episode at risk it repeats the last known value for sums and
+    /// steps. Show [`SurvivalPoint::known`] instead.
     pub survival: f64,
-    /// Lower end of the 95 % log-log band; `None` where there is no variation (S = 1 or S = 0) or nobody is at risk.
+    /// Lower end of the 95 % log-log band; `None` without variation (S = 1 or S = 0) or without an episode at risk.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
 }
 
 impl SurvivalPoint {
-    /// S(t) where it is known: somebody was at risk at this turn, or S had reached 0 before.
+    /// S(t), if it is known: an episode was at risk at this turn, or S had reached 0 before.
     pub fn known(&self) -> Option<f64> {
         (self.at_risk > 0 || self.survival <= 0.0).then_some(self.survival)
     }
 }
 
-/// Whether anybody was ever at risk. Where nobody was, nothing is known of how long episodes last: neither mean nor
-/// median nor survival nor a score.
+/// Whether any episode was ever at risk. Otherwise mean, median, survival and score are unknown.
 pub fn anyone_at_risk(observations: &[Observation]) -> bool {
     observations.iter().any(|o| o.last_at_risk() > 0)
 }
@@ -92,11 +94,11 @@ pub fn anyone_at_risk(observations: &[Observation]) -> bool {
 ///
 /// S(t) = Π_{i ≤ t} (1 − dᵢ/nᵢ) (Kaplan and Meier 1958, JASA 53:457). The band is Greenwood's variance on the
 /// log(−log S) scale (Kalbfleisch and Prentice 2002, §1.4; `conf.type = "log-log"` in R): with
-/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1. It takes episodes as independent; see
+/// σ² = Σ dᵢ/(nᵢ(nᵢ − dᵢ)) its ends are S^exp(±z σ / ln S), which never leave 0 to 1. It assumes independent episodes; see
 /// [`kaplan_meier_by_scenario`](crate::band::kaplan_meier_by_scenario).
 pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalPoint> {
     let horizon = horizon.min(MAX_TURNS);
-    let counts = Counts::of(observations, horizon);
+    let counts = Counts::from_observations(observations, horizon);
     let mut survival = 1.0;
     let mut greenwood = 0.0;
     (1..=horizon)
@@ -104,7 +106,7 @@ pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalP
             let Count { at_risk, events, censored } = counts.at(turn);
             if events > 0 {
                 let (n, d) = (f64::from(at_risk), f64::from(events));
-                // Not 1 − d/n: the product of these fractions is exact for the last factor, so that S reaches 0.
+                // Not 1 − d/n: with these fractions the last factor is exact, so that S reaches 0.
                 survival *= (n - d) / n;
                 greenwood += d / (n * (n - d));
             }
@@ -125,8 +127,8 @@ pub(crate) fn log_log_band(survival: f64, variance: f64, quantile: f64) -> (Opti
     (Some(survival.powf(shift)), Some(survival.powf(1.0 / shift)))
 }
 
-/// The last turn up to which a table's curve is known: the last turn with someone at risk, or every turn of the table
-/// once S has reached 0. 0 = nowhere.
+/// The last turn up to which the curve of a table is known: the last turn with an episode at risk, or the last turn of the
+/// table once S has reached 0. 0 = nowhere.
 pub fn known_until(points: &[SurvivalPoint]) -> u32 {
     match points.last() {
         Some(last) if last.survival <= 0.0 => last.turn,
@@ -134,13 +136,13 @@ pub fn known_until(points: &[SurvivalPoint]) -> u32 {
     }
 }
 
-/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. Not reached where S stays above it in
-/// this table, unknown where nobody was at risk.
+/// The first turn t with S(t) ≤ 0.5: half of the episodes have failed by then. It is not reached if S stays above 0.5
+/// in this table, and unknown without an episode at risk.
 ///
 /// This is the median turn *of failure*, as lifelines defines a median survival time; see [`median_stamina`]. R's `survfit`
-/// says the same but where S stays at exactly 0.5 for some turns: there it takes the middle of these.
+/// is equal, except if S is exactly 0.5 for several turns: it then returns the middle of these.
 pub fn median(points: &[SurvivalPoint]) -> Median {
-    // Products of fractions may miss one half by a rounding error; R's survfit allows for the same.
+    // Products of fractions may differ from 0.5 by a rounding error. R's survfit has the same tolerance.
     let half = points.iter().find(|p| p.survival <= 0.5 + 1e-12).map(|p| p.turn);
     Median::new(half, points.iter().any(|p| p.at_risk > 0))
 }
@@ -151,108 +153,7 @@ pub fn median_stamina(points: &[SurvivalPoint]) -> Median {
     median(points).map(|turn| turn - 1)
 }
 
-/// The horizon of a run's restricted mean.
-///
-/// `planned` (the most turns planned in any episode) if the curve is known that far, that is, someone was at risk at
-/// that turn or S had reached 0 before; otherwise, and where `planned` is unknown, the last turn with someone at risk.
-/// So τ never reaches into turns about which the data says nothing. 0 = nobody was ever at risk.
-pub fn natural_tau(observations: &[Observation], planned: Option<u32>) -> u32 {
-    let last = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
-    let tau = match planned {
-        None | Some(0) => last,
-        // S has reached 0 when everybody who was at risk at the last turn failed there.
-        Some(planned) if last > 0 && !observations.contains(&Observation::censored_after(last)) => planned,
-        Some(planned) => planned.min(last),
-    };
-    tau.min(MAX_TURNS)
-}
-
-/// Restricted mean stamina: how many of the first τ turns an episode survives on average.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct RestrictedMean {
-    /// Σ_{t=1..τ} S(t), in turns, from 0 to τ; `None` where nobody was at risk or τ = 0.
-    pub mean: Option<f64>,
-    /// Lower end of the 95 % interval, ≥ 0; `None` = no variation.
-    pub ci_low: Option<f64>,
-    /// Upper end, ≤ τ.
-    pub ci_high: Option<f64>,
-    /// Standard error; `None` = no variation.
-    pub standard_error: Option<f64>,
-    /// The horizon in turns.
-    pub tau: u32,
-}
-
-/// Restricted mean stamina over turns 1..=`tau`, with Greenwood's variance.
-///
-/// Mean: Σ_{t=1..τ} S(t). Without censoring this is exactly the mean of min(stamina, τ). Textbooks' restricted mean
-/// survival time integrates S from 0, so RMST(τ + 1) = 1 + this sum (turn 0 survives always).
-/// Variance: Σᵢ Aᵢ² dᵢ/(nᵢ(nᵢ − dᵢ)) with Aᵢ = Σ_{t=i..τ} S(t) (Klein and Moeschberger 2003, eq. 4.5.2; `se(rmean)` of
-/// R's survfit). A turn at which everybody fails adds nothing: Aᵢ = 0 there. The interval mean ± 1.96 standard errors
-/// is clipped to [0, τ].
-///
-/// Beyond the last turn with someone at risk S is carried on unchanged; [`natural_tau`] never asks for that.
-pub fn restricted_mean(observations: &[Observation], tau: u32) -> RestrictedMean {
-    let points = kaplan_meier(observations, tau);
-    let nothing = RestrictedMean { mean: None, ci_low: None, ci_high: None, standard_error: None, tau };
-    if points.first().is_none_or(|p| p.at_risk == 0) {
-        return nothing;
-    }
-    let mut area = 0.0;
-    let mut variance = 0.0;
-    for point in points.iter().rev() {
-        area += point.survival;
-        if point.events > 0 && point.events < point.at_risk {
-            let (n, d) = (f64::from(point.at_risk), f64::from(point.events));
-            variance += area * area * d / (n * (n - d));
-        }
-    }
-    if variance <= 0.0 {
-        return RestrictedMean { mean: Some(area), ..nothing };
-    }
-    let se = variance.sqrt();
-    RestrictedMean {
-        mean: Some(area),
-        ci_low: Some((area - Z_95 * se).max(0.0)),
-        ci_high: Some((area + Z_95 * se).min(f64::from(tau))),
-        standard_error: Some(se),
-        tau,
-    }
-}
-
-/// The numbers that never stand alone: mean stamina with its interval, τ, n, events, censored, median.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct StaminaSummary {
-    /// Restricted mean stamina.
-    pub restricted_mean: RestrictedMean,
-    /// Episodes.
-    pub n: u32,
-    /// Episodes that ended in an event.
-    pub events: u32,
-    /// Episodes that were censored.
-    pub censored: u32,
-    /// Median stamina in turns passed, see [`median_stamina`].
-    #[serde(default)]
-    pub median: Median,
-}
-
-/// Summarises a run over its natural τ (see [`natural_tau`]).
-pub fn summarise(observations: &[Observation], planned: Option<u32>) -> StaminaSummary {
-    summarise_over(observations, natural_tau(observations, planned))
-}
-
-/// Summarises a run over a τ that is given: runs that are compared share one.
-pub fn summarise_over(observations: &[Observation], tau: u32) -> StaminaSummary {
-    let events = observations.iter().filter(|o| o.ending == Ending::Event).count() as u32;
-    let n = observations.len() as u32;
-    StaminaSummary {
-        restricted_mean: restricted_mean(observations, tau),
-        n,
-        events,
-        censored: n - events,
-        median: median_stamina(&kaplan_meier(observations, tau)),
-    }
-}
-
+/// Counts of one turn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     at_risk: u32,
@@ -264,7 +165,7 @@ struct Count {
 struct Counts(Vec<Count>);
 
 impl Counts {
-    fn of(observations: &[Observation], horizon: u32) -> Self {
+    fn from_observations(observations: &[Observation], horizon: u32) -> Self {
         let mut counts = vec![Count::default(); horizon as usize];
         for observation in observations {
             let slot = |turn: u32| (turn >= 1 && turn <= horizon).then(|| turn as usize - 1);
@@ -272,7 +173,7 @@ impl Counts {
                 Some(turn) => slot(turn).map(|i| counts[i].events += 1),
                 None => slot(observation.turns).map(|i| counts[i].censored += 1),
             };
-            // Marked where it was last at risk; summed up from the end below.
+            // Counted at the last turn at risk, then summed from the end.
             if let Some(last) = slot(observation.last_at_risk().min(horizon)) {
                 counts[last].at_risk += 1;
             }

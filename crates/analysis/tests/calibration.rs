@@ -41,8 +41,8 @@ fn coverage(own: usize, shared: usize) -> f64 {
             .collect();
         let a = run(&mut rng, &difficulty, 0, own + shared);
         let b = run(&mut rng, &difficulty, own, 2 * own + shared);
-        let how = Resampling { seed, resamples: 300, threads: 1 };
-        let drawn = bootstrap_difference(&a, &b, TAU, how).unwrap();
+        let resampling = Resampling { seed, resamples: 300, threads: 1 };
+        let drawn = bootstrap_difference(&a, &b, TAU, resampling).unwrap();
         let low = drawn.ci_low.is_none_or(|low| low <= 0.0);
         let high = drawn.ci_high.is_none_or(|high| 0.0 <= high);
         held += u32::from(low && high);
@@ -143,9 +143,15 @@ fn rejected(own: usize, shared: usize) -> [f64; 3] {
 fn repeats_of_scenarios_do_not_make_runs_differ() {
     let cases = [(10, 0), (20, 0), (0, 8), (0, 20), (4, 4)];
     let found: Vec<[f64; 3]> = cases.iter().map(|(own, shared)| rejected(*own, *shared)).collect();
-    let of = format!("{cases:?}: {found:.3?}");
-    assert!(found[0][0] >= 0.09 && found[1][0] >= 0.09, "taken for independent they differ too often: {of}");
-    assert!(found.iter().all(|[_, log_rank, difference]| *log_rank <= 0.1 && *difference <= 0.075), "{of}");
+    let shares = format!("{cases:?}: {found:.3?}");
+    assert!(
+        found[0][0] >= 0.09 && found[1][0] >= 0.09,
+        "taken for independent they differ too often: {shares}"
+    );
+    assert!(
+        found.iter().all(|[_, log_rank, difference]| *log_rank <= 0.1 && *difference <= 0.075),
+        "{shares}"
+    );
 }
 
 /// How often bands at turn 4 hold the truth where each scenario is played `repeats` times and some episodes are censored: those

@@ -149,10 +149,10 @@ proptest! {
 
     #[test]
     fn without_censoring_pairs_are_exactly_the_staminas(turns in prop::collection::vec((0u32..20, 0u32..20), 1..12), tau in 1u32..25) {
-        let of = |pick: fn(&(u32, u32)) -> u32| -> Vec<Observation> {
+        let observations = |pick: fn(&(u32, u32)) -> u32| -> Vec<Observation> {
             turns.iter().map(|t| Observation::failed_at(pick(t) + 1)).collect()
         };
-        let (a, b) = (scenarios("s", &of(|t| t.0)), scenarios("s", &of(|t| t.1)));
+        let (a, b) = (scenarios("s", &observations(|t| t.0)), scenarios("s", &observations(|t| t.1)));
         let result = paired(&a, &b, tau, 1).unwrap();
         for scenario in &result.scenarios {
             let i: usize = scenario.scenario[1..].parse().unwrap();
@@ -399,14 +399,14 @@ fn numbers_out_of_all_range_do_no_harm() {
         scenarios("s", &[Observation::failed_at(u32::MAX), Observation::censored_after(u32::MAX - n)])
     };
     let (a, b) = (far(0), far(1));
-    let how = Resampling { resamples: 50, threads: u32::MAX, seed: u64::MAX };
+    let resampling = Resampling { resamples: 50, threads: u32::MAX, seed: u64::MAX };
     let runs = [&a, &b].map(|r| ComparedRun { episodes: r, planned: Some(u32::MAX) });
-    let result = compare(&runs, CompareOptions { resampling: how, ..CompareOptions::default() });
+    let result = compare(&runs, CompareOptions { resampling, ..CompareOptions::default() });
     let most = analysis::survival::MAX_TURNS;
     assert_eq!((result.tau, result.runs[0].summary.restricted_mean.mean), (most, Some(f64::from(most))));
     let p = paired(&a, &b, u32::MAX, 1).unwrap();
     assert_eq!((p.tau, p.mean, p.scenarios[0].a), (most, 0.0, f64::from(most)));
-    assert_eq!(bootstrap_mean(&a, u32::MAX, how).unwrap().value, f64::from(most));
+    assert_eq!(bootstrap_mean(&a, u32::MAX, resampling).unwrap().value, f64::from(most));
     let none = Resampling { resamples: 0, threads: 0, seed: 0 };
     assert_eq!(bootstrap_mean(&a, 5, none).unwrap().ci_low, None);
 }

@@ -79,23 +79,23 @@ fn new_regression_and_still_failing_are_told_apart() {
         vec![attempt(1, "aF b. c. dF")],
         vec![attempt(1, "a. b. cF d.")],
     ]);
-    let of = |turn, number| {
+    let standings_at = |turn, number| {
         standings(&episode, turn, number).into_iter().map(|(_, standing)| standing).collect::<Vec<_>>()
     };
-    assert_eq!(of(1, 1), [NEW]);
-    assert_eq!(of(2, 1), [NEW]);
+    assert_eq!(standings_at(1, 1), [NEW]);
+    assert_eq!(standings_at(2, 1), [NEW]);
     // `a` passed in the attempt before, of the same turn.
-    assert_eq!(of(2, 2), [regression(2), still(2, None)]);
-    assert_eq!(of(3, 1), [still(2, Some(2)), NEW]);
-    assert_eq!(of(4, 1), [regression(3)]);
-    let of = |wanted: fn(&Standing) -> bool| {
+    assert_eq!(standings_at(2, 2), [regression(2), still(2, None)]);
+    assert_eq!(standings_at(3, 1), [still(2, Some(2)), NEW]);
+    assert_eq!(standings_at(4, 1), [regression(3)]);
+    let count = |wanted: fn(&Standing) -> bool| {
         history(&episode).attempts.iter().flat_map(|a| &a.tests).filter(|t| wanted(&t.standing)).count()
     };
     let counts = [
-        of(|s| *s == Standing::New),
-        of(|s| matches!(s, Standing::Regression { .. })),
-        of(|s| matches!(s, Standing::StillFailing { .. })),
-        of(|s| *s == Standing::Unknown),
+        count(|s| *s == Standing::New),
+        count(|s| matches!(s, Standing::Regression { .. })),
+        count(|s| matches!(s, Standing::StillFailing { .. })),
+        count(|s| *s == Standing::Unknown),
     ];
     assert_eq!(counts, [3, 2, 2, 0]);
 }
@@ -118,8 +118,8 @@ fn attempts_without_tests_hide_nothing() {
     let mut error = Attempt::new(1, Verdict::Error);
     error.end_reason = Some(R::ServerFailed);
     let episode = episode(vec![vec![attempt(1, "a.")], vec![error], vec![attempt(1, "aF bF")]]);
-    let of: Vec<_> = standings(&episode, 3, 1).into_iter().map(|(_, standing)| standing).collect();
-    assert_eq!(of, [regression(1), NEW]);
+    let last: Vec<_> = standings(&episode, 3, 1).into_iter().map(|(_, standing)| standing).collect();
+    assert_eq!(last, [regression(1), NEW]);
 }
 
 #[test]
@@ -154,10 +154,10 @@ fn numbered_ids_are_followed_by_what_describes_them() {
         vec![described(1, &[("c001", "list"), ("c002", "sort"), ("c003", "twice"), ("c004", "twice")])],
         vec![described(1, &[("c001", "sort"), ("c002", "new one"), ("c003", "twice")])],
     ]);
-    let of: Vec<_> = standings(&episode, 2, 1).into_iter().map(|(_, standing)| standing).collect();
+    let last: Vec<_> = standings(&episode, 2, 1).into_iter().map(|(_, standing)| standing).collect();
     // The same number is another test; the same description is the same test, unless two have it.
-    assert_eq!(of[0], still(1, None));
-    assert_eq!(of[1], Standing::Unknown);
+    assert_eq!(last[0], still(1, None));
+    assert_eq!(last[1], Standing::Unknown);
     let first: BTreeSet<_> =
         standings(&episode, 1, 1).into_iter().map(|(_, standing)| format!("{standing:?}")).collect();
     assert_eq!(first, BTreeSet::from(["New".to_owned()]));
@@ -310,12 +310,16 @@ fn what_did_not_fail_has_no_class() {
 #[test]
 fn old_names_that_still_answer_explain_what_is_missing() {
     let missing = "Step 1: POST /purchases {}: expected status 201, got status 404 with {}";
-    let gone = "Step 1: GET /orders: expected status 404, got status 200 with {}";
+    let still_there = "Step 1: GET /orders: expected status 404, got status 200 with {}";
     let c = classify(&with_messages(9, &[("orders.create.full", missing), ("orders.list.all", missing)]));
     assert_eq!(c.primary, C::MissingRoute);
     let c = classify(&with_messages(
         9,
-        &[("orders.create.full", missing), ("orders.list.all", missing), ("gone.collection.orders", gone)],
+        &[
+            ("orders.create.full", missing),
+            ("orders.list.all", missing),
+            ("gone.collection.orders", still_there),
+        ],
     ));
     assert_eq!(c.counts.into_iter().collect::<Vec<_>>(), [(C::StaleName, 3)]);
     // Of another entity it explains nothing.

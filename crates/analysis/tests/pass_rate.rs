@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use analysis::clusters::{InScenario, observations};
 use analysis::pass_rate::{MAX_K, TaskTrials, difference, only_solver, pass_at, pass_hat, pass_rate};
-use analysis::survival::{Observation, summarise};
+use analysis::survival::{Observation, summarize};
 use model::{PassRate, RateInterval};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -165,18 +165,21 @@ fn rounds_of_a_task_are_one_task_and_never_tries_of_each_other() {
         .collect()
     };
     let whole = pass_rate(&episodes(&ROUNDS.map(|rounds| rounds.map(Some).to_vec())));
-    let of = pass_rate(&rounds(1));
-    assert_eq!((of.value, of.tasks, of.trials, of.passed), (Some(5.0 / 9.0), 3, 9, 5));
+    let by_round = pass_rate(&rounds(1));
     assert_eq!(
-        (of.ci_low, of.ci_high, of.interval),
+        (by_round.value, by_round.tasks, by_round.trials, by_round.passed),
+        (Some(5.0 / 9.0), 3, 9, 5)
+    );
+    assert_eq!(
+        (by_round.ci_low, by_round.ci_high, by_round.interval),
         (whole.ci_low, whole.ci_high, Some(RateInterval::Clustered))
     );
     // A round was played once: nothing says what two trials of it come to.
-    assert_eq!((of.pass_at_k.len(), whole.pass_at_k.len()), (1, 3));
-    near(of.pass_at_k[0], 5.0 / 9.0, "pass@1");
-    let (low, high) = of.pass_at_k_ci[0].unwrap();
-    near(low, of.ci_low.unwrap(), "its lower end");
-    near(high, of.ci_high.unwrap(), "its upper end");
+    assert_eq!((by_round.pass_at_k.len(), whole.pass_at_k.len()), (1, 3));
+    near(by_round.pass_at_k[0], 5.0 / 9.0, "pass@1");
+    let (low, high) = by_round.pass_at_k_ci[0].unwrap();
+    near(low, by_round.ci_low.unwrap(), "its lower end");
+    near(high, by_round.ci_high.unwrap(), "its upper end");
     // Two trials that agree are no more rounds.
     let twice = pass_rate(&rounds(2));
     assert_eq!((twice.tasks, twice.trials, twice.pass_at_k.len()), (3, 18, 2));
@@ -189,7 +192,7 @@ proptest! {
     fn the_rate_is_the_mean_over_one_turn_and_its_interval_holds_it(tasks in prop::collection::vec(trials(), 0..20)) {
         let episodes = episodes(&tasks);
         let rate = pass_rate(&episodes);
-        let mean = summarise(&observations(&episodes), Some(1)).restricted_mean.mean;
+        let mean = summarize(&observations(&episodes), Some(1)).restricted_mean.mean;
         prop_assert_eq!(rate.value.is_some(), mean.is_some());
         if let Some((value, mean)) = rate.value.zip(mean) {
             prop_assert!((value - mean).abs() < 1e-12);
@@ -245,7 +248,7 @@ proptest! {
     #[test]
     fn failures_and_passes_change_places(n in 1u32..40, c in 0u32..40, k in 1u32..40) {
         let (c, k) = (c.min(n), k.min(n));
-        let of = |passed| TaskTrials { trials: n, passed, unscored: 0 };
-        prop_assert!((pass_at(of(c), k) - (1.0 - pass_hat(of(n - c), k))).abs() < 1e-12);
+        let trials = |passed| TaskTrials { trials: n, passed, unscored: 0 };
+        prop_assert!((pass_at(trials(c), k) - (1.0 - pass_hat(trials(n - c), k))).abs() < 1e-12);
     }
 }

@@ -8,11 +8,11 @@ use analysis::matrix::{MatrixRun, matrix};
 use analysis::retries::AttemptEnd::{Censored, Event, Passed};
 use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain, readings};
 use analysis::sensitivity::{Ended, sensitivity};
-use analysis::survival::{Observation, summarise_over};
+use analysis::survival::{Observation, summarize_over};
 use model::{Attempt, CensoringPolicy, EndReason, Ending, Episode, Turn, Verdict};
 use proptest::prelude::*;
 
-fn how() -> Resampling {
+fn resampling() -> Resampling {
     Resampling { seed: 11, resamples: 500, threads: 1 }
 }
 
@@ -72,7 +72,7 @@ fn attempts_are_read_off_an_episode_under_a_policy() {
     second.attempts = vec![attempt(1, Verdict::Unfinished, None)];
     let mut episode = Episode::new("k", "shop");
     episode.turns = vec![turn, second];
-    let read = EpisodeAttempts::of_episode(&episode, &CensoringPolicy::default());
+    let read = EpisodeAttempts::from_episode(&episode, &CensoringPolicy::default());
     assert_eq!(read.turns[0].attempts, [Censored, Event, Passed]);
     assert_eq!(read.turns[1].attempts, [Censored]);
     assert_eq!(read.observed, Observation::censored_after(1));
@@ -80,7 +80,7 @@ fn attempts_are_read_off_an_episode_under_a_policy() {
         overrides: [(EndReason::Endpoint, Ending::Event)].into(),
         ..CensoringPolicy::default()
     };
-    assert_eq!(EpisodeAttempts::of_episode(&episode, &strict).turns[0].attempts[0], Event);
+    assert_eq!(EpisodeAttempts::from_episode(&episode, &strict).turns[0].attempts[0], Event);
 }
 
 #[test]
@@ -94,20 +94,20 @@ fn the_feedback_gain_is_the_ratio_of_the_ends_of_the_curve() {
         })
         .collect();
     let curve = |limit| readings(&episodes, limit);
-    let mean = |reading: &Vec<Observation>| summarise_over(reading, 10).restricted_mean.mean.unwrap();
+    let mean = |reading: &Vec<Observation>| summarize_over(reading, 10).restricted_mean.mean.unwrap();
     assert_eq!(curve(Some(3)).iter().map(mean).collect::<Vec<_>>(), [0.5, 2.0, 3.0]);
     assert_eq!(curve(None), curve(Some(3)), "the most attempts stand in for the limit");
     assert_eq!(curve(Some(1)).len(), 1, "no retries");
     assert_eq!(curve(Some(u32::MAX)).len(), MAX_BUDGETS as usize);
-    let gain = feedback_gain(&episodes, 2, 10, how()).unwrap();
+    let gain = feedback_gain(&episodes, 2, 10, resampling()).unwrap();
     assert_eq!((gain.value, gain.scenarios, gain.seed), (6.0, 8, 11));
     assert!(gain.ci_low.unwrap() >= 3.0 && gain.ci_low.unwrap() < 6.0 && gain.ci_high.unwrap() > 6.0);
     let hard: Vec<EpisodeAttempts> = (0..3)
         .map(|i| attempts(&format!("s{i}"), Observation::failed_at(2), &[&[Event, Passed], &[Event, Event]]))
         .collect();
-    assert_eq!(feedback_gain(&hard, 1, 10, how()), None, "0 is no denominator");
+    assert_eq!(feedback_gain(&hard, 1, 10, resampling()), None, "0 is no denominator");
     assert_eq!(readings(&[], Some(3)), vec![Vec::new(); 3]);
-    assert_eq!(feedback_gain(&[], 2, 10, how()), None);
+    assert_eq!(feedback_gain(&[], 2, 10, resampling()), None);
 }
 
 /// An episode as a runner with `limit` attempts per turn would record it.
@@ -143,8 +143,8 @@ proptest! {
         let curve = readings(&episodes, Some(4));
         prop_assert_eq!(curve.len(), 4);
         let tau = 3;
-        if let Some(gain) = feedback_gain(&episodes, 3, tau, how()) {
-            let mean = |r: usize| summarise_over(&curve[r], tau).restricted_mean.mean.unwrap();
+        if let Some(gain) = feedback_gain(&episodes, 3, tau, resampling()) {
+            let mean = |r: usize| summarize_over(&curve[r], tau).restricted_mean.mean.unwrap();
             prop_assert!((gain.value - mean(3) / mean(0)).abs() < 1e-9);
         }
     }
@@ -180,7 +180,7 @@ fn a_matrix_has_cells_margins_and_extremes() {
         run("opencode", "weak", open_weak.as_slice()),
         run("mini", "strong", more.as_slice()),
     ];
-    let m = matrix(&runs, None, how());
+    let m = matrix(&runs, None, resampling());
     assert_eq!(m.tau, 20);
     let names = |margins: &[analysis::matrix::Margin]| -> Vec<String> {
         margins.iter().map(|m| m.name.clone()).collect()
@@ -205,9 +205,9 @@ fn a_matrix_has_cells_margins_and_extremes() {
     assert!((ratio.value - 5.25).abs() < 1e-12 && ratio.ci_low.unwrap() > 3.0, "{ratio:?}");
     let mut turned = runs;
     turned.reverse();
-    let again = matrix(&turned, None, how());
+    let again = matrix(&turned, None, resampling());
     assert_eq!((again.tau, again.harnesses, again.models), (m.tau, m.harnesses, m.models));
-    assert_eq!(matrix(&[], None, how()).cells.len(), 0);
+    assert_eq!(matrix(&[], None, resampling()).cells.len(), 0);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_cell_in_which_nobody_was_at_risk_has_no_mean_and_shortens_nothing() {
             MatrixRun { harness: "b", model: "x", episodes: &never, planned: Some(9) },
         ],
         None,
-        how(),
+        resampling(),
     );
     let never = m.cells[1][0].as_ref().unwrap().summary;
     assert_eq!((m.tau, never.restricted_mean.mean, never.n), (9, None, 1));
@@ -264,8 +264,8 @@ fn readings_of_censoring_bracket_the_result() {
     let policy = CensoringPolicy::default();
     let under = |policy: &CensoringPolicy, tau| {
         let plain: Vec<Observation> =
-            episodes.iter().map(|e| Observation::of_reason(e.turns, e.reason, policy)).collect();
-        summarise_over(&plain, tau)
+            episodes.iter().map(|e| Observation::from_reason(e.turns, e.reason, policy)).collect();
+        summarize_over(&plain, tau)
     };
     let s = sensitivity(&episodes, &policy, 10);
     assert_eq!((s.censored_failed.n, s.censored_failed.events), (6, 5), "who passed everything did not fail");
@@ -294,9 +294,9 @@ fn ends_whose_cause_is_not_recognised_are_read_as_censored_too() {
     // By the policy both are events: S = 1, 1/3, 1/3, 1/3.
     let plain: Vec<Observation> = episodes
         .iter()
-        .map(|e| Observation::of_reason(e.turns, e.reason, &CensoringPolicy::default()))
+        .map(|e| Observation::from_reason(e.turns, e.reason, &CensoringPolicy::default()))
         .collect();
-    assert!((summarise_over(&plain, 4).restricted_mean.mean.unwrap() - 2.0).abs() < 1e-12);
+    assert!((summarize_over(&plain, 4).restricted_mean.mean.unwrap() - 2.0).abs() < 1e-12);
 }
 
 #[test]

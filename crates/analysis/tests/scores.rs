@@ -21,7 +21,7 @@ fn episode(scenario: &str, planned: Option<u32>, turns: &[(Verdict, Option<(u32,
         });
         episode.turns.push(turn);
     }
-    EpisodeParts::of(&episode)
+    EpisodeParts::from_episode(&episode)
 }
 
 fn percent(score: Score) -> f64 {
@@ -159,7 +159,7 @@ fn no_case_that_ran_is_a_case_score_of_nothing() {
 
 #[test]
 fn counts_without_the_tests_own_sum_are_no_cases() {
-    let of = |counting| {
+    let parts = |counting| {
         let mut episode = Episode::new("a", "a");
         episode.planned_turns = Some(2);
         for (number, counting) in [(1, Counting::Share), (2, counting)] {
@@ -168,11 +168,11 @@ fn counts_without_the_tests_own_sum_are_no_cases() {
             turn.attempts.push(Attempt { passed: Some(1), total: Some(2), counting, ..attempt });
             episode.turns.push(turn);
         }
-        EpisodeParts::of(&episode)
+        EpisodeParts::from_episode(&episode)
     };
-    assert_near(percent(case_score(&[of(Counting::Share)], &[])), 50.0);
-    assert_near(percent(case_score(&[of(Counting::Zero)], &[])), 25.0);
-    assert_eq!(of(Counting::Outside).counted_turns, 1);
+    assert_near(percent(case_score(&[parts(Counting::Share)], &[])), 50.0);
+    assert_near(percent(case_score(&[parts(Counting::Zero)], &[])), 25.0);
+    assert_eq!(parts(Counting::Outside).counted_turns, 1);
 }
 
 /// Recomputes the table that EvoCode-Bench prints, from the published files, where they lie beside the repository.

@@ -5,7 +5,7 @@ use analysis::band::kaplan_meier_by_scenario;
 use analysis::clusters::InScenario;
 use analysis::survival::{
     MAX_TURNS, Median, Observation, SurvivalPoint, anyone_at_risk, kaplan_meier, known_until, median,
-    median_stamina, natural_tau, restricted_mean, summarise,
+    median_stamina, natural_tau, restricted_mean, summarize,
 };
 use model::{CensoringPolicy, EndReason, Ending};
 use proptest::prelude::*;
@@ -167,13 +167,13 @@ fn no_band_where_nothing_varies() {
 
 #[test]
 fn one_episode() {
-    let s = summarise(&failed(&[5]), Some(9));
+    let s = summarize(&failed(&[5]), Some(9));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_low, s.restricted_mean.tau),
         (Some(4.0), None, 9)
     );
     assert_eq!((s.n, s.events, s.censored, s.median), (1, 1, 0, Median::Reached(4)));
-    let s = summarise(&censored(&[9]), Some(9));
+    let s = summarize(&censored(&[9]), Some(9));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_high, s.restricted_mean.tau),
         (Some(9.0), None, 9)
@@ -183,7 +183,7 @@ fn one_episode() {
 
 #[test]
 fn all_fail_at_turn_1() {
-    let s = summarise(&failed(&[1, 1, 1]), Some(20));
+    let s = summarize(&failed(&[1, 1, 1]), Some(20));
     assert_eq!(
         (s.restricted_mean.mean, s.restricted_mean.ci_low, s.restricted_mean.tau),
         (Some(0.0), None, 20)
@@ -194,7 +194,7 @@ fn all_fail_at_turn_1() {
 #[test]
 fn no_episodes_and_none_at_risk_have_no_mean() {
     for episodes in [vec![], censored(&[0, 0])] {
-        let s = summarise(&episodes, Some(20));
+        let s = summarize(&episodes, Some(20));
         assert_eq!((s.restricted_mean.mean, s.restricted_mean.tau, s.median), (None, 0, Median::Unknown));
         assert!(!anyone_at_risk(&episodes));
         assert!(kaplan_meier(&episodes, 3).iter().all(|point| point.known().is_none()));
@@ -225,12 +225,12 @@ fn tau_reaches_as_far_as_the_data() {
 #[test]
 fn the_policy_decides_what_is_an_event() {
     let mut policy = CensoringPolicy::default();
-    let of = |reason, policy: &CensoringPolicy| Observation::of_reason(3, reason, policy);
-    assert_eq!(of(EndReason::TestsFailed, &policy), Observation::failed_at(4));
-    assert_eq!(of(EndReason::Endpoint, &policy), Observation::censored_after(3));
-    assert_eq!(of(EndReason::PassedAll, &policy), Observation::censored_after(3));
+    let observation = |reason, policy: &CensoringPolicy| Observation::from_reason(3, reason, policy);
+    assert_eq!(observation(EndReason::TestsFailed, &policy), Observation::failed_at(4));
+    assert_eq!(observation(EndReason::Endpoint, &policy), Observation::censored_after(3));
+    assert_eq!(observation(EndReason::PassedAll, &policy), Observation::censored_after(3));
     policy.overrides.insert(EndReason::Endpoint, Ending::Event);
-    assert_eq!(of(EndReason::Endpoint, &policy), Observation::failed_at(4));
+    assert_eq!(observation(EndReason::Endpoint, &policy), Observation::failed_at(4));
 }
 
 fn episodes() -> impl Strategy<Value = Vec<Observation>> {
@@ -265,14 +265,14 @@ proptest! {
         // Sorting by a seeded hash is a permutation.
         shuffled.sort_by_key(|o| (u64::from(o.turns) ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         prop_assert_eq!(kaplan_meier(&episodes, 30), kaplan_meier(&shuffled, 30));
-        prop_assert_eq!(summarise(&episodes, Some(20)), summarise(&shuffled, Some(20)));
+        prop_assert_eq!(summarize(&episodes, Some(20)), summarize(&shuffled, Some(20)));
     }
 
     #[test]
     fn all_censored_means_nobody_is_known_to_fail(turns in prop::collection::vec(1u32..25, 1..30)) {
         let episodes = censored(&turns);
         prop_assert!(kaplan_meier(&episodes, 30).iter().all(|p| p.survival == 1.0 && p.ci_low.is_none()));
-        let s = summarise(&episodes, None);
+        let s = summarize(&episodes, None);
         prop_assert_eq!(s.restricted_mean.mean, Some(f64::from(*turns.iter().max().unwrap())));
         prop_assert_eq!((s.restricted_mean.ci_low, s.median), (None, Median::NotReached));
     }

@@ -50,7 +50,7 @@ fn written(made: &Exported, as_json: bool) -> ExitCode {
     if as_json {
         print_json(&json!({
             "path": made.path, "beside": made.beside, "bytes": made.bytes, "inches": made.inches, "caption": made.caption,
-            "warnings": made.warnings,
+            "short_caption": made.short_caption, "warnings": made.warnings,
         }));
     } else {
         let size = made.inches.map_or_else(String::new, |(w, h)| format!(", {w:.2} × {h:.2} in"));

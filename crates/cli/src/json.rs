@@ -171,6 +171,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
     }
     value["rounds_missing"] = of_rounds["missing"].clone();
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
+    value["doubts"] = json!(row.doubts);
     value["tokens_per_second"] = tokens_per_second(row);
     value["pass_at_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_at_k_ci));
     value["pass_hat_k_ci"] = intervals_by_k(row.pass_rate.as_ref().map(|rate| &rate.pass_hat_k_ci));

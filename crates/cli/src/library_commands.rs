@@ -93,13 +93,13 @@ fn runs_text(rows: &[RunRow]) -> String {
                 Some(rate) if all => vec![
                     rate.tasks.to_string(),
                     trials(row, rate),
-                    percent(rate.value),
+                    starred(row, percent(rate.value)),
                     percent_interval(rate.ci_low, rate.ci_high),
                     rate.unscored.to_string(),
                 ],
                 Some(rate) => vec![
                     episodes(row),
-                    percent(rate.value),
+                    starred(row, percent(rate.value)),
                     percent_interval(rate.ci_low, rate.ci_high),
                     "one turn".to_owned(),
                     ends(),
@@ -114,7 +114,7 @@ fn runs_text(rows: &[RunRow]) -> String {
                 }
                 None => vec![
                     episodes(row),
-                    number(s.mean, 2),
+                    starred(row, number(s.mean, 2)),
                     interval(s.ci_low, s.ci_high),
                     s.tau.to_string(),
                     ends(),
@@ -135,23 +135,50 @@ fn runs_text(rows: &[RunRow]) -> String {
         .collect();
     let texts = if has_labels { 4 } else { 3 };
     let right: Vec<bool> = (0..head.len()).map(|column| column >= texts).collect();
-    table::table(&head, &right, &lines)
+    table::table(&head, &right, &lines) + &doubts_text(rows)
+}
+
+/// How many episodes were planned, if some are missing. Those that are withdrawn are not.
+fn planned(row: &RunRow) -> Option<u32> {
+    let planned = row.planned_episodes?.saturating_sub(row.withdrawn_episodes);
+    Some(planned).filter(|planned| *planned > row.episodes)
 }
 
 /// The number of episodes, and how many were planned if that is more.
 fn episodes(row: &RunRow) -> String {
-    match row.planned_episodes {
-        Some(planned) if planned > row.episodes => format!("{} of {planned}", row.episodes),
-        _ => row.episodes.to_string(),
-    }
+    planned(row).map_or_else(|| row.episodes.to_string(), |planned| format!("{} of {planned}", row.episodes))
 }
 
 /// The number of scored trials of a run of one turn, and how many were planned if trials are missing.
 fn trials(row: &RunRow, rate: &PassRate) -> String {
-    match row.planned_episodes {
-        Some(planned) if planned > row.episodes => format!("{} of {planned} planned", rate.trials),
-        _ => rate.trials.to_string(),
+    let scored = rate.trials;
+    planned(row).map_or_else(|| scored.to_string(), |planned| format!("{scored} of {planned} planned"))
+}
+
+/// A star beside a number that is less sure than it looks; the lines below the table say why.
+fn starred(row: &RunRow, number: String) -> String {
+    if row.doubts.is_empty() { number } else { format!("{number}*") }
+}
+
+/// Those lines, each once with the runs that it is of.
+fn doubts_text(rows: &[RunRow]) -> String {
+    let mut doubts: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        for doubt in &row.doubts {
+            match doubts.iter_mut().find(|(one, _)| *one == doubt) {
+                Some((_, runs)) => runs.push(&row.id),
+                None => doubts.push((doubt, vec![&row.id])),
+            }
+        }
     }
+    let line = |(doubt, runs): &(&str, Vec<&str>)| match &runs[..] {
+        [one, rest @ ..] if rest.len() > 2 => {
+            format!("* {one} and {}: {doubt}\n", counted(rest.len() as u64, "more run"))
+        }
+        runs => format!("* {}: {doubt}\n", runs.join(", ")),
+    };
+    let lines: String = doubts.iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// The marks after the name of a run that is simulated or withdrawn.
@@ -164,17 +191,14 @@ fn marks(row: &RunRow) -> &'static str {
     }
 }
 
-/// Prints why the numbers of a run need care: it is simulated or withdrawn, or a part of it is missing.
+/// Prints why the numbers of a run need care: it is simulated or withdrawn, or they are less sure than they look.
 fn print_marks(row: &RunRow) {
     let mut lines = String::new();
     if row.simulated {
         lines.push_str(&format!("{}: simulated, no real model answered\n", row.id));
     }
-    if let Some(reason) = &row.invalid {
-        lines.push_str(&format!("{}: withdrawn: {reason}\n", row.id));
-    }
-    if let Some(partial) = &row.partial {
-        lines.push_str(&format!("{}: in part: {partial}\n", row.id));
+    for doubt in &row.doubts {
+        lines.push_str(&format!("{}: {doubt}\n", row.id));
     }
     if !lines.is_empty() {
         lines.push('\n');

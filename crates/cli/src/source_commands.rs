@@ -44,7 +44,9 @@ pub(crate) fn ingest(
         };
         match read() {
             Ok(read) => {
-                if !as_json {
+                if as_json {
+                    sources.push(json::ingested(&read));
+                } else {
                     print(&format!(
                         "{}: {}, {}, {}, {}, {}, {}\n",
                         read.path,
@@ -57,7 +59,6 @@ pub(crate) fn ingest(
                     ));
                     note_warnings(&read.warnings, &read.name);
                 }
-                sources.push(json::ingested(&read));
             }
             Err(error) => {
                 crate::report(&error);

@@ -405,6 +405,8 @@ fn a_withdrawn_run_is_not_the_one_that_counts() {
         assert_eq!(copies["copies"][0]["counted_in"], runs[1].as_str(), "{copies}");
     }
     assert_eq!(library.json(&["matrix"])["cells"][0]["runs"][0], runs[1].as_str());
+    let page = library.text(&["rpc", "get_run", &format!("{{\"run\": \"{}\"}}", runs[1])]);
+    assert!(page.contains("which is withdrawn (a wrong model)"), "{page}");
 }
 
 /// Ids that others give their episodes are numbers of rows: the same ones in two tables are not the same trials.

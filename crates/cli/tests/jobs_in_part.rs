@@ -179,3 +179,201 @@ fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
     assert_eq!(missing(&library, first), (vec![], json!(2)));
     assert_eq!(missing(&library, second), (vec![], json!(3)));
 }
+
+/// Harbor writes the result after the verdict: a copy that was made between the two has the verdict, and no tokens and no cost.
+#[test]
+fn a_copy_with_a_verdict_and_no_result_does_not_stand_for_the_finished_trial() {
+    for order in [["early", "late"], ["late", "early"]] {
+        let library = TestHome::new();
+        let [early, late] = ["early", "late"].map(|name| library.path(name).join("job-x"));
+        for at in [&early, &late] {
+            job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        }
+        for (number, trial) in of_agent("agent-a").iter().enumerate() {
+            trial.write(&late, "the-job", 1.0, true);
+            if number < 3 {
+                trial.write(&early, "the-job", 1.0, number < 2);
+            }
+        }
+        for name in order {
+            library.ingest(&library.path(name));
+        }
+        let compared = library.json(&["compare", "model:model-a"]);
+        let member = &compared["runs"][0];
+        assert_eq!(member["n"], 6, "{order:?}: {compared}");
+        assert_eq!(member["spent"]["cost_usd"], 3.0, "{order:?}: {compared}");
+        assert_eq!(member["spent"]["input_tokens"], 6000, "{order:?}: {compared}");
+    }
+}
+
+/// Of a job that is in the library whole and in part, every trial counts in the whole one, whatever was opened first.
+#[test]
+fn the_trials_of_a_job_count_in_the_run_that_has_more_of_them() {
+    for order in [["part", "whole"], ["whole", "part"]] {
+        let library = TestHome::new();
+        let [part, whole] = ["part", "whole"].map(|name| library.path(name).join("job-x"));
+        for at in [&part, &whole] {
+            job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        }
+        for (number, trial) in of_agent("agent-a").iter().enumerate() {
+            trial.write(&whole, "the-job", 1.0, true);
+            if number < 3 {
+                trial.write(&part, "the-job", 1.0, true);
+            }
+        }
+        for name in order {
+            library.ingest(&library.path(name));
+        }
+        let matrix = library.json(&["matrix"]);
+        assert_eq!(matrix["cells"][0]["n"], 6, "{order:?}: {matrix}");
+        assert_eq!(matrix["not_comparable"], json!([]), "{order:?}: {matrix}");
+        assert!(!matrix["cells"][0]["doubts"].to_string().contains("of 6 episodes"), "{order:?}: {matrix}");
+    }
+}
+
+/// A run without trials that count is no member of failures either.
+#[test]
+fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
+    let library = TestHome::new();
+    for name in ["one", "two"] {
+        let at = library.path(name).join("job-x");
+        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for trial in of_agent("agent-a") {
+            trial.write(&at, "the-job", 0.0, true);
+        }
+        library.ingest(&library.path(name));
+    }
+    let failures = library.json(&["failures"]);
+    assert_eq!(failures["not_comparable"], json!([]), "{failures}");
+    assert_eq!(failures["groups"].as_array().map(Vec::len), Some(1), "{failures}");
+    assert!(failures["cautions"].to_string().contains("the same trials as in"), "{failures}");
+    let figure = library.path("failures.svg");
+    let made = library.json(&["figure", "failures", "--out", figure.to_str().expect("UTF-8")]);
+    let caption = made["caption"].as_str().expect("a caption");
+    assert!(caption.contains("n = 6") && caption.matches("n = ").count() == 1, "{caption}");
+}
+
+/// A job whose folder was copied beside it in the folder that is opened.
+#[test]
+fn a_job_and_its_copy_in_one_source_are_one_run() {
+    let library = TestHome::new();
+    let folder = library.path("results");
+    for name in ["job-x", "job-x copy"] {
+        let at = folder.join(name);
+        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for trial in of_agent("agent-a") {
+            trial.write(&at, "the-job", 1.0, true);
+        }
+    }
+    let read = |say: &str| {
+        let ingested = library.ingest(&folder);
+        let runs = library.run_ids();
+        assert_eq!(runs.len(), 1, "{say}: {runs:?}");
+        let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings").clone();
+        let duplicates = warnings.into_iter().filter(|warning| warning["code"] == "part.duplicate").count();
+        (runs[0].clone(), duplicates)
+    };
+    let (run, duplicates) = read("at first");
+    assert!(duplicates == 1 && !run.contains("copy"), "{run}");
+    assert_eq!(read("again"), (run, 1));
+    // The copy stands in when the original goes.
+    std::fs::remove_dir_all(folder.join("job-x")).expect("removed");
+    let (run, duplicates) = read("the copy alone");
+    assert_eq!((run.contains("copy"), duplicates), (true, 0), "{run}");
+}
+
+/// Half of a job in each of two sources: nothing of it is missing.
+#[test]
+fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
+    for has_lock in [true, false] {
+        let library = TestHome::new();
+        let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
+        let trials = of_agent("agent-a");
+        for at in [&one, &other] {
+            job(at, "the-job", &agents(&["agent-a"]), 2, 6, has_lock.then_some(&trials[..]));
+        }
+        for (number, trial) in trials.iter().enumerate() {
+            trial.write(if number % 2 == 0 { &one } else { &other }, "the-job", 1.0, true);
+        }
+        library.ingest(&library.path("one"));
+        library.ingest(&library.path("other"));
+        for run in library.run_ids() {
+            assert_eq!(missing(&library, &run), (vec![], json!(0)), "lock: {has_lock}");
+        }
+        for made in [library.json(&["matrix"]), library.json(&["compare", "model:model-a"])] {
+            assert!(!made.to_string().contains("3 of 6"), "lock: {has_lock}: {made}");
+        }
+        assert_eq!(library.json(&["matrix"])["cells"][0]["n"], 6);
+
+        // What is in neither of them is missing once.
+        std::fs::remove_dir_all(one.join(trials[0].name())).expect("removed");
+        library.ingest(&library.path("one"));
+        let named = if has_lock { (vec!["a".to_owned()], json!(0)) } else { (vec![], json!(1)) };
+        for run in library.run_ids() {
+            // Where no lock names the trials, those of both tasks and attempts do.
+            let missing = missing(&library, &run);
+            assert!(missing == named || missing == (vec!["a".to_owned()], json!(0)), "{missing:?}");
+        }
+        let doubts = &library.json(&["matrix"])["cells"][0]["doubts"];
+        assert!(doubts.to_string().matches(" of 6 episodes").count() == 1, "{doubts}");
+        assert!(doubts.to_string().contains("5 of 6 episodes of "), "{doubts}");
+    }
+}
+
+/// One agent and model with two settings: its trials are one run, as in Harbor's own figures, and neither is the setting of the run.
+#[test]
+fn an_agent_with_two_settings_is_said_to_have_both() {
+    let library = TestHome::new();
+    let at = library.path("job-x");
+    let of_effort =
+        |effort, task, repeat| Trial { effort: Some(effort), ..Trial::new("agent-a", task, repeat) };
+    let both = json!([of_effort("low", "", 1).agent(), of_effort("high", "", 1).agent()]);
+    job(&at, "the-job", &both, 2, 8, None);
+    for effort in ["low", "high"] {
+        for (task, repeat) in [("a", 1), ("a", 2), ("b", 1), ("b", 2)] {
+            let reward = if effort == "low" { 0.0 } else { 1.0 };
+            of_effort(effort, task, repeat).write(&at, "the-job", reward, true);
+        }
+    }
+    let ingested = library.ingest(&at);
+    let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
+    let found: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
+    assert!(
+        found.len() == 1 && found[0].to_string().contains("agent.kwargs.reasoning_effort"),
+        "{warnings:?}"
+    );
+    let of_runs = planned(&library);
+    let [(run, planned, present, _)] = &of_runs[..] else { panic!("one run: {of_runs:?}") };
+    assert_eq!((planned, present), (&json!(8), &json!(8)));
+
+    let other = library.path("job-y");
+    job(&other, "other-job", &json!([of_effort("low", "", 1).agent()]), 2, 2, None);
+    for repeat in [1, 2] {
+        of_effort("low", "a", repeat).write(&other, "other-job", 1.0, true);
+    }
+    library.ingest(&other);
+    let ids = library.run_ids();
+    let second = ids.iter().find(|id| *id != run).expect("the other run");
+    let compared = library.json(&["compare", run, second]);
+    let differences = compared["differences"].as_array().expect("differences");
+    let effort = differences.iter().find(|d| d["setting"] == "Reasoning effort").expect("the setting");
+    assert_eq!(effort["values"], json!(["high, low", "low"]), "{compared}");
+}
+
+/// A job of which each task lies in another source: that no task is in both says nothing of the job.
+#[test]
+fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
+    let library = TestHome::new();
+    let [one, other] = ["one", "other"].map(|name| library.path(name).join("job-x"));
+    for at in [&one, &other] {
+        job(at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+    }
+    for trial in of_agent("agent-a") {
+        trial.write(if trial.task == "a" { &one } else { &other }, "the-job", 0.0, true);
+    }
+    library.ingest(&library.path("one"));
+    library.ingest(&library.path("other"));
+    let matrix = library.json(&["matrix"]);
+    assert_eq!((&matrix["not_comparable"], &matrix["cells"][0]["n"]), (&json!([]), &json!(6)), "{matrix}");
+    assert!(!matrix["cautions"].to_string().contains("not comparable"), "{matrix}");
+}

@@ -236,6 +236,30 @@ fn tables_of_tasks_are_made_in_every_format() {
     assert_eq!(refused.status.code(), Some(1));
 }
 
+/// Figures and tables that are not asked for mean stamina show what the pages do, with the same intervals.
+#[test]
+fn what_is_exported_of_one_turn_is_about_pass_rates() {
+    let (home, ids) = two_models();
+    let csv = |arguments: &[&str], name: &str| {
+        let out = home.path(name);
+        let mut all: Vec<&str> = arguments.to_vec();
+        all.extend(["--out", out.to_str().expect("UTF-8")]);
+        home.text(&all);
+        std::fs::read_to_string(&out).expect("the file")
+    };
+    let (a, b) = (ids[0].as_str(), ids[1].as_str());
+    let svg = csv(&["figure", "bars", a, b], "bars.svg");
+    assert!(svg.contains("Pass rate") && !svg.contains("stamina (turns)"), "{svg}");
+    let svg = csv(&["figure", "differences", a, b], "differences.svg");
+    assert!(svg.contains("percentage points") && !svg.contains("lasts longer"), "{svg}");
+    let rows = csv(&["figure", "differences", a, b], "differences.csv");
+    assert!(rows.contains("8.33") && rows.contains("-44.18") && rows.contains("58.57"), "{rows}");
+    let scores = csv(&["table", "scores", a, b], "scores.md");
+    assert!(scores.contains("Pass rate") && !scores.contains("Mean stamina"), "{scores}");
+    let spread = csv(&["table", "spread"], "spread.md");
+    assert!(spread.contains("Pass rate of the best") && !spread.contains("1 turn"), "{spread}");
+}
+
 #[test]
 fn a_report_of_one_turn_has_no_curve() {
     let (home, ids) = two_models();

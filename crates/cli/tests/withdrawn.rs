@@ -55,7 +55,7 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
     assert!(library.0.text(&["runs"]).contains("(withdrawn)"));
     for command in ["show", "survival"] {
         let printed = library.0.text(&[command, second]);
-        assert!(printed.starts_with(&format!("{second}: withdrawn: wrong image\n")), "{printed}");
+        assert!(printed.starts_with(&format!("{second}: withdrawn (wrong image)\n")), "{printed}");
     }
     let of_library = library.0.text(&["table", "library"]);
     assert!(of_library.contains(&format!("{second}: withdrawn (wrong image)")), "{of_library}");
@@ -64,6 +64,8 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
     assert_eq!(library.episodes_of_the_matrix(), 2);
     let matrix = library.0.json(&["matrix"]).to_string();
     assert!(matrix.contains("is withdrawn (wrong image), and not in this matrix."), "{matrix}");
+    let failures = library.0.json(&["failures"]).to_string();
+    assert!(failures.contains("is withdrawn (wrong image), and not in these failures."), "{failures}");
     let failures = || library.0.json(&["failures"])["attempts"].clone();
     assert_eq!(failures(), 1, "of the run that counts");
     let group = library.0.json(&["compare", "harness:agent-a", first]).to_string();
@@ -153,7 +155,9 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert_eq!((&left["stamina"]["n"], &left["stamina"]["events"]), (&1.into(), &0.into()));
     assert!(left["end_reasons"].get("tests_failed").is_none(), "{left}");
     assert_eq!((library.episodes_of_the_matrix(), failures()), (3.into(), 1.into()));
-    assert!(home.json(&["matrix"]).to_string().contains("1 withdrawn episode left out"));
+    for command in ["matrix", "failures"] {
+        assert!(home.json(&[command]).to_string().contains("1 withdrawn episode left out"), "{command}");
+    }
     assert_eq!(home.json(&["compare", &run])["runs"][0]["n"], 1);
     // It is shown, with its mark.
     let marks = episodes(home, &run);

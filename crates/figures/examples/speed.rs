@@ -5,7 +5,7 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use analysis::survival::{Observation, kaplan_meier, summarise};
+use analysis::survival::{Observation, kaplan_meier, summarize};
 use figures::{
     Bands, BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure,
     FigureSpec, FirstFailuresComparison, Matrix, MatrixCell, Pair, Paired, Pareto, ParetoPoint, Retries,
@@ -39,7 +39,7 @@ fn series() -> Vec<SeriesData> {
     labels()
         .map(|label| {
             let episodes = episodes(label.color);
-            let (points, summary) = (kaplan_meier(&episodes, TURNS), summarise(&episodes, Some(TURNS)));
+            let (points, summary) = (kaplan_meier(&episodes, TURNS), summarize(&episodes, Some(TURNS)));
             SeriesData { label, points, summary, highlight: true }
         })
         .collect()

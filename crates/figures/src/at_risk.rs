@@ -2,13 +2,13 @@
 
 use analysis::survival::SurvivalPoint;
 
+use crate::display_names::shown_all;
 use crate::frame::Sizes;
 use crate::marks::{Anchor, Canvas};
-use crate::names::shown_all;
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SeriesLabel;
+use crate::summary_text;
 use crate::swatch::{Style, sample_width};
-use crate::words;
 
 /// One row.
 pub(crate) struct Row<'a> {
@@ -87,7 +87,7 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
 
 fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {
     // Before turn 1 everybody is at risk who is at it.
-    points.iter().find(|p| p.turn == turn.max(1)).map(|p| words::count(p.at_risk))
+    points.iter().find(|p| p.turn == turn.max(1)).map(|p| summary_text::count(p.at_risk))
 }
 
 /// The columns in which every row's number stays clear of its neighbours; the same for all rows.

@@ -1,16 +1,16 @@
 //! One measure, one horizontal bar a run.
 
+use crate::display_names::{clean, full_name, natural_width, shown_all};
+use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, natural_width, said, shown_all};
-use crate::notes;
 use crate::number::amount;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{BarRow, Bars, Layout, Scale, SeriesLabel};
+use crate::summary_text::counted;
 use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
-use crate::words::counted;
 use crate::{Drawing, Mark};
 
 struct Plan {
@@ -25,7 +25,7 @@ struct Plan {
 const TOP: f64 = 2.0;
 
 pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
     let described = Described { kind: "bars", title: "Measure by run", summary: summary(data) };
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
@@ -39,7 +39,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         canvas.part("zero");
         canvas.line(&[(zero, TOP), (zero, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
         let top = plan.bottom + sheet.below(true);
-        notes::draw(canvas, &plan.notes, (PAD, top), sheet.sizes.tick_font, sheet.tokens.muted);
+        footnotes::draw(canvas, &plan.notes, (PAD, top), sheet.sizes.tick_font, sheet.tokens.muted);
     });
     drawing.marks = data
         .rows
@@ -48,7 +48,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         .map(|(i, row)| {
             let top = TOP + i as f64 * plan.row;
             let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
-            Mark::of(format!("row-{i}"), Some(i), area, said_row(row, data))
+            Mark::new(format!("row-{i}"), Some(i), area, row_texts(row, data))
         })
         .collect();
     drawing
@@ -119,9 +119,9 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let axis = sheet.across(&values.chain(others).chain([0.0]), Scale::Linear, left, right);
     let right = widened(data, sheet, &axis);
     let axis = axis.moved([left, right]);
-    let notes = notes::wrap(&published_note(&published(data)), sheet.width - 2.0 * PAD, size);
+    let notes = footnotes::wrap(&published_note(&published(data)), sheet.width - 2.0 * PAD, size);
     let count = data.rows.len().max(1) as f64;
-    let rest = TOP + sheet.below(true) + notes::height(notes.len(), size) + PAD;
+    let rest = TOP + sheet.below(true) + footnotes::height(notes.len(), size) + PAD;
     let least = if sheet.print { 1.6 * size } else { 22.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
@@ -203,7 +203,7 @@ fn draw_row(
     let mut left = left;
     let others = beside_width(sheet, row, unit) - sheet.tick_width(&value_text(row, unit));
     let room = sheet.width - PAD - left;
-    let text = crate::names::fit(&value_text(row, unit), (room - others).max(0.5 * room), size);
+    let text = crate::display_names::fit(&value_text(row, unit), (room - others).max(0.5 * room), size);
     canvas.text(&text, (left, base), Anchor::Start, size, color);
     left += sheet.tick_width(&text);
     for published in row.published.iter().filter(|p| p.value.is_finite()) {
@@ -240,9 +240,9 @@ fn beside_width(sheet: &Sheet, row: &BarRow, unit: Option<&str>) -> f64 {
         .sum::<f64>()
 }
 
-fn said_row(row: &BarRow, data: &Bars) -> Vec<String> {
+fn row_texts(row: &BarRow, data: &Bars) -> Vec<String> {
     let unit = data.unit.as_deref();
-    let mut lines = vec![said(&row.label), format!("{}: {}", axis_name(data), value_text(row, unit))];
+    let mut lines = vec![full_name(&row.label), format!("{}: {}", axis_name(data), value_text(row, unit))];
     if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
         lines.push(format!("95 % CI {}–{}", amount(low), amount(high)));
     }
@@ -256,11 +256,11 @@ fn summary(data: &Bars) -> String {
     let mut sentences =
         vec![format!("{} of {}.", axis_name(data), counted(data.rows.len() as u32, "run", "runs"))];
     for row in &data.rows {
-        let said = said_row(row, data);
-        let rest: Vec<&str> = said[2..].iter().map(String::as_str).collect();
+        let texts = row_texts(row, data);
+        let rest: Vec<&str> = texts[2..].iter().map(String::as_str).collect();
         let value = value_text(row, data.unit.as_deref());
         let rest = if rest.is_empty() { String::new() } else { format!(", {}", rest.join(", ")) };
-        sentences.push(format!("{}: {value}{rest}.", said[0]));
+        sentences.push(format!("{}: {value}{rest}.", texts[0]));
     }
     sentences.join(" ")
 }

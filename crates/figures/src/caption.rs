@@ -5,16 +5,56 @@ use std::borrow::Cow;
 use analysis::survival::StaminaSummary;
 
 use crate::curve::{last_turn_shown, limits};
-use crate::names::{clean, said};
+use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval, p_value};
 use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison};
+use crate::summary_text::{count, counted};
 use crate::table::Table;
-use crate::words::{count, counted};
 
 /// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
 /// to fill in, but a title is: a caption's first words are the author's.
 pub fn caption(spec: &FigureSpec) -> String {
     sentence(std::iter::once(drawn(&spec.figure, &spec.method)).chain(made(&spec.figure, &spec.method)))
+}
+
+/// The same in a sentence or two: what is drawn, of how many runs and episodes, and what was simulated. For slides, and for a
+/// paper that says its methods in the text.
+pub fn short_caption(spec: &FigureSpec) -> String {
+    let mut sentences = vec![drawn(&spec.figure, &spec.method).trim_end_matches('.').to_owned()];
+    let mut facts: Vec<String> = total(&spec.figure, &spec.method).into_iter().collect();
+    facts.extend(tau(&spec.figure, &spec.method));
+    if !facts.is_empty() {
+        sentences.push(facts.join(", "));
+    }
+    let are_simulated: Vec<bool> = match &spec.figure {
+        Figure::Matrix(data) => {
+            data.cells.iter().filter(|c| !c.is_published_only()).map(|c| c.simulated).collect()
+        }
+        figure => labels(figure).into_iter().map(|label| label.simulated).collect(),
+    };
+    match are_simulated.iter().filter(|is| **is).count() {
+        0 => {}
+        all if all == are_simulated.len() => sentences.push("All simulated".to_owned()),
+        some => sentences.push(format!("{some} of {} simulated", are_simulated.len())),
+    }
+    format!("{}.", sentences.join(". "))
+}
+
+/// `13 runs, n = 325`: as the figure's own data count them, else as its method does.
+fn total(figure: &Figure, method: &Method) -> Option<String> {
+    let (runs, each): (usize, Vec<u32>) = match figure {
+        Figure::Survival(data) | Figure::FirstFailures(data) => (1, vec![data.summary.n]),
+        Figure::SurvivalComparison(data) => {
+            (data.series.len(), data.series.iter().map(|s| s.summary.n).collect())
+        }
+        Figure::FirstFailuresComparison(data) => {
+            (data.series.len(), data.series.iter().map(|s| s.summary.n).collect())
+        }
+        Figure::Table(_) => return None,
+        _ => (method.counts.len(), method.counts.iter().map(|counts| counts.n).collect()),
+    };
+    let n = each.iter().fold(0_u32, |all, n| all.saturating_add(*n));
+    (runs > 0).then(|| format!("{}, n = {}", counted(runs as u32, "run", "runs"), count(n)))
 }
 
 /// The table of a figure as it is printed and drawn: below its own notes it says how its numbers were made. One of whose
@@ -75,7 +115,7 @@ fn drawn(figure: &Figure, method: &Method) -> String {
     match figure {
         Figure::Survival(data) => {
             let turns = crate::curve::last_turn(&data.points);
-            let band = crate::curve::Curve::of(&data.points, turns).band().is_some();
+            let band = crate::curve::Curve::from_points(&data.points, turns).band().is_some();
             if band {
                 with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored")
             } else {
@@ -101,13 +141,13 @@ fn drawn(figure: &Figure, method: &Method) -> String {
             "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()
         }
         Figure::Differences(data) => {
-            with(&format!("{} to {}", clean(&data.axis), said(&data.reference)), "95 % CI")
+            with(&format!("{} vs. {}", clean(&data.axis), full_name(&data.reference)), "95 % CI")
         }
         Figure::Paired(data) => {
             let what = format!(
                 "Stamina by scenario, {a} and {b}, Δ: {b} − {a}, arrows: lower bounds (censored)",
-                a = said(&data.a),
-                b = said(&data.b)
+                a = full_name(&data.a),
+                b = full_name(&data.b)
             );
             with(&what, if data.mean.is_some() { "95 % CI" } else { "" })
         }
@@ -158,16 +198,18 @@ fn banded(data: &SurvivalComparison) -> Option<String> {
     match drawn.as_slice() {
         [] => None,
         all if all.len() == data.series.len() => Some(String::new()),
-        some => Some(format!(" of {}", some.iter().map(|label| said(label)).collect::<Vec<_>>().join(", "))),
+        some => {
+            Some(format!(" of {}", some.iter().map(|label| full_name(label)).collect::<Vec<_>>().join(", ")))
+        }
     }
 }
 
 /// n and events of each run, or what else was counted: as the figure's own data says it, else as its method does.
 fn numbers(figure: &Figure, method: &Method) -> Option<String> {
-    let of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
+    let counts_of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
     let several = |series: &[crate::spec::SeriesData]| {
         let each: Vec<String> =
-            series.iter().map(|s| format!("{}: {}", said(&s.label), of(&s.summary))).collect();
+            series.iter().map(|s| format!("{}: {}", full_name(&s.label), counts_of(&s.summary))).collect();
         each.join("; ")
     };
     let counts =
@@ -175,7 +217,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
     let counts = Some(counts.collect::<Vec<_>>().join("; ")).filter(|counts| !counts.is_empty());
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
-            Some(format!("{}: {}", clean(&data.name), of(&data.summary)))
+            Some(format!("{}: {}", clean(&data.name), counts_of(&data.summary)))
         }
         Figure::SurvivalComparison(data) => Some(several(&data.series)),
         Figure::FirstFailuresComparison(data) => Some(several(&data.series)),
@@ -207,7 +249,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
         Figure::FailureShares(data) => {
             let groups = data.groups.iter().map(|g| {
                 let sum = g.counts.iter().fold(0_u32, |all, c| all.saturating_add(*c));
-                format!("{}: n = {}", said(&g.label), count(g.total.unwrap_or(sum)))
+                format!("{}: n = {}", full_name(&g.label), count(g.total.unwrap_or(sum)))
             });
             let episodes = counts.map(|counts| format!("; all episodes of {counts}"));
             Some(format!("{}{}", groups.collect::<Vec<_>>().join(", "), episodes.unwrap_or_default()))
@@ -216,14 +258,14 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
             let known = data
                 .points
                 .iter()
-                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
+                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", full_name(&p.label), count(n))));
             Some(known.collect::<Vec<_>>().join(", "))
         }),
         Figure::Plane(data) => {
             let known = data
                 .points
                 .iter()
-                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", said(&p.label), count(n))));
+                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", full_name(&p.label), count(n))));
             Some(known.collect::<Vec<_>>().join(", ")).filter(|known| !known.is_empty())
         }
         Figure::Retries(_) => counts.map(|counts| format!("with the most retries {counts}")),

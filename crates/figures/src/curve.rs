@@ -41,7 +41,7 @@ pub(crate) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    pub(crate) fn of(points: &'a [SurvivalPoint], turns: u32) -> Self {
+    pub(crate) fn from_points(points: &'a [SurvivalPoint], turns: u32) -> Self {
         let shown = points.iter().position(|p| p.turn > turns).map_or(points, |end| &points[..end]);
         let end = shown.iter().rposition(|p| p.at_risk > 0).map_or(0, |i| i + 1);
         let points = &shown[..end];

@@ -1,15 +1,15 @@
 //! Forest plot: how far each run is from the reference, with its interval.
 
+use crate::display_names::{full_name, natural_width, shown_all};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, said, shown_all};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{DifferenceRow, Differences, Layout, Scale, SeriesLabel};
+use crate::summary_text::counted;
 use crate::swatch::Style;
 use crate::theme::Theme;
-use crate::words::counted;
 use crate::{Drawing, Mark};
 
 /// What is known of a row, as text.
@@ -31,7 +31,7 @@ struct Plan {
 }
 
 pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let texts: Vec<Texts> = data.rows.iter().map(texts).collect();
     let plan = plan(data, &sheet, &texts);
     let described = Described {
@@ -56,11 +56,11 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
         .map(|(i, (row, texts))| {
             let top = plan.top + i as f64 * plan.row;
             let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
-            let mut lines = vec![said(&row.label), texts.value.clone()];
+            let mut lines = vec![full_name(&row.label), texts.value.clone()];
             if data.p_name.is_some() {
                 lines.push(texts.p.clone());
             }
-            Mark::of(format!("row-{i}"), Some(i), area, lines)
+            Mark::new(format!("row-{i}"), Some(i), area, lines)
         })
         .collect();
     drawing
@@ -179,12 +179,12 @@ fn name_line(sheet: &Sheet) -> f64 {
 
 /// What the axis measures and against whom: in a line, or in two where one would be wider than the figure.
 fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
-    let to = format!("to {}", said(&data.reference));
-    let name = format!("{} {to}", data.axis);
+    let vs = format!("vs. {}", full_name(&data.reference));
+    let name = format!("{} {vs}", data.axis);
     if crate::text_width(&name, sheet.sizes.name_font) <= sheet.width - 2.0 * PAD {
         vec![name]
     } else {
-        vec![data.axis.clone(), to]
+        vec![data.axis.clone(), vs]
     }
 }
 
@@ -233,14 +233,14 @@ fn draw_row(
 
 fn summary(data: &Differences, texts: &[Texts]) -> String {
     let mut sentences = vec![format!(
-        "{} of {} to {}.",
+        "{} of {} vs. {}.",
         data.axis,
         counted(data.rows.len() as u32, "run", "runs"),
-        said(&data.reference)
+        full_name(&data.reference)
     )];
     for (row, texts) in data.rows.iter().zip(texts) {
         let p = if data.p_name.is_some() { format!(", {}", texts.p) } else { String::new() };
-        sentences.push(format!("{}: {}{p}.", said(&row.label), texts.value));
+        sentences.push(format!("{}: {}{p}.", full_name(&row.label), texts.value));
     }
     sentences.join(" ")
 }

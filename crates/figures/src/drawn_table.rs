@@ -12,15 +12,15 @@ mod blocks;
 use plotters::style::RGBColor;
 
 use crate::Drawing;
+use crate::display_names::{clean, fit, fit_all};
 use crate::font::text_width;
-use crate::lines::broken;
+use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, fit, fit_all};
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::Layout;
+use crate::summary_text::counted;
 use crate::table::{Table, columns};
 use crate::theme::Theme;
-use crate::words::counted;
 
 use blocks::{Block, Place};
 
@@ -90,12 +90,12 @@ pub(crate) struct TooLong {
 
 /// Whether a table has more rows than fit a page at this place.
 pub(crate) fn too_long(table: &Table, layout: &Layout, theme: Theme) -> Option<TooLong> {
-    let plan = plan(table, &Sheet::of(layout, theme));
+    let plan = plan(table, &Sheet::from_layout(layout, theme));
     (plan.left_out > 0).then_some(TooLong { rows: table.rows.len(), fit: plan.rows })
 }
 
 pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(table, &sheet);
     let title = clean(&table.title);
     let described = Described { kind: "table", title: &title, summary: summary(table, &plan) };
@@ -180,7 +180,7 @@ pub(crate) fn for_text(
             texts: column.texts.iter().map(|text| measured(text)).collect(),
         })
         .collect();
-    let (size, mut blocks) = blocks::of(&mut columns, room, [size, size]);
+    let (size, mut blocks) = blocks::layout(&mut columns, room, [size, size]);
     // A column that counts rows may have come before the others.
     if columns.len() > texts.len() {
         let Column { heading, right, texts: numbers } = &columns[0];
@@ -239,7 +239,8 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
     }
 
     let room = sheet.width - 2.0 * PAD;
-    let (size, mut blocks) = blocks::of(&mut columns, room, [sheet.sizes.name_font, sheet.sizes.tick_font]);
+    let (size, mut blocks) =
+        blocks::layout(&mut columns, room, [sheet.sizes.name_font, sheet.sizes.tick_font]);
     let mut shortened = false;
     for place in blocks.iter().flat_map(|block| &block.places) {
         let column = &mut columns[place.column];
@@ -257,8 +258,8 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
     let note_size = sheet.sizes.tick_font;
     let width = blocks.iter().map(|block| block.width).fold(0.0, f64::max).max(0.4 * room);
     let left = PAD + (room - width) / 2.0;
-    let said = table.notes.iter().map(String::as_str).chain(shortened.then_some(SHORTENED));
-    let notes: Vec<String> = said.flat_map(|note| broken(&one_line(note), width, note_size)).collect();
+    let note_texts = table.notes.iter().map(String::as_str).chain(shortened.then_some(SHORTENED));
+    let notes: Vec<String> = note_texts.flat_map(|note| broken(&one_line(note), width, note_size)).collect();
     let below =
         if notes.is_empty() { 0.0 } else { 0.5 * note_size + notes.len() as f64 * line_height(note_size) };
     let height_of = |rows: usize| blocks.iter().map(|block| block_height(block, rows, size)).sum::<f64>();

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
+use crate::display_names::{clean, fit, fit_all, full_name, natural_width, shown_all};
 use crate::labels::Area;
-use crate::lines::{broken, widest_part};
+use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Pen};
-use crate::names::{clean, fit, fit_all, natural_width, said, shown_all};
 use crate::number::percent;
 use crate::pattern;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SeriesLabel, SharesForm};
+use crate::summary_text::{count, counted};
 use crate::swatch::Style;
-use crate::theme::Theme;
-use crate::words::{count, counted};
+use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
 
 /// Most classes in a stacked bar; the rest becomes "other".
@@ -26,7 +26,7 @@ const MOST_NAME_LINES: usize = 4;
 const NAME_LINE: f64 = 1.2;
 
 pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     match stacked(data) {
         Some(gathered) => draw_stacked(&gathered, &sheet),
         None => draw_rows(data, &sheet),
@@ -154,10 +154,10 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let text = percent(n, all);
                 pattern::label(canvas, area, &text, i, sheet);
                 let lines = vec![
-                    format!("{}: {}", said(&group.label), class_name(class)),
+                    format!("{}: {}", full_name(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
                 ];
-                marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
+                marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));
             }
         }
         sheet.draw_across(canvas, "x-axis", &axis, bottom, &format!("Share of {} (%)", clean(&data.unit)));
@@ -243,7 +243,7 @@ fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec
     groups
         .iter()
         .map(|group| {
-            let name = said(&group.label);
+            let name = full_name(&group.label);
             let lines = broken(&name, width, size);
             (widest_part(&name, size) <= width && lines.len() <= MOST_NAME_LINES).then_some(lines)
         })
@@ -278,7 +278,7 @@ fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let upright = too_wide && in_lines.is_none();
     let lines = in_lines.iter().flatten().map(Vec::len).max().unwrap_or(1);
     let names_height = if upright {
-        widest.min(12.0 * size) + 0.6 * size
+        widest.min(16.0 * size) + 0.6 * size
     } else {
         1.3 * size + (lines - 1) as f64 * NAME_LINE * size
     };
@@ -334,6 +334,15 @@ pub(crate) fn too_narrow(data: &FailureShares, sheet: &Sheet) -> Option<String> 
     })
 }
 
+/// How a group is drawn: in its color, or as all others where there are more groups than colors.
+fn style_of(label: &SeriesLabel, has_own_colors: bool, sheet: &Sheet) -> Style {
+    let mut style = Style::of_label(label, sheet.tokens);
+    if !has_own_colors {
+        (style.color, style.text) = (sheet.tokens.series[0], sheet.tokens.label);
+    }
+    style
+}
+
 fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
@@ -341,6 +350,8 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let rows = classes.len().max(1) as f64;
     let plan = rows_plan(data, sheet);
     let RowsPlan { names_right, left, column, bar_room, most, head_room, names_height, head, row, .. } = plan;
+    // A color that two groups share would say that they have something in common.
+    let has_own_colors = groups.iter().all(|group| usize::from(group.label.color) < SERIES);
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described(data), |canvas| {
         canvas.part("heads");
@@ -349,7 +360,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
             shown_all(&labels, if plan.upright { names_height - 0.6 * size } else { head_room }, size);
         for (g, (group, text)) in groups.iter().zip(&names).enumerate() {
             let x = left + g as f64 * column;
-            let style = Style::of_label(&group.label, sheet.tokens);
+            let style = style_of(&group.label, has_own_colors, sheet);
             if let Some(lines) = plan.in_lines.as_ref().map(|names| &names[g]) {
                 for (line, base) in lines.iter().zip(plan.name_bases(lines.len(), size)) {
                     canvas.text(line, (x, base), Anchor::Start, size, style.text);
@@ -380,7 +391,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
             canvas.text(&class_names[i], (names_right, base), Anchor::End, size, sheet.tokens.label);
             for (g, group) in groups.iter().enumerate() {
                 let x = left + g as f64 * column;
-                let style = Style::of_label(&group.label, sheet.tokens);
+                let style = style_of(&group.label, has_own_colors, sheet);
                 let (n, all) = (counted_of(group, i), whole(group));
                 let mut end = x;
                 if let Some(bar_room) = bar_room {
@@ -399,11 +410,11 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 let color = if n == 0 { sheet.tokens.muted } else { sheet.tokens.label };
                 canvas.text(&fit(&written, x + column - end, size), (end, base), Anchor::Start, size, color);
                 let lines = vec![
-                    format!("{}: {}", said(&group.label), class_name(class)),
+                    format!("{}: {}", full_name(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),
                 ];
                 let area = Area { left: x, top, right: x + column, bottom: top + row };
-                marks.push(Mark::of(format!("share-{g}-{i}"), Some(g), area, lines));
+                marks.push(Mark::new(format!("share-{g}-{i}"), Some(g), area, lines));
             }
         }
         if bar_room.is_some() {
@@ -450,7 +461,7 @@ fn summary(data: &FailureShares) -> String {
             })
             .collect();
         let shares = if shares.is_empty() { "no failures".to_owned() } else { shares.join(", ") };
-        sentences.push(format!("{} ({}): {shares}.", said(&group.label), group_note(group)));
+        sentences.push(format!("{} ({}): {shares}.", full_name(&group.label), group_note(group)));
     }
     sentences.join(" ")
 }

@@ -7,18 +7,18 @@ use analysis::survival::SurvivalPoint;
 
 use crate::curve::last_turn;
 use crate::font::text_width;
-use crate::frame::{Frame, Room, Sizes};
+use crate::frame::{Frame, Margins, Sizes};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::scene::{Scene, hundredths};
 use crate::spec::{Layout, RunData};
+use crate::summary_text;
 use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
-use crate::words;
 use crate::{Drawing, Hit};
 
-const ROOM: Room =
-    Room { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
+const MARGINS: Margins =
+    Margins { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
 /// Ticks of the axis of counts: a track of the run page is low.
 const COUNTS: usize = 3;
 
@@ -37,14 +37,16 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         Some(3) => "000",
         Some(_) => "00,000",
     };
-    let frame = Frame::of(layout, Room { widest_y, ..ROOM }, last_turn(&data.points));
+    let frame = Frame::from_layout(layout, Margins { widest_y, ..MARGINS }, last_turn(&data.points));
     let tokens = theme.tokens();
     let points: Vec<&SurvivalPoint> =
         data.points.iter().filter(|p| (1..=frame.axis.turns).contains(&p.turn)).collect();
     let scale = counts([frame.bottom, frame.top]);
     let top = |count: u32| scale.at(f64::from(count));
-    let widths =
-        Widths::of(frame.axis.px_per_turn, points.iter().filter(|p| p.events > 0 && p.censored > 0).count());
+    let widths = Widths::from_column(
+        frame.axis.px_per_turn,
+        points.iter().filter(|p| p.events > 0 && p.censored > 0).count(),
+    );
     let bars: Vec<Bar> =
         points.iter().flat_map(|p| widths.bars(frame.axis.x(f64::from(p.turn)), p, top)).collect();
     let mut scene = Scene::default();
@@ -87,7 +89,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
             draw_legend(&frame, &canvas, tokens);
         }
     }
-    let summary = words::first_failures_summary(data, frame.axis.turns);
+    let summary = summary_text::first_failures_summary(data, frame.axis.turns);
     let outside = Outside {
         width: frame.width,
         height: frame.height,
@@ -102,7 +104,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         .map(|p| {
             let (x0, x1) = frame.axis.column(p.turn);
             let y = hundredths(top(p.events.max(p.censored)));
-            Hit { turn: p.turn, x0, x1, y, lines: words::first_failure_lines(p) }
+            Hit { turn: p.turn, x0, x1, y, lines: summary_text::first_failure_lines(p) }
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
@@ -150,7 +152,7 @@ pub(crate) struct Widths {
 impl Widths {
     /// A wide bar always stands in the middle of its column. A thin one beside it stands in the free room at the right;
     /// narrow columns have none, so there the wide bar makes room (everywhere, if that is the case at many turns).
-    pub(crate) fn of(column: f64, turns_with_both: usize) -> Self {
+    pub(crate) fn from_column(column: f64, turns_with_both: usize) -> Self {
         if column >= 12.0 {
             let wide = (column - (0.4 * column).min(8.0)).min(WIDEST);
             let side = (column - wide) / 2.0;
@@ -194,13 +196,13 @@ pub(crate) fn labels(size: f64, px_per_turn: f64, bars: &[Bar]) -> Vec<Label> {
     let mut wanted: Vec<&Bar> = bars.iter().collect();
     wanted.sort_by_key(|b| std::cmp::Reverse(b.count));
     // A column that has no room for a figure has numbers over its highest bars only.
-    if px_per_turn < text_width(&words::count(highest.min(9)), size) + 4.0 {
+    if px_per_turn < text_width(&summary_text::count(highest.min(9)), size) + 4.0 {
         let first = |event| wanted.iter().copied().find(|b| b.event == event);
         wanted = [first(true), first(false)].into_iter().flatten().collect();
     }
     let mut placed: Vec<Label> = Vec::new();
     for bar in wanted {
-        let text = words::count(bar.count);
+        let text = summary_text::count(bar.count);
         let half = text_width(&text, size) / 2.0;
         let (x, base) = (f64::midpoint(bar.left, bar.right), bar.top - LABEL_GAP);
         let clear_of = |left: f64, right: f64, top: f64| right < x - half || left > x + half || top > base;

@@ -4,16 +4,16 @@ use analysis::survival::SurvivalPoint;
 
 use crate::axis::TurnAxis;
 use crate::curve::last_turn_shown;
+use crate::display_names::{full_name, natural_width, shown_each};
 use crate::first_failures::{Bar, Widths, labels};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{natural_width, said, shown_each};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FirstFailuresComparison, Layout, SeriesData, SeriesLabel};
+use crate::summary_text::{count, counted};
 use crate::swatch::Style;
 use crate::theme::Theme;
-use crate::words::{count, counted};
 use crate::{Drawing, Mark};
 
 /// Ticks of the axis of counts.
@@ -40,7 +40,7 @@ struct Plan {
 }
 
 pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
     let described = Described {
         kind: "first-failures-comparison",
@@ -211,7 +211,7 @@ fn draw_panel(
     }
     let y = |n: u32| scale.at(f64::from(n));
     let both = points.iter().filter(|p| p.events > 0 && p.censored > 0).count();
-    let widths = Widths::of(px_per_turn, both);
+    let widths = Widths::from_column(px_per_turn, both);
     let bars: Vec<Bar> = points.iter().flat_map(|p| widths.bars(axis.x(f64::from(p.turn)), p, y)).collect();
     for bar in &bars {
         let color = if bar.event { style.color } else { sheet.tokens.censored };
@@ -243,9 +243,9 @@ fn draw_panel(
         .map(|p| {
             let (x0, x1) = axis.column(p.turn);
             let area = Area { left: x0, top: top + plan.title, right: x1, bottom };
-            let mut lines = vec![format!("{}, turn {}", said(&series.label), p.turn)];
-            lines.extend(crate::words::first_failure_lines(p));
-            Mark::of(format!("bar-{i}-{}", p.turn), Some(i), area, lines)
+            let mut lines = vec![format!("{}, turn {}", full_name(&series.label), p.turn)];
+            lines.extend(crate::summary_text::first_failure_lines(p));
+            Mark::new(format!("bar-{i}-{}", p.turn), Some(i), area, lines)
         })
         .collect()
 }
@@ -266,7 +266,7 @@ fn summary(data: &FirstFailuresComparison, turns: u32) -> String {
             most.map(|p| format!(", most at turn {} ({})", p.turn, count(p.events))).unwrap_or_default();
         sentences.push(format!(
             "{}: {} of {} failed{most}, {} censored.",
-            said(&series.label),
+            full_name(&series.label),
             count(s.events),
             counted(s.n, "episode", "episodes"),
             count(s.censored)

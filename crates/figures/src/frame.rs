@@ -84,7 +84,7 @@ impl Sizes {
 
 /// Room that a kind of figure needs inside its height on a track of the run page, and elsewhere beyond the axis.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct Margins {
     /// Above the plot on a track, px.
     pub(crate) screen_top: f64,
     /// Below the plot on a track, px.
@@ -108,7 +108,7 @@ pub(crate) fn usual_height(width: f64, print: bool) -> f64 {
 
 impl Frame {
     /// The place of a figure whose data has this many turns.
-    pub(crate) fn of(layout: &Layout, room: Room, of_data: u32) -> Self {
+    pub(crate) fn from_layout(layout: &Layout, room: Margins, of_data: u32) -> Self {
         match *layout {
             Layout::Screen { width, height, plot_left, px_per_turn, turns } => {
                 let height = within(height, room.screen_top + room.screen_bottom + 1.0, 4_000.0);
@@ -139,7 +139,7 @@ impl Frame {
         }
     }
 
-    fn free((width, height): (f64, f64), turns: u32, sizes: Sizes, room: Room) -> Self {
+    fn free((width, height): (f64, f64), turns: u32, sizes: Sizes, room: Margins) -> Self {
         let Sizes { tick_font, name_font, tick, gap, .. } = sizes;
         let (width, height) = (within(width, 90.0, 4_000.0), within(height, 10.0 * tick_font, 4_000.0));
         let turns = turns.clamp(1, MAX_TURNS);

@@ -1,26 +1,24 @@
 //! Whether a figure can be read without color.
 
 use crate::caption::labels;
-use crate::names::said;
+use crate::display_names::full_name;
+use crate::retries::has_panels;
 use crate::spec::{Figure, FigureSpec, SeriesLabel};
 use crate::swatch::MARKS;
 use crate::theme::{SERIES, Theme, lightness};
 
-/// Greys whose lightness L* is nearer than this are not told apart.
+/// Grays with a smaller difference in lightness L* look the same.
 const NEAR: f64 = 15.0;
 
 /// Pairs of series that can be told apart neither by dash and marker nor by lightness when the figure is printed in
-/// greys, one sentence each. Empty = the figure can be read.
+/// grays, one sentence each. Empty = the figure is readable.
 ///
 /// Figures that write each name beside its own bar, row or cell have nothing to confuse.
 pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
     let tokens = Theme::Print.tokens();
     let marks_are_drawn = match &spec.figure {
-        Figure::SurvivalComparison(_)
-        | Figure::Paired(_)
-        | Figure::Pareto(_)
-        | Figure::Plane(_)
-        | Figure::Retries(_) => true,
+        Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Plane(_) => true,
+        Figure::Retries(data) => !has_panels(data),
         Figure::Survival(_)
         | Figure::FirstFailures(_)
         | Figure::FirstFailuresComparison(_)
@@ -46,9 +44,9 @@ pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
                 let colors =
                     if same_color { "the same color" } else { "colors of nearly the same lightness" };
                 found.push(format!(
-                    "Printed in greys, {} and {} look alike: the same dash and marker, {colors}",
-                    said(a),
-                    said(b)
+                    "Printed in grayscale, {} and {} look alike: the same dash and marker, {colors}",
+                    full_name(a),
+                    full_name(b)
                 ));
             }
         }

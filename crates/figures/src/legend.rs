@@ -1,9 +1,9 @@
 //! Samples and names of series in lines, under a plot or above it.
 
+use crate::display_names::shown_all;
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas};
-use crate::names::shown_all;
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SeriesLabel;
 use crate::swatch::{Style, sample_width};

@@ -23,21 +23,21 @@ mod bars;
 mod caption;
 mod curve;
 mod differences;
+mod display_names;
 mod drawn_table;
 pub mod export;
 mod failure_shares;
 mod first_failures;
 mod first_failures_comparison;
 mod font;
+mod footnotes;
 mod frame;
 mod greyscale;
 mod labels;
 mod legend;
-mod lines;
+mod line_breaks;
 mod marks;
 mod matrix;
-mod names;
-mod notes;
 mod number;
 mod paired;
 mod pareto;
@@ -45,10 +45,11 @@ mod pattern;
 mod plane;
 mod retries;
 mod scale;
-mod scene;
 mod scatter;
+mod scene;
 mod sheet;
 mod spec;
+mod summary_text;
 mod survival;
 mod survival_comparison;
 mod svg;
@@ -58,14 +59,13 @@ mod tex;
 mod theme;
 pub mod venue;
 mod web_font;
-mod words;
 
 use serde::{Deserialize, Serialize};
 
 use scene::Scene;
 
 pub use axis::TurnAxis;
-pub use caption::caption;
+pub use caption::{caption, short_caption};
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use greyscale::greyscale_check;
 pub use number::{p_number, p_value, thousands};
@@ -136,7 +136,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    pub(crate) fn of(id: String, series: Option<usize>, area: labels::Area, lines: Vec<String>) -> Self {
+    pub(crate) fn new(id: String, series: Option<usize>, area: labels::Area, lines: Vec<String>) -> Self {
         let [x0, y0, x1, y1] = [area.left, area.top, area.right, area.bottom].map(scene::hundredths);
         Self { id, series: series.map(|i| i as u32), x0, y0, x1, y1, lines }
     }

@@ -1,4 +1,4 @@
-//! What figures are made of: plotters' own elements where they do, and two of ours that only our backend has.
+//! The elements of figures: those of plotters, and two more for our backend only.
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;

@@ -3,11 +3,11 @@
 use plotters::style::RGBColor;
 
 use crate::bars::published_note;
+use crate::display_names::{clean, fit, fit_all};
 use crate::font::text_width;
+use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, fit, fit_all};
-use crate::notes;
 use crate::number::decimal;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Layout, Margin, Matrix, MatrixCell};
@@ -123,7 +123,7 @@ impl Plan {
 }
 
 pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let described =
         Described { kind: "matrix", title: "Stamina by harness and model", summary: summary(data) };
     let (laid, is_turned) = laid_out(data, &sheet);
@@ -147,7 +147,13 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
             let at = (sheet.width / 2.0, plan.top + plan.size);
             sheet.centred(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
         }
-        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+        footnotes::draw(
+            canvas,
+            &plan.notes,
+            (PAD, plan.notes_top),
+            sheet.sizes.tick_font,
+            sheet.tokens.muted,
+        );
     });
     drawing.marks = cells
         .iter()
@@ -155,7 +161,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
             // Whoever asked counts rows and columns as in the data.
             let (of_row, of_column) = if is_turned { (*column, *row) } else { (*row, *column) };
             let lines = said_cell(data, of_row, of_column, *cell);
-            Mark::of(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
+            Mark::new(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
         })
         .collect();
     drawing
@@ -229,13 +235,13 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let big = if has_room && wording != Wording::Line { big } else { size };
     let natural = 0.7 * size + big + most_lines as f64 * 1.2 * size;
     let top = names + 0.8 * size;
-    let notes = notes::wrap(&notes_of(data, wording, column, size), sheet.width - 2.0 * PAD, size);
+    let notes = footnotes::wrap(&notes_of(data, wording, column, size), sheet.width - 2.0 * PAD, size);
     let down = (rows + usize::from(means[1])).max(1) as f64;
-    let rest = top + if means[1] { 0.5 * size } else { 0.0 } + notes::height(notes.len(), size) + PAD;
+    let rest = top + if means[1] { 0.5 * size } else { 0.0 } + footnotes::height(notes.len(), size) + PAD;
     let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
     let most = data.cells.iter().filter_map(|c| c.mean).filter(|m| m.is_finite()).fold(0.0, f64::max);
     let notes_top = top + down * row + if means[1] { 0.5 * size } else { 0.0 };
-    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan {
         left,
         top,

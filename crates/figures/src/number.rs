@@ -1,6 +1,6 @@
 //! Numbers as figures write them.
 
-use crate::words::share;
+use crate::summary_text::share;
 
 /// A number with so many decimals and thousands apart; a minus is a minus.
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {

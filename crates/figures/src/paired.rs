@@ -1,16 +1,16 @@
 //! Two runs on the same scenarios: one row a scenario, sorted by the difference.
 
+use crate::display_names::{clean, fit_all, full_name};
 use crate::labels::Area;
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, fit_all, said};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Layout, Pair, Paired};
+use crate::summary_text::{count, counted};
 use crate::swatch::Style;
 use crate::theme::Theme;
-use crate::words::{count, counted};
 use crate::{Drawing, Mark};
 
 /// With more scenarios than this rows have no names.
@@ -29,7 +29,7 @@ struct Plan {
 }
 
 pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let pairs = sorted(data);
     let plan = plan(data, &sheet, &pairs);
     let described = Described { kind: "paired", title: "Runs by scenario", summary: summary(data) };
@@ -65,11 +65,11 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
             let area = Area { left: PAD, top, right: sheet.width - PAD, bottom: top + plan.row };
             let lines = vec![
                 clean(&pair.scenario),
-                format!("{}: {}", said(&data.a), stamina(pair.a, pair.a_censored)),
-                format!("{}: {}", said(&data.b), stamina(pair.b, pair.b_censored)),
-                format!("{} − {}: {}", said(&data.b), said(&data.a), difference(pair)),
+                format!("{}: {}", full_name(&data.a), stamina(pair.a, pair.a_censored)),
+                format!("{}: {}", full_name(&data.b), stamina(pair.b, pair.b_censored)),
+                format!("{} − {}: {}", full_name(&data.b), full_name(&data.a), difference(pair)),
             ];
-            Mark::of(format!("pair-{index}"), None, area, lines)
+            Mark::new(format!("pair-{index}"), None, area, lines)
         })
         .collect();
     drawing
@@ -219,13 +219,13 @@ fn summary(data: &Paired) -> String {
     let mut sentences = vec![
         format!(
             "Stamina of {} and {} on {} that both have.",
-            said(&data.a),
-            said(&data.b),
+            full_name(&data.a),
+            full_name(&data.b),
             counted(pairs.len() as u32, "scenario", "scenarios")
         ),
         format!(
             "{} lasts longer in {}, shorter in {}, as long in {}.",
-            said(&data.b),
+            full_name(&data.b),
             count(longer),
             count(shorter),
             count(equal)
@@ -238,8 +238,8 @@ fn summary(data: &Paired) -> String {
         let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
         sentences.push(format!(
             "Mean difference, {} − {}: {} {} turns{p}.",
-            said(&data.b),
-            said(&data.a),
+            full_name(&data.b),
+            full_name(&data.a),
             decimal(mean.value, 2),
             interval(mean.ci_low, mean.ci_high, 2)
         ));

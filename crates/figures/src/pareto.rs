@@ -2,12 +2,12 @@
 
 use crate::Drawing;
 use crate::bars::{in_unit, with_unit};
-use crate::names::said;
+use crate::display_names::full_name;
 use crate::number::{decimal, interval};
 use crate::scatter::{self, Dot, Scatter, front};
 use crate::spec::{Layout, Pareto, ParetoPoint, Scale};
+use crate::summary_text::counted;
 use crate::theme::Theme;
-use crate::words::counted;
 
 pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
     let y_name =
@@ -42,7 +42,7 @@ fn dots(data: &Pareto) -> Vec<Dot<'_>> {
                 y: point.mean.filter(|m| m.is_finite())?,
                 x_ends: None,
                 y_ends: point.ci_low.zip(point.ci_high),
-                lines: said_point(point, data),
+                lines: point_texts(point, data),
             })
         })
         .collect()
@@ -56,8 +56,8 @@ fn unknown(data: &Pareto) -> String {
             .iter()
             .filter(|p| of(p))
             .map(|p| match p.mean.filter(|_| p.cost.is_none()) {
-                Some(mean) => format!("{} ({})", said(&p.label), decimal(mean, 1)),
-                None => said(&p.label),
+                Some(mean) => format!("{} ({})", full_name(&p.label), decimal(mean, 1)),
+                None => full_name(&p.label),
             })
             .collect();
         if names.is_empty() { String::new() } else { format!("{what}: {}", names.join(", ")) }
@@ -72,7 +72,7 @@ fn unknown(data: &Pareto) -> String {
     parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-fn said_point(point: &ParetoPoint, data: &Pareto) -> Vec<String> {
+fn point_texts(point: &ParetoPoint, data: &Pareto) -> Vec<String> {
     let cost = point.cost.map_or_else(|| "unknown".to_owned(), |c| in_unit(c, data.unit.as_deref()));
     let mean = point.mean.map_or_else(
         || "unknown".to_owned(),
@@ -80,7 +80,7 @@ fn said_point(point: &ParetoPoint, data: &Pareto) -> Vec<String> {
     );
     let n = point.n.map(|n| format!(", n = {n}")).unwrap_or_default();
     vec![
-        said(&point.label),
+        full_name(&point.label),
         format!("{}: {cost}", with_unit(&data.cost, data.unit.as_deref())),
         format!("mean stamina {mean}{n}"),
     ]
@@ -93,10 +93,10 @@ fn summary(data: &Pareto, dots: &[Dot<'_>]) -> String {
         counted(data.points.len() as u32, "run", "runs")
     )];
     for point in &data.points {
-        let said = said_point(point, data);
-        sentences.push(format!("{}: {}, {}.", said[0], said[1], said[2]));
+        let texts = point_texts(point, data);
+        sentences.push(format!("{}: {}, {}.", texts[0], texts[1], texts[2]));
     }
-    let front: Vec<String> = front(dots).into_iter().map(|i| said(dots[i].label)).collect();
+    let front: Vec<String> = front(dots).into_iter().map(|i| full_name(dots[i].label)).collect();
     if !front.is_empty() {
         sentences.push(format!("None is cheaper and lasts longer than {}.", front.join(", ")));
     }

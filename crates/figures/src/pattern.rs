@@ -1,4 +1,4 @@
-//! Fills that are told apart without color: greys of their own with hatches.
+//! Fills that differ without color: grays with hatches.
 
 use plotters::style::RGBColor;
 

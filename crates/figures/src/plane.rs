@@ -1,12 +1,12 @@
 //! Two measures against each other, without a front: neither is a price of the other.
 
 use crate::Drawing;
-use crate::names::{clean, said};
+use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval};
 use crate::scatter::{self, Dot, Scatter};
 use crate::spec::{Layout, Plane, PlanePoint, Scale};
+use crate::summary_text::counted;
 use crate::theme::Theme;
-use crate::words::counted;
 
 /// Decimals of both measures.
 pub(crate) const DECIMALS: usize = 3;
@@ -14,7 +14,7 @@ pub(crate) const DECIMALS: usize = 3;
 pub(crate) fn draw(data: &Plane, layout: &Layout, theme: Theme) -> Drawing {
     let dots = data.points.iter().enumerate().filter_map(|(index, point)| {
         let (x, y) = point.place()?;
-        let lines = said_point(point, data);
+        let lines = point_texts(point, data);
         let ends = |ends: Option<(f64, f64)>| ends.filter(|(low, high)| low.is_finite() && high.is_finite());
         let (x_ends, y_ends) = (ends(point.x_ends), ends(point.y_ends));
         Some(Dot { index, label: &point.label, x, y, x_ends, y_ends, lines })
@@ -38,7 +38,7 @@ pub(crate) fn draw(data: &Plane, layout: &Layout, theme: Theme) -> Drawing {
 /// What stands under the plot: who cannot stand in it, where the others were published, and what is to be known of them.
 pub(crate) fn under(data: &Plane) -> String {
     let unknown: Vec<String> =
-        data.points.iter().filter(|p| p.place().is_none()).map(|p| said(&p.label)).collect();
+        data.points.iter().filter(|p| p.place().is_none()).map(|p| full_name(&p.label)).collect();
     let mut sources: Vec<String> = Vec::new();
     for source in data.points.iter().filter_map(|p| p.source.as_deref()).map(clean) {
         if !sources.contains(&source) {
@@ -58,7 +58,7 @@ pub(crate) fn under(data: &Plane) -> String {
     parts.join(" ")
 }
 
-fn said_point(point: &PlanePoint, data: &Plane) -> Vec<String> {
+fn point_texts(point: &PlanePoint, data: &Plane) -> Vec<String> {
     let value = |name: &str, value: Option<f64>, ends: Option<(f64, f64)>| {
         let shown = value.map_or_else(|| "unknown".to_owned(), |value| decimal(value, DECIMALS));
         let ends = ends.map(|(low, high)| format!(" {}", interval(Some(low), Some(high), DECIMALS)));
@@ -66,7 +66,7 @@ fn said_point(point: &PlanePoint, data: &Plane) -> Vec<String> {
     };
     let n = point.n.map(|n| format!(", n = {n}")).unwrap_or_default();
     let mut lines = vec![
-        said(&point.label),
+        full_name(&point.label),
         value(&data.x, point.x, point.x_ends),
         format!("{}{n}", value(&data.y, point.y, point.y_ends)),
     ];
@@ -78,7 +78,7 @@ fn summary(data: &Plane) -> String {
     let points = counted(data.points.len() as u32, "point", "points");
     let mut sentences = vec![format!("{} against {}, {points}.", clean(&data.y), clean(&data.x))];
     for point in &data.points {
-        sentences.push(format!("{}.", said_point(point, data).join(", ")));
+        sentences.push(format!("{}.", point_texts(point, data).join(", ")));
     }
     if !data.note.is_empty() {
         sentences.push(clean(&data.note));

@@ -1,20 +1,24 @@
 //! Mean stamina against the number of retries allowed.
 
 use crate::bars::published_note;
+use crate::display_names::{clean, full_name, natural_width, shown_all};
+use crate::footnotes;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::{clean, natural_width, said, shown_all};
-use crate::notes;
 use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
 use crate::scene::hundredths;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
+use crate::summary_text::counted;
 use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
-use crate::words::counted;
 use crate::{Drawing, Mark};
+
+mod panels;
+
+pub(crate) use self::panels::are_wanted as has_panels;
 
 /// Up to this many series are named beside their lines.
 const NAMED_DIRECTLY: usize = 4;
@@ -45,11 +49,14 @@ impl Plan {
 }
 
 pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
-    let plan = plan(data, &sheet);
-    let y = plan.y.clone();
+    let sheet = Sheet::from_layout(layout, theme);
     let described = Described { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
     let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
+    if has_panels(data) {
+        return panels::draw(data, &sheet, &described, &budgets(data), &name);
+    }
+    let plan = plan(data, &sheet);
+    let y = plan.y.clone();
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &[&name, "Mean stamina"]);
@@ -66,7 +73,13 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
                 legend::draw(&sheet, canvas, plan.legend_top, &entries);
             }
         }
-        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+        footnotes::draw(
+            canvas,
+            &plan.notes,
+            (PAD, plan.notes_top),
+            sheet.sizes.tick_font,
+            sheet.tokens.muted,
+        );
         marks = all_marks(data, &sheet, &plan, &y);
     });
     drawing.marks = marks;
@@ -91,7 +104,7 @@ fn published_notes(data: &Retries) -> String {
 fn published_names(data: &Retries) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for published in &data.published {
-        let name = said(&published.label);
+        let name = full_name(&published.label);
         if !names.contains(&name) {
             names.push(name);
         }
@@ -108,7 +121,7 @@ fn letter(place: usize) -> String {
 /// What stands beside each published mark: a letter that the note explains. Runs have colors, what others published has none.
 fn letters(data: &Retries) -> Vec<String> {
     let names = published_names(data);
-    let place = |label: &SeriesLabel| names.iter().position(|name| *name == said(label)).unwrap_or(0);
+    let place = |label: &SeriesLabel| names.iter().position(|name| *name == full_name(label)).unwrap_or(0);
     data.published.iter().map(|published| letter(place(&published.label))).collect()
 }
 
@@ -154,14 +167,20 @@ fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Pla
     }
 }
 
-fn plan(data: &Retries, sheet: &Sheet) -> Plan {
-    let sizes = &sheet.sizes;
-    let size = sizes.tick_font;
+/// Numbers of retries of which something is known, rising.
+fn budgets(data: &Retries) -> Vec<u32> {
     let points = data.series.iter().flat_map(|s| s.points.iter().map(|p| p.retries));
     let mut retries: Vec<u32> =
         points.chain(data.published.iter().map(|p| p.retries)).filter(|r| *r <= MOST_RETRIES).collect();
     retries.sort_unstable();
     retries.dedup();
+    retries
+}
+
+fn plan(data: &Retries, sheet: &Sheet) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let retries = budgets(data);
     let most = retries.last().copied().unwrap_or(1).max(1);
 
     let widest = data.series.iter().map(|s| natural_width(&s.label, sizes.name_font)).fold(0.0, f64::max);
@@ -169,10 +188,10 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     let few = (1..=NAMED_DIRECTLY).contains(&data.series.len());
     let beside = (few && 0.85 * sheet.width - room >= 0.5 * sheet.width).then_some(room);
     let right = sheet.width - PAD - beside.unwrap_or(0.6 * size);
-    let notes = notes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
+    let notes = footnotes::wrap(&published_notes(data), sheet.width - 2.0 * PAD, size);
     let legend_height =
         if beside.is_some() { 0.0 } else { legend::height(sheet, data.series.iter().map(|s| &s.label)) };
-    let tables = legend_height + notes::height(notes.len(), size);
+    let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
     let below = sheet.below(true);
     let bottom = top + sheet.plot_height(top + below, tables, 7.0 * size);
@@ -183,7 +202,7 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     let left = PAD + sheet.beside_ticks(&y);
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
-    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan { y, left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
 }
 
@@ -291,7 +310,7 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<M
     let own = data.series.iter().enumerate().flat_map(|(i, series)| {
         known(series).map(move |(p, mean)| {
             let lines = vec![
-                said(&series.label),
+                full_name(&series.label),
                 format!(
                     "R = {}: mean stamina {} {}",
                     p.retries,
@@ -300,16 +319,21 @@ fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<M
                 ),
             ];
             let area = Area::around((plan.x(p.retries), hundredths(y.at(mean))), half);
-            Mark::of(format!("point-{i}-{}", p.retries), Some(i), area, lines)
+            Mark::new(format!("point-{i}-{}", p.retries), Some(i), area, lines)
         })
     });
     let others = data.published.iter().filter(|p| p.retries <= plan.most).enumerate().map(|(i, p)| {
         let lines = vec![
-            format!("{}, published", said(&p.label)),
+            format!("{}, published", full_name(&p.label)),
             format!("R = {}: mean stamina {}", p.retries, decimal(p.mean, 1)),
             clean(&p.source),
         ];
-        Mark::of(format!("published-{i}"), None, Area::around((plan.x(p.retries), y.at(p.mean)), half), lines)
+        Mark::new(
+            format!("published-{i}"),
+            None,
+            Area::around((plan.x(p.retries), y.at(p.mean)), half),
+            lines,
+        )
     });
     own.chain(others).collect()
 }
@@ -326,12 +350,12 @@ fn summary(data: &Retries) -> String {
             })
             .collect();
         let points = if points.is_empty() { "unknown".to_owned() } else { points.join(", ") };
-        sentences.push(format!("{}: {points}.", said(&series.label)));
+        sentences.push(format!("{}: {points}.", full_name(&series.label)));
     }
     for p in &data.published {
         sentences.push(format!(
             "Published for {}: {} at R = {} ({}).",
-            said(&p.label),
+            full_name(&p.label),
             decimal(p.mean, 1),
             p.retries,
             clean(&p.source)

@@ -1,11 +1,11 @@
 //! Two numbers a run against each other: marks with whiskers, names beside them where there is room, the others listed below.
 
+use crate::display_names::shown_all;
 use crate::font::text_width;
+use crate::footnotes;
 use crate::labels::Area;
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::shown_all;
-use crate::notes;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Layout, Scale, SeriesLabel};
@@ -71,7 +71,7 @@ struct Name {
 }
 
 pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let dots = &data.dots;
     let front = if data.has_front { front(dots) } else { Vec::new() };
     // First with all names in the plot; those that find no place are listed below, which changes the heights.
@@ -104,13 +104,19 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         if !entries.is_empty() {
             legend::draw(&sheet, canvas, plan.legend_top, &entries);
         }
-        notes::draw(canvas, &plan.notes, (PAD, plan.notes_top), sheet.sizes.tick_font, sheet.tokens.muted);
+        footnotes::draw(
+            canvas,
+            &plan.notes,
+            (PAD, plan.notes_top),
+            sheet.sizes.tick_font,
+            sheet.tokens.muted,
+        );
     });
     drawing.marks = dots
         .iter()
         .map(|dot| {
             let area = Area::around((axes.0.at(dot.x), axes.1.at(dot.y)), 2.5 * sheet.sizes.mark);
-            Mark::of(format!("point-{}", dot.index), Some(dot.index), area, dot.lines.clone())
+            Mark::new(format!("point-{}", dot.index), Some(dot.index), area, dot.lines.clone())
         })
         .collect();
     drawing
@@ -120,9 +126,9 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     let size = sheet.sizes.tick_font;
     let dots = &data.dots;
     let right = sheet.width - PAD - size;
-    let notes = notes::wrap(&data.notes, sheet.width - 2.0 * PAD, size);
+    let notes = footnotes::wrap(&data.notes, sheet.width - 2.0 * PAD, size);
     let legend_height = legend::height(sheet, listed.iter().map(|dot| dots[*dot].label));
-    let tables = legend_height + notes::height(notes.len(), size);
+    let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
     let below = sheet.below(true);
     let bottom = top + sheet.plot_height(top + below, tables, 8.0 * size);
@@ -138,7 +144,7 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     let x = sheet.across(&xs.iter().copied(), data.x_scale, left, right);
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
-    let height = notes_top + notes::height(notes.len(), size) + PAD;
+    let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
 }
 

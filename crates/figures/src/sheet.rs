@@ -1,10 +1,10 @@
 //! The place of a figure with axes of its own: its width, sizes and colors, and how it becomes a drawing.
 
 use crate::Drawing;
+use crate::display_names::fit;
 use crate::font::text_width;
 use crate::frame::{Sizes, usual_height, within};
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::fit;
 use crate::scale::ValueAxis;
 use crate::scene::Scene;
 use crate::spec::{Layout, Scale};
@@ -31,7 +31,7 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
-    pub(crate) fn of(layout: &Layout, theme: Theme) -> Self {
+    pub(crate) fn from_layout(layout: &Layout, theme: Theme) -> Self {
         let (width, height, turns, print, sizes) = match *layout {
             Layout::Screen { width, height, turns, .. } => {
                 (width, Some(height), Some(turns), false, Sizes::SCREEN)

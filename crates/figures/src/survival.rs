@@ -4,23 +4,28 @@ use analysis::survival::SurvivalPoint;
 
 use crate::curve::{Curve, Y_TICKS, last_turn};
 use crate::font::text_width;
-use crate::frame::{Frame, Room, Sizes};
+use crate::frame::{Frame, Margins, Sizes};
 use crate::marks::{Anchor, Canvas, Pen, Plot};
 use crate::scene::{Scene, hundredths};
 use crate::spec::{Layout, RunData};
+use crate::summary_text;
 use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
-use crate::words;
 use crate::{Drawing, Hit};
 
 /// On the screen the at-risk row is a track of its own; in print it belongs to the figure.
-const ROOM: Room =
-    Room { screen_top: 10.0, screen_bottom: 24.0, free_top: 5.0 / 7.0, free_bottom: 2.0, widest_y: "0.25" };
+const MARGINS: Margins = Margins {
+    screen_top: 10.0,
+    screen_bottom: 24.0,
+    free_top: 5.0 / 7.0,
+    free_bottom: 2.0,
+    widest_y: "0.25",
+};
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
-    let frame = Frame::of(layout, ROOM, last_turn(&data.points));
+    let frame = Frame::from_layout(layout, MARGINS, last_turn(&data.points));
     let tokens = theme.tokens();
-    let curve = Curve::of(&data.points, frame.axis.turns);
+    let curve = Curve::from_points(&data.points, frame.axis.turns);
     let mut scene = Scene::default();
     {
         let canvas = Canvas::new(&mut scene, frame.width, frame.height);
@@ -54,7 +59,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
             draw_at_risk(&frame, &canvas, &data.points, tokens);
         }
     }
-    let summary = words::survival_summary(data, frame.axis.turns);
+    let summary = summary_text::survival_summary(data, frame.axis.turns);
     let outside = Outside {
         width: frame.width,
         height: frame.height,
@@ -71,7 +76,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         .map(|p| {
             let (x0, x1) = frame.axis.column(p.turn);
             let y = hundredths(y_of(&frame, p.survival));
-            Hit { turn: p.turn, x0, x1, y, lines: words::survival_lines(p) }
+            Hit { turn: p.turn, x0, x1, y, lines: summary_text::survival_lines(p) }
         })
         .collect();
     let ticks = frame.axis.ticks(frame.sizes.tick_font);
@@ -180,7 +185,7 @@ fn draw_at_risk(frame: &Frame, canvas: &Canvas<'_>, points: &[SurvivalPoint], to
     turns.dedup();
     for turn in turns {
         let Some(point) = points.iter().find(|p| p.turn == turn) else { continue };
-        let (text, x) = (words::count(point.at_risk), frame.axis.x(f64::from(turn)));
+        let (text, x) = (summary_text::count(point.at_risk), frame.axis.x(f64::from(turn)));
         let half = text_width(&text, tick_font) / 2.0;
         if x - half >= free_from {
             canvas.text(&text, (x, base), Anchor::Middle, tick_font, tokens.label);

@@ -1,14 +1,14 @@
 //! Survival curves of several runs over their at-risk table.
 
 mod plan;
-mod said;
+mod summary_text;
 
 use crate::at_risk;
 use crate::curve::{Curve, Y_TICKS, last_turn_shown};
+use crate::display_names::shown_all;
 use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::names::shown_all;
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
@@ -17,7 +17,7 @@ use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 use plan::{Plan, before_extra, leader, plan};
-use said::{hit, series_mark, summary};
+use summary_text::{hit, series_mark, summary};
 
 /// With more series than this only the first [`IN_FRONT`] are drawn in color, unless the spec says which.
 const TOLD_APART: usize = 8;
@@ -39,7 +39,7 @@ struct Line<'a> {
 }
 
 pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> Drawing {
-    let sheet = Sheet::of(layout, theme);
+    let sheet = Sheet::from_layout(layout, theme);
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
@@ -89,7 +89,9 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = of_data.max(data.tau.unwrap_or(1));
     (0..data.series.len())
-        .filter(|i| wants_band(data, *i) && Curve::of(&data.series[*i].points, turns).band().is_some())
+        .filter(|i| {
+            wants_band(data, *i) && Curve::from_points(&data.series[*i].points, turns).band().is_some()
+        })
         .map(|i| &data.series[i].label)
         .collect()
 }
@@ -111,7 +113,7 @@ fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Lin
                 let place = behind.iter().position(|i| *i == index).unwrap_or(0);
                 Style::in_background(sheet.tokens, place, behind.len())
             };
-            Line { data: series, style, curve: Curve::of(&series.points, turns), index }
+            Line { data: series, style, curve: Curve::from_points(&series.points, turns), index }
         })
         .collect()
 }

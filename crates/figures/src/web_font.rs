@@ -37,7 +37,7 @@ fn subset(letters: &BTreeSet<char>) -> Option<Vec<u8>> {
     }
     // What stands for a letter that is not there.
     wanted.insert(0);
-    let outlines = Outlines::of(raw)?;
+    let outlines = Outlines::from_face(raw)?;
     let mut open: Vec<u16> = wanted.iter().copied().collect();
     while let Some(glyph) = open.pop() {
         for part in outlines.parts(glyph) {
@@ -74,7 +74,7 @@ struct Outlines<'a> {
 }
 
 impl<'a> Outlines<'a> {
-    fn of(raw: &RawFace<'a>) -> Option<Self> {
+    fn from_face(raw: &RawFace<'a>) -> Option<Self> {
         let table = |name: &[u8; 4]| raw.table(Tag::from_bytes(name));
         let (glyf, loca, head) = (table(b"glyf")?, table(b"loca")?, table(b"head")?);
         let long = *head.get(51)? == 1;

@@ -5,7 +5,9 @@ mod cases;
 mod kinds;
 
 use cases::many;
-use figures::{Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw};
+use figures::{
+    Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw, short_caption,
+};
 
 /// A method with everything that a caption can say.
 fn method() -> Method {
@@ -52,11 +54,11 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
             _ => true,
         };
         let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method());
-        let said = caption(&spec);
+        let text = caption(&spec);
         for part in [counted, "given test", "censoring policy default", "a note", "Stamina Lab 0.1.0."] {
-            assert!(said.contains(part), "{name}: {part} is not in: {said}");
+            assert!(text.contains(part), "{name}: {part} is not in: {text}");
         }
-        assert_eq!(said.contains("given intervals"), intervals, "{name}: {said}");
+        assert_eq!(text.contains("given intervals"), intervals, "{name}: {text}");
     }
 }
 
@@ -65,8 +67,8 @@ fn a_difference_says_whose_is_taken_from_whose() {
     let Figure::Paired(data) = many::paired(20, 15) else { unreachable!() };
     let (a, b) = (data.a.name.clone(), data.b.name.clone());
     let spec = FigureSpec::new(Figure::Paired(data), Layout::print(234.0), Theme::Print);
-    let said = caption(&spec);
-    assert!(said.contains(&format!("Δ: {b} − {a}")) && said.contains("mean Δ "), "{said}");
+    let text = caption(&spec);
+    assert!(text.contains(&format!("Δ: {b} − {a}")) && text.contains("mean Δ "), "{text}");
     let drawing = draw(&spec);
     assert!(drawing.summary.contains(&format!("{b} − {a}: ")), "{}", drawing.summary);
     assert!(drawing.svg.contains("Δ ="), "the head of the column says it by markers");
@@ -161,7 +163,7 @@ fn a_number_that_is_less_sure_than_it_looks_has_a_star() {
 
 #[test]
 fn a_caption_says_whose_band_is_drawn() {
-    let said = |count, bands| {
+    let caption_with = |count, bands| {
         let Figure::SurvivalComparison(mut data) = many::survival(many::runs(count, 20, 9), 9) else {
             unreachable!()
         };
@@ -170,37 +172,34 @@ fn a_caption_says_whose_band_is_drawn() {
         let figure = Figure::SurvivalComparison(data);
         (caption(&FigureSpec::new(figure, Layout::print(234.0), Theme::Print)), name)
     };
-    assert!(said(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
-    assert!(said(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
-    assert!(said(4, Bands::None).0.starts_with("Kaplan–Meier; vertical ticks"));
+    assert!(caption_with(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
+    assert!(caption_with(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
+    assert!(caption_with(4, Bands::None).0.starts_with("Kaplan–Meier; vertical ticks"));
     // A run in the background has no band, and neither has one of which nobody failed.
     let Figure::SurvivalComparison(mut data) = many::survival(many::runs(13, 20, 9), 9) else {
         unreachable!()
     };
     (data.bands, data.reference) = (Bands::Auto, Some(12));
-    let of = |data: &figures::SurvivalComparison| {
+    let caption_and_bands = |data: &figures::SurvivalComparison| {
         let figure = Figure::SurvivalComparison(data.clone());
         let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print);
         (caption(&spec), draw(&spec).svg.matches("band-").count())
     };
-    let (said_of, drawn) = of(&data);
-    assert!(drawn == 0 && said_of.starts_with("Kaplan–Meier; vertical ticks"), "{drawn}: {said_of}");
+    let (text, drawn) = caption_and_bands(&data);
+    assert!(drawn == 0 && text.starts_with("Kaplan–Meier; vertical ticks"), "{drawn}: {text}");
     data.bands = Bands::All;
-    let (said_of, drawn) = of(&data);
-    assert!(drawn > 0 && said_of.contains(" of ") && !said_of.contains("CI; "), "{drawn}: {said_of}");
+    let (text, drawn) = caption_and_bands(&data);
+    assert!(drawn > 0 && text.contains(" of ") && !text.contains("CI; "), "{drawn}: {text}");
     data.series.truncate(2);
     (data.bands, data.reference) = (Bands::Auto, Some(0));
     for point in &mut data.series[0].points {
         (point.events, point.survival, point.ci_low, point.ci_high) = (0, 1.0, None, None);
     }
-    let (said_of, drawn) = of(&data);
+    let (text, drawn) = caption_and_bands(&data);
     let name = &data.series[1].label.name;
-    assert!(
-        drawn > 0 && said_of.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")),
-        "{said_of}"
-    );
-    let (said, name) = said(4, Bands::Auto);
-    assert!(said.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{said}");
+    assert!(drawn > 0 && text.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{text}");
+    let (text, name) = caption_with(4, Bands::Auto);
+    assert!(text.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{text}");
 }
 
 #[test]
@@ -219,4 +218,39 @@ fn the_axis_of_turns_reaches_the_turn_limit_or_says_that_it_does_not() {
     assert_eq!(last_tick(15, 12), (15, false));
     assert_eq!(last_tick(15, 9), (10, true), "an axis is not empty over more than a quarter");
     assert_eq!(last_tick(100, 9), (10, true));
+}
+
+#[test]
+fn a_short_caption_counts_and_names_nobody() {
+    let series = many::runs(13, 25, 9);
+    let last = series[12].label.name.clone();
+    let mut spec = FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
+    spec.method = method();
+    let (short, full) = (short_caption(&spec), caption(&spec));
+    assert!(short.contains("13 runs, n = 325, τ = 9"), "{short}");
+    assert!(full.contains(&last) && !short.contains(&last), "{short}");
+    assert!(short.ends_with('.') && short.len() < full.len() / 3, "{short}\n{full}");
+    for (name, figure) in kinds::all() {
+        let spec =
+            FigureSpec { method: method(), ..FigureSpec::new(figure, Layout::panel(600.0), Theme::Light) };
+        let short = short_caption(&spec);
+        assert!(short.ends_with('.') && !short.contains(".."), "{name}: {short}");
+        assert!(matches!(spec.figure, Figure::Table(_)) || short.contains("n = "), "{name}: {short}");
+    }
+}
+
+#[test]
+fn a_short_caption_says_what_was_simulated() {
+    let mut series = many::runs(3, 20, 9);
+    series[0].label.simulated = true;
+    let short = |series: &[figures::SeriesData]| {
+        short_caption(&FigureSpec::new(
+            many::survival(series.to_vec(), 9),
+            Layout::panel(600.0),
+            Theme::Light,
+        ))
+    };
+    assert!(short(&series).ends_with("1 of 3 simulated."), "{}", short(&series));
+    series.iter_mut().for_each(|s| s.label.simulated = true);
+    assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
 }

@@ -166,6 +166,7 @@ fn in_greys() {
         ("retries-3", many::retries(3)),
         ("failures-rows", many::failures(20, 3, SharesForm::Auto)),
     ] {
+        // words: ok (the name of committed pictures)
         check(&format!("{name}-grey"), figure, column(), Theme::Grey);
     }
 }
@@ -199,6 +200,7 @@ fn one_run_in_a_panel() {
     ] {
         check(&format!("panel-{name}-light"), figure.clone(), Layout::panel(640.0), Theme::Light);
         check(&format!("panel-{name}-dark"), figure.clone(), Layout::panel(640.0), Theme::Dark);
+        // words: ok (the name of committed pictures)
         check(&format!("panel-{name}-grey"), figure, column(), Theme::Grey);
     }
 }

@@ -185,11 +185,11 @@ fn names_are_text_and_ids_are_not_shared() {
         let document = Document::parse(&drawing.svg).unwrap();
         let root = document.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
-        let said = root.children().find(|n| n.has_tag_name("desc")).and_then(|n| n.text());
-        let said = said.or(root.attribute("aria-label")).unwrap();
+        let summary = root.children().find(|n| n.has_tag_name("desc")).and_then(|n| n.text());
+        let summary = summary.or(root.attribute("aria-label")).unwrap();
         assert!(
-            said.contains("</desc><script>alert(1)</script>\"' onload=\"x\" [31m &amp; <svg/> 生"),
-            "{said}"
+            summary.contains("</desc><script>alert(1)</script>\"' onload=\"x\" [31m &amp; <svg/> 生"),
+            "{summary}"
         );
     }
 }

@@ -19,12 +19,12 @@ fn spec(figure: Figure, preset: &str) -> FigureSpec {
 fn texts(drawing: &Drawing) -> Vec<(String, String, f64, bool)> {
     let document = Document::parse(&drawing.svg).unwrap();
     let texts = document.descendants().filter(|n| n.has_tag_name("text")).map(|node| {
-        let of = |name: &str| node.attribute(name).unwrap_or_default().to_owned();
+        let attribute = |name: &str| node.attribute(name).unwrap_or_default().to_owned();
         (
             node.text().unwrap_or_default().to_owned(),
-            of("x"),
-            of("font-size").parse().unwrap(),
-            of("text-anchor") == "end",
+            attribute("x"),
+            attribute("font-size").parse().unwrap(),
+            attribute("text-anchor") == "end",
         )
     });
     texts.collect()
@@ -157,16 +157,16 @@ fn what_does_not_fit_a_page_is_refused_with_advice() {
             continue;
         }
         let error = made.unwrap_err();
-        let said = error.to_string();
-        assert!(said.contains("1,000 rows, of which") && said.contains("fit a page"), "{said}");
-        assert!(error.advice().unwrap().contains("CSV"), "{said}");
+        let message = error.to_string();
+        assert!(message.contains("1,000 rows, of which") && message.contains("fit a page"), "{message}");
+        assert!(error.advice().unwrap().contains("CSV"), "{message}");
     }
-    // Whoever draws it all the same is told how many rows are left out.
+    // A drawing of it names the number of omitted rows.
     let drawing = draw(&long);
     assert!(drawing.height <= 648.0, "{}", drawing.height);
-    let said: Vec<String> =
+    let notes: Vec<String> =
         texts(&drawing).into_iter().map(|t| t.0).filter(|t| t.contains("more rows")).collect();
-    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(notes.len(), 1, "{notes:?}");
     // As many rows as are said to fit do fit.
     let error = export(&long, Format::Svg).unwrap_err().to_string();
     let fit: usize = error.split("of which ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -188,8 +188,8 @@ fn a_table_without_rows_or_columns_is_one_all_the_same() {
 fn a_table_in_greys_has_greys_only_and_its_caption_has_its_title() {
     let spec = FigureSpec { theme: Theme::Grey, ..spec(tables::odd(20), "icml") };
     let svg = draw(&spec).svg;
-    let colours: BTreeSet<&str> = svg.match_indices("=\"#").map(|(at, _)| &svg[at + 3..at + 9]).collect();
-    assert!(colours.iter().all(|c| c[..2] == c[2..4] && c[2..4] == c[4..]), "{colours:?}");
+    let colors: BTreeSet<&str> = svg.match_indices("=\"#").map(|(at, _)| &svg[at + 3..at + 9]).collect();
+    assert!(colors.iter().all(|c| c[..2] == c[2..4] && c[2..4] == c[4..]), "{colors:?}");
     assert_eq!(caption(&spec), "Odd <names> & \"signs\"; Stamina Lab 0.1.0.");
     let again = spec_in(&export(&spec, Format::Svg).unwrap().bytes).unwrap();
     assert_eq!(again, spec);

@@ -99,8 +99,8 @@ fn what_has_no_spec_is_told_so() {
     let no_spec =
         ["", "hello", "<svg/>", "PAR1", "%PDF-1.7", "version = 99", "version = 1\nfigure = 3", "\u{0}\u{1}"];
     for text in no_spec {
-        let said = spec_in(text.as_bytes()).unwrap_err().to_string();
-        assert!(said.contains("spec"), "{text:?}: {said}");
+        let message = spec_in(text.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains("spec"), "{text:?}: {message}");
     }
     // A file that was cut gives its spec whole, or says that it has none: never another one.
     let whole = spec(Figure::Survival(cases::normal()));
@@ -159,8 +159,8 @@ fn letters_that_no_font_here_has_are_told() {
     let svg = draw(&one).svg;
     assert!(svg.contains('模'));
     for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex] {
-        let said = export(&one, format).unwrap().warnings.join(" ");
-        assert!(said.contains("letters"), "{format:?}: {said}");
+        let message = export(&one, format).unwrap().warnings.join(" ");
+        assert!(message.contains("letters"), "{format:?}: {message}");
     }
     assert!(export(&spec(kinds::named("plain")), Format::Pdf).unwrap().warnings.is_empty());
 }
@@ -184,21 +184,21 @@ fn letters_of_other_scripts_are_painted_or_missed_aloud() {
             draw(&spec(kinds::named(name))).svg.contains(name),
             "{name} is text in the SVG, in its own order"
         );
-        // As many letters for private use, which no font has: what a box instead of a letter looks like.
+        // As many letters for private use, which no font has, show the placeholder glyph.
         let nothing: String = ('\u{F0000}'..).take(name.chars().count()).collect();
-        let (boxes, said) = png(&nothing);
-        assert!(said.contains("No font on this machine has the letters"), "{said}");
-        let (painted, said) = png(name);
+        let (placeholders, message) = png(&nothing);
+        assert!(message.contains("No font on this machine has the letters"), "{message}");
+        let (painted, message) = png(name);
         // Whoever runs this without fonts for them sees the warning tested; CI has them.
-        if said.contains("No font on this machine has the letters") {
+        if message.contains("No font on this machine has the letters") {
             assert!(
                 std::env::var("CI").map_or(true, |ci| ci != "true"),
-                "{said}. On Debian and Ubuntu: sudo apt-get install fonts-dejavu-core fonts-wqy-microhei"
+                "{message}. On Debian and Ubuntu: sudo apt-get install fonts-dejavu-core fonts-wqy-microhei"
             );
             continue;
         }
-        assert!(said.contains("are set in fonts of this machine"), "{name}: {said}");
-        assert!(painted != boxes, "{name} is painted as boxes, and nothing says so");
+        assert!(message.contains("are set in fonts of this machine"), "{name}: {message}");
+        assert!(painted != placeholders, "{name} is painted as placeholders, and nothing says so");
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use figures::export::{Format, export};
 use figures::venue::Preset;
 use figures::{Drawing, Figure, FigureSpec, PLEX_SANS_REGULAR, Theme, draw, text_width};
-use papers::{Picture, difference, have, painted, plain, run_pdflatex, said, spec};
+use papers::{Picture, difference, have, output_of, painted, plain, run_pdflatex, spec};
 use resvg::tiny_skia::{Pixmap, Transform};
 use usvg::roxmltree;
 
@@ -94,7 +94,7 @@ struct Words {
 
 /// The words of each page.
 fn words(pdf: &Path) -> Vec<Words> {
-    let found = said("pdftotext", &["-bbox"], pdf);
+    let found = output_of("pdftotext", &["-bbox"], pdf);
     let attribute = |line: &str, name: &str| -> f64 {
         let (_, rest) = line.split_once(&format!("{name}=\"")).unwrap();
         rest.split_once('"').unwrap().0.parse().unwrap()

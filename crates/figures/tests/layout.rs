@@ -1,4 +1,4 @@
-//! What every figure of several runs keeps: no text leaves the box, no text stands on another, the same spec gives the
+//! Rules for every figure of several runs: no text leaves the drawing, no text overlaps another, the same spec gives the
 //! same bytes, whatever the names and numbers are.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -17,7 +17,7 @@ use figures::{
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::Document;
 
-/// A text's box: left, top, right, bottom.
+/// The bounding box of a text: left, top, right, bottom.
 #[derive(Debug, Clone)]
 struct Set {
     text: String,
@@ -212,7 +212,7 @@ fn layout() -> impl Strategy<Value = Layout> {
 }
 
 /// The names and numbers of a figure exchanged for others.
-fn with(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure {
+fn with_names(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure {
     let mut i = 0;
     let mut number = move || {
         i += 1;
@@ -326,7 +326,7 @@ proptest! {
         names in prop::collection::vec(name(), 1..8),
         numbers in prop::collection::vec(maybe(), 5..40),
     ) {
-        check(&FigureSpec::new(with(figure, &names, &numbers), layout, Theme::Print));
+        check(&FigureSpec::new(with_names(figure, &names, &numbers), layout, Theme::Print));
     }
 }
 
@@ -336,7 +336,7 @@ fn captions_say_method_numbers_policy_and_software() {
         FigureSpec::new(many::survival(many::runs(2, 25, 9), 9), Layout::panel(600.0), Theme::Light);
     spec.method.policy = Some("default".to_owned());
     spec.method.test = Some("log-rank, Holm-adjusted".to_owned());
-    let said = caption(&spec);
+    let text = caption(&spec);
     let Figure::SurvivalComparison(data) = &spec.figure else { unreachable!() };
     let s: Vec<String> = data
         .series
@@ -346,7 +346,7 @@ fn captions_say_method_numbers_policy_and_software() {
         })
         .collect();
     assert_eq!(
-        said,
+        text,
         format!(
             "Kaplan–Meier, log-log 95 % CI; vertical ticks: censored; {}; τ = 9; log-rank, Holm-adjusted; censoring \
              policy default; Stamina Lab 0.1.0.",
@@ -356,7 +356,7 @@ fn captions_say_method_numbers_policy_and_software() {
     let mut matrix = FigureSpec::new(many::matrix(3, 4), Layout::panel(600.0), Theme::Light);
     matrix.method.bootstrap =
         Some(figures::Bootstrap { resamples: 2_000, seed: 7, unit: "scenario".to_owned() });
-    let said = caption(&matrix);
+    let text = caption(&matrix);
     for part in [
         "Mean stamina (turns) by Harness and Model, 95 % CI",
         "in 10 cells",
@@ -364,7 +364,7 @@ fn captions_say_method_numbers_policy_and_software() {
         "2,000 bootstrap resamples by scenario, seed 7",
         "simulated: OpenHands × GPT-5.5",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 
@@ -508,8 +508,11 @@ fn long_names_that_differ_stay_different_wherever_they_are_cut() {
     for figure in figures {
         for preset in ["icml", "neurips:half"] {
             let layout = Preset::parse(preset).unwrap().layout();
-            let figure =
-                with(figure.clone(), &alike(), &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)]);
+            let figure = with_names(
+                figure.clone(),
+                &alike(),
+                &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)],
+            );
             let spec = FigureSpec::new(figure, layout, Theme::Print);
             let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
             // The names of axes are cut, too.
@@ -560,7 +563,7 @@ fn the_spec_of_the_documentation_is_one() {
     let spec: FigureSpec = toml::from_str(block).unwrap();
     assert_eq!(
         caption(&spec),
-        "Difference in mean stamina (turns) to Claude-Opus-4.8, Greenwood 95 % CI; log-rank, Holm-adjusted; censoring \
+        "Difference in mean stamina (turns) vs. Claude-Opus-4.8, Greenwood 95 % CI; log-rank, Holm-adjusted; censoring \
          policy default; Stamina Lab 0.1.0."
     );
     let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
@@ -602,6 +605,22 @@ fn no_line_on_paper_is_thinner_than_a_quarter_point() {
             assert!(size == "6" || size == "8", "letters of {size} pt");
         }
     }
+}
+
+#[test]
+fn more_groups_than_colors_have_none() {
+    let drawn = |groups| {
+        let figure = many::failures(20, groups, SharesForm::SideBySide);
+        let drawing = draw(&FigureSpec::new(figure, Layout::panel(1_180.0), Theme::Print));
+        let document = Document::parse(&drawing.svg).unwrap();
+        let colors: BTreeSet<String> = document
+            .descendants()
+            .filter(|n| n.has_tag_name("text") && n.text().is_some_and(|t| many::HARNESSES.contains(&t)))
+            .filter_map(|n| n.attribute("fill").map(str::to_owned))
+            .collect();
+        colors.len()
+    };
+    assert_eq!((drawn(6), drawn(13)), (6, 1));
 }
 
 /// No share and no n is ever cut: with so many groups, at every venue, a figure has whole numbers or is refused with a reason.
@@ -669,14 +688,14 @@ fn a_matrix_of_many_columns_is_readable_or_refused() {
                 }
                 check(&spec);
                 let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|set| set.text).collect();
-                let of = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
+                let case = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
                 let is_cut =
                     |text: &&String| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('…');
-                assert_eq!(texts.iter().find(is_cut), None, "{of}");
+                assert_eq!(texts.iter().find(is_cut), None, "{case}");
                 let names =
                     (0..rows).map(|i| format!("h{i:02}")).chain((0..columns).map(|i| format!("k{i:02}")));
                 for name in names {
-                    assert!(texts.iter().any(|text| text.contains(&name)), "{of}: {name} in {texts:?}");
+                    assert!(texts.iter().any(|text| text.contains(&name)), "{case}: {name} in {texts:?}");
                 }
                 written.insert((rows, columns));
             }
@@ -717,6 +736,28 @@ fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
     let numbers = texts.iter().filter(|set| set.text.parse::<u32>().is_ok()).count();
     // Those of axes are among them.
     assert!(numbers >= bars, "{numbers} numbers over {bars} bars");
+}
+
+#[test]
+fn retries_of_many_runs_have_a_panel_each() {
+    for count in [7, 9, 13] {
+        let Figure::Retries(mut data) = many::retries(count) else { panic!("a figure of retries") };
+        data.published.clear();
+        let figure = Figure::Retries(data);
+        everywhere(&figure);
+        let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
+        let drawing = draw(&spec);
+        assert!(greyscale_check(&spec).is_empty(), "names stand over their panels");
+        let texts = texts(&drawing);
+        for name in &many::MODELS[..count] {
+            assert!(texts.iter().any(|set| set.text == *name), "{name} is not whole: {texts:?}");
+        }
+        let places: BTreeSet<(i64, i64)> =
+            drawing.marks.iter().map(|mark| (mark.x0 as i64, mark.y0 as i64)).collect();
+        assert_eq!(places.len(), drawing.marks.len(), "no mark hides another");
+        let series: BTreeSet<Option<u32>> = drawing.marks.iter().map(|mark| mark.series).collect();
+        assert_eq!(series.len(), count);
+    }
 }
 
 #[test]

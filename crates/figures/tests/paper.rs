@@ -15,7 +15,7 @@ use figures::export::{Format, export};
 use figures::table::{Column, Table, data_table, known};
 use figures::venue::Preset;
 use figures::{Figure, FigureSpec, Theme, draw};
-use papers::{Picture, compile, compile_as, difference, have, painted, plain, said, spec, words};
+use papers::{Picture, compile, compile_as, difference, have, output_of, painted, plain, spec, words};
 use resvg::tiny_skia::Pixmap;
 
 /// Every kind in a column, and in a page of one column and of two what is drawn there. A wide table may have more blocks
@@ -62,7 +62,7 @@ fn pdfs_have_their_fonts_their_text_their_size_and_no_more() {
             assert_eq!(flags, ["yes", "yes", "yes"], "{name}: embedded, subset, unicode: {row}");
             assert!(odd || row.contains("IBMPlexSans"), "{name}: {row}");
         }
-        let text = said("pdftotext", &["-raw"], &path);
+        let text = output_of("pdftotext", &["-raw"], &path);
         if name.starts_with("survival-odd") && !file.warnings.iter().any(|w| w.starts_with("No font")) {
             // Of other scripts only what is used, too; and it is found by whoever looks for it.
             assert!(rows.iter().any(|row| !row.contains("IBMPlexSans")), "{name}: {fonts}");
@@ -239,6 +239,6 @@ fn a_paper_of_two_columns(venue: &str) {
         fs::create_dir_all(&keep).unwrap();
         fs::copy(&path, Path::new(&keep).join(format!("{name}.pdf"))).unwrap();
     }
-    let text = said("pdftotext", &["-layout"], &path);
+    let text = output_of("pdftotext", &["-layout"], &path);
     assert!(text.contains("continued") && !text.contains("??"), "{venue}");
 }

@@ -1,24 +1,41 @@
 //! What a format must be able to do.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use model::{Artifact, Episode, Run, Transcript, Warning};
 
 use files::{ReadError, Tree};
 
+/// Most warnings that are kept of one part, or of the survey of a source. A hostile file has as many as it likes.
+const MOST_WARNINGS: usize = 5_000;
+
 /// Collects what could not be taken as it stood, and counts the files parsed.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// In the order in which they were met.
+    /// In the order in which they were met; where there are more than 5,000, the last one says so.
     pub warnings: Vec<Warning>,
     /// Files parsed.
     pub files_read: u64,
 }
 
 impl Report {
-    /// Keeps a warning.
+    /// Keeps a warning, if there are not too many.
     pub fn warn(&mut self, warning: Warning) {
-        self.warnings.push(warning);
+        match self.warnings.len().cmp(&MOST_WARNINGS) {
+            Ordering::Less => self.warnings.push(warning),
+            Ordering::Equal => {
+                let what =
+                    format!("There are more than {MOST_WARNINGS} warnings. Only the first ones are listed.");
+                self.warnings.push(Warning::skipped(warning.path, "warnings.too_many", what));
+            }
+            Ordering::Greater => {}
+        }
+    }
+
+    /// Keeps warnings, as [`Report::warn`] does.
+    pub fn warn_all(&mut self, warnings: impl IntoIterator<Item = Warning>) {
+        warnings.into_iter().for_each(|warning| self.warn(warning));
     }
 
     /// Keeps a warning about a file that could not be read, and says what that means for the rest.

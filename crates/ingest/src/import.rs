@@ -29,7 +29,10 @@ const READERS: usize = 2;
 /// Parts that were read and wait to be written, beside the one that each reader holds. Each may take 100 MB.
 const WAITING: usize = 0;
 
-/// Why an import did not come to its end.
+/// Most warnings that one import writes, over all parts. Whoever lists them has all in memory.
+const MOST_WARNINGS: usize = 100_000;
+
+/// Why an import did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Nothing of what Stamina Lab reads. What the store has of the source stays as it is.
@@ -93,13 +96,13 @@ pub fn import_among(
     let mut report = Report { warnings: found.warnings, files_read: 0 };
     let (jobs, runs) = survey(tree, store, source, &found.places, &known, &mut report)?;
     let survey_warnings = tree.warnings();
-    report.warnings.extend(survey_warnings.iter().cloned());
+    report.warn_all(survey_warnings.iter().cloned());
     store.put_survey_warnings(source, &report.warnings, report.files_read)?;
 
-    let said: BTreeSet<Warning> = survey_warnings.into_iter().collect();
+    let known_warnings: BTreeSet<Warning> = survey_warnings.into_iter().collect();
     let (unchanged, to_read): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_known(&known));
     imported.parts_unchanged = count(unchanged.len());
-    imported.parts_read = read_all(tree, store, source, &to_read, &said, progress, stop)?;
+    imported.parts_read = read_all(tree, store, source, &to_read, &known_warnings, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
     store.settle_identities()?;
     store.leave_out_copies(source)?;
@@ -125,7 +128,7 @@ impl Job<'_> {
     }
 }
 
-/// What a reader made of a part, on its way to the store.
+/// What a reader made of a part, before it is stored.
 struct Done {
     job: usize,
     episodes: Vec<(String, Episode)>,
@@ -166,13 +169,13 @@ fn survey<'a>(
     let mut keep: Vec<(String, String)> = Vec::new();
     store.drop_places(source, &places.iter().map(|place| place.at.clone()).collect::<Vec<_>>())?;
     for (place, surveyed) in places.iter().zip(survey_all(tree, places)) {
-        let Some((survey, said)) = surveyed else {
+        let Some((survey, survey_report)) = surveyed else {
             report.warn(failed(place.format, &place.at, "What was read of it before stays"));
             keep.extend(known.keys().filter(|(at, _)| *at == place.at).cloned());
             continue;
         };
-        report.warnings.extend(said.warnings);
-        report.files_read += said.files_read;
+        report.warn_all(survey_report.warnings);
+        report.files_read += survey_report.files_read;
         let survey = without_repetition(survey, &place.at, report);
         put_runs(store, source, place, &survey.runs)?;
         runs.push((place, survey.runs));
@@ -250,7 +253,7 @@ fn read_all(
     store: &Store,
     source: SourceId,
     jobs: &[Job<'_>],
-    said: &BTreeSet<Warning>,
+    known_warnings: &BTreeSet<Warning>,
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
 ) -> Result<u32, StoreError> {
@@ -258,18 +261,19 @@ fn read_all(
     progress(0, total);
     let next = AtomicUsize::new(0);
     let readers = PlaceReaders::default();
-    let mut written = 0;
+    let (mut written, mut room) = (0, MOST_WARNINGS);
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..READERS.min(jobs.len()) {
             let sender = sender.clone();
             let (next, readers) = (&next, &readers);
-            scope.spawn(move || read_jobs(tree, jobs, said, (next, readers), stop, &sender));
+            scope.spawn(move || read_jobs(tree, jobs, known_warnings, (next, readers), stop, &sender));
         }
         drop(sender);
         // When writing fails, the receiver goes with this closure and the readers find their queue closed.
-        for done in receiver {
+        for mut done in receiver {
             let job = &jobs[done.job];
+            keep_within(&mut done.report.warnings, &mut room);
             store.put_part(
                 source,
                 &PartRead {
@@ -286,6 +290,17 @@ fn read_all(
         }
         Ok(written)
     })
+}
+
+/// Takes warnings out of the room that is left; of those that have none the last one speaks.
+fn keep_within(warnings: &mut Vec<Warning>, room: &mut usize) {
+    if warnings.len() > *room {
+        warnings.truncate(*room);
+        let what =
+            format!("More than {MOST_WARNINGS} warnings were met. Further ones of this part are not listed.");
+        warnings.push(Warning::skipped("", "warnings.too_many", what));
+    }
+    *room = room.saturating_sub(warnings.len());
 }
 
 /// The reader of the place whose parts are being read. The jobs of a place follow each other, so one is enough, and what
@@ -315,7 +330,7 @@ impl PlaceReaders {
 fn read_jobs(
     tree: &Tree,
     jobs: &[Job<'_>],
-    said: &BTreeSet<Warning>,
+    known_warnings: &BTreeSet<Warning>,
     (next, readers): (&AtomicUsize, &PlaceReaders),
     stop: &AtomicBool,
     sender: &SyncSender<Done>,
@@ -336,7 +351,7 @@ fn read_jobs(
             report.warn(failed(job.place.format, &job.place.at, &what));
             (Vec::new(), report)
         });
-        report.warnings.extend(tree.warnings().into_iter().filter(|warning| !said.contains(warning)));
+        report.warn_all(tree.warnings().into_iter().filter(|warning| !known_warnings.contains(warning)));
         let mut beyond: Option<(String, u32)> = None;
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod ctrf;
 pub(crate) mod grader;
 pub mod json;
+pub(crate) mod kept_tests;
 pub(crate) mod outline;
 pub mod pytest;
 pub(crate) mod text;

@@ -1,6 +1,6 @@
 //! What other programs write and Stamina Lab does not read, so that it can be named, and what to open instead.
 //!
-//! Looked for only where no format recognised anything. Each kind is told by its structure, from a table ([`table`]):
+//! Looked for only where no format recognized anything. Each kind is recognized by its structure, from a table ([`table`]):
 //! names in a folder, the form of a JSON document, the first bytes of a file. How much is looked at is bounded, whatever
 //! the folder holds.
 
@@ -26,7 +26,7 @@ const FILES_OF_FOLDER: usize = 20;
 const HEAD: u64 = 1 << 20;
 /// Most bytes that are read.
 const BYTES: u64 = 64 << 20;
-/// Bytes that are read first; whether there is any use in more is told from them.
+/// Bytes that are read first; they decide whether more are read.
 const FIRST: u64 = 512;
 
 /// Something that another program writes.
@@ -103,13 +103,13 @@ fn position(has: impl Fn(Sign) -> bool) -> Option<usize> {
 }
 
 /// Where a kind was seen.
-struct Seen {
+struct Occurrence {
     at: String,
     count: usize,
 }
 
 impl Kind {
-    fn found(&self, seen: Seen) -> Found {
+    fn found(&self, seen: Occurrence) -> Found {
         let (name, not_read) = if seen.count == 1 {
             (self.one.to_owned(), self.not_read.to_owned())
         } else {
@@ -135,7 +135,7 @@ fn plural(clause: &str) -> String {
 struct Look<'a> {
     tree: &'a Tree,
     /// By the place of the kind in the table.
-    found: Vec<(usize, Seen)>,
+    found: Vec<(usize, Occurrence)>,
     files_left: usize,
     bytes_left: u64,
 }
@@ -189,7 +189,7 @@ impl Look<'_> {
     fn take(&mut self, kind: usize, at: &str) {
         match self.found.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, seen)) => seen.count += 1,
-            None => self.found.push((kind, Seen { at: at.to_owned(), count: 1 })),
+            None => self.found.push((kind, Occurrence { at: at.to_owned(), count: 1 })),
         }
     }
 }

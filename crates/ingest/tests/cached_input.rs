@@ -23,7 +23,7 @@ struct Library {
 }
 
 impl Library {
-    fn of(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("library.db")).unwrap();
         let source = store.put_source(&path.to_string_lossy(), "results", false).unwrap();
@@ -107,7 +107,7 @@ fn usage(input: u64, cached: u64, output: u64) -> Value {
 
 #[test]
 fn more_cached_than_input_is_added_to_it() {
-    let library = Library::of(&fixtures().join("world/cache-beside/job-a"));
+    let library = Library::new(&fixtures().join("world/cache-beside/job-a"));
     let all = library.episodes();
     assert_eq!(all[0].1, tokens(10_000, 9_000, 100));
     assert_eq!(all[1].1, tokens(2_000, 0, 100));
@@ -126,7 +126,7 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
         ("c", json!({ "n_input_tokens": 5, "n_output_tokens": 1 }), &[][..]),
     ];
     job(folder.path(), "agent-a", &others);
-    let library = Library::of(folder.path());
+    let library = Library::new(folder.path());
     let unknown = Tokens { input: Some(5), cached: None, output: Some(1) };
     let apart = [
         ("b".to_owned(), tokens(500, 400, 1), CachedInput::Assumed),
@@ -168,7 +168,7 @@ fn a_single_step_of_a_trajectory_proves_it() {
         ("d", usage(0, 0, 7), &[][..]),
     ];
     job(folder.path(), "codex", &trials);
-    let all = Library::of(folder.path()).episodes();
+    let all = Library::new(folder.path()).episodes();
     assert_eq!(all[0].1, tokens(2_030, 980, 4));
     assert_eq!(all[1].1, tokens(2_030, 980, 4), "where the result counts nothing, the steps do");
     assert_eq!(all[2].1, Tokens::default(), "a log that counts nothing is not 0 tokens");
@@ -220,27 +220,27 @@ fn scenarios(at: &Path, usages: &[(u32, [u64; 3])]) {
 fn totals_of_whole_episodes_follow_the_decision_of_their_run() {
     let folder = tempfile::tempdir().unwrap();
     scenarios(folder.path(), &[(1, [500, 400, 1]), (2, [30, 0, 1])]);
-    let library = Library::of(folder.path());
-    let of =
+    let library = Library::new(folder.path());
+    let tokens_of =
         |library: &Library| -> Vec<Tokens> { library.episodes().into_iter().map(|(_, t, _)| t).collect() };
     let used = |library: &Library| -> f64 {
         library.store.episode_turns(library.runs()[0]).unwrap().iter().map(|play| play.used.tokens.sum).sum()
     };
-    assert_eq!(of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
+    assert_eq!(tokens_of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
     assert!((used(&library) - 532.0).abs() < 1e-9, "{}", used(&library));
 
     scenarios(folder.path(), &[(0, [100, 900, 1])]);
     assert_eq!(library.read(), 1, "the others are not read again");
     let proven = [tokens(1_000, 900, 1), tokens(900, 400, 1), tokens(30, 0, 1)];
-    assert_eq!(of(&library), proven);
+    assert_eq!(tokens_of(&library), proven);
     assert!((used(&library) - 1_933.0).abs() < 1e-9, "{}", used(&library));
     assert_eq!(library.codes().iter().filter(|code| *code == "tokens.cache_added").count(), 1);
     library.read();
-    assert_eq!(of(&library), proven, "reading again adds nothing twice");
+    assert_eq!(tokens_of(&library), proven, "reading again adds nothing twice");
 
     fs::remove_dir_all(folder.path().join("scenario_0")).unwrap();
     library.read();
-    assert_eq!(of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
+    assert_eq!(tokens_of(&library), [tokens(500, 400, 1), tokens(30, 0, 1)]);
     assert!((used(&library) - 532.0).abs() < 1e-9, "{}", used(&library));
 }
 
@@ -253,7 +253,7 @@ fn a_table_with_more_cached_than_input_tokens_is_made_whole() {
                  again,h,m,c,1,1,1,500,400,1\n\
                  other,h2,m,a,1,1,1,500,400,1\n";
     fs::write(folder.path().join("t.csv"), table).unwrap();
-    let library = Library::of(folder.path());
+    let library = Library::new(folder.path());
     let mut all: Vec<(String, Tokens)> = library.episodes().into_iter().map(|(s, t, _)| (s, t)).collect();
     all.sort_by_key(|(scenario, tokens)| (scenario.clone(), tokens.input));
     // What a run proves of its harness and model holds for all runs of these, and for no other.

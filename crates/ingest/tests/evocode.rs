@@ -134,12 +134,12 @@ fn more_rounds_passed_than_there_are_are_unknown() {
     assert_eq!((totals.turns, totals.passed_turns, totals.case_ratio), (Some(5), None, None));
     assert_eq!(figures("Big-2-high"), ["evocode.avg_rounds"]);
     assert!(figures("Tiny-1").contains(&"evocode.dataset_score"));
-    let said = read.warnings("value.not_usable");
-    assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].contains("Big-2-high at task_three 1.4"), "{said:?}");
+    let unusable = read.warnings("value.not_usable");
+    assert_eq!(unusable.len(), 2, "{unusable:?}");
+    assert!(unusable[0].contains("Big-2-high at task_three 1.4"), "{unusable:?}");
     assert!(
-        said[1].contains("Acme-Big-2 at task_three \"7/5\", Acme-Big-2 at task_three \"c160%\""),
-        "{said:?}"
+        unusable[1].contains("Acme-Big-2 at task_three \"7/5\", Acme-Big-2 at task_three \"c160%\""),
+        "{unusable:?}"
     );
 }
 
@@ -331,10 +331,10 @@ fn values_that_cannot_be_are_unknown_and_said() {
     let numbers: Vec<_> = episode.turns.iter().map(|t| (t.attempts[0].passed, t.attempts[0].total)).collect();
     assert_eq!(numbers, [(Some(1), Some(1)), (None, None), (None, Some(2))]);
     assert_eq!(read.warnings("reward.range").len(), 1);
-    let said = read.warnings("value.not_usable");
-    assert_eq!(said.len(), 2);
-    assert!(said[0].contains("turn 2") && said[0].contains("3 of 2"), "{said:?}");
-    assert!(said[1].contains("pass \"2\"") && said[1].contains("reward \"n/a\""), "{said:?}");
+    let unusable = read.warnings("value.not_usable");
+    assert_eq!(unusable.len(), 2);
+    assert!(unusable[0].contains("turn 2") && unusable[0].contains("3 of 2"), "{unusable:?}");
+    assert!(unusable[1].contains("pass \"2\"") && unusable[1].contains("reward \"n/a\""), "{unusable:?}");
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn counts_beyond_any_measure_are_only_large() {
         let numbers = (Some(small(n[4])).filter(|_| can_be), Some(small(n[5])).filter(|_| can_be));
         prop_assert_eq!((attempt.passed, attempt.total), numbers);
         prop_assert_eq!(read.warnings("value.not_usable").len(), usize::from(!can_be));
-        let told = small(n[7]).saturating_add(small(n[8]));
-        prop_assert_eq!(read.warnings("cases.not_described").len(), usize::from(told < small(n[6])));
+        let described = small(n[7]).saturating_add(small(n[8]));
+        prop_assert_eq!(read.warnings("cases.not_described").len(), usize::from(described < small(n[6])));
     });
 }

@@ -100,13 +100,13 @@ fn own_run(task: bool, transcripts: [Option<&str>; 2]) -> tempfile::TempDir {
 }
 
 fn transcript(commands: &[&str]) -> String {
-    let told = json!({ "kind": "user", "text": "The tests lie in /tests." });
+    let prompt_step = json!({ "kind": "user", "text": "The tests lie in /tests." });
     let calls = commands.iter().map(|command| {
         json!({ "kind": "agent", "text": "", "tool_calls": [
             { "name": "bash", "arguments": { "command": command }, "result": "/logs/verifier" }
         ] })
     });
-    let steps: Vec<Value> = std::iter::once(told).chain(calls).collect();
+    let steps: Vec<Value> = std::iter::once(prompt_step).chain(calls).collect();
     json!({ "schema_version": "stamina-lab/1", "steps": steps }).to_string()
 }
 

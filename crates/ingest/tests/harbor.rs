@@ -51,7 +51,7 @@ impl Read {
     fn run(&self, key: &str) -> &Run {
         self.runs.iter().find(|r| r.key == key).unwrap_or_else(|| panic!("no run {key}"))
     }
-    fn of(&self, run: &str) -> Vec<&Episode> {
+    fn episodes_of(&self, run: &str) -> Vec<&Episode> {
         self.episodes.iter().filter(|(r, _)| r == run).map(|(_, e)| e).collect()
     }
     fn episode(&self, trial: &str) -> &Episode {
@@ -159,7 +159,7 @@ fn every_trial_of_the_failures_job_is_told_as_it_was() {
         let ours = score(episode);
         assert!((ours.0 - passed).abs() < 1e-9 && (ours.1 - cases).abs() < 5e-4, "{trial}: {ours:?}");
     }
-    let episodes = read.of("failures-k1/oracle");
+    let episodes = read.episodes_of("failures-k1/oracle");
     assert_eq!(episodes.len(), 8);
     let mean = episodes.iter().map(|e| score(e).0).sum::<f64>() / 8.0;
     assert!((mean - 0.5).abs() < 1e-9);
@@ -198,20 +198,20 @@ fn every_other_job_is_read_too() {
         ]
     );
     let turns = |run: &str| -> BTreeMap<(String, u32), String> {
-        read.of(run).iter().map(|e| ((e.scenario.clone(), e.repeat), letters(e))).collect()
+        read.episodes_of(run).iter().map(|e| ((e.scenario.clone(), e.repeat), letters(e))).collect()
     };
-    let of = |list: &[(&str, u32, &str)]| -> BTreeMap<(String, u32), String> {
+    let wanted = |list: &[(&str, u32, &str)]| -> BTreeMap<(String, u32), String> {
         list.iter().map(|(s, r, l)| (((*s).to_owned(), *r), (*l).to_owned())).collect()
     };
     let (t1, t2, v1) = ("theme_t1_w1_notes_cli", "theme_t2_w2_ledger_report", "theme_v1_w1_notes_regression");
-    assert_eq!(turns("interrupted/oracle"), of(&[(t1, 1, "pppp"), (t2, 1, "ppp"), (v1, 1, "ppfp")]));
-    assert_eq!(turns("nop-k1/nop"), of(&[(t1, 1, "eeee"), (t2, 1, "eee")]));
-    let of_nop = read.of("nop-k1/nop");
+    assert_eq!(turns("interrupted/oracle"), wanted(&[(t1, 1, "pppp"), (t2, 1, "ppp"), (v1, 1, "ppfp")]));
+    assert_eq!(turns("nop-k1/nop"), wanted(&[(t1, 1, "eeee"), (t2, 1, "eee")]));
+    let of_nop = read.episodes_of("nop-k1/nop");
     let totals = of_nop.iter().flat_map(|e| &e.turns).flat_map(|t| &t.attempts).map(|a| (a.passed, a.total));
     assert!(totals.clone().count() == 7 && totals.into_iter().all(|t| t == (Some(0), Some(0))));
     let twice =
         [(t1, 1, "pppp"), (t1, 2, "pppp"), (t2, 1, "ppp"), (t2, 2, "ppp"), (v1, 1, "ppfp"), (v1, 2, "ppfp")];
-    assert_eq!(turns("oracle-k2/oracle"), of(&twice));
+    assert_eq!(turns("oracle-k2/oracle"), wanted(&twice));
     // The repeats stand in the order in which they began.
     assert_eq!(read.episode("theme_t1_w1_notes_cli__H5GwjG9").repeat, 1);
     assert_eq!(read.episode("theme_t1_w1_notes_cli__Pc56hoy").repeat, 2);
@@ -233,7 +233,7 @@ fn a_model_run_has_tokens_cost_calls_and_a_transcript() {
     assert_eq!((run.model.as_deref(), run.provider.as_deref()), (Some("gpt-4o-mini"), Some("openai")));
     assert_eq!((run.harness.as_deref(), run.harness_version.as_deref()), (Some("terminus-2"), Some("2.0.0")));
     assert_eq!(run.baseline, None);
-    let episode = read.of(&run.key)[0];
+    let episode = read.episodes_of(&run.key)[0];
     let attempts: Vec<_> = episode.turns.iter().flat_map(|t| &t.attempts).collect();
     let input: u64 = attempts.iter().map(|a| a.tokens.input.unwrap()).sum();
     let cost: f64 = attempts.iter().map(|a| a.cost_usd.unwrap()).sum();
@@ -394,18 +394,18 @@ fn whether_a_build_failed_is_told_from_the_whole_job() {
     copy(&fixture().join("jobs/nop-k1"), &dir.path().join("nop-k1"));
     // Nothing in this job, opened alone, says that its tests print CASE lines, so nothing says that a build failed.
     let alone = read(dir.path());
-    let of_nop = alone.of("nop-k1/nop");
+    let of_nop = alone.episodes_of("nop-k1/nop");
     assert_eq!(of_nop.iter().map(|e| letters(e)).collect::<Vec<_>>(), ["ffff", "fff"]);
     assert!(of_nop.iter().all(|e| e.end() == (Some(1), EndReason::TestsFailed)));
     let shares = |read: &Read| -> Vec<Option<f64>> {
-        read.of("nop-k1/nop").iter().flat_map(|e| &e.turns).map(|t| t.attempts[0].share()).collect()
+        read.episodes_of("nop-k1/nop").iter().flat_map(|e| &e.turns).map(|t| t.attempts[0].share()).collect()
     };
     assert_eq!(shares(&alone), [None; 7]);
 
     // A trial of another task says it, and every part of the job is to be read anew.
     copy(&fixture().join("jobs/failures-k1").join(V5), &dir.path().join("nop-k1").join(V5));
     let together = read(dir.path());
-    let of_nop = together.of("nop-k1/nop");
+    let of_nop = together.episodes_of("nop-k1/nop");
     let ends: Vec<_> = of_nop.iter().map(|e| (letters(e), e.end().1)).collect();
     assert_eq!(
         ends,
@@ -516,7 +516,7 @@ fn trials_without_a_job_are_read_as_one() {
     let read = read(dir.path());
     assert_eq!(read.runs.len(), 1);
     assert_eq!((read.runs[0].key.as_str(), read.runs[0].planned_episodes), ("trials/oracle", None));
-    assert_eq!(read.of("trials/oracle").len(), 2);
+    assert_eq!(read.episodes_of("trials/oracle").len(), 2);
     assert_eq!(read.codes(), ["harbor.no_job_files"]);
 }
 
@@ -533,7 +533,7 @@ fn damaged_files_are_said_and_nothing_vanishes() {
     std::fs::create_dir(job.join("theme_x__never")).unwrap();
     std::fs::create_dir(job.join(".sources")).unwrap();
     let read = read(dir.path());
-    assert_eq!(read.of("failures-k1/oracle").len(), 2);
+    assert_eq!(read.episodes_of("failures-k1/oracle").len(), 2);
     assert_eq!(letters(read.episode(V1)), "ppfp");
     // It has ended: what cannot be read is an error of the verifier, not a trial that is still running.
     assert_eq!(letters(read.episode(V2)), "ppen");
@@ -541,7 +541,7 @@ fn damaged_files_are_said_and_nothing_vanishes() {
     assert_eq!(read.episode(V2).turns[2].attempts[0].extra["verdict"], "unreadable");
     assert_eq!(read.run("failures-k1/oracle").runner, Some(("Harbor".to_owned(), None)));
     assert!(read.run("failures-k1/oracle").reported.figures.is_empty());
-    let said: Vec<(&str, &str)> =
+    let found_messages: Vec<(&str, &str)> =
         read.report.warnings.iter().map(|w| (w.path.rsplit('/').next().unwrap(), w.code.as_str())).collect();
     for want in [
         ("result.json", "json.truncated"),
@@ -549,9 +549,9 @@ fn damaged_files_are_said_and_nothing_vanishes() {
         ("config.json", "file.empty"),
         ("theme_x__never", "harbor.not_a_trial"),
     ] {
-        assert!(said.contains(&want), "{want:?} in {said:?}");
+        assert!(found_messages.contains(&want), "{want:?} in {found_messages:?}");
     }
-    assert!(!said.iter().any(|(path, _)| *path == ".sources"));
+    assert!(!found_messages.iter().any(|(path, _)| *path == ".sources"));
 }
 
 #[test]
@@ -577,21 +577,21 @@ fn values_that_cannot_be_are_unknown_and_said() {
     let (tokens, cost) = (attempts[3].tokens, attempts[3].cost_usd);
     assert_eq!((tokens.input, tokens.cached, tokens.output, cost), (None, None, Some(3), None));
     assert_eq!(letters(episode), "ppfp");
-    let said: Vec<&str> = read
+    let found_messages: Vec<&str> = read
         .report
         .warnings
         .iter()
         .filter(|w| w.code == "value.not_usable")
         .map(|w| w.message.as_str())
         .collect();
-    assert_eq!(said.len(), 5, "four steps and the trial: {said:?}");
+    assert_eq!(found_messages.len(), 5, "four steps and the trial: {found_messages:?}");
     for part in [
         "agent_execution.started_at \"2026-02-30",
         "n_input_tokens \"12\"",
         "n_cache_tokens -1",
         "cost_usd -0.5",
     ] {
-        assert!(said.iter().any(|message| message.contains(part)), "{part}: {said:?}");
+        assert!(found_messages.iter().any(|message| message.contains(part)), "{part}: {found_messages:?}");
     }
 }
 
@@ -634,7 +634,7 @@ fn the_layout_of_evocode_bench_gives_one_run_per_model() {
     let mut keys: Vec<&str> = all.runs.iter().map(|r| r.key.as_str()).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["gpt-4o-mini/terminus-2", "oracle/oracle"]);
-    let turns: Vec<String> = all.of("oracle/oracle").iter().map(|e| letters(e)).collect();
+    let turns: Vec<String> = all.episodes_of("oracle/oracle").iter().map(|e| letters(e)).collect();
     assert_eq!(turns, ["pppp", "ppen"]);
     // A task that was never run counts as 0, as in the published scores.
     let totals = &all.run("gpt-4o-mini/terminus-2").reported.totals_only;
@@ -760,7 +760,7 @@ fn single_step_trials_are_one_turn() {
     );
     assert!(read.codes().contains(&"harbor.trials_missing"));
 
-    let mut episodes = read.of(&run.key);
+    let mut episodes = read.episodes_of(&run.key);
     episodes.sort_by_key(|e| e.repeat);
     let ends: Vec<(String, EndReason)> = episodes.iter().map(|e| (letters(e), e.end().1)).collect();
     let want = [
@@ -864,17 +864,17 @@ fn names_of_folders_say_nothing_of_which_trials_belong_together() {
     for log in [job.join("job/theme_t1_w1_notes_cli__H5GwjG9"), renamed.join("job/first")] {
         std::fs::remove_file(log.join("trial.log")).unwrap();
     }
-    let told = |path: &Path| -> Vec<(String, u32, Option<u32>, String)> {
+    let episodes_in = |path: &Path| -> Vec<(String, u32, Option<u32>, String)> {
         let read = read(path);
-        let mut told: Vec<_> = read
+        let mut episodes_in: Vec<_> = read
             .episodes
             .iter()
             .map(|(_, e)| (e.scenario.clone(), e.repeat, e.planned_turns, letters(e)))
             .collect();
-        told.sort();
-        told
+        episodes_in.sort();
+        episodes_in
     };
-    let (was, is) = (told(&job), told(&renamed));
+    let (was, is) = (episodes_in(&job), episodes_in(&renamed));
     assert_eq!(was.len(), 6);
     assert_eq!(is, was);
 }
@@ -900,21 +900,22 @@ fn tasks_of_one_name_from_two_data_sets_are_two_scenarios() {
     trial("hello__1", r#", "source": "one""#);
     trial("hello__2", r#", "source": "two""#);
     trial("hello__3", r#", "source": "one""#);
-    let told = |read: &Read| -> Vec<(String, u32)> {
-        let mut told: Vec<_> = read.episodes.iter().map(|(_, e)| (e.scenario.clone(), e.repeat)).collect();
-        told.sort();
-        told
+    let episodes_in = |read: &Read| -> Vec<(String, u32)> {
+        let mut episodes_in: Vec<_> =
+            read.episodes.iter().map(|(_, e)| (e.scenario.clone(), e.repeat)).collect();
+        episodes_in.sort();
+        episodes_in
     };
-    let of = |list: &[(&str, u32)]| -> Vec<(String, u32)> {
+    let wanted = |list: &[(&str, u32)]| -> Vec<(String, u32)> {
         list.iter().map(|(scenario, repeat)| ((*scenario).to_owned(), *repeat)).collect()
     };
     let read_once = read(dir.path());
-    assert_eq!(told(&read_once), of(&[("one/hello", 1), ("one/hello", 2), ("two/hello", 1)]));
+    assert_eq!(episodes_in(&read_once), wanted(&[("one/hello", 1), ("one/hello", 2), ("two/hello", 1)]));
     assert_eq!(read_once.parts.len(), 1);
 
     // From one data set, or where one does not say it, there is nothing to tell apart.
     trial("hello__2", "");
-    assert_eq!(told(&read(dir.path())), of(&[("hello", 1), ("hello", 2), ("hello", 3)]));
+    assert_eq!(episodes_in(&read(dir.path())), wanted(&[("hello", 1), ("hello", 2), ("hello", 3)]));
 }
 
 #[test]
@@ -1010,7 +1011,7 @@ fn small_job(dir: &Path) -> PathBuf {
 
 #[derive(Debug, Clone)]
 enum Damage {
-    Cut(prop::sample::Index),
+    Truncate(prop::sample::Index),
     Flip(prop::sample::Index, u8),
     Replace(Vec<u8>),
     Remove,
@@ -1019,7 +1020,7 @@ enum Damage {
 
 fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
-        any::<prop::sample::Index>().prop_map(Damage::Cut),
+        any::<prop::sample::Index>().prop_map(Damage::Truncate),
         (any::<prop::sample::Index>(), any::<u8>()).prop_map(|(i, b)| Damage::Flip(i, b)),
         prop::collection::vec(any::<u8>(), 0..64).prop_map(Damage::Replace),
         Just(Damage::Remove),
@@ -1032,7 +1033,7 @@ impl Damage {
     fn apply(&self, path: &Path) {
         let mut bytes = std::fs::read(path).unwrap();
         match self {
-            Self::Cut(at) => bytes.truncate(at.index(bytes.len().max(1))),
+            Self::Truncate(at) => bytes.truncate(at.index(bytes.len().max(1))),
             Self::Flip(at, by) if !bytes.is_empty() => {
                 let at = at.index(bytes.len());
                 bytes[at] ^= by;
@@ -1117,4 +1118,31 @@ fn trajectories_that_continue_in_a_circle_are_read_once() {
     let transcript = attempt.artifacts.iter().find(|a| a.kind == ArtifactKind::Transcript).unwrap();
     let steps = Harbor.transcript(&tree, transcript).unwrap().steps;
     assert_eq!(steps.iter().map(|step| step.tool_calls.len()).sum::<usize>(), 10);
+}
+
+#[test]
+// docs/security.md: An opened folder or zip
+fn results_of_the_trials_of_a_task_are_bounded_together() {
+    let room = tempfile::tempdir().unwrap();
+    let (from, job) = (fixture().join("jobs/failures-k1"), room.path().join("job"));
+    let values = vec!["0"; 400_000].join(",");
+    for number in 0..3 {
+        let trial = job.join(format!("theme_v5_w1_notes_min_reward__copy{number}"));
+        copy(&from.join("theme_v5_w1_notes_min_reward__PAxApKs"), &trial);
+        let text = std::fs::read_to_string(trial.join("result.json")).unwrap();
+        let (whole, _) = text.rsplit_once('}').unwrap();
+        write(&trial.join("result.json"), &format!("{whole},\"more\":[{values}]}}"));
+    }
+    for name in ["config.json", "result.json"] {
+        std::fs::copy(from.join(name), job.join(name)).unwrap();
+    }
+    let read = read(room.path());
+    let said: Vec<&str> = read
+        .report
+        .warnings
+        .iter()
+        .filter(|warning| warning.code == "file.too_large")
+        .map(|warning| warning.path.rsplit('/').nth(1).unwrap())
+        .collect();
+    assert_eq!(said, ["theme_v5_w1_notes_min_reward__copy2"], "of three the last one");
 }

@@ -57,7 +57,7 @@ fn harbor() -> Sample {
             (parts.len() > 2).then(|| parts[..2].join("/"))
         },
         // The folder of the trial stands in the paths of the episode's artifacts.
-        touches: |_, said, unit| said.contains(unit),
+        touches: |_, found_codes, unit| found_codes.contains(unit),
         telling: |_| false,
     }
 }
@@ -93,7 +93,7 @@ fn staminabench() -> Sample {
             let parts: Vec<_> = path.split('/').collect();
             (parts.len() > 2).then(|| parts[..2].join("/"))
         },
-        touches: |_, said, unit| said.contains(unit),
+        touches: |_, found_codes, unit| found_codes.contains(unit),
         telling: |_| false,
     }
 }
@@ -105,7 +105,7 @@ fn terminal_bench() -> Sample {
             let parts: Vec<_> = path.split('/').collect();
             (parts.len() > 2).then(|| parts[..2].join("/"))
         },
-        touches: |_, said, unit| said.contains(unit),
+        touches: |_, found_codes, unit| found_codes.contains(unit),
         // One trial stands in it alone.
         telling: |path| path == "results.json",
     }
@@ -165,8 +165,8 @@ fn read_all(tree: &Tree) -> (BTreeMap<Key, Episode>, Vec<Warning>) {
 /// A sample without damage.
 fn whole(root: &Path) -> Whole {
     let with_text = |(key, episode): (Key, Episode)| {
-        let said = format!("{episode:?}");
-        (key, (episode, said))
+        let found_codes = format!("{episode:?}");
+        (key, (episode, found_codes))
     };
     read_all(&Tree::open(root).unwrap()).0.into_iter().map(with_text).collect()
 }
@@ -264,8 +264,8 @@ fn check(
         return;
     }
     let unit = (sample.unit)(path);
-    for (key, (before, said)) in whole {
-        let concerned = unit.as_ref().is_none_or(|unit| (sample.touches)(&before.key, said, unit));
+    for (key, (before, found_codes)) in whole {
+        let concerned = unit.as_ref().is_none_or(|unit| (sample.touches)(&before.key, found_codes, unit));
         let now = episodes.get(key);
         if concerned && unit.is_none() {
             // Files of the whole may change what is known around an episode, even its run, not whether it arrives.
@@ -358,10 +358,10 @@ fn each_damage_is_named_where_it_is() {
             ("a text", "json.wrong_type"),
             ("large", "file.too_large"),
         ] {
-            let said = says(sample, path, how);
+            let found_codes = says(sample, path, how);
             // What is read as it streams is found to be no JSON before its size matters.
-            let streams = how == "large" && said == ["json.malformed"];
-            assert!(streams || said.iter().any(|c| c == code), "{path}, {how}: {said:?}");
+            let streams = how == "large" && found_codes == ["json.malformed"];
+            assert!(streams || found_codes.iter().any(|c| c == code), "{path}, {how}: {found_codes:?}");
         }
     }
     let output =
@@ -397,7 +397,7 @@ fn a_folder_and_a_zip_full_of_harm_are_imported_all_the_same() {
     std::os::unix::fs::symlink("/etc", root.join("failures/etc")).unwrap();
     std::os::unix::fs::symlink("..", root.join("failures/loop")).unwrap();
     entries.push(ZipEntry::stored("../evil", "x"));
-    entries.push(ZipEntry::stored("failures/etc", "/etc").with(|e| e.mode = 0o120_777));
+    entries.push(ZipEntry::stored("failures/etc", "/etc").changed(|e| e.mode = 0o120_777));
     entries.push(ZipEntry::stored("failures/result.json", "{}"));
     let zipped = temp.path().join("results.zip");
     fs::write(&zipped, zip(&entries)).unwrap();
@@ -467,7 +467,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 #[derive(Debug, Clone)]
 enum Mutation {
-    Cut(prop::sample::Index),
+    Truncate(prop::sample::Index),
     Flip(Vec<(prop::sample::Index, u8)>),
     /// Other values at some places of the JSON.
     Values(Vec<(prop::sample::Index, Value)>),
@@ -477,7 +477,7 @@ enum Mutation {
 fn any_mutation() -> impl Strategy<Value = Mutation> {
     let index = any::<prop::sample::Index>;
     prop_oneof![
-        1 => index().prop_map(Mutation::Cut),
+        1 => index().prop_map(Mutation::Truncate),
         2 => prop::collection::vec((index(), any::<u8>()), 1..8).prop_map(Mutation::Flip),
         5 => prop::collection::vec((index(), any_value()), 1..4).prop_map(Mutation::Values),
         1 => Just(Mutation::Gone),
@@ -512,7 +512,7 @@ fn mutate(bytes: &[u8], mutation: &Mutation) -> Option<Vec<u8>> {
     let mut bytes = bytes.to_vec();
     match mutation {
         Mutation::Gone => return None,
-        Mutation::Cut(at) => bytes.truncate(at.index(bytes.len() + 1)),
+        Mutation::Truncate(at) => bytes.truncate(at.index(bytes.len() + 1)),
         Mutation::Flip(flips) if !bytes.is_empty() => {
             for (at, value) in flips {
                 let at = at.index(bytes.len());
@@ -563,8 +563,8 @@ fn mutated(sample: &Sample, choices: &[(prop::sample::Index, Mutation)]) {
     if units.iter().any(Option::is_none) {
         return;
     }
-    for (key, (before, said)) in &whole {
-        if !units.iter().flatten().any(|unit| (sample.touches)(&before.key, said, unit)) {
+    for (key, (before, found_codes)) in &whole {
+        if !units.iter().flatten().any(|unit| (sample.touches)(&before.key, found_codes, unit)) {
             assert_eq!(episodes.get(key), Some(before), "{key:?}");
         }
     }

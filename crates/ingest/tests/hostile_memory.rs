@@ -74,8 +74,8 @@ fn gigabytes_do_not_end_up_in_memory() {
     // A zip whose entry states little and unpacks to much, and one that states much.
     let zeros = vec![0; 16 << 20];
     let mut entries = vec![
-        ZipEntry::deflated("liar.json", &zeros).with(|e| e.size = 100),
-        ZipEntry::stored("boaster.json", "{}").with(|e| e.size = u32::MAX - 1),
+        ZipEntry::deflated("liar.json", &zeros).changed(|e| e.size = 100),
+        ZipEntry::stored("boaster.json", "{}").changed(|e| e.size = u32::MAX - 1),
     ];
     entries.extend((0..20_000).map(|n| ZipEntry::stored(format!("folder{}/f{n}", n % 50), "")));
     drop(zeros);

@@ -101,8 +101,8 @@ fn more_planned_turns_than_a_page_can_have_are_unknown() {
     let planned: Vec<_> =
         store.episodes(run.id).unwrap().into_iter().map(|e| (e.planned_turns, e.known_turns)).collect();
     assert_eq!(planned, [(None, 1), (Some(10_000), 10_000)]);
-    let told = store.warnings(source, &WarningFilter::default(), 0, 10).unwrap().warnings;
-    assert!(told.iter().any(|warning| warning.code == "turns.out_of_range"), "{told:?}");
+    let warnings_of = store.warnings(source, &WarningFilter::default(), 0, 10).unwrap().warnings;
+    assert!(warnings_of.iter().any(|warning| warning.code == "turns.out_of_range"), "{warnings_of:?}");
 }
 
 #[test]

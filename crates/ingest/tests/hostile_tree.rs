@@ -123,15 +123,15 @@ fn zip_entries_with_bad_names_are_left_out() {
 // docs/security.md: An opened folder or zip
 fn zip_entries_that_are_no_plain_files_are_left_out() {
     let entries = [
-        ZipEntry::stored("folder/", "").with(|e| e.mode = 0o040_755),
-        ZipEntry::stored("untyped/", "").with(|e| e.mode = 0o755),
-        ZipEntry::stored("unslashed", "").with(|e| e.mode = 0o040_755),
-        ZipEntry::stored("folder/plain", "x").with(|e| e.mode = 0o100_644),
-        ZipEntry::stored("link", "/etc/passwd").with(|e| e.mode = 0o120_777),
-        ZipEntry::stored("pipe", "").with(|e| e.mode = 0o010_644),
-        ZipEntry::stored("device", "").with(|e| e.mode = 0o020_644),
-        ZipEntry::stored("secret", "x").with(|e| e.flags |= 1),
-        ZipEntry::stored("squeezed", "x").with(|e| e.method = 14),
+        ZipEntry::stored("folder/", "").changed(|e| e.mode = 0o040_755),
+        ZipEntry::stored("untyped/", "").changed(|e| e.mode = 0o755),
+        ZipEntry::stored("unslashed", "").changed(|e| e.mode = 0o040_755),
+        ZipEntry::stored("folder/plain", "x").changed(|e| e.mode = 0o100_644),
+        ZipEntry::stored("link", "/etc/passwd").changed(|e| e.mode = 0o120_777),
+        ZipEntry::stored("pipe", "").changed(|e| e.mode = 0o010_644),
+        ZipEntry::stored("device", "").changed(|e| e.mode = 0o020_644),
+        ZipEntry::stored("secret", "x").changed(|e| e.flags |= 1),
+        ZipEntry::stored("squeezed", "x").changed(|e| e.method = 14),
     ];
     let (_temp, tree) = open_zip(&zip(&entries));
     let tree = tree.unwrap();
@@ -176,12 +176,12 @@ fn bombs_are_not_unpacked() {
     let bomb = ZipEntry::deflated("bomb", &zeros);
     let dull = ZipEntry::deflated("dull", "line\n".repeat(1 << 16));
     // States ten bytes and gives 17 MiB.
-    let liar = bomb.clone().with(|e| {
+    let liar = bomb.clone().changed(|e| {
         e.name = b"liar".to_vec();
         e.size = 10;
     });
     // The same packed bytes under a second name.
-    let shared = dull.clone().with(|e| {
+    let shared = dull.clone().changed(|e| {
         e.name = b"shared".to_vec();
         e.begins_at_entry = Some(1);
     });
@@ -241,13 +241,13 @@ fn damage_in_a_zip_is_found_where_it_is_read() {
     let cut = |e: &mut ZipEntry| e.packed.truncate(e.packed.len() / 2);
     let entries = [
         ZipEntry::deflated("good", &text),
-        ZipEntry::deflated("crc", &text).with(|e| e.crc ^= 1),
-        ZipEntry::stored("stored_crc", &text).with(|e| e.crc ^= 1),
-        ZipEntry::deflated("cut", &text).with(cut),
-        ZipEntry::stored("stored_cut", &text).with(cut),
-        ZipEntry::deflated("longer", &text).with(|e| e.size -= 5),
-        ZipEntry::deflated("shorter", &text).with(|e| e.size += 5),
-        ZipEntry::deflated("garbage", &text).with(|e| e.packed.iter_mut().for_each(|b| *b ^= 0x5a)),
+        ZipEntry::deflated("crc", &text).changed(|e| e.crc ^= 1),
+        ZipEntry::stored("stored_crc", &text).changed(|e| e.crc ^= 1),
+        ZipEntry::deflated("cut", &text).changed(cut),
+        ZipEntry::stored("stored_cut", &text).changed(cut),
+        ZipEntry::deflated("longer", &text).changed(|e| e.size -= 5),
+        ZipEntry::deflated("shorter", &text).changed(|e| e.size += 5),
+        ZipEntry::deflated("garbage", &text).changed(|e| e.packed.iter_mut().for_each(|b| *b ^= 0x5a)),
     ];
     let (_temp, tree) = open_zip(&zip(&entries));
     let tree = tree.unwrap();

@@ -49,7 +49,7 @@ fn figures(episode: &Episode) -> &SessionFigures {
 }
 
 impl Read {
-    fn of(&self, run: &str, name: &str, repeat: u32) -> &Episode {
+    fn episode_of(&self, run: &str, name: &str, repeat: u32) -> &Episode {
         self.episodes[run].iter().find(|e| play(e) == name && e.repeat == repeat).unwrap()
     }
     fn codes(&self) -> Vec<&str> {
@@ -115,13 +115,33 @@ fn every_session_is_read_as_far_as_it_goes() {
     let never: Vec<Option<bool>> =
         read.episodes["openai-gpt-4.1"].iter().map(|e| figures(e).never_started()).collect();
     assert_eq!(never, [Some(true), Some(true)]);
-    assert_eq!(figures(read.of(OPENAI, "unlimited", 1)).never_started(), Some(false));
-    assert_eq!(figures(read.of(OPENAI, "unlimited", 1)).errors, Some(3));
-    let ends = |run: &str, name| read.of(run, name, 1).end().1;
+    assert_eq!(figures(read.episode_of(OPENAI, "unlimited", 1)).never_started(), Some(false));
+    assert_eq!(figures(read.episode_of(OPENAI, "unlimited", 1)).errors, Some(3));
+    let ends = |run: &str, name| read.episode_of(run, name, 1).end().1;
     assert_eq!(ends("openai-gpt-4.1", "failing"), EndReason::AgentError);
     assert_eq!(ends(OPENAI, "slow"), EndReason::AgentTimeout);
     assert_eq!(ends(OPENAI, "completed"), EndReason::NoVerdict);
     assert_eq!(ends(OPENAI, "idle"), EndReason::Unfinished);
+}
+
+#[test]
+fn a_session_that_the_endpoint_limited_is_not_ended_by_its_agent() {
+    let read = read(&recorded().with_file_name("throttled"));
+    let episode = read.episode_of(OPENAI, "throttled", 1);
+    let figures = figures(episode);
+    assert_eq!(figures.status.as_deref(), Some("completed_with_throttling"));
+    assert_eq!((figures.turns, figures.answered, figures.errors), (Some(4), Some(0), Some(3)));
+    assert_eq!((figures.completed_phases, figures.planned_phases), (Some(2), Some(3)));
+    assert_eq!(figures.never_started(), Some(false));
+    assert_eq!(episode.end().1, EndReason::Endpoint);
+    assert_eq!(model::CensoringPolicy::default().ending(EndReason::Endpoint), model::Ending::Censored);
+    // It has the scores of a session in which nothing was answered all the same.
+    let pair = LcbaPair::of_metrics(&figures.compat.unwrap());
+    let imported = (figures.imported.comprehension.unwrap(), figures.imported.efficiency.unwrap());
+    assert!((pair.comprehension - imported.0).abs() < 1e-9 && (pair.efficiency - imported.1).abs() < 1e-9);
+    let limited = |turn: usize| episode.turns[turn].attempts[0].extra.get("throttling_affected").cloned();
+    assert_eq!([limited(0), limited(1)], [Some(true.into()), Some(true.into())]);
+    assert!(read.codes().is_empty(), "{:?}", read.report.warnings);
 }
 
 #[test]
@@ -144,7 +164,7 @@ fn what_is_wrong_with_a_line_is_said_with_its_number() {
     );
     assert!(cut[1].starts_with("The record on line 7 "), "{cut:?}");
     // Before the place where the line breaks off stand figures of the program; nothing can be computed.
-    let cut = figures(read.of(OPENAI, "refused", 1));
+    let cut = figures(read.episode_of(OPENAI, "refused", 1));
     assert!(cut.imported.comprehension.is_some() && cut.compat.is_none() && cut.tool_calls.is_none());
 }
 
@@ -181,27 +201,27 @@ fn the_figures_computed_here_are_those_of_the_program() {
         }
     }
     assert_eq!(compared, 9 * 10 - 2, "ten sessions; one figure is NaN, one changed");
-    assert_eq!(figures(read.of(OPENAI, "slow", 1)).imported.metrics[0], None, "NaN is unknown");
+    assert_eq!(figures(read.episode_of(OPENAI, "slow", 1)).imported.metrics[0], None, "NaN is unknown");
     // Without a record the program's figures are unknown; they are computed from the transcript.
     let transcript = &read.episodes["anthropic-claude-3-5-sonnet-20241022"][0];
     assert_eq!(figures(transcript).imported.comprehension, None);
     let pair = LcbaPair::of_metrics(&figures(transcript).compat.unwrap());
-    let openai = figures(read.of(OPENAI, "completed", 1)).imported;
+    let openai = figures(read.episode_of(OPENAI, "completed", 1)).imported;
     assert!((pair.comprehension - openai.comprehension.unwrap()).abs() < 1e-9, "the same play");
 }
 
 #[test]
 fn what_calls_show_is_read_from_their_responses() {
     let read = read(&recorded());
-    let completed = &figures(read.of(OPENAI, "completed", 1)).corrected;
+    let completed = &figures(read.episode_of(OPENAI, "completed", 1)).corrected;
     assert_eq!((completed.tool_success, completed.distinct_functions), (Some((4, 4)), Some(3)));
     assert_eq!(completed.files_written, Some(vec!["src/main.py".to_owned(), "src/report.py".to_owned()]));
     assert_eq!(completed.read_before_write, Some((1, 2)));
     // In this revision every call of Google's agents fails, and the files that it names count as modified for the program.
-    let google = &figures(read.of("google-gemini-2.0-flash-exp", "completed", 1)).corrected;
+    let google = &figures(read.episode_of("google-gemini-2.0-flash-exp", "completed", 1)).corrected;
     assert_eq!((google.tool_success, google.distinct_functions), (Some((0, 4)), Some(3)));
     assert_eq!((google.files_written.as_deref(), google.read_before_write), (Some(&[][..]), None));
-    let scenario = figures(read.of(OPENAI, "stuck", 1));
+    let scenario = figures(read.episode_of(OPENAI, "stuck", 1));
     assert_eq!(
         (scenario.language.as_deref(), scenario.category.as_deref(), scenario.difficulty.as_deref()),
         (Some("rust"), Some("feature_implementation"), Some("medium"))
@@ -211,7 +231,7 @@ fn what_calls_show_is_read_from_their_responses() {
 #[test]
 fn a_phase_is_a_turn_without_a_verdict_and_has_its_transcript() {
     let read = read(&recorded());
-    let stuck = read.of(OPENAI, "stuck", 1);
+    let stuck = read.episode_of(OPENAI, "stuck", 1);
     let phases: Vec<(Option<&str>, Option<u32>, Option<u32>)> = (stuck.turns.iter())
         .map(|t| (t.title.as_deref(), t.attempts[0].steps, t.attempts[0].tool_calls))
         .collect();
@@ -228,12 +248,12 @@ fn a_phase_is_a_turn_without_a_verdict_and_has_its_transcript() {
     assert_eq!((stuck.stamina(), figures(stuck).interventions), (0, Some(6)));
     assert!(stuck.extra["interventions"].to_string().contains("terminated_no_code_progress"));
     // A phase that was never asked for was not reached.
-    let slow = read.of(OPENAI, "slow", 1);
+    let slow = read.episode_of(OPENAI, "slow", 1);
     assert_eq!(slow.turns.iter().map(|turn| turn.attempts.len()).collect::<Vec<_>>(), [1, 0, 0]);
     assert_eq!((slow.turns[0].state(), slow.turns[2].state()), (TurnState::NotTested, TurnState::NotReached));
 
     // From the transcript, from a line of records (the transcript is cut off), from final results.
-    let first = read.steps(read.of(OPENAI, "completed", 1), 0);
+    let first = read.steps(read.episode_of(OPENAI, "completed", 1), 0);
     let kinds: Vec<StepKind> = first.iter().map(|step| step.kind).collect();
     assert_eq!(kinds, [StepKind::System, StepKind::User, StepKind::Agent], "results stand with their calls");
     let calls: Vec<(&str, &str, Option<bool>)> = (first[2].tool_calls.iter())
@@ -248,9 +268,9 @@ fn a_phase_is_a_turn_without_a_verdict_and_has_its_transcript() {
     );
     assert!(first[2].tool_calls[0].result.as_ref().unwrap().contains("def total"));
     assert!(first[2].tool_calls[0].seconds.is_some());
-    let half = read.steps(read.of(OPENAI, "surrogate", 1), 0);
+    let half = read.steps(read.episode_of(OPENAI, "surrogate", 1), 0);
     assert!(half.iter().any(|step| step.text.contains("half of a character \u{fffd} stays")));
-    let google = read.steps(read.of("google-gemini-2.0-flash-exp", "completed", 1), 0);
+    let google = read.steps(read.episode_of("google-gemini-2.0-flash-exp", "completed", 1), 0);
     let call = &google.iter().find(|step| !step.tool_calls.is_empty()).unwrap().tool_calls[0];
     assert_eq!((call.name.as_str(), call.is_error), ("file_system.read_file", Some(true)));
     assert!(call.result.as_ref().unwrap().contains("not found"));
@@ -374,13 +394,13 @@ fn values_that_cannot_be_are_unknown_and_named() {
     let read = read(folder.path());
     let seconds: Vec<_> = read.episodes["a-b"].iter().map(|e| e.timing.agent_seconds).collect();
     assert_eq!(seconds, [None, None]);
-    let mut said: Vec<&str> = (read.report.warnings.iter())
+    let mut found_codes: Vec<&str> = (read.report.warnings.iter())
         .filter(|warning| warning.code == "value.not_usable")
         .map(|warning| warning.message.split(", which").next().unwrap_or_default())
         .collect();
-    said.sort_unstable();
+    found_codes.sort_unstable();
     assert_eq!(
-        said,
+        found_codes,
         [
             "Session back: It has started_at to finished_at \"2026-03-01T10:00:00 to 2026-03-01T09:00:00\"",
             "Session odd: It has start_time \"2026-02-30T10:00:00\"",

@@ -118,8 +118,8 @@ fn every_file_may_be_written_so() {
             let (episodes, runs, warnings) = read(&temp.path().join("r"));
             assert_eq!(episodes, whole.0, "{way}");
             assert_eq!(runs, whole.1, "{way}");
-            let told = warnings.iter().filter(|w| w.code == "json.not_strict").count();
-            assert_eq!(told == 0, strict, "{way}: {told}");
+            let warned = warnings.iter().filter(|w| w.code == "json.not_strict").count();
+            assert_eq!(warned == 0, strict, "{way}: {warned}");
             let others = |w: &&Warning| w.code != "json.not_strict";
             let (before, after) = (whole.2.iter().filter(others), warnings.iter().filter(others));
             assert_eq!(after.collect::<Vec<_>>(), before.collect::<Vec<_>>(), "{way}");

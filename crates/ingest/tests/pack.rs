@@ -82,14 +82,14 @@ fn a_pack_below_other_folders_is_found() {
 fn what_is_wrong_with_a_pack_is_said() {
     let mut files = pack(MANIFEST);
     files.retain(|(path, _)| !path.starts_with("scenario_1/"));
-    let said = |files: &[(String, Vec<u8>)]| {
+    let codes_of = |files: &[(String, Vec<u8>)]| {
         let (_kept, tree) = folder(files);
         read(&tree).1.into_iter().map(|warning| warning.code).collect::<Vec<_>>()
     };
-    assert!(said(&files).contains(&"pack.scenario_missing".to_owned()));
-    assert_eq!(said(&pack(&MANIFEST.replace("pack/4", "pack/3"))), [""; 0], "earlier packs are read");
-    assert_eq!(said(&pack(&MANIFEST.replace("pack/4", "pack/9"))), ["pack.version"]);
-    assert_eq!(said(&pack(&MANIFEST[..MANIFEST.len() / 2])), ["json.truncated"]);
+    assert!(codes_of(&files).contains(&"pack.scenario_missing".to_owned()));
+    assert_eq!(codes_of(&pack(&MANIFEST.replace("pack/4", "pack/3"))), [""; 0], "earlier packs are read");
+    assert_eq!(codes_of(&pack(&MANIFEST.replace("pack/4", "pack/9"))), ["pack.version"]);
+    assert_eq!(codes_of(&pack(&MANIFEST[..MANIFEST.len() / 2])), ["json.truncated"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn every_way_of_printing_gives_the_same_numbers_and_failing_tests() {
         "quiet2",
         "verbose",
         "verbose2",
-        "colour",
+        "colour", // words: ok: the name of a fixture.
         "colour_plain",
         "short_traceback",
         "line_traceback",
@@ -92,7 +92,7 @@ fn verbose_logs_name_the_tests_that_passed() {
     for name in [
         "verbose",
         "verbose2",
-        "colour",
+        "colour", // words: ok: the name of a fixture.
         "xdist",
         "xdist_colour",
         "wide",
@@ -123,9 +123,17 @@ fn verbose_logs_name_the_tests_that_passed() {
 
 #[test]
 fn messages_go_to_their_tests_and_comparisons_are_taken_apart() {
-    for name in
-        ["plain", "verbose", "xdist", "colour", "wide", "old_plain", "old_xdist", "short_traceback", "ci"]
-    {
+    for name in [
+        "plain",
+        "verbose",
+        "xdist",
+        "colour", // words: ok: the name of a fixture.
+        "wide",
+        "old_plain",
+        "old_xdist",
+        "short_traceback",
+        "ci",
+    ] {
         let log = log(name);
         let cancel = find(&log, "tests/test_orders.py::TestOrders::test_cancel_shipped");
         assert_eq!(
@@ -225,10 +233,10 @@ fn crashes_and_timeouts() {
         Some("worker 'gw1' crashed while running 'test_crash.py::test_kills_its_worker'")
     );
 
-    let gone = log("crash");
-    assert!(gone.truncated && !gone.has_summary);
-    assert_eq!(gone.running.as_deref(), Some("test_crash.py::test_kills_its_worker"));
-    assert_eq!((gone.counts.passed, gone.passed_of_total(), gone.all_passed()), (4, None, None));
+    let lost = log("crash");
+    assert!(lost.truncated && !lost.has_summary);
+    assert_eq!(lost.running.as_deref(), Some("test_crash.py::test_kills_its_worker"));
+    assert_eq!((lost.counts.passed, lost.passed_of_total(), lost.all_passed()), (4, None, None));
 
     for name in ["timeout_signal", "old_timeout_signal"] {
         let signal = log(name);

@@ -56,10 +56,10 @@ fn write(path: &Path, value: &Value) {
 }
 
 /// A step as its files say it: input, cached, output, cost; whether its trajectory begins with what earlier steps said.
-type Told = ([u64; 3], f64, bool);
+type StepCounts = ([u64; 3], f64, bool);
 
 /// A job of one trial of several steps. In each the agent is asked once and answers once, with a call of a tool.
-fn play(job: &Path, agent: &str, resumes: bool, estimated: bool, steps: &[Told]) {
+fn play(job: &Path, agent: &str, resumes: bool, estimated: bool, steps: &[StepCounts]) {
     let name = "task__AAAAAA1";
     let config = json!({
         "trial_name": name, "task": { "path": "tasks/task" },
@@ -96,13 +96,13 @@ fn play(job: &Path, agent: &str, resumes: bool, estimated: bool, steps: &[Told])
 
 #[test]
 fn a_step_has_what_it_spent_itself() {
-    let total: &[Told] =
+    let total: &[StepCounts] =
         &[([100, 40, 10], 0.25, true), ([300, 140, 30], 0.75, true), ([300, 140, 30], 0.75, true)];
     let each = [([100, 40, 10], 0.25), ([200, 100, 20], 0.5), ([0, 0, 0], 0.0)];
     let as_told = [([100, 40, 10], 0.25), ([300, 140, 30], 0.75), ([300, 140, 30], 0.75)];
     let cost_as_told = [([100, 40, 10], 0.25), ([200, 100, 20], 0.75), ([0, 0, 0], 0.75)];
-    let alone: &[Told] = &[total[0], (total[1].0, 0.75, false), (total[2].0, 0.75, false)];
-    let falls: &[Told] = &[total[0], ([300, 140, 5], 0.75, true), total[2]];
+    let alone: &[StepCounts] = &[total[0], (total[1].0, 0.75, false), (total[2].0, 0.75, false)];
+    let falls: &[StepCounts] = &[total[0], ([300, 140, 5], 0.75, true), total[2]];
     let falls_as_told = [as_told[0], ([300, 140, 5], 0.75), as_told[2]];
     let (totals, unclear) = (&["tokens.session_totals"][..], &["tokens.session_unclear"][..]);
     for (why, agent, resumes, estimated, steps, right, calls, codes) in [

@@ -96,8 +96,9 @@ type Outcome = (Verdict, Option<u32>, Option<u32>, Option<EndReason>);
 
 /// (verdict, passed, total, end reason) of every attempt.
 fn play(episode: &Episode) -> Vec<Vec<Outcome>> {
-    let of = |t: &Turn| t.attempts.iter().map(|a| (a.verdict, a.passed, a.total, a.end_reason)).collect();
-    episode.turns.iter().map(of).collect()
+    let outcomes =
+        |t: &Turn| t.attempts.iter().map(|a| (a.verdict, a.passed, a.total, a.end_reason)).collect();
+    episode.turns.iter().map(outcomes).collect()
 }
 
 const SHAPES: [&str; 4] = ["own", "turns_from_zero", "nested_folders", "flat_records"];
@@ -267,8 +268,8 @@ fn transcripts_are_read_by_their_pointer() {
         (Some(1), Some(1001), Some(400))
     );
 
-    let gone = model::Artifact { pointer: Some("/turns/99/messages".into()), ..artifact.clone() };
-    assert!(StaminaBench.transcript(&tree, &gone).is_err());
+    let missing = model::Artifact { pointer: Some("/turns/99/messages".into()), ..artifact.clone() };
+    assert!(StaminaBench.transcript(&tree, &missing).is_err());
 }
 
 #[test]
@@ -1113,7 +1114,7 @@ proptest! {
 
     /// Whatever a trajectory says, it is read without a fault, and what comes out is in order.
     #[test]
-    fn any_trajectory_is_read(json in any_trajectory(), cut in prop::option::of(any::<prop::sample::Index>())) {
+    fn any_trajectory_is_read(json in any_trajectory(), cut in prop::option::outcomes(any::<prop::sample::Index>())) {
         let folder = tempfile::tempdir().unwrap();
         let scenario = folder.path().join("scenario_0");
         std::fs::create_dir_all(scenario.join("test_results")).unwrap();

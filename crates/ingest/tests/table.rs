@@ -62,7 +62,12 @@ impl Read {
         self.report.warnings.iter().map(|w| w.code.as_str()).collect()
     }
     fn episode(&self, run: &str, scenario: &str) -> &Episode {
-        &self.episodes.iter().find(|(of, episode)| of == run && episode.scenario == scenario).unwrap().1
+        &self
+            .episodes
+            .iter()
+            .find(|(attempt_of, episode)| attempt_of == run && episode.scenario == scenario)
+            .unwrap()
+            .1
     }
     /// Turn, attempt, verdict.
     fn verdicts(&self, run: &str, scenario: &str) -> Vec<(u32, u32, Verdict)> {
@@ -277,8 +282,8 @@ fn other_names_are_guessed_and_mapped() {
         "--map run=experiment --map model=llm --map turn=round --map attempt=try --map passed=ok"
     );
     let header: Vec<String> = text.lines().next().unwrap().split(',').map(str::to_owned).collect();
-    let said = lacking.missing.iter().map(|(ours, theirs)| ((*ours).to_owned(), theirs.clone().unwrap()));
-    let names = BTreeMap::from([(header_id(&header), said.collect())]);
+    let names_of = lacking.missing.iter().map(|(ours, theirs)| ((*ours).to_owned(), theirs.clone().unwrap()));
+    let names = BTreeMap::from([(header_id(&header), names_of.collect())]);
     let tree = tree.with_column_names(names);
     assert!(near(&tree).is_empty());
     let read = read(&tree, "");
@@ -403,6 +408,29 @@ fn a_verdict_of_runs_without_tests_is_none_of_a_table() {
     assert!(read.warnings().iter().any(|(code, _)| *code == "value.not_usable"));
 }
 
+#[test]
+fn times_and_rewards_that_cannot_be_are_said_at_every_level() {
+    let levels =
+        "started_at,finished_at,episode_started_at,episode_finished_at,run_started_at,run_finished_at";
+    let found = |times: [&str; 6], reward: &str| -> Vec<String> {
+        let row = format!("a,h,m,s,1,1,1,{},{reward}", times.join(","));
+        let read = table("t.csv", format!("{HEADER},{levels},reward\n{row}\n"));
+        let attempt = &read.episode("a", "s").turns[0].attempts[0];
+        assert_eq!((attempt.verdict, attempt.timing.started_at.as_deref()), (Passed, Some(times[0])));
+        let mut codes: Vec<String> = read.codes().into_iter().map(str::to_owned).collect();
+        codes.sort();
+        codes
+    };
+    let (early, late, local) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-02T00:00:00");
+    assert_eq!(found([early, late, early, late, early, late], "0.5"), [""; 0]);
+    let backwards = found([late, early, late, early, late, early], "1");
+    assert_eq!(backwards, ["value.not_usable"; 3]);
+    assert_eq!(found([early, local, local, early, early, local], "0"), ["value.not_usable"; 3]);
+    for reward in ["7", "-0.5"] {
+        assert_eq!(found([early, early, early, early, early, early], reward), ["reward.range"], "{reward}");
+    }
+}
+
 /// Written by pyarrow: `tests/fixtures/table/make.py`.
 #[test]
 fn decimal_numbers_of_parquet_have_their_point() {
@@ -410,14 +438,14 @@ fn decimal_numbers_of_parquet_have_their_point() {
     for name in ["decimal-integers.parquet", "decimal-bytes.parquet"] {
         let read = table("t.parquet", fs::read(fixtures.join(name)).unwrap());
         let turns = &read.episode("a", "s").turns;
-        let of = |turn: usize| {
+        let attempt_of = |turn: usize| {
             let attempt = &turns[turn].attempts[0];
             (attempt.cost_usd, attempt.reward, attempt.extra.get("share").and_then(serde_json::Value::as_f64))
         };
-        assert_eq!(of(0), (Some(0.25), Some(0.25), Some(0.25)), "{name}");
+        assert_eq!(attempt_of(0), (Some(0.25), Some(0.25), Some(0.25)), "{name}");
         // Nothing costs less than nothing.
-        assert_eq!(of(1), (None, Some(-0.0001), Some(-0.0001)), "{name}");
-        assert_eq!(of(2), (None, None, None), "{name}");
+        assert_eq!(attempt_of(1), (None, Some(-0.0001), Some(-0.0001)), "{name}");
+        assert_eq!(attempt_of(2), (None, None, None), "{name}");
     }
 }
 
@@ -432,10 +460,10 @@ fn parquet_of_the_second_version_is_read() {
         HEADER.split(',').map(|name| format!("optional binary {name} (UTF8);")).collect();
     let schema = format!("message t {{ {} }}", columns.join(" "));
     let schema = parquet::schema::parser::parse_message_type(&schema).unwrap();
-    let how = WriterProperties::builder()
+    let options = WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_compression(Compression::GZIP(GzipLevel::default()));
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), how.build().into()).unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), options.build().into()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     for values in ["a a", "h h", "m m", "s s", "1 2", "1 1", "true true"] {
         let values: Vec<ByteArray> = values.split(' ').map(ByteArray::from).collect();
@@ -464,7 +492,7 @@ fn columns_of_json_lines_are_read_wherever_they_begin() {
     assert_eq!(attempt(&late, "s100").cost_usd, None);
     assert_eq!(attempt(&late, "s299").cost_usd, Some(299.0));
     assert_eq!(attempt(&late, "s299").extra.get("seed"), Some(&serde_json::json!(7)));
-    // A required one, too: none of the first rows has a verdict.
+    // A required one, too: the first rows have no verdict.
     let lines: Vec<String> = text
         .lines()
         .enumerate()

@@ -133,11 +133,11 @@ fn a_trial_has_its_tests_times_tokens_and_files() {
     assert_eq!((attempt.passed, attempt.total, attempt.steps), (Some(2), Some(2), Some(3)));
     let tests: Vec<_> = attempt.tests.iter().map(|t| (t.id.as_str(), t.outcome)).collect();
     assert_eq!(tests, [("test_one", TestOutcome::Passed), ("test_two", TestOutcome::Passed)]);
-    let of = |kind| {
+    let paths_of = |kind| {
         attempt.artifacts.iter().filter(|a| a.kind == kind).map(|a| a.path.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of(ArtifactKind::TestOutput), ["task-a/task-a.1-of-2.run-a/panes/post-test.txt"]);
-    assert_eq!(of(ArtifactKind::AgentLog).len(), 5, "{:?}", of(ArtifactKind::AgentLog));
+    assert_eq!(paths_of(ArtifactKind::TestOutput), ["task-a/task-a.1-of-2.run-a/panes/post-test.txt"]);
+    assert_eq!(paths_of(ArtifactKind::AgentLog).len(), 5, "{:?}", paths_of(ArtifactKind::AgentLog));
     assert_eq!(episode.artifacts[0].path, "run.log");
     // 0 and 0 is what tb writes for agents that it does not count for.
     assert!(read.episode("task-a", 2).turns[0].attempts[0].tokens.is_unknown());
@@ -313,4 +313,34 @@ fn a_copied_trial_counts_once() {
     let read = read(dir.path());
     assert_eq!(read.episodes.len(), before);
     assert!(read.codes().contains(&"part.duplicate"), "{:?}", read.codes());
+}
+
+#[test]
+// docs/security.md: An opened folder or zip
+fn results_of_many_tests_are_bounded_over_the_trials_of_a_task() {
+    let room = tempfile::tempdir().unwrap();
+    fs::copy(fixture().join("tb.lock"), room.path().join("tb.lock")).unwrap();
+    let from = fixture().join("task-a/task-a.1-of-2.run-a/results.json");
+    let mut result: serde_json::Value = serde_json::from_slice(&fs::read(from).unwrap()).unwrap();
+    let tests: serde_json::Map<String, serde_json::Value> =
+        (0..150_000).map(|number| (format!("t{number}"), "passed".into())).collect();
+    result["parser_results"] = tests.into();
+    for number in 1..=3 {
+        let name = format!("task-a.{number}-of-3.run-a");
+        result["trial_name"] = name.as_str().into();
+        result["id"] = format!("00000000-0000-4000-8000-00000000000{number}").into();
+        let folder = room.path().join("task-a").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("results.json"), result.to_string()).unwrap();
+    }
+    let read = read(room.path());
+    let counted = |episode: &&Episode| episode.turns[0].attempts[0].total == Some(150_000);
+    let of_task = || read.episodes.iter().filter(|episode| episode.scenario == "task-a");
+    assert_eq!((of_task().count(), of_task().filter(counted).count()), (3, 2));
+    assert_eq!(
+        read.codes().iter().filter(|code| **code == "file.too_large").count(),
+        1,
+        "{:?}",
+        read.codes()
+    );
 }

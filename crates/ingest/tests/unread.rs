@@ -29,7 +29,7 @@ fn a_log_of_inspect_is_told_however_it_is_packed() {
     // Under another name by what is in it.
     assert_eq!(found("a.zip", &entries), one);
     // Newer ones are packed by Zstandard, which is not read.
-    let packed = entries.map(|entry| entry.with(|entry| entry.method = 93));
+    let packed = entries.map(|entry| entry.changed(|entry| entry.method = 93));
     assert_eq!(found("a.eval", &packed), one);
 }
 

@@ -68,7 +68,7 @@ fn measure(arguments: &[String]) -> Result<(), Error> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Costs {
     own: Vec<f64>,
     /// Turns begun, and bytes of memory then.
     memory: Vec<(usize, u64)>,
@@ -87,7 +87,7 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool, at_once: u32) ->
         "keep_snapshots=2".to_owned(),
     ];
     let settings = runner::settings::resolve(&[], &values)?;
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(Costs::default()));
     let to = seen.clone();
     let every = (episodes * turns / 20).max(1) as usize;
     let on_event: runner::OnEvent = Arc::new(move |event| {
@@ -105,9 +105,9 @@ fn played(room: &Path, episodes: u32, turns: u32, docker: bool, at_once: u32) ->
         }
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let since = Instant::now();
+    let started = Instant::now();
     let finish = runtime.block_on(runner::run(settings, on_event))?;
-    let seconds = since.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     let mut seen = seen.lock().map_err(|_| "a thread of the run has failed")?;
     seen.own.sort_by(f64::total_cmp);
     let at = |share: f64| seen.own.get((seen.own.len() as f64 * share) as usize).or(seen.own.last()).copied();

@@ -1,4 +1,4 @@
-//! The call of an agent: its command, its container, what it left.
+//! The call of an agent: its command, its container, and its results.
 
 mod task;
 
@@ -22,12 +22,12 @@ use crate::settings::{EndpointSettings, RunSettings};
 use crate::state::SessionState;
 use crate::status::Status;
 
-/// What an agent may still do when no request of it is answered any more.
-const LAST_WORDS: Duration = Duration::from_secs(10);
-/// How often it is written down what an attempt has spent so far.
-const TELL: Duration = Duration::from_secs(2);
+/// How long an agent may continue after the gateway has ended its attempt.
+const GRACE: Duration = Duration::from_secs(10);
+/// How often the spending of a running attempt is written down.
+const SPENDING_INTERVAL: Duration = Duration::from_secs(2);
 
-/// A harness, ours or somebody's own.
+/// A harness: a built-in one, or one that a user describes in a file.
 #[derive(Clone)]
 pub(crate) enum Agent {
     BuiltIn(&'static dyn Harness),
@@ -35,7 +35,7 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
-    /// The text of the file that describes it; `None` for one that comes with the program.
+    /// The text of the file that describes it; `None` for a built-in one.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::BuiltIn(_) => None,
@@ -54,7 +54,7 @@ impl Deref for Agent {
     }
 }
 
-/// A call, with all that it needs in its own hands.
+/// A call that owns its values, so that another thread can use it.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnedCall {
     pub(crate) turn: u32,
@@ -86,21 +86,21 @@ impl OwnedCall {
     }
 }
 
-/// What a call came to.
+/// A finished call of an agent.
 pub(crate) struct AgentCall {
     pub(crate) end: ContainerEnd,
     pub(crate) outcome: Outcome,
     /// `None` in direct mode.
     pub(crate) seen: Option<AttemptSummary>,
-    /// A budget, or the endpoint, that ended it.
+    /// The budget or the fault that ended it.
     pub(crate) over: Option<StopReason>,
     /// Why its end is attributed to the endpoint, although the gateway has not ended it.
     pub(crate) blamed: Option<gateway::EndpointFault>,
 }
 
 impl AgentCall {
-    /// Whether the limit of time ended it, or its harness did so just before, and it tells nothing finer: it may have finished
-    /// and only not exited, or have lost itself in calls that cannot be read.
+    /// Whether the time limit ended it, or its harness did so just before, and there is no more precise reason: it may have
+    /// finished without exiting, or have made calls that cannot be read.
     pub(crate) fn ran_out_of_time(&self) -> bool {
         let finer = [EndReason::ToolCallFormat, EndReason::NoChange, EndReason::GaveUp];
         match self.outcome.end {
@@ -110,15 +110,15 @@ impl AgentCall {
         }
     }
 
-    /// What ended it, for the attribution of its end. `None`: a cause that says nothing of the endpoint in any case: a budget of
-    /// the episode or the run, the gateway itself, the container, or a command that could not be started.
+    /// What ended it, for fault attribution. `None` if the cause cannot be the endpoint: a budget of the episode or the run,
+    /// the gateway itself, the container, or a command that could not be started.
     pub(crate) fn ended_by(&self) -> Option<EndedBy> {
         let exit = self.end.exit;
         match &self.over {
             Some(StopReason::Budget { .. }) if self.spent_its_time() => return Some(EndedBy::TimeLimit),
             Some(StopReason::Budget { scope: Scope::Attempt, .. }) => return Some(EndedBy::Agent),
             Some(StopReason::Budget { .. } | StopReason::Endpoint { .. }) => return None,
-            // It ends nothing by itself: what came of the last request is for the gateway to say.
+            // It does not end the attempt: the gateway judges the last request.
             Some(StopReason::ContextOverflow { .. }) | None => {}
         }
         if self.ran_out_of_time() {
@@ -135,7 +135,7 @@ impl AgentCall {
         }
     }
 
-    /// Whether the time that one attempt may take is spent.
+    /// Whether the attempt has used its time budget.
     fn spent_its_time(&self) -> bool {
         matches!(&self.over, Some(StopReason::Budget { scope: Scope::Attempt, limit }) if limit == "seconds")
     }
@@ -155,34 +155,34 @@ pub(crate) enum CallPlace<'a> {
     },
 }
 
-/// Why there is nothing that a call came to.
+/// Why a call did not finish.
 pub(crate) enum AgentCallError {
     /// It was stopped.
     Stopped,
-    /// The harness cannot be called like this: the agent's side.
+    /// The harness cannot be called like this.
     Refused(HarnessError),
-    /// The containers.
+    /// The containers failed.
     Containers(sandbox::SandboxError),
-    /// Files of ours.
+    /// Files of the run cannot be read or written.
     Files(RunError),
 }
 
-/// Where the model is; an empty address and key in direct mode.
+/// The endpoint of the model; its address and key are empty in direct mode.
 fn at(settings: &RunSettings, base_url: String, key: String) -> Endpoint {
-    let standing_in = if settings.is_simulated() { "oracle" } else { "default" };
-    let model = settings.model.clone().unwrap_or_else(|| standing_in.to_owned());
+    let default_model = if settings.is_simulated() { "oracle" } else { "default" };
+    let model = settings.model.clone().unwrap_or_else(|| default_model.to_owned());
     Endpoint { base_url, key, model, context_window: settings.context_window }
 }
 
-/// Where the model is for an attempt.
+/// The endpoint of the model for an attempt.
 pub(crate) fn endpoint(context: &RunContext, attempt: Option<&gateway::Attempt>) -> Endpoint {
     let base_url = attempt.map(|attempt| attempt.base_url(0)).unwrap_or_default();
     let key = attempt.map(|attempt| attempt.key().to_owned()).unwrap_or_default();
     at(&context.settings, base_url, key)
 }
 
-/// Whether a harness can be called at all with these settings, by a call that nobody makes: some have no direct mode. What
-/// depends on the request (one that is too long) is seen when it is played.
+/// Checks that a harness can be called with these settings, by building a call that is never made: some have no direct mode.
+/// Errors that depend on the request (one that is too long) show only in its attempt.
 pub(crate) fn trial(harness: &dyn Harness, settings: &RunSettings) -> Result<(), HarnessError> {
     let (base_url, key) = match settings.endpoint {
         EndpointSettings::Direct => (String::new(), String::new()),
@@ -242,7 +242,7 @@ pub(crate) async fn call(
     }
     crate::kill_points::point("agent about to start");
     if stop.is_cancelled() {
-        // No container is made that would only be stopped again, and nothing can have been spent.
+        // Nothing has been spent, so no container is started only to be stopped.
         return Err(AgentCallError::Stopped);
     }
 
@@ -250,14 +250,14 @@ pub(crate) async fn call(
         owner: owner.clone(),
         image: context.image.clone(),
         argv,
-        // What comes later counts: a variable that is handed on does not take the place of the attempt's own key.
-        env: handed_on(call_place, context).iter().cloned().chain(env).collect(),
+        // Later variables win: a forwarded one cannot replace the attempt's own key.
+        env: forwarded_variables(call_place, context).iter().cloned().chain(env).collect(),
         volumes: live.clone(),
         limits: Limits { seconds: call.seconds, ..context.settings.limits },
         reach: context.settings.reach,
         extra: context.settings.extra.clone(),
     };
-    // A gateway was told when it was opened.
+    // A gateway knows the time limit since it was opened.
     let time = if attempt.is_none() { context.time_left(status.seconds()) } else { None };
     let (end, late) = {
         let spending = spending(attempt.as_ref(), known.spent, status);
@@ -268,14 +268,14 @@ pub(crate) async fn call(
     };
     let seen = attempt.as_ref().map(gateway::Attempt::close);
     if let Some(seen) = &seen {
-        // The last answers, while its tests run.
-        tell(status, plus(known.spent, seen.spent)).await;
+        // Includes the last answers. Shown while the tests run.
+        write_spending(status, plus(known.spent, seen.spent)).await;
     }
     let over = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
-    // What a budget of the run cuts off is recorded.
+    // An attempt that a budget of the run cuts off is recorded, not dropped.
     let is_dropped = || stop.is_cancelled() && context.spent_budget().is_none();
     if seen.is_none() && (end.is_err() || is_dropped()) {
-        // It is dropped, and nobody but its harness knows what it has spent.
+        // It is dropped, and only its harness knows what it spent.
         crate::bill::unknown(context, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
     let end = end.map_err(AgentCallError::Containers)?;
@@ -286,7 +286,7 @@ pub(crate) async fn call(
     if let CallPlace::Task { container, .. } = call_place {
         task::take_home(container, live.home).await.map_err(AgentCallError::Files)?;
     }
-    // Nobody compares the files of a task's container.
+    // The files of a task's container are not compared.
     let is_of_task = matches!(call_place, CallPlace::Task { .. });
     let seconds = call.seconds;
     let requests = seen.as_ref().map(|seen| seen.records.len() as u32);
@@ -328,15 +328,15 @@ pub(crate) async fn call(
     Ok(called)
 }
 
-/// The variables of this machine that an agent gets. A task names by itself what its container gets of them.
-fn handed_on<'a>(call_place: CallPlace<'_>, context: &'a RunContext) -> &'a [(String, String)] {
+/// The variables of this machine that an agent gets. A task names those of its container itself.
+fn forwarded_variables<'a>(call_place: CallPlace<'_>, context: &'a RunContext) -> &'a [(String, String)] {
     match call_place {
         CallPlace::Own(_) => &context.forwarded,
         CallPlace::Task { .. } => &[],
     }
 }
 
-/// Writes down what an episode has spent while an attempt of it is running; never ends.
+/// Writes down what an episode has spent while one of its attempts runs; never returns.
 async fn spending(
     attempt: Option<&gateway::Attempt>,
     before: gateway::Spent,
@@ -344,14 +344,14 @@ async fn spending(
 ) -> std::convert::Infallible {
     let Some(attempt) = attempt else { return std::future::pending().await };
     loop {
-        tokio::time::sleep(TELL).await;
-        tell(status, plus(before, attempt.spent())).await;
+        tokio::time::sleep(SPENDING_INTERVAL).await;
+        write_spending(status, plus(before, attempt.spent())).await;
     }
 }
 
-async fn tell(status: &Arc<Status>, spent: gateway::Spent) {
+async fn write_spending(status: &Arc<Status>, spent: gateway::Spent) {
     let status = status.clone();
-    let _ = tokio::task::spawn_blocking(move || status.spends(spent)).await;
+    let _ = tokio::task::spawn_blocking(move || status.set_spent(spent)).await;
 }
 
 fn exit_of(end: &ContainerEnd) -> Exit {
@@ -364,8 +364,8 @@ fn exit_of(end: &ContainerEnd) -> Exit {
     }
 }
 
-/// Runs the container, watching the agent's output and whatever ends an attempt early: the gateway, or where there is none the
-/// time that is left. With it what did.
+/// Runs the container and watches the agent's output, and what may end an attempt early: the gateway or, without one, the
+/// remaining time. Also returns what ended it early.
 async fn run(
     call_place: CallPlace<'_>,
     what: &AgentContainer,
@@ -381,10 +381,10 @@ async fn run(
     let watching = tokio::spawn(async move {
         while let Some(piece) = output.recv().await {
             let shown = shown.clone();
-            // It writes a small file every few seconds.
-            let _ = tokio::task::spawn_blocking(move || shown.sign(&piece)).await;
+            // Blocks: it writes a small file every few seconds.
+            let _ = tokio::task::spawn_blocking(move || shown.on_output(&piece)).await;
         }
-        let _ = tokio::task::spawn_blocking(move || shown.signed()).await;
+        let _ = tokio::task::spawn_blocking(move || shown.on_output_end()).await;
     });
     let mut running = std::pin::pin!(async {
         match call_place {
@@ -408,24 +408,23 @@ async fn run(
     });
     let mut waiting = attempt.map(gateway::Attempt::waiting);
     let mut cut_off = None;
-    let mut last_words = std::pin::pin!(tokio::time::sleep(Duration::MAX));
+    let mut grace = std::pin::pin!(tokio::time::sleep(Duration::MAX));
     let end = loop {
         tokio::select! {
             end = &mut running => break end,
             why = &mut over, if cut_off.is_none() => {
                 cut_off = Some(why);
-                last_words.as_mut().reset(tokio::time::Instant::now() + LAST_WORDS);
+                grace.as_mut().reset(tokio::time::Instant::now() + GRACE);
             }
-            Some(what) = changed(&mut waiting) => status.waits(what.map(waits)),
-            () = &mut last_words, if cut_off.is_some() && !container_stop.is_cancelled() => container_stop.cancel(),
+            Some(request) = changed(&mut waiting) => status.set_waiting(request.map(waiting_text)),
+            () = &mut grace, if cut_off.is_some() && !container_stop.is_cancelled() => container_stop.cancel(),
         }
     };
     let _ = watching.await;
     (end, cut_off)
 }
 
-/// Waits until a request begins to wait for the endpoint, is tried once more, or waits no longer; for ever where there is no
-/// gateway.
+/// Waits until a request begins or stops to wait for the endpoint, or has another try; forever without a gateway.
 async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Option<Option<Waiting>> {
     match waiting {
         Some(watched) => {
@@ -436,13 +435,13 @@ async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Opti
     }
 }
 
-/// What is shown of it.
-fn waits(Waiting { status, next_try, most_tries }: Waiting) -> String {
+/// What the status shows of a waiting request.
+fn waiting_text(Waiting { status, next_try, most_tries }: Waiting) -> String {
     let what = if status == 0 { "no answer".to_owned() } else { status.to_string() };
     format!("{what} from the endpoint, try {next_try} of {most_tries}")
 }
 
-/// Runs something that blocks on a thread for it.
+/// Runs blocking work on a thread for it.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RunError> + Send + 'static,
 ) -> Result<T, RunError> {

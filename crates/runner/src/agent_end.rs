@@ -1,4 +1,4 @@
-//! Why the agent's side of an attempt ended: the first of a budget, the container's limits, what the harness says.
+//! Why the call of an agent ended: the first of a budget, the container's limits, and what the harness reports.
 
 use gateway::{EndpointFault, Excuse, Scope, StopReason};
 use model::EndReason;
@@ -7,17 +7,17 @@ use crate::agent::AgentCall;
 use crate::attempt::Unrecorded;
 use crate::record::{self, Exception};
 
-/// Longest message that is kept of a failure.
+/// Most characters of a failure's message that are kept.
 const MESSAGE: usize = 2000;
 
-/// How the agent's side ended, where it did not end well.
+/// Why an agent's call did not end well; empty if it did.
 pub(crate) struct AgentEnd {
     pub(crate) reason: Option<EndReason>,
     pub(crate) exception: Option<Exception>,
 }
 
-/// Why the agent's call ended, by what ended it and what the harness says. A fault is attributed to the endpoint or the container.
-/// `may_retry`: the attempt can be retried, so that an end is excused that an agent could cause at will.
+/// Why the agent's call ended, by what ended it and what the harness reports. The error is a fault of the endpoint or the
+/// container. `may_retry`: the attempt can be retried, so an end that an agent could cause at will is excused.
 pub(crate) fn agent_end(
     called: &AgentCall,
     budget: Option<&StopReason>,
@@ -26,8 +26,8 @@ pub(crate) fn agent_end(
 ) -> Result<AgentEnd, Unrecorded> {
     let exit = called.end.exit;
     let outcome = &called.outcome;
-    let said = outcome.message.as_deref().unwrap_or_default();
-    let of = |reason, kind: &str, message: &str| AgentEnd {
+    let message = outcome.message.as_deref().unwrap_or_default();
+    let end_of = |reason, kind: &str, message: &str| AgentEnd {
         reason: Some(reason),
         exception: Some(exception(kind, message)),
     };
@@ -38,14 +38,14 @@ pub(crate) fn agent_end(
         return Ok(budget_spent(over));
     }
     if exit.timed_out && outcome.end == Some(EndReason::Endpoint) && called.seen.is_none() {
-        return Err(Unrecorded::Endpoint(said.to_owned()));
+        return Err(Unrecorded::Endpoint(message.to_owned()));
     }
     if called.ran_out_of_time() {
         let limit = format!("the wall limit of {wall_seconds} s ended it");
-        return Ok(of(EndReason::AgentTimeout, "AgentTimeout", &limit));
+        return Ok(end_of(EndReason::AgentTimeout, "AgentTimeout", &limit));
     }
     if exit.disk_full {
-        return Ok(of(
+        return Ok(end_of(
             EndReason::AgentError,
             "DiskLimit",
             "the disk limit of the container ended it; its changes were undone",
@@ -58,44 +58,49 @@ pub(crate) fn agent_end(
         });
     }
     if exit.out_of_memory && outcome.end == Some(EndReason::AgentError) {
-        return Ok(of(EndReason::AgentError, "MemoryLimit", "the memory limit of the container ended it"));
+        return Ok(end_of(
+            EndReason::AgentError,
+            "MemoryLimit",
+            "the memory limit of the container ended it",
+        ));
     }
     let overflow = called.seen.as_ref().and_then(|seen| match &seen.stop_reason {
         Some(StopReason::ContextOverflow { message }) => Some(message),
         _ => None,
     });
     if let (Some(message), Some(_)) = (overflow, outcome.end) {
-        return Ok(of(EndReason::ContextOverflow, "ContextOverflow", message));
+        return Ok(end_of(EndReason::ContextOverflow, "ContextOverflow", message));
     }
     match outcome.end {
         None => Ok(AgentEnd { reason: None, exception: None }),
-        Some(EndReason::Endpoint) if called.seen.is_none() => Err(Unrecorded::Endpoint(said.to_owned())),
-        // Its harness could not be started. Another attempt would be no different.
-        Some(EndReason::Environment) => Err(Unrecorded::Refused(said.to_owned())),
-        // The gateway saw no fault and the endpoint answers, so it was none of the endpoint's.
-        Some(EndReason::Endpoint) => Ok(of(EndReason::AgentError, "AgentError", said)),
+        Some(EndReason::Endpoint) if called.seen.is_none() => Err(Unrecorded::Endpoint(message.to_owned())),
+        // Its harness could not be started. A retry would fail too.
+        Some(EndReason::Environment) => Err(Unrecorded::Refused(message.to_owned())),
+        // The gateway saw no fault and the endpoint answers, so the end is attributed to the agent.
+        Some(EndReason::Endpoint) => Ok(end_of(EndReason::AgentError, "AgentError", message)),
         Some(reason) => {
-            Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), said)) })
+            Ok(AgentEnd { reason: Some(reason), exception: Some(exception(reason.as_str(), message)) })
         }
     }
 }
 
-/// The fault that excuses a call, as far as it does.
+/// The fault that excuses a call; `None` if the call is not excused.
 fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option<Unrecorded> {
     let why = fault.reason.clone();
     match fault.excuse {
         Excuse::ForGood => Some(Unrecorded::Endpoint(why)),
         Excuse::Retried => may_retry.then_some(Unrecorded::Endpoint(why)),
         Excuse::RunUnanswered { was_asked } => {
-            let said = called.outcome.message.as_deref().map(|said| record::one_line(said, MESSAGE));
-            let said =
-                said.filter(|said| !said.is_empty()).or_else(|| (!was_asked).then(|| silent_end(called)));
-            Some(Unrecorded::Unanswered { why, said, is_unasked: !was_asked })
+            let message = called.outcome.message.as_deref().map(|message| record::one_line(message, MESSAGE));
+            let message = message
+                .filter(|message| !message.is_empty())
+                .or_else(|| (!was_asked).then(|| silent_end(called)));
+            Some(Unrecorded::Unanswered { why, message, is_unasked: !was_asked })
         }
     }
 }
 
-/// How a harness ended that said nothing.
+/// How a harness ended that printed no message.
 fn silent_end(called: &AgentCall) -> String {
     match called.end.exit.code {
         Some(code) => format!("exit code {code}, without a message"),
@@ -103,8 +108,8 @@ fn silent_end(called: &AgentCall) -> String {
     }
 }
 
-/// The end by a budget. What one attempt may spend is part of the task, so an agent that used it up has failed at it; what an
-/// episode or the run may spend says how long anybody looks on, and counts for nothing against the agent.
+/// The end by a budget. The budget of an attempt is part of the task, so an agent that used it up has failed. The budgets of
+/// an episode and the run only limit the observation, and are not attributed to the agent.
 pub(crate) fn budget_spent(over: &StopReason) -> AgentEnd {
     let (reason, message) = match over {
         StopReason::Budget { scope, limit } => {
@@ -122,26 +127,26 @@ pub(crate) fn budget_spent(over: &StopReason) -> AgentEnd {
     AgentEnd { reason: Some(reason), exception: Some(exception("Budget", &message)) }
 }
 
-/// Whether there was a way to the gateway, as long as no call of the episode has worked: on a bridge there may be none (a
-/// firewall), and a model that was never asked has done nothing.
+/// Checks that the agent reached the gateway, while no call of the episode has worked yet. On a bridge a firewall may block
+/// it, and then the agent had no model.
 pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
     let silent = called.seen.as_ref().is_some_and(|seen| seen.records.is_empty());
     if !silent || called.outcome.end != Some(EndReason::Endpoint) {
         return Ok(());
     }
-    let said = called.outcome.message.as_deref().unwrap_or_default();
+    let message = called.outcome.message.as_deref().unwrap_or_default();
     Err(Unrecorded::Containers {
-        why: format!("no request of the agent has reached the gateway: {said}"),
+        why: format!("no request of the agent has reached the gateway: {message}"),
         is_gone: false,
     })
 }
 
-/// A failure as it is recorded.
+/// A failure for the record.
 pub(crate) fn exception(kind: &str, message: &str) -> Exception {
     Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
 }
 
-/// The end by something outside, as often as it was tried.
+/// The end of an attempt that is given up because of something outside.
 pub(crate) fn given_up(reason: EndReason, why: &str) -> AgentEnd {
     let kind = if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" };
     AgentEnd { reason: Some(reason), exception: Some(exception(kind, why)) }
@@ -153,12 +158,12 @@ mod tests {
 
     use super::*;
 
-    fn budget(scope: Scope, of: &str) -> StopReason {
-        StopReason::Budget { scope, limit: of.to_owned() }
+    fn budget(scope: Scope, limit: &str) -> StopReason {
+        StopReason::Budget { scope, limit: limit.to_owned() }
     }
 
     #[test]
-    fn an_attempts_time_that_the_endpoint_took_is_not_the_agents() {
+    fn time_that_the_endpoint_took_is_attributed_to_the_endpoint() {
         let over = budget(Scope::Attempt, "seconds");
         let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
         assert!(
@@ -170,7 +175,7 @@ mod tests {
 
     /// A harness that ends itself a little before the limit does not say why it was late.
     #[test]
-    fn a_harness_that_watches_the_time_itself_is_late_like_one_that_is_ended() {
+    fn a_harness_that_stops_at_its_own_time_limit_has_timed_out() {
         assert!(called(EndReason::AgentTimeout, false, None, false).ran_out_of_time());
         assert!(called(EndReason::AgentError, true, None, false).ran_out_of_time());
         assert!(!called(EndReason::AgentError, false, None, false).ran_out_of_time());
@@ -178,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_could_have_done_better_is_not_the_agents() {
+    fn a_harness_that_cannot_be_started_is_not_attributed_to_the_agent() {
         let unstarted = called(EndReason::Environment, false, None, false);
         assert!(matches!(agent_end(&unstarted, None, 60, true), Err(Unrecorded::Refused(_))));
     }
 
     #[test]
-    fn a_gateway_that_was_never_reached_is_not_the_agents() {
+    fn an_unreachable_gateway_is_not_attributed_to_the_agent() {
         let mut unreached = called(EndReason::Endpoint, false, None, false);
         assert!(reached(&unreached).is_ok(), "it was asked");
         unreached.seen = Some(gateway::AttemptSummary::default());
@@ -195,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_a_child_used_up_long_before_does_not_hide_how_it_ended() {
+    fn an_earlier_out_of_memory_of_a_child_does_not_hide_the_end_reason() {
         for (end, expected) in [(EndReason::NoChange, "no_change"), (EndReason::AgentError, "MemoryLimit")] {
             let mut ended = called(end, false, None, false);
             ended.end.exit.out_of_memory = true;
@@ -210,7 +215,7 @@ mod tests {
 
     /// An agent can end its harness while it waits for the endpoint.
     #[test]
-    fn what_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
+    fn an_end_that_an_agent_can_cause_is_excused_only_while_the_attempt_can_be_retried() {
         let mut ended = called(EndReason::KilledItself, false, None, false);
         ended.blamed = Some(fault("429; no answer had come", Excuse::Retried));
         assert!(
@@ -221,49 +226,49 @@ mod tests {
         assert!(matches!(agent_end(&ended, None, 60, false), Err(Unrecorded::Endpoint(_))));
     }
 
-    /// A harness that breaks before its first request is not the endpoint's failure, and has words of its own.
+    /// A harness that fails before its first request is not attributed to the endpoint, and has a message of its own.
     #[test]
-    fn what_a_run_without_an_answer_came_to_is_told_in_the_words_of_whoever_was_asked() {
+    fn a_run_without_an_answer_reports_the_last_message_of_its_harness() {
         let mut ended = called(EndReason::AgentError, false, None, false);
-        let mut told = |message: Option<&str>, was_asked| {
+        let mut message_of = |message: Option<&str>, was_asked| {
             ended.outcome.message = message.map(str::to_owned);
             ended.blamed = Some(fault("it failed", Excuse::RunUnanswered { was_asked }));
-            let Err(Unrecorded::Unanswered { why, said, is_unasked }) = agent_end(&ended, None, 60, false)
+            let Err(Unrecorded::Unanswered { why, message, is_unasked }) = agent_end(&ended, None, 60, false)
             else {
                 panic!("nothing is the agent's")
             };
             assert_eq!((why.as_str(), is_unasked), ("it failed", !was_asked));
-            said
+            message
         };
         let message = Some(" unknown option\n--modle ");
         for was_asked in [true, false] {
-            assert_eq!(told(message, was_asked).as_deref(), Some("unknown option --modle"));
+            assert_eq!(message_of(message, was_asked).as_deref(), Some("unknown option --modle"));
         }
-        assert_eq!(told(None, true), None);
-        assert_eq!(told(None, false).as_deref(), Some("exit code 1, without a message"));
+        assert_eq!(message_of(None, true), None);
+        assert_eq!(message_of(None, false).as_deref(), Some("exit code 1, without a message"));
     }
 
-    /// What is asked of the gateway about an end, and about which ends it is asked.
+    /// Which ends the gateway judges, and as what.
     #[test]
-    fn the_gateway_is_asked_about_every_end_that_may_be_the_endpoints() {
+    fn the_gateway_judges_every_end_that_the_endpoint_may_have_caused() {
         use gateway::EndedBy;
-        let of = |end: Option<EndReason>, over: Option<StopReason>| {
+        let end_of = |end: Option<EndReason>, over: Option<StopReason>| {
             let mut ended = called(EndReason::AgentError, false, None, false);
             (ended.outcome.end, ended.over) = (end, over);
             ended.ended_by()
         };
         let failed = Some(EndReason::AgentError);
         let overflow = Some(StopReason::ContextOverflow { message: "too long".to_owned() });
-        assert_eq!(of(failed, overflow), Some(EndedBy::HarnessExit), "a later request may have failed");
-        assert_eq!(of(failed, None), Some(EndedBy::HarnessExit));
-        assert_eq!(of(Some(EndReason::Endpoint), None), Some(EndedBy::HarnessReport));
-        assert_eq!(of(None, None), Some(EndedBy::Agent), "it finished");
-        assert_eq!(of(Some(EndReason::Environment), None), None);
+        assert_eq!(end_of(failed, overflow), Some(EndedBy::HarnessExit), "a later request may have failed");
+        assert_eq!(end_of(failed, None), Some(EndedBy::HarnessExit));
+        assert_eq!(end_of(Some(EndReason::Endpoint), None), Some(EndedBy::HarnessReport));
+        assert_eq!(end_of(None, None), Some(EndedBy::Agent), "it finished");
+        assert_eq!(end_of(Some(EndReason::Environment), None), None);
         let attempt = |limit| Some(budget(Scope::Attempt, limit));
-        assert_eq!(of(failed, attempt("seconds")), Some(EndedBy::TimeLimit));
-        assert_eq!(of(failed, attempt("tokens")), Some(EndedBy::Agent));
-        assert_eq!(of(failed, Some(budget(Scope::Episode, "tokens"))), None);
-        assert_eq!(of(failed, Some(StopReason::Endpoint { message: String::new() })), None);
+        assert_eq!(end_of(failed, attempt("seconds")), Some(EndedBy::TimeLimit));
+        assert_eq!(end_of(failed, attempt("tokens")), Some(EndedBy::Agent));
+        assert_eq!(end_of(failed, Some(budget(Scope::Episode, "tokens"))), None);
+        assert_eq!(end_of(failed, Some(StopReason::Endpoint { message: String::new() })), None);
         let mut limited = called(EndReason::AgentError, false, None, false);
         limited.end.exit.out_of_memory = true;
         assert_eq!(limited.ended_by(), Some(EndedBy::Agent));
@@ -293,11 +298,11 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_the_endpoint_is_to_blame_for_is_none_of_the_agents() {
+    fn an_end_that_the_endpoint_caused_is_not_attributed_to_the_agent() {
         for (end, timed_out, blamed, direct, expected) in [
             (EndReason::AgentTimeout, true, None, false, Ok(EndReason::AgentTimeout)),
             (EndReason::AgentTimeout, true, Some("429"), false, Err("429")),
-            // Clients say so of whatever they do not like.
+            // Clients report this for many errors.
             (EndReason::Endpoint, true, None, false, Ok(EndReason::AgentTimeout)),
             (EndReason::Endpoint, true, Some("silent"), false, Err("silent")),
             (EndReason::Endpoint, false, None, false, Ok(EndReason::AgentError)),
@@ -309,8 +314,8 @@ mod tests {
             let shown = format!("{end:?} {timed_out} {blamed:?} {direct}");
             match (agent_end(&called(end, timed_out, blamed, direct), None, 60, true), expected) {
                 (Ok(end), Ok(reason)) => assert_eq!(end.reason, Some(reason), "{shown}"),
-                (Err(Unrecorded::Endpoint(why)), Err(said)) => assert_eq!(why, said, "{shown}"),
-                (Ok(end), Err(said)) => panic!("{shown}: {:?}, and not {said}", end.reason),
+                (Err(Unrecorded::Endpoint(why)), Err(message)) => assert_eq!(why, message, "{shown}"),
+                (Ok(end), Err(message)) => panic!("{shown}: {:?}, and not {message}", end.reason),
                 (Err(fault), _) => panic!("{shown}: {fault:?}"),
             }
         }

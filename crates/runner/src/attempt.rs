@@ -1,10 +1,11 @@
-//! One attempt, from the snapshot before it to the record of what came of it.
+//! One attempt, from the snapshot before it to its record.
 //!
-//! **Who decides.** First whoever is outside: a call that the endpoint or the containers ended, or whose time they took, makes no
-//! record and is not tested: the attempt is retried from its snapshot. One that a budget of the run cut off is recorded as
-//! unfinished, with what it has spent, and not tested; a resume takes it back and retries it. Then the tests: an attempt whose server passes is passed, however else the agent's call ended; but a container over its disk limit
-//! is not tested. Where it does not pass, the reason is the first of: a budget of the attempt or the episode, the container's limits
-//! (time, disk, memory), what the harness says, the server, the tests.
+//! **What decides.** First the faults outside the agent. A call that the endpoint or the containers ended, or whose time they
+//! took, has no record and is not tested: the attempt is retried from its snapshot. A call that a budget of the run cut off is
+//! recorded as unfinished, with what it has spent, and not tested; a resume retries it. Then the tests: an attempt whose server
+//! passes is passed, however the agent's call ended, but a container over its disk limit is not tested. If it does not pass,
+//! the reason is the first of: a budget of the attempt or the episode, the container's limits (time, disk, memory), what the
+//! harness reports, the server, the tests.
 
 mod recorded;
 
@@ -32,7 +33,7 @@ use crate::state::{Label, SessionState};
 use crate::status::Status;
 use crate::{RunError, clock, kill_points};
 
-/// What is to be played.
+/// An attempt to run.
 pub(crate) struct Attempt<'a> {
     pub(crate) context: &'a RunContext,
     pub(crate) connections: &'a RunConnections,
@@ -46,54 +47,54 @@ pub(crate) struct Attempt<'a> {
     pub(crate) known: &'a SessionState,
     pub(crate) task: Option<oracle::Task>,
     pub(crate) stop: &'a CancellationToken,
-    /// How often it was played before, and dropped.
+    /// How often it ran before and was dropped.
     pub(crate) repeats: u32,
 }
 
-/// What was played.
+/// An attempt that can be recorded.
 pub(crate) struct FinishedAttempt {
     pub(crate) record: AttemptRecord,
-    /// What holds once it is recorded.
+    /// The state of the session once it is recorded.
     pub(crate) after: SessionState,
     /// A budget of the attempt or of the episode that is spent.
     pub(crate) over: Option<StopReason>,
-    /// Everything but the agent, its server and the tests.
+    /// Time of everything but the agent, its server and the tests.
     pub(crate) own_seconds: f64,
 }
 
-/// Why there is no record.
+/// Why an attempt has no record.
 #[derive(Debug)]
 pub(crate) enum Unrecorded {
-    /// The run stops, or the attempt is to be retried.
+    /// The run stops, or a control request asks for a retry.
     Stopped,
-    /// The endpoint.
+    /// The endpoint caused the end.
     Endpoint(String),
     /// No request of the run was ever answered completely, so nothing is known of its agent.
     Unanswered {
-        /// What came of its last request, in one line.
+        /// The result of its last request, in one line.
         why: String,
-        /// How its harness ended, in its own words.
-        said: Option<String>,
+        /// The last message of its harness.
+        message: Option<String>,
         /// It sent no request to a model, so its harness may be what is broken.
         is_unasked: bool,
     },
-    /// The containers; `gone` = the engine does not answer.
+    /// The containers failed.
     Containers {
         /// One line.
         why: String,
-        /// Whether waiting may help.
+        /// Whether the engine does not answer, so that waiting may help.
         is_gone: bool,
     },
-    /// Its harness cannot be called with this request. It will not be otherwise the next time.
+    /// Its harness cannot be called with this request. A retry would fail too.
     Refused(String),
-    /// Files of ours, or the machine's disk: nothing goes on.
+    /// Files of the run or the machine's disk: the run ends.
     Files(RunError),
 }
 
 /// An attempt without a record.
 pub(crate) struct Dropped {
     pub(crate) fault: Unrecorded,
-    /// What its agent left, where it was called to its end: shown if the attempt is given up.
+    /// The results of its agent, if the call finished: shown if the attempt is given up.
     pub(crate) left: Option<Box<UntestedAttempt>>,
 }
 
@@ -109,10 +110,10 @@ impl From<RunError> for Dropped {
     }
 }
 
-/// What the agent was told.
+/// The prompt of an attempt.
 struct Prompt {
     text: String,
-    /// Its session began anew in the middle of the episode.
+    /// Whether its session began anew in the middle of the episode.
     restarts: bool,
 }
 
@@ -126,8 +127,8 @@ impl From<sandbox::SandboxError> for Unrecorded {
     fn from(error: sandbox::SandboxError) -> Self {
         use sandbox::SandboxError as E;
         if matches!(error, E::NoImage { .. } | E::NoRoom { .. }) {
-            // No attempt can do without an image, or on a disk without room: the next episodes would fare no better, so the run
-            // ends here and none of them is censored.
+            // Without an image, or without room on the disk, the next episodes would fail too. So the run ends here, and none
+            // of them is censored.
             return Self::Files(error.into());
         }
         let is_gone = matches!(error, E::NoEngine { .. } | E::Engine { is_gone: true, .. });
@@ -135,9 +136,9 @@ impl From<sandbox::SandboxError> for Unrecorded {
     }
 }
 
-/// What an attempt left before its tests.
+/// An attempt whose agent has finished, before its tests.
 pub(crate) struct UntestedAttempt {
-    since: Instant,
+    started: Instant,
     started_at: String,
     called: AgentCall,
     prompt: Prompt,
@@ -147,7 +148,7 @@ pub(crate) struct UntestedAttempt {
     code: Option<String>,
 }
 
-/// What came of the server.
+/// The result of the server and its tests.
 #[derive(Default)]
 struct Tested {
     verdicts: Option<Verdicts>,
@@ -159,12 +160,12 @@ struct Tested {
 }
 
 impl Attempt<'_> {
-    /// Plays it. The live folders are as they were before it, or are made so here.
+    /// Runs the attempt. Restores the live folders first, unless they are as they were before it.
     pub(crate) async fn play(&self) -> Result<FinishedAttempt, Dropped> {
-        let since = Instant::now();
+        let started = Instant::now();
         let started_at = clock::now();
         self.status.phase(Phase::Preparing, "snapshot");
-        // Before its folders are touched, and before the clock of its budget runs.
+        // Before its folders change, and before the clock of its budget starts.
         let settings = &self.context.settings;
         self.connections
             .containers
@@ -173,8 +174,8 @@ impl Attempt<'_> {
             .map_err(Unrecorded::from)?;
         let label = Label { turn: self.data.turn, attempt: self.number };
         let folders = self.folders.clone();
-        // A snapshot of this very attempt is there where it was played before and dropped: then it may have begun. Where each
-        // attempt begins from the same snapshot, the one of the attempt before is that.
+        // A snapshot of this attempt exists if it ran before and was dropped: then it may have begun. If each attempt begins
+        // from the same snapshot, that is the one of the attempt before.
         let restores = self.restores();
         blocking(move || match folders.label() {
             Some(of) if of == label => folders.restore(),
@@ -184,12 +185,12 @@ impl Attempt<'_> {
         .await?;
 
         let (called, prompt) = self.agent().await?;
-        // Before anything can go wrong: what was spent counts also where the attempt is dropped.
+        // Before anything can fail: what was spent counts even if the attempt is dropped.
         let bill = bill(self.context, &self.owner.episode, &called);
         let may_retry = self.repeats < REPEATS;
         let seconds = self.context.settings.limits.seconds;
         let judged = judge(self.context, self.known.worked, seconds, &called, may_retry);
-        let mut left = UntestedAttempt { since, started_at, called, prompt, bill, over: None, code: None };
+        let mut left = UntestedAttempt { started, started_at, called, prompt, bill, over: None, code: None };
         let (end, is_cut_off) = match judged {
             Ok((over, end, is_cut_off)) => {
                 left.over = over;
@@ -215,7 +216,7 @@ impl Attempt<'_> {
             }
         };
         if disk_full {
-            // What does not fit would end every later attempt, too.
+            // The oversized workspace would end every later attempt, too.
             let folders = self.folders.clone();
             blocking(move || folders.restore()).await?;
         }
@@ -223,7 +224,7 @@ impl Attempt<'_> {
         Ok(self.record(left, tested, end, false).await?)
     }
 
-    /// What is shown of an attempt that is given up: what its agent left until something outside ended it.
+    /// Records an attempt that is given up, with what its agent left before something outside ended it.
     pub(crate) async fn given_up(
         &self,
         left: UntestedAttempt,
@@ -231,16 +232,16 @@ impl Attempt<'_> {
     ) -> Result<FinishedAttempt, RunError> {
         let code = self.keep_code().await?;
         let played = self.record(UntestedAttempt { code, ..left }, Tested::default(), end, true).await?;
-        // For the agent it has not been, and what ended it is no budget.
+        // The session of the agent is that of before the attempt, and no budget ended it.
         Ok(FinishedAttempt { after: self.known.clone(), over: None, ..played })
     }
 
-    /// Whether it begins from the snapshot of the turn's first attempt, as if there had been none before it.
+    /// Whether it begins from the snapshot of the turn's first attempt.
     fn restores(&self) -> bool {
         self.context.settings.restore_before_try && self.number > 1
     }
 
-    /// Calls the agent, and says what it was told.
+    /// Calls the agent. Returns its prompt too.
     async fn agent(&self) -> Result<(AgentCall, Prompt), Unrecorded> {
         let Self { context, data, .. } = self;
         let is_open = context.settings.reach == sandbox::Reach::Open;
@@ -248,10 +249,10 @@ impl Attempt<'_> {
         let feedback = self.known.feedback.as_deref().filter(|_| self.number > 1 && !restores);
         let known = if restores { &self.known.session_before } else { &self.known.session };
         let mut session = known.clone().filter(|session| context.harness.has_begun(session));
-        // Calls before it that it does not go on with: none at the first turn.
+        // Without earlier turns, an attempt from the first snapshot continues no session.
         let is_first = restores && data.turn == 1;
         loop {
-            // A session that begins anew in the middle knows nothing, so it is told what it is about.
+            // A session that begins anew in the middle has no context, so its prompt has the whole request.
             let restarts = session.is_none() && self.known.calls > 0 && !is_first;
             let begins = data.turn == 1 || restarts;
             let request = prompt::request(begins, &data.request, context.stacks, is_open);
@@ -299,7 +300,7 @@ impl Attempt<'_> {
                 }
                 Err(AgentCallError::Containers(error)) => return Err(error.into()),
                 Err(AgentCallError::Files(error)) => return Err(error.into()),
-                // There is nothing to continue with.
+                // The session does not exist, so a new one begins.
                 Err(AgentCallError::Refused(harness::HarnessError::NoSession { .. }))
                     if session.is_some() =>
                 {
@@ -316,7 +317,7 @@ impl Attempt<'_> {
         blocking(move || results.code(turn, attempt, &workspace, keep)).await
     }
 
-    /// Serves a copy and runs the suite against it.
+    /// Starts the server in a copy of the workspace and runs the suite against it.
     async fn test(&self) -> Result<Tested, Unrecorded> {
         let start = self.folders.live().workspace.join("run.sh");
         let there = std::fs::symlink_metadata(&start).is_ok_and(|meta| !meta.is_dir());
@@ -357,16 +358,16 @@ impl Attempt<'_> {
             log,
             seconds,
         };
-        match served.what {
+        match served.outcome {
             ServerOutcome::Stopped => Err(Unrecorded::Stopped),
             ServerOutcome::Exited => {
                 let exit = served.end.exited.unwrap_or_default();
-                let how = match exit.code {
+                let end = match exit.code {
                     _ if exit.out_of_memory => " because it used more memory than it may".to_owned(),
                     Some(code) => format!(" with code {code}"),
                     None => String::new(),
                 };
-                Ok(no_server(format!("`run.sh` ended{how} before anything listened on `$PORT`."), log))
+                Ok(no_server(format!("`run.sh` ended{end} before anything listened on `$PORT`."), log))
             }
             ServerOutcome::NeverListened => {
                 let seconds = server::READY.as_secs();
@@ -388,9 +389,8 @@ impl Attempt<'_> {
     }
 }
 
-/// The budget of the attempt or the episode that is spent, how the agent's side ended, and whether that is because of a
-/// budget of the run. `worked` = a call of the episode has worked before; `seconds` = what the call was allowed; `may_retry` as in
-/// [`agent_end`].
+/// The spent budget of the attempt or the episode, how the agent's call ended, and whether a budget of the run ended it.
+/// `worked`: an earlier call of the episode has worked. `seconds`: the time limit of the call. `may_retry` as in [`agent_end`].
 pub(crate) fn judge(
     context: &RunContext,
     worked: bool,
@@ -402,7 +402,7 @@ pub(crate) fn judge(
     match context.spent_budget() {
         Some(of_run) => Ok((over, budget_spent(&of_run), true)),
         None => {
-            // A relay has proven the way to the gateway.
+            // Otherwise a relay has proven the connection to the gateway.
             if context.settings.reach == sandbox::Reach::Open && !worked {
                 reached(called)?;
             }
@@ -412,13 +412,13 @@ pub(crate) fn judge(
     }
 }
 
-/// A budget of the attempt or the episode that ended it. One of the run ends the run; a fault of the endpoint is none of
-/// the agent's.
+/// The budget of the attempt or the episode that ended it. A budget of the run ends the run; a fault is attributed to the
+/// endpoint.
 fn budget(context: &RunContext, called: &AgentCall) -> Result<Option<StopReason>, Unrecorded> {
     match called.over.clone() {
         Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
             context.end(Ending::Budget(over));
-            // Whoever stopped the run before was quicker.
+            // If something else has ended the run before, that reason counts.
             context.spent_budget().map(|_| None).ok_or(Unrecorded::Stopped)
         }
         Some(StopReason::Endpoint { message }) => Err(Unrecorded::Endpoint(message)),
@@ -427,7 +427,7 @@ fn budget(context: &RunContext, called: &AgentCall) -> Result<Option<StopReason>
     }
 }
 
-/// A UUID (v4 form) that is the same for the same episode of the same run; another one where a session begins anew.
+/// A UUID (v4 form) that is the same for the same episode of the same run. A session that begins anew has another one.
 pub(crate) fn session_id(run: &str, episode: &str, begins: bool, calls: u32) -> String {
     use sha2::Digest as _;
     let begun_at = if begins { calls } else { 0 };
@@ -445,13 +445,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_ends_the_run_and_no_episode() {
+    fn a_full_disk_ends_the_run_and_censors_no_episode() {
         use sandbox::SandboxError as E;
         let (path, why) = ("/w".to_owned(), "make room and resume".to_owned());
         let full = Unrecorded::from(E::NoRoom { path: path.clone(), why });
         let Unrecorded::Files(error) = full else { panic!("{full:?}") };
         assert_eq!(error.to_string(), "/w: make room and resume");
-        // Whatever else is wrong with one container may be right with the next.
+        // Other errors of one container may not occur with the next.
         let odd = Unrecorded::from(E::Files { path, why: "cannot be started".to_owned() });
         let Unrecorded::Containers { why, is_gone: false } = odd else { panic!("{odd:?}") };
         assert_eq!(why, "/w: cannot be started");
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_sessions_are_uuids_and_stay() {
+    fn session_ids_are_stable_uuids() {
         let id = session_id("0a1b2c3d", "scenario_1", true, 0);
         assert_eq!(id, session_id("0a1b2c3d", "scenario_1", true, 0));
         assert_ne!(id, session_id("0a1b2c3d", "scenario_2", true, 0));

@@ -1,4 +1,4 @@
-//! What an attempt cost: by the gateway where there is one, else by what the harness tells.
+//! What an attempt cost: by the gateway or, in direct mode, by what the harness reports.
 
 use gateway::{Budgets, Price, Scope, Spent, StopReason};
 use model::Tokens;
@@ -12,19 +12,19 @@ pub(crate) struct Bill {
     pub(crate) cost_usd: Option<f64>,
 }
 
-/// By the gateway where there is one, else by the harness. What the harness tells is counted with the run and the episode here,
-/// so once a call.
+/// The cost of a call, by the gateway or, in direct mode, by the harness. Call it once per call: what the harness reports is
+/// added to the accounts of the run and the episode here.
 pub(crate) fn bill(context: &RunContext, episode: &str, called: &AgentCall) -> Bill {
     if let Some(seen) = &called.seen {
         return Bill { tokens: seen.spent.tokens, cost_usd: seen.spent.cost_usd };
     }
-    let told = (called.outcome.usage, called.outcome.cost_usd);
-    let spent = direct(told, context.settings.price, called.end.seconds);
+    let reported = (called.outcome.usage, called.outcome.cost_usd);
+    let spent = direct(reported, context.settings.price, called.end.seconds);
     add(context, episode, spent);
     Bill { tokens: spent.tokens, cost_usd: spent.cost_usd }
 }
 
-/// Counts a call that nobody counted: in direct mode, one that was dropped before its harness was asked.
+/// Counts a call of unknown cost: in direct mode, one that was dropped before its harness reported.
 pub(crate) fn unknown(context: &RunContext, episode: &str, seconds: f64) {
     add(context, episode, Spent { unmetered: 1, seconds, ..Spent::default() });
 }
@@ -36,11 +36,11 @@ fn add(context: &RunContext, episode: &str, spent: Spent) {
     *of_episode = plus(*of_episode, spent);
 }
 
-/// What a call in direct mode came to, by the tokens and the cost that its harness tells. A price of ours goes before the
-/// cost, which is from a table of the harness's own.
-fn direct((tokens, told): (Tokens, Option<f64>), price: Option<Price>, seconds: f64) -> Spent {
+/// The spending of a call in direct mode, by the tokens and the cost that its harness reports. A price of the settings
+/// overrides that cost, which comes from the harness's own table.
+fn direct((tokens, reported): (Tokens, Option<f64>), price: Option<Price>, seconds: f64) -> Spent {
     let by_price = || {
-        // Nobody sees how long an endpoint works that is not asked through the gateway.
+        // Without the gateway the time in which an endpoint works is unknown.
         let price = price.filter(|price| price.per_hour.is_none())?;
         let (input, output) = (tokens.input?, tokens.output?);
         let cached = tokens.cached.unwrap_or(0).min(input);
@@ -48,7 +48,7 @@ fn direct((tokens, told): (Tokens, Option<f64>), price: Option<Price>, seconds: 
             (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
         Some((of_input + output as f64 * price.output) / 1e6)
     };
-    let cost_usd = by_price().or(told);
+    let cost_usd = by_price().or(reported);
     Spent {
         tokens,
         cost_usd,
@@ -59,20 +59,20 @@ fn direct((tokens, told): (Tokens, Option<f64>), price: Option<Price>, seconds: 
     }
 }
 
-/// A budget of tokens or money that is spent, by what harnesses told; the widest first, because it decides what else stops.
-/// What nobody told counts as nothing: preflight says so.
+/// The spent budget of tokens or money, by what harnesses reported. The widest scope first, because it decides what else
+/// stops. Unreported usage counts as nothing, as preflight says.
 pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<StopReason> {
     [(Scope::Run, budgets.run, run), (Scope::Episode, budgets.episode, episode)].into_iter().find_map(
         |(scope, budget, spent)| {
             let tokens = spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
-            let of = if budget.tokens.is_some_and(|limit| tokens >= limit) {
+            let limit = if budget.tokens.is_some_and(|limit| tokens >= limit) {
                 "tokens"
             } else if budget.usd.is_some_and(|limit| spent.known_usd >= limit) {
                 "usd"
             } else {
                 return None;
             };
-            Some(StopReason::Budget { scope, limit: of.to_owned() })
+            Some(StopReason::Budget { scope, limit: limit.to_owned() })
         },
     )
 }
@@ -123,23 +123,28 @@ mod tests {
             episode: budget(Some(100), Some(1.0)),
             ..Budgets::default()
         };
-        let of = |run, episode| over(&budgets, &run, &episode);
-        let said = |scope, of: &str| Some(StopReason::Budget { scope, limit: of.to_owned() });
-        assert_eq!(of(spent(900, 1.9), spent(80, 0.9)), None);
-        assert_eq!(of(spent(900, 1.9), spent(90, 0.9)), said(Scope::Episode, "tokens"));
-        assert_eq!(of(spent(900, 1.9), spent(80, 1.0)), said(Scope::Episode, "usd"));
-        assert_eq!(of(spent(990, 1.9), spent(90, 1.0)), said(Scope::Run, "tokens"));
-        assert_eq!(of(spent(900, 2.5), spent(80, 0.0)), said(Scope::Run, "usd"));
-        assert_eq!(of(Spent::default(), Spent::default()), None, "what nobody told is no reason");
+        let spent_budget = |run, episode| over(&budgets, &run, &episode);
+        let budget_spent_of =
+            |scope, limit: &str| Some(StopReason::Budget { scope, limit: limit.to_owned() });
+        assert_eq!(spent_budget(spent(900, 1.9), spent(80, 0.9)), None);
+        assert_eq!(spent_budget(spent(900, 1.9), spent(90, 0.9)), budget_spent_of(Scope::Episode, "tokens"));
+        assert_eq!(spent_budget(spent(900, 1.9), spent(80, 1.0)), budget_spent_of(Scope::Episode, "usd"));
+        assert_eq!(spent_budget(spent(990, 1.9), spent(90, 1.0)), budget_spent_of(Scope::Run, "tokens"));
+        assert_eq!(spent_budget(spent(900, 2.5), spent(80, 0.0)), budget_spent_of(Scope::Run, "usd"));
+        assert_eq!(
+            spent_budget(Spent::default(), Spent::default()),
+            None,
+            "unreported usage spends no budget"
+        );
     }
 
     #[test]
-    fn without_a_gateway_the_harness_tells_and_our_price_goes_first() {
+    fn without_a_gateway_the_harness_reports_and_a_price_of_the_settings_overrides_its_cost() {
         let price = Price { input: 2.0, cached: Some(0.5), output: 10.0, ..Price::default() };
         let all = Tokens { input: Some(1_000_000), cached: Some(400_000), output: Some(100_000) };
         let some = Tokens { input: Some(1_000_000), ..Tokens::default() };
         let none = Tokens::default();
-        for (tokens, told, price, cost, unmetered) in [
+        for (tokens, reported, price, cost, unmetered) in [
             (all, None, Some(price), Some(2.4), 0),
             (all, Some(9.0), Some(price), Some(2.4), 0),
             (all, Some(9.0), None, Some(9.0), 0),
@@ -149,8 +154,8 @@ mod tests {
             (some, None, Some(price), None, 0),
             (none, None, Some(price), None, 1),
         ] {
-            let spent = direct((tokens, told), price, 3.0);
-            assert_eq!(spent.cost_usd, cost, "{tokens:?} {told:?} {price:?}");
+            let spent = direct((tokens, reported), price, 3.0);
+            assert_eq!(spent.cost_usd, cost, "{tokens:?} {reported:?} {price:?}");
             assert_eq!((spent.known_usd, spent.unmetered), (cost.unwrap_or(0.0), unmetered));
             assert_eq!((spent.tokens, spent.seconds), (tokens, 3.0));
         }

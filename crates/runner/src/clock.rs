@@ -20,46 +20,46 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     Some(days(year, month, day) as f64 * 86_400.0 + hour * 3600.0 + minute * 60.0 + second)
 }
 
-/// Seconds from a time of ours until now; nothing where it is no time.
-pub(crate) fn since(text: &str) -> Option<f64> {
+/// Seconds from a time that this program wrote until now; `None` if the text is no time.
+pub(crate) fn seconds_since(text: &str) -> Option<f64> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     seconds(text).map(|then| (now - then).max(0.0))
 }
 
-/// Wall time in which at least one of several is at work; what works at the same time counts once.
+/// Wall time in which at least one of several things runs; time in which several run counts once.
 #[derive(Debug, Default)]
 pub(crate) struct Stopwatch {
     before: Duration,
     working: u32,
-    since: Option<Instant>,
+    working_since: Option<Instant>,
 }
 
 impl Stopwatch {
-    /// Goes on from what was counted before.
+    /// Continues from earlier seconds.
     pub(crate) fn after(seconds: f64) -> Self {
         let before = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
         Self { before, ..Self::default() }
     }
 
-    /// One more is at work.
+    /// One more starts.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.working += 1;
-        self.since.get_or_insert(now);
+        self.working_since.get_or_insert(now);
     }
 
-    /// One of them rests.
+    /// One of them stops.
     pub(crate) fn rest(&mut self, now: Instant) {
         self.working = self.working.saturating_sub(1);
         if self.working == 0
-            && let Some(since) = self.since.take()
+            && let Some(start) = self.working_since.take()
         {
-            self.before += now - since;
+            self.before += now - start;
         }
     }
 
     /// Seconds by now.
     pub(crate) fn seconds(&self, now: Instant) -> f64 {
-        (self.before + self.since.map_or(Duration::ZERO, |since| now - since)).as_secs_f64()
+        (self.before + self.working_since.map_or(Duration::ZERO, |start| now - start)).as_secs_f64()
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_by_while_anybody_works() {
+    fn time_counts_while_anything_runs() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
         let is = |watch: &Stopwatch, now, seconds: f64| (watch.seconds(now) - seconds).abs() < 1e-9;
@@ -89,7 +89,7 @@ mod tests {
         watch.rest(at(30));
         assert!(is(&watch, at(40), 140.0));
         watch.rest(at(50));
-        // All of them pause.
+        // All have stopped.
         assert!(is(&watch, at(500), 150.0));
         watch.begin(at(500));
         assert!(is(&watch, at(501), 151.0));

@@ -1,4 +1,5 @@
-//! The way to the containers and to the model: made at the start, and made anew when the engine has been away.
+//! The connections of a run to the container engine and the gateway: opened at the start, and again after an outage of the
+//! engine.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,19 +14,18 @@ use crate::settings::{EndpointSettings, RunSettings, SettingsError};
 use crate::state::RunPaths;
 use crate::{RunError, secrets};
 
-/// How long an engine that is gone is waited for.
-const PATIENCE: Duration = Duration::from_mins(10);
-/// Between two looks for it, at first and at most.
-const FIRST_LOOK: Duration = Duration::from_secs(1);
-const LONGEST_LOOK: Duration = Duration::from_secs(20);
+/// How long a run waits for an engine that does not answer.
+const ENGINE_TIMEOUT: Duration = Duration::from_mins(10);
+/// The first and the longest wait between two tries to reach it.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
-/// Connects to the engine, and takes away what dead runs have left there.
+/// Connects to the engine, and removes what killed runs have left there.
 pub(crate) async fn swept(settings: &RunSettings, paths: &RunPaths) -> Result<Containers, RunError> {
     let containers = containers(settings).await?;
     if let Containers::Engine(engine) = &containers {
-        // What crashed runs have left.
         if let Err(error) = engine.sweep().await {
-            // They are in nobody's way; `stamina clean` says what cannot be removed.
+            // They do not disturb this run; `stamina clean` lists what cannot be removed.
             tracing::warn!(%error, "what crashed runs have left cannot be removed");
         }
     } else {
@@ -39,8 +39,8 @@ pub(crate) async fn swept(settings: &RunSettings, paths: &RunPaths) -> Result<Co
     Ok(containers)
 }
 
-/// Takes away what a run has in the engine, and where its gateway listened. What cannot be taken away is said, and found again
-/// by its labels.
+/// Removes what a run has in the engine, and the socket of its gateway. What cannot be removed is logged, and found later by
+/// its labels.
 pub(crate) async fn clear(containers: &Containers, run: &str, paths: &RunPaths) {
     if let Err(error) = containers.clear(run).await {
         tracing::warn!("the run's containers could not be cleared: {error}");
@@ -51,15 +51,15 @@ pub(crate) async fn clear(containers: &Containers, run: &str, paths: &RunPaths) 
     }
 }
 
-/// What a gateway continues with.
+/// The earlier spending that a gateway continues.
 pub(crate) enum EarlierSpending<'a> {
     /// What earlier parts of the run have spent.
     Spent(&'a Accounts),
-    /// The accounts of the gateway whose place it takes.
+    /// The accounts of the gateway that it replaces.
     Gateway(Option<&'a Gateway>),
 }
 
-/// Makes the run's way to the gateway and starts that; none in direct mode.
+/// Prepares the run's network and starts its gateway; none in direct mode.
 pub(crate) async fn open(
     settings: &RunSettings,
     apis: &[harness::Api],
@@ -81,7 +81,7 @@ pub(crate) async fn open(
     let gateway = match crate::agent::blocking(move || upstream(&asked)).await? {
         None => None,
         Some(upstream) => {
-            let hidden = secrets::Scrub::of(&secrets::forwarded(settings), settings).hidden();
+            let hidden = secrets::Scrub::new(&secrets::forwarded(settings), settings).hidden();
             let (spent, episodes, is_run_answered) = match before {
                 EarlierSpending::Spent(accounts) => {
                     (accounts.run, accounts.episodes.clone(), accounts.is_answered)
@@ -121,7 +121,7 @@ pub(crate) async fn open(
     Ok(gateway)
 }
 
-/// The gateway's word for an API.
+/// The gateway's route of an API.
 pub(crate) fn route(api: harness::Api) -> gateway::Route {
     match api {
         harness::Api::ChatCompletions => gateway::Route::ChatCompletions,
@@ -138,8 +138,8 @@ pub(crate) async fn containers(settings: &RunSettings) -> Result<Containers, Run
     Ok(Containers::Local(Local::new(program()?)))
 }
 
-/// Ends what a killed part of the run has left where there are no containers: processes in its folders that were given
-/// `$STAMINA`. Where the system has no `/proc` they end by themselves or stay.
+/// Ends the processes that a killed part of the run left where there are no containers: those in its folders that have the
+/// variable `STAMINA`. On a system without `/proc` they exit on their own or stay.
 fn end_orphans(state: &std::path::Path) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     for entry in processes.flatten() {
@@ -169,8 +169,8 @@ fn program() -> Result<PathBuf, RunError> {
     beside(this)
 }
 
-/// The window cannot serve what a run without containers starts, so it needs the command line beside it. `npm start` builds
-/// that only after the window is open.
+/// The window cannot start the servers of a run without containers, so it needs the command line beside it. `npm start`
+/// builds that only after the window is open.
 fn beside(this: PathBuf) -> Result<PathBuf, RunError> {
     let beside = this.with_file_name(format!("stamina{}", std::env::consts::EXE_SUFFIX));
     if beside.is_file() {
@@ -183,7 +183,7 @@ fn beside(this: PathBuf) -> Result<PathBuf, RunError> {
     Ok(this)
 }
 
-/// Where requests go; nothing in direct mode. May wait for a person who unlocks a keychain.
+/// The target of requests; `None` in direct mode. May wait for a person who unlocks a keychain.
 pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunError> {
     match &settings.endpoint {
         EndpointSettings::Direct => Ok(None),
@@ -194,14 +194,14 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
         EndpointSettings::Gateway { base_url, key } => Ok(Some(Upstream::Http {
             base_url: base_url.clone(),
             key: gateway::keys::find(key)
-                .map_err(|error| SettingsError::of("endpoint.key", error.to_string()))?,
+                .map_err(|error| SettingsError::new("endpoint.key", error.to_string()))?,
             model: settings.model.clone(),
         })),
     }
 }
 
-/// The way once more. What attempts come to that still end on the old one counts on, whenever that is.
-async fn anew(context: &RunContext, old: &RunConnections) -> Result<RunConnections, RunError> {
+/// Opens the connections again. Attempts that still finish on the old ones count too, whenever that is.
+async fn reconnected(context: &RunContext, old: &RunConnections) -> Result<RunConnections, RunError> {
     let containers = swept(&context.settings, &context.paths).await?;
     let apis = context.harness.apis();
     let before = EarlierSpending::Gateway(old.gateway.as_ref());
@@ -209,18 +209,20 @@ async fn anew(context: &RunContext, old: &RunConnections) -> Result<RunConnectio
     Ok(RunConnections { containers, gateway })
 }
 
-/// Waits for an engine that is gone, and makes the way anew. False where it does not come back: then the run ends.
+/// Waits for an engine that does not answer, and opens the connections again. False if it does not come back: then the run
+/// ends.
 pub(crate) async fn wait(context: &RunContext, old: &Arc<RunConnections>, why: &str) -> bool {
-    let until = Instant::now() + PATIENCE;
-    let mut look = FIRST_LOOK;
+    let until = Instant::now() + ENGINE_TIMEOUT;
+    let mut wait = FIRST_WAIT;
     loop {
-        // Others wait as well: the first to find it again makes the way for all. Meanwhile the old one can be read.
+        // Other episodes wait too: the first that reaches the engine reconnects for all. Meanwhile the old connections can
+        // be read.
         {
-            let _one = context.mending.lock().await;
+            let _one = context.reconnecting.lock().await;
             if !Arc::ptr_eq(&context.connections().await, old) {
                 return true;
             }
-            match anew(context, old).await {
+            match reconnected(context, old).await {
                 Ok(new) => {
                     *context.connections.write().await = Arc::new(new);
                     return true;
@@ -231,15 +233,15 @@ pub(crate) async fn wait(context: &RunContext, old: &Arc<RunConnections>, why: &
         if Instant::now() >= until {
             context.end(Ending::Broken(format!(
                 "{why}; it did not come back within {} minutes",
-                PATIENCE.as_secs() / 60
+                ENGINE_TIMEOUT.as_secs() / 60
             )));
             return false;
         }
         tokio::select! {
-            () = tokio::time::sleep(look) => {}
+            () = tokio::time::sleep(wait) => {}
             () = context.stop.cancelled() => return false,
         }
-        look = (look * 2).min(LONGEST_LOOK);
+        wait = (wait * 2).min(LONGEST_WAIT);
     }
 }
 
@@ -248,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_without_the_command_line_beside_it_says_what_is_missing() {
+    fn a_window_without_the_command_line_beside_it_names_the_missing_file() {
         let folder = tempfile::tempdir().unwrap();
         let window = folder.path().join(format!("stamina-lab{}", std::env::consts::EXE_SUFFIX));
         let error = beside(window.clone()).unwrap_err();
@@ -256,7 +258,7 @@ mod tests {
         let line = folder.path().join(format!("stamina{}", std::env::consts::EXE_SUFFIX));
         std::fs::write(&line, "").unwrap();
         assert_eq!(beside(window).unwrap(), line);
-        // Any other program is the command line itself, or a test that plays it.
+        // Any other program is the command line itself, or a test in its place.
         std::fs::remove_file(&line).unwrap();
         assert_eq!(beside(line.clone()).unwrap(), line);
     }

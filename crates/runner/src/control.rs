@@ -1,4 +1,4 @@
-//! Wishes to a running run: a small file that the runner looks at twice a second, `.stamina/control.json`.
+//! Control requests to a run: a small file that the runner reads twice a second, `.stamina/control.json`.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::RunError;
 use crate::disk::{self, Durability};
 use crate::state::RunPaths;
 
-/// Most bytes that are read: a number for each episode.
+/// Most bytes that are read; the file has a number for each episode.
 const LARGEST: u64 = 1 << 20;
 
-/// What somebody wants of a run.
+/// What a user asks of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ControlRequest {
@@ -21,13 +21,13 @@ pub struct ControlRequest {
     pub pause: bool,
     /// Attempts in flight are dropped (they are retried after a resume), the run ends.
     pub stop: bool,
-    /// Episodes whose attempt in flight is to be ended and retried from its snapshot, or that are over because of
-    /// something outside and are to be continued ([`crate::live::is_resumable`]); each with a number that grows with every
-    /// wish.
+    /// Episodes whose attempt in flight ends and is retried from its snapshot, or that something outside ended and that are
+    /// continued ([`crate::live::is_resumable`]). Each has a number that grows with every
+    /// request.
     pub retry: std::collections::BTreeMap<String, u32>,
 }
 
-/// Reads the wish; where the file is not there, or none of ours, there is none. An error says nothing of what is wished.
+/// Reads the request; empty if the file does not exist or is not valid. After an error the request is unknown.
 pub fn read(folder: &Path) -> Result<ControlRequest, RunError> {
     let path = path(folder);
     match beneath::read_file(&path, LARGEST) {
@@ -37,8 +37,7 @@ pub fn read(folder: &Path) -> Result<ControlRequest, RunError> {
     }
 }
 
-/// Changes what is wished for. Whoever else wishes something at the same moment, in this process or another, waits: no wish is
-/// lost. Blocks.
+/// Changes the request. Other changes at the same time, in this process or another, wait, so none is lost. Blocks.
 pub fn change(folder: &Path, change: impl FnOnce(&mut ControlRequest)) -> Result<(), RunError> {
     let at = RunPaths::new(folder).own().join("control.lock");
     let wrong = |error: std::io::Error| disk::at(&at, error);
@@ -46,11 +45,11 @@ pub fn change(folder: &Path, change: impl FnOnce(&mut ControlRequest)) -> Result
     lock.lock().map_err(wrong)?;
     let mut control_request = read(folder)?;
     change(&mut control_request);
-    // Let go of once it is written, when the file is closed.
+    // The lock is released when the file is closed, after the write.
     write(folder, &control_request)
 }
 
-/// Writes it, atomically.
+/// Writes the request atomically.
 pub fn write(folder: &Path, control_request: &ControlRequest) -> Result<(), RunError> {
     disk::write_json(&path(folder), control_request, Durability::Buffered)
 }
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_is_read_as_it_was_written() {
+    fn a_request_is_read_as_it_was_written() {
         let room = tempfile::tempdir().unwrap();
         let read = |folder| read(folder).unwrap();
         assert_eq!(read(room.path()), ControlRequest::default());
@@ -78,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_that_cannot_be_read_is_not_replaced() {
+    fn a_request_that_cannot_be_read_is_not_replaced() {
         let room = tempfile::tempdir().unwrap();
-        // It can be opened, and not read.
+        // A folder can be opened but not read.
         std::fs::create_dir_all(path(room.path())).unwrap();
         assert!(read(room.path()).is_err());
         assert!(change(room.path(), |control_request| control_request.stop = true).is_err());
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_at_the_same_moment_are_all_kept() {
+    fn requests_at_the_same_time_are_all_kept() {
         let room = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(room.path().join(".stamina")).unwrap();
         std::thread::scope(|threads| {
@@ -96,11 +95,11 @@ mod tests {
                 let folder = room.path();
                 threads.spawn(move || {
                     for _ in 0..25 {
-                        let of = |control_request: &mut ControlRequest| {
+                        let count_up = |control_request: &mut ControlRequest| {
                             let name = format!("scenario_{}", thread % 2);
                             *control_request.retry.entry(name).or_default() += 1;
                         };
-                        change(folder, of).unwrap();
+                        change(folder, count_up).unwrap();
                     }
                 });
             }

@@ -39,7 +39,7 @@ pub(crate) fn folder(path: &Path) -> Result<(), RunError> {
 
 /// Opens a file to write it anew.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    // What a killed process, or somebody else, left under this name is no file of ours.
+    // A killed process or somebody else may have left a file under this name.
     match beneath::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}

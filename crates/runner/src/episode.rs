@@ -25,19 +25,19 @@ use crate::state::{After, Journal, Planned, SessionState};
 use crate::status::Status;
 use crate::{Event, RunError, clock, kill_points};
 
-/// How often a pause is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a paused run checks whether it continues.
+const PAUSE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How the playing of an episode ended.
+/// How an episode ended in this part of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EpisodeEnd {
     /// The episode is over.
     Over,
-    /// The run ended before it was.
+    /// The run ended before the episode was over.
     Unfinished,
 }
 
-/// An episode that is played.
+/// A running episode.
 pub(crate) struct Episode<'a> {
     pub(crate) context: &'a RunContext,
     pub(crate) planned: &'a Planned,
@@ -52,9 +52,9 @@ pub(crate) struct Episode<'a> {
     history: Vec<(Arc<Schema>, Vec<Change>)>,
 }
 
-/// Why no attempt may begin.
+/// Why no further attempt may begin.
 enum CannotStart {
-    /// Nothing of the run goes on.
+    /// The run ends.
     RunEnds,
     /// The episode's budget is spent.
     Budget(StopReason),
@@ -67,7 +67,7 @@ pub(crate) enum Next {
     Over(EndReason),
 }
 
-/// Plays an episode from where it stands.
+/// Runs an episode from its recorded state.
 pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<EpisodeEnd, RunError> {
     let opened = {
         let (context, planned) = (context.clone(), planned.clone());
@@ -77,7 +77,7 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<E
     if reopen::is_cut_off_by_budget(&opened.trajectory)
         && context.over(&opened.status, &planned.name).await.is_none()
     {
-        // It was raised.
+        // The budget was raised.
         let state = context.paths.state(&planned.name);
         opened = blocking(move || {
             reopen::take_last_back(&mut opened, &state)?;
@@ -104,9 +104,9 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<E
     }
     episode.status.begin();
     let ended = episode.turns().await;
-    // What is left goes with the run, and is found by its labels.
+    // What stays is removed with the run, which finds it by its labels.
     if let Err(error) = context.connections().await.containers.release(&episode.owner).await {
-        tracing::warn!(%error, episode = episode.owner.episode, "its way to the gateway could not be removed");
+        tracing::warn!(%error, episode = episode.owner.episode, "its relay to the gateway could not be removed");
     }
     let end = ended?;
     if end == EpisodeEnd::Unfinished {
@@ -116,16 +116,16 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<E
 }
 
 impl Episode<'_> {
-    /// All turns that are left.
+    /// Runs all remaining turns.
     async fn turns(&mut self) -> Result<EpisodeEnd, RunError> {
         if let Some((turn, attempt)) = self.trajectory.last()
             && reopen::is_cut_off_by_budget(&self.trajectory)
-            && let Err(held) = self.may_begin(turn, attempt).await
+            && let Err(blocked) = self.may_begin(turn, attempt).await
         {
-            return self.held(held).await;
+            return self.end_blocked(blocked).await;
         }
         let first = match self.after_last() {
-            // Where an episode was left between its last attempt and its end.
+            // The episode was left between its last attempt and its end.
             Some(Next::Over(reason)) => return self.over(reason, None).await,
             Some(Next::Turn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
             Some(Next::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
@@ -136,14 +136,14 @@ impl Episode<'_> {
             }
             let data = match self.begin_turn(turn).await {
                 Ok(data) => Arc::new(data),
-                // Damage in one scenario is no reason to end the others.
+                // Damage in one scenario does not end the others.
                 Err(RunError::Pack(error)) => return self.unreadable(turn, &error).await,
                 Err(error) => return Err(error),
             };
             loop {
                 let attempt = self.attempts_so_far() + 1;
-                if let Err(held) = self.may_begin(turn, attempt).await {
-                    return self.held(held).await;
+                if let Err(blocked) = self.may_begin(turn, attempt).await {
+                    return self.end_blocked(blocked).await;
                 }
                 let Some(next) = self.attempt(&data, attempt).await? else {
                     return Ok(EpisodeEnd::Unfinished);
@@ -160,9 +160,9 @@ impl Episode<'_> {
         self.over(reason, None).await
     }
 
-    /// Ends the episode where its budget leaves nothing for another attempt. Else it is the run that ends.
-    async fn held(&mut self, held: CannotStart) -> Result<EpisodeEnd, RunError> {
-        match held {
+    /// Ends the episode if its budget is spent. Otherwise the run ends.
+    async fn end_blocked(&mut self, blocked: CannotStart) -> Result<EpisodeEnd, RunError> {
+        match blocked {
             CannotStart::Budget(over) => {
                 self.context.tell_spent(Some(over.clone())).await;
                 self.over(EndReason::Budget, budget_spent(&over).exception).await
@@ -175,7 +175,7 @@ impl Episode<'_> {
         self.trajectory.current.as_ref().map_or(0, |turn| turn.attempts.len() as u32)
     }
 
-    /// What comes after the last attempt that is recorded; nothing where there is none.
+    /// What follows the last recorded attempt; `None` without one.
     fn after_last(&self) -> Option<Next> {
         let turn = self.trajectory.current.as_ref()?;
         let last = turn.attempts.last()?;
@@ -200,7 +200,7 @@ impl Episode<'_> {
         }
     }
 
-    /// The reason of the last attempt of the last turn.
+    /// The end reason of the last attempt of the last turn.
     fn last_reason(&self) -> EndReason {
         let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
         match last {
@@ -210,7 +210,7 @@ impl Episode<'_> {
         }
     }
 
-    /// Makes the turn's data and files; the trajectory begins it unless it is in it already.
+    /// Reads the turn's data and writes its files. The trajectory begins the turn unless it has it already.
     async fn begin_turn(&mut self, turn: u32) -> Result<TurnData, RunError> {
         let simulated = self.context.settings.endpoint == EndpointSettings::Oracle;
         let seen = self.history.len() as u32;
@@ -237,7 +237,7 @@ impl Episode<'_> {
         let results = self.results.clone();
         let (data, files) = blocking(move || {
             let files = results.turn(&data)?;
-            // They are on disk now, and large.
+            // They are large, and on disk now.
             data.pytest = String::new();
             data.reference = String::new();
             data.schema_text = String::new();
@@ -270,8 +270,8 @@ impl Episode<'_> {
         Ok(data)
     }
 
-    /// A model whose defects do not carry over looks at this turn and the one before: older schemas are let go of, so that
-    /// memory does not grow with turns. Their places stay.
+    /// A simulated model whose defects do not carry over needs only this turn and the one before. Older schemas are dropped, so
+    /// that memory does not grow with turns; their number stays.
     fn forget_history(&mut self) {
         let oracle = &self.context.settings.oracle;
         if oracle.carries_over && oracle.defect_rate > 0.0 {
@@ -291,14 +291,14 @@ impl Episode<'_> {
         let cut_off = current
             .and_then(|turn| turn.attempts.last())
             .is_some_and(|last| last.verdict == Verdict::Unfinished);
-        // One that is retried is not decided.
+        // A turn that is retried is not decided.
         if cut_off || current.is_some() && matches!(self.after_last(), Some(Next::Retry)) {
             cells.pop();
         }
         cells
     }
 
-    /// Waits while the run is paused. False where nothing goes on.
+    /// Waits while the run is paused. False if the run ends.
     pub(crate) async fn waits_out_a_pause(&self) -> bool {
         let mut paused = false;
         loop {
@@ -315,11 +315,11 @@ impl Episode<'_> {
                 self.status.rest();
                 self.status.phase(Phase::Paused, "paused");
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(PAUSE_CHECK_INTERVAL).await;
         }
     }
 
-    /// Waits while the run is paused. Budgets are asked once: a moment later it may be another one that is spent.
+    /// Waits while the run is paused, then checks the budgets. Once only: a moment later another one may be spent.
     async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<(), CannotStart> {
         if !self.waits_out_a_pause().await {
             return Err(CannotStart::RunEnds);
@@ -388,7 +388,7 @@ impl Episode<'_> {
         });
         self.context.tell_spent(over.clone()).await;
         let next = self.after_last().unwrap_or(Next::Retry);
-        // Where the last turn is passed, nothing is left that a budget could cut off.
+        // After the last turn has passed, no budget can cut anything off.
         let is_done = matches!(next, Next::Over(EndReason::PassedAll));
         if !is_done && matches!(over, Some(StopReason::Budget { scope: Scope::Episode, .. })) {
             return Ok(Next::Over(EndReason::Budget));
@@ -420,7 +420,7 @@ impl Episode<'_> {
         Ok(())
     }
 
-    /// Does something that blocks with the trajectory.
+    /// Does blocking work with the trajectory.
     async fn with_trajectory(
         &mut self,
         work: impl FnOnce(&mut Trajectory) -> Result<(), RunError> + Send + 'static,
@@ -434,14 +434,14 @@ impl Episode<'_> {
         .await
     }
 
-    /// A turn cannot be read: what is missing is not attributed to the agent. A resume looks again.
+    /// Ends an episode with an unreadable turn. It is not attributed to the agent, and a resume tries again.
     async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
         let message = self.context.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
         tracing::warn!("{}: {message}", self.planned.name);
         self.over(EndReason::Environment, Some(exception("PackError", &message))).await
     }
 
-    /// The episode is over.
+    /// Ends the episode.
     async fn over(
         &mut self,
         reason: EndReason,
@@ -466,14 +466,14 @@ impl Episode<'_> {
         Ok(EpisodeEnd::Over)
     }
 
-    /// The run ends before the episode does: its trajectory says why, until it is resumed.
+    /// The run ends before the episode. Its trajectory says why, until a resume.
     async fn leave(&mut self) -> Result<(), RunError> {
         self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Queued;
             shown.now = None;
         });
-        // Also where no attempt was recorded: it had begun.
+        // Even if no attempt was recorded: the episode had begun.
         if let Some(reason) = self.context.end_reason()
             && self.trajectory.current.is_some()
         {

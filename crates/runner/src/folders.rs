@@ -29,7 +29,7 @@ pub(crate) struct Folders {
 
 impl Folders {
     /// Those in an episode's part of `.stamina/state`, whether they are there or not.
-    pub(crate) fn of(state: PathBuf) -> Self {
+    pub(crate) fn new(state: PathBuf) -> Self {
         Self { state }
     }
 
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn live_goes_back_to_what_it_was() {
         let room = tempfile::tempdir().unwrap();
-        let folders = Folders::of(room.path().join("scenario_0"));
+        let folders = Folders::new(room.path().join("scenario_0"));
         folders.make().unwrap();
         let live = folders.live();
         fs::write(live.workspace.join("server.py"), "1").unwrap();
@@ -331,7 +331,7 @@ mod tests {
             return;
         }
         let room = tempfile::tempdir().unwrap();
-        let folders = Folders::of(room.path().join("scenario_0"));
+        let folders = Folders::new(room.path().join("scenario_0"));
         folders.make().unwrap();
         let (live, label) = (folders.live(), Label { turn: 1, attempt: 1 });
         let lock = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn a_copy_that_cannot_be_made_leaves_no_part() {
         let room = tempfile::tempdir().unwrap();
-        let folders = Folders::of(room.path().join("s"));
+        let folders = Folders::new(room.path().join("s"));
         folders.make().unwrap();
         fs::write(folders.live().workspace.join("large"), "x").unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
@@ -388,14 +388,14 @@ mod tests {
     #[test]
     fn a_restore_that_was_killed_half_way_is_finished() {
         let room = tempfile::tempdir().unwrap();
-        let folders = Folders::of(room.path().join("s"));
+        let folders = Folders::new(room.path().join("s"));
         folders.make().unwrap();
         fs::write(folders.live().workspace.join("a"), "1").unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
         copy_both(&folders.before(), &folders.volumes("live.part")).unwrap();
         fs::write(folders.at("live.part/complete"), "").unwrap();
         copy::remove(&folders.at("live")).unwrap();
-        let again = Folders::of(room.path().join("s"));
+        let again = Folders::new(room.path().join("s"));
         again.make().unwrap();
         assert_eq!(fs::read_to_string(again.live().workspace.join("a")).unwrap(), "1");
         assert!(!again.at("live/complete").exists());

@@ -1,13 +1,13 @@
 //! The evaluation loop: for each scenario and turn give the request, let the agent work, snapshot, start its server, run
 //! the suite, record; on failure feed back and try again.
 //!
-//! **Settings** ([`settings`]) are the README's keys and ours, from YAML, `key=value` lists or the form.
-//! **The results folder** is the one that `docs/formats.md` defines; it is what the app shows, through the ordinary
-//! importer. Beside it lies `.stamina/`, which only the runner needs.
+//! **Settings** ([`settings`]) are the keys of StaminaBench's README and more, from YAML, `key=value` lists or the form.
+//! **The results folder** is the one that `docs/formats.md` defines; the app reads it with the ordinary importer. In it lies
+//! `.stamina/`, which only the runner needs.
 //! **Nothing reads the runner's memory**: a live view reads files ([`live`]), and pausing, stopping and retrying are
-//! wishes in a file ([`control`]), so that a run of the command line and one of the app are the same case.
-//! **The journal** makes every completed attempt durable; whatever is killed when, at most the attempt in flight is lost,
-//! and [`resume`] restores the snapshot of before it and goes on in the same session of the agent.
+//! requests in a file ([`control`]), so runs of the command line and of the app are the same case.
+//! **The journal** makes every completed attempt durable. A kill at any time loses at most the attempt in flight, and
+//! [`resume`] restores the snapshot before it and continues the same session of the agent.
 
 mod accounts;
 mod agent;
@@ -55,7 +55,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The run begins, or goes on after a resume.
+    /// The run begins, or continues after a resume.
     Started {
         /// RFC 3339.
         at: String,
@@ -65,15 +65,15 @@ pub enum Event {
         agent: String,
         /// Model.
         model: Option<String>,
-        /// Whether the simulated model stands in.
+        /// Whether the simulated model answers.
         simulated: bool,
         /// Episodes planned.
         episodes: u32,
         /// Turns planned of each.
         turns: u32,
-        /// Whether it goes on from an earlier part.
+        /// Whether it continues an earlier part.
         resumed: bool,
-        /// The record as it was written, for a library that is to know the run again. It is in no file and on no output.
+        /// The record as it was written, by which a library recognizes the run. It is in no file and on no output.
         #[serde(skip)]
         record: Option<Box<origin::Record>>,
     },
@@ -164,7 +164,7 @@ pub enum Event {
 pub struct EndpointAttempts {
     /// How often an attempt was dropped because of the endpoint and retried.
     pub retried: u32,
-    /// Attempts that were given up: recorded as `endpoint`, they count for nobody.
+    /// Attempts that were given up and recorded as `endpoint`; they are not attributed to the agent.
     pub lost: u32,
 }
 
@@ -174,7 +174,7 @@ pub struct EndpointAttempts {
 pub enum Finish {
     /// All episodes are over.
     Finished,
-    /// Somebody stopped it; it can be resumed.
+    /// A control request or a signal stopped it; it can be resumed.
     Stopped,
     /// A budget of the run is spent; it can be resumed with a larger one.
     Budget,
@@ -198,7 +198,7 @@ impl Finish {
     }
 }
 
-/// What can keep a run from starting or going on.
+/// Why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A setting.
@@ -238,7 +238,7 @@ pub enum RunError {
         /// By whom.
         pid: u32,
     },
-    /// It is not the run that the caller has looked at, or it is nobody's here.
+    /// It is not the run that the caller has checked, or it is unknown here.
     #[error("{path} is not the run that was looked at: its record has changed since")]
     Changed {
         /// Which.
@@ -257,54 +257,53 @@ pub enum RunError {
 /// Takes events as they happen. Called from the run's tasks: must be quick.
 pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Whether the harness of these settings can be called with them: it is there, and it can do their mode. A run that it cannot
-/// play does not begin. Blocks.
+/// Checks that the harness of these settings exists and supports their mode. Otherwise a run does not begin. Blocks.
 pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
     let file = settings.harness_file.as_deref().map(files::beneath::resolved);
     begin::harness(settings, file.as_deref()).map(|_| ())
 }
 
-/// What a run with these settings would play: scenarios, counted from 0, and how many turns of each. An error where its pack,
-/// or what is asked of it, does not let it begin. Blocks.
+/// The scenarios of a run with these settings, counted from 0, each with its number of turns. An error if its pack or tasks
+/// do not allow it to begin. Blocks.
 pub fn planned(settings: &settings::RunSettings) -> Result<Vec<(u32, u32)>, RunError> {
     let (_, planned) = scenarios::Scenarios::plan(&mut settings.clone())?;
     Ok(planned.into_iter().map(|episode| (episode.scenario, episode.turns)).collect())
 }
 
-/// Whether a folder holds results already. What was left by a begin that was killed is none. Blocks.
+/// Whether a folder holds results already. The files of a run that was killed while it began are none. Blocks.
 pub fn is_taken(folder: &std::path::Path) -> bool {
     begin::is_taken(folder)
 }
 
-/// Removes a folder that a run left and all in it, however deep, locked or odd; links are removed, not followed. It is fine
-/// if it is not there. Blocks.
+/// Removes a folder of a run with everything in it, however deep or write-protected. Links are removed, not followed. A
+/// missing folder is no error. Blocks.
 pub fn remove_folder(path: &std::path::Path) -> std::io::Result<()> {
     copy::remove(path)
 }
 
-/// Removes a run's folder as [`remove_folder`] does, unless somebody plays it. Blocks.
+/// Removes a run's folder as [`remove_folder`] does, unless a process runs it. Blocks.
 pub fn remove_run(folder: &std::path::Path) -> Result<(), RunError> {
     let paths = state::RunPaths::new(folder);
-    // Held until all is gone: nobody begins or goes on meanwhile.
+    // Held until everything is removed, so that no process begins or resumes the run meanwhile.
     let held = if paths.own().is_dir() { Some(state::Lock::take_over(&paths)?) } else { None };
     let removed = remove_folder(folder).map_err(|error| disk::at(folder, error));
     drop(held);
     removed
 }
 
-/// Starts a run and plays it to its end (or to a stop; see [`control`]). Preflight is the caller's.
+/// Starts a run and returns when it ends (or stops; see [`control`]). The caller does the preflight.
 pub async fn run(settings: settings::RunSettings, on_event: OnEvent) -> Result<Finish, RunError> {
     begin::begin(settings, on_event).await
 }
 
-/// Continues a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists), and names what
-/// a run of somebody else gets of this machine. `looked_at` is the run that the caller has checked: where the folder holds
-/// another one by then, nothing is done ([`RunError::Changed`]).
+/// Continues a run that was stopped or killed. `change` may raise budgets and limits (`key=value` lists), and names what a
+/// run that was not begun here gets of this machine. `looked_at` is the run that the caller has checked: if the folder holds
+/// another one by then, nothing happens ([`RunError::Changed`]).
 pub async fn resume(
     folder: PathBuf,
     change: Vec<String>,
     looked_at: origin::Identity,
     on_event: OnEvent,
 ) -> Result<Finish, RunError> {
-    resume::go_on(folder, change, looked_at, on_event).await
+    resume::continue_run(folder, change, looked_at, on_event).await
 }

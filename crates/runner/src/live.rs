@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::{RunFile, RunPaths, is_left};
 use crate::{Event, RunError, clock, disk};
 
-/// A run as its folder tells.
+/// A run as its folder describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LiveRun {
     /// Id: 8 hex digits.
@@ -20,11 +20,11 @@ pub struct LiveRun {
     pub agent: String,
     /// Model.
     pub model: Option<String>,
-    /// Whether the simulated model stands in.
+    /// Whether the simulated model answers.
     pub simulated: bool,
-    /// Whether it only tries whether its harness works here.
+    /// Whether it is a smoke test of its harness.
     pub shakedown: bool,
-    /// Whether a living process plays it.
+    /// Whether a process runs it.
     pub state: RunState,
     /// When it first began, RFC 3339.
     pub started_at: String,
@@ -56,26 +56,26 @@ pub struct LiveRun {
     pub tokens_per_second: gateway::TokensPerSecond,
 }
 
-/// Whether a run is played.
+/// Whether a run is in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum RunState {
-    /// By a living process.
+    /// A process runs it.
     Running,
-    /// By a living process, which begins no new attempts.
+    /// A process runs it and begins no new attempts.
     Paused,
-    /// Told to stop and not there yet.
+    /// It was asked to stop and has not stopped yet.
     Stopping,
-    /// Over, in one of the ways.
+    /// It has ended.
     Ended {
-        /// Which.
+        /// How.
         finish: crate::Finish,
     },
-    /// Its process is gone without a word: resume it.
+    /// Its process was killed: resume it.
     Lost,
 }
 
-/// An episode as its folder tells.
+/// An episode as its folder describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LiveEpisode {
     /// `scenario_3`.
@@ -87,15 +87,15 @@ pub struct LiveEpisode {
     /// Turns planned.
     #[serde(default)]
     pub turns: u32,
-    /// Turn in play or last played; 0 = not begun.
+    /// The current or the last turn; 0 = not begun.
     pub turn: u32,
-    /// Attempt in play or last played.
+    /// The current or the last attempt.
     pub attempt: u32,
     /// States of the turns that were decided, in order.
     pub cells: Vec<model::TurnState>,
     /// Why it ended.
     pub end_reason: Option<model::EndReason>,
-    /// Wall seconds in which it was played.
+    /// Wall seconds in which it ran.
     pub seconds: f64,
     /// Spent so far.
     pub spent: gateway::Spent,
@@ -119,7 +119,7 @@ pub enum Phase {
     Preparing,
     /// The agent works.
     Agent,
-    /// The endpoint is being retried, or asked whether it answers again before the episode begins.
+    /// A request waits for its next try, or the episode waits until the endpoint answers again.
     Waiting,
     /// Its server starts, the suite runs.
     Testing,
@@ -129,17 +129,17 @@ pub enum Phase {
     Over,
 }
 
-/// `.stamina/episodes/scenario_N.json`: what an episode is doing, as its player last wrote it.
+/// `.stamina/episodes/scenario_N.json`: what an episode is doing, as the runner last wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EpisodeFile {
     #[serde(flatten)]
     pub(crate) shown: LiveEpisode,
-    /// When it was written; while it is played, seconds have gone by since.
+    /// When it was written; a running episode has run on.
     pub(crate) at: String,
     /// What `scenario_N.log` beside it holds.
     #[serde(default)]
     pub(crate) log: AgentLog,
-    /// Number of the last wish to retry that was fulfilled.
+    /// The number of the last retry request that was fulfilled.
     #[serde(default)]
     pub(crate) retries: u32,
 }
@@ -151,7 +151,7 @@ pub(crate) const MOST_EPISODES: usize = 1000;
 const LONGEST_TEXT: usize = 500;
 
 impl EpisodeFile {
-    /// Reads one; nothing where there is none that can be read. Somebody else may have written it: what is kept of it is bounded.
+    /// Reads a file; `None` if it cannot be read. Somebody else may have written it, so what is kept of it is bounded.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let mut file: Self = disk::read_json(path, disk::LARGEST_STATUS).ok().flatten()?;
         let shown = &mut file.shown;
@@ -167,10 +167,10 @@ impl EpisodeFile {
     }
 }
 
-/// What the log of an agent's output holds: it is begun anew with every attempt, also with one that is retried.
+/// What the log of an agent's output contains. It begins anew with every attempt, retried ones included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentLog {
-    /// How often it was begun; 0 = never.
+    /// How often it began; 0 = never.
     pub number: u32,
     /// Turn of the attempt.
     pub turn: u32,
@@ -208,19 +208,19 @@ impl LiveEpisode {
     }
 }
 
-/// Bytes of the end of a log that are looked at in any case, and at most: a busy run writes more in [`FAULTS_SINCE`].
+/// The least and the most bytes that are read from the end of a log: a busy run writes more in [`FAULTS_SINCE`].
 const TAIL: (u64, u64) = (512 << 10, 8 << 20);
-/// Gaps that say what is usual.
+/// The least number of gaps for a median.
 const ENOUGH_GAPS: usize = 5;
-/// Silence is never odd before this many seconds.
+/// Silence up to this many seconds is normal.
 const LEAST_SILENCE: f64 = 300.0;
-/// Silence is odd from so many usual gaps on.
+/// Silence longer than this many median gaps is not normal.
 const MANY_GAPS: f64 = 10.0;
 /// How far back faults are counted, in seconds.
 const FAULTS_SINCE: f64 = 600.0;
 
-/// Whether an episode that is over can be continued: what ended it was not its agent, so it is not by what one attempt may spend.
-/// A resume does so by itself.
+/// Whether an episode that is over can be continued: something other than its agent or the budget of an attempt ended it. A
+/// resume continues it.
 pub fn is_resumable(reason: model::EndReason) -> bool {
     use model::EndReason;
     matches!(
@@ -240,12 +240,12 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
         let run = RunFile::read(&paths)?;
         Ok::<_, RunError>((paths, run))
     })??;
-    // It answers: the records of thousands of episodes may take longer.
+    // The file system answers; the records of thousands of episodes may take longer.
     let living = run.finish.is_none() && !is_left(&paths, &run);
     Ok(shown(&paths, run, living))
 }
 
-/// What a run shows: one that is played, or that nobody plays.
+/// The state of a run, whether a process runs it or not.
 pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
     let control_request = crate::control::read(&paths.results).unwrap_or_default();
     let state = match &run.finish {
@@ -272,14 +272,14 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
             continue;
         };
         shown.turns = planned.turns;
-        // Times of ours compare as texts.
+        // The runner's times compare as texts.
         let request = last_request.get(planned.name.as_str()).map(|at| (*at).to_owned());
         shown.last_event_at = shown.last_event_at.max(request);
         last_sign = last_sign.max(shown.last_event_at.clone());
-        // One may wait for the endpoint before it begins.
+        // An episode may wait for the endpoint before it begins.
         let played = shown.turn > 0 && !matches!(shown.phase, Phase::Queued | Phase::Over | Phase::Paused);
         if living && played {
-            shown.seconds += clock::since(&at).unwrap_or(0.0);
+            shown.seconds += clock::seconds_since(&at).unwrap_or(0.0);
         }
         if !living && shown.phase != Phase::Over {
             shown.phase = Phase::Queued;
@@ -321,18 +321,18 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
     }
 }
 
-/// An attempt that did not pass, as it is recorded.
+/// A recorded attempt that did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotPassed {
-    /// Turn of it.
+    /// Its turn.
     pub turn: u32,
     /// Why it ended.
     pub reason: Option<model::EndReason>,
-    /// What is said of that: one line.
+    /// One line about that.
     pub message: Option<String>,
 }
 
-/// The last attempt of the first episode that stands at a turn that is not passed.
+/// The last attempt of the first episode whose current turn is not passed.
 pub fn first_not_passed(folder: &Path) -> Option<NotPassed> {
     disk::within_limit(folder, |folder| not_passed(&RunPaths::new(folder))).ok()?
 }
@@ -344,8 +344,8 @@ fn not_passed(paths: &RunPaths) -> Option<NotPassed> {
         let current = trajectory.current?;
         let last = current.attempts.last().filter(|last| last.verdict != model::Verdict::Passed)?;
         let tests = || Some(format!("{} of {} tests passed", last.passed?, last.total?));
-        let told = last.exception.as_ref().map(|exception| exception.message.clone());
-        Some(NotPassed { turn: current.turn, reason: last.end_reason, message: told.or_else(tests) })
+        let reported = last.exception.as_ref().map(|exception| exception.message.clone());
+        Some(NotPassed { turn: current.turn, reason: last.end_reason, message: reported.or_else(tests) })
     })
 }
 
@@ -359,39 +359,39 @@ fn eta(episode: &LiveEpisode) -> Option<f64> {
     (decided > 0.0).then(|| (episode.seconds / decided * left).max(0.0))
 }
 
-/// Why an episode may be stuck. `asked` = since when a request of it is with the endpoint.
+/// Why an episode may be stuck. `asked`: when its oldest open request was sent to the endpoint.
 fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>, asked: Option<&str>) -> Option<String> {
     if !matches!(episode.phase, Phase::Agent | Phase::Testing | Phase::Preparing | Phase::Waiting) {
         return None;
     }
-    let silent = clock::since(episode.last_event_at.as_deref()?)?;
+    let silent = clock::seconds_since(episode.last_event_at.as_deref()?)?;
     let odd = usual_gap.map_or(LEAST_SILENCE * 2.0, |gap| (gap * MANY_GAPS).max(LEAST_SILENCE));
     if silent <= odd {
         return None;
     }
-    let asked = asked.and_then(clock::since);
+    let asked = asked.and_then(clock::seconds_since);
     match (episode.phase, asked) {
         (Phase::Waiting, _) => {
-            // What it waits for, in the words of whoever waits: the endpoint, or the engine.
+            // The status says what it waits for: the endpoint, or the engine.
             let what = episode.now.as_deref().map_or_else(String::new, |now| format!(": {now}"));
             Some(format!(
                 "It has waited for {}{what}.",
-                spoken(asked.map_or(silent, |asked| asked.max(silent)))
+                duration(asked.map_or(silent, |asked| asked.max(silent)))
             ))
         }
         (Phase::Agent, Some(asked)) => {
-            Some(format!("The model's endpoint has not answered a request for {}.", spoken(asked)))
+            Some(format!("The model's endpoint has not answered a request for {}.", duration(asked)))
         }
         _ => {
             let usually = usual_gap.map_or_else(String::new, |gap| {
-                format!("; one usually comes every {}", spoken(gap.max(1.0)))
+                format!("; one usually comes every {}", duration(gap.max(1.0)))
             });
-            Some(format!("No sign of life for {}{usually}.", spoken(silent)))
+            Some(format!("No sign of life for {}{usually}.", duration(silent)))
         }
     }
 }
 
-fn spoken(seconds: f64) -> String {
+fn duration(seconds: f64) -> String {
     if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
@@ -417,8 +417,8 @@ fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
     (gaps.len() >= ENOUGH_GAPS).then(|| gaps[gaps.len() / 2])
 }
 
-/// Requests that have ended, since when each episode's oldest open one is with the endpoint, and tries that failed.
-/// Those that a killed part has left open are with nobody: only what began since `part`, when this one did, is.
+/// Finished requests, the start of each episode's oldest open one, and failed tries. Requests from before `part`, the start
+/// of this part of the run, are not open: their process was killed.
 fn requests(
     paths: &RunPaths,
     part: &str,
@@ -427,7 +427,7 @@ fn requests(
     let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
     for line in tail::<gateway::LogLine>(&paths.gateway_log()) {
         match line {
-            // Times of ours compare as texts.
+            // The gateway's times compare as texts.
             gateway::LogLine::Begun(one) if one.at.as_str() < part => {}
             gateway::LogLine::Begun(one) => {
                 begun.insert((one.key, one.number), one.at);
@@ -441,21 +441,21 @@ fn requests(
     }
     let mut open: HashMap<String, String> = HashMap::new();
     for ((key, _), at) in begun {
-        // Times of ours compare as texts.
+        // The gateway's times compare as texts.
         open.entry(key.episode).and_modify(|oldest| *oldest = at.clone().min(oldest.clone())).or_insert(at);
     }
     (ended, open, faulted)
 }
 
-/// Faults of the last minutes by status: each when it happened, also of a request that is still being tried.
+/// Faults of the last minutes by status, each when it happened, including those of requests with further tries.
 fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFaulted]) -> Vec<(u16, u32)> {
-    let is_lately = |at: &str| clock::since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
-    let told: HashSet<(&gateway::AttemptKey, u64)> =
+    let is_lately = |at: &str| clock::seconds_since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
+    let reported: HashSet<(&gateway::AttemptKey, u64)> =
         faulted.iter().map(|fault| (&fault.key, fault.number)).collect();
-    // Those of requests that end at the tail of the log may stand before it.
+    // Faults of requests that finish within the tail of the log may stand before the tail.
     let of_requests = requests
         .iter()
-        .filter(|request| is_lately(&request.at) && !told.contains(&(&request.key, request.number)))
+        .filter(|request| is_lately(&request.at) && !reported.contains(&(&request.key, request.number)))
         .flat_map(|request| request.faults.iter().copied());
     let by_themselves = faulted.iter().filter(|fault| is_lately(&fault.at)).map(|fault| fault.fault);
     let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
@@ -465,7 +465,7 @@ fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFaulted]) -> 
     counts.into_iter().collect()
 }
 
-/// The last lines of a log, those that can be read: as far back as [`FAULTS_SINCE`], within [`TAIL`].
+/// The last readable lines of a log: as far back as [`FAULTS_SINCE`], within [`TAIL`].
 fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
     let Ok(mut file) = files::beneath::open_file(path, rustix::fs::OFlags::RDONLY) else { return Vec::new() };
     let length = file.metadata().map_or(0, |meta| meta.len());
@@ -480,11 +480,11 @@ fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
         }
         let mut lines = bytes.split(|byte| *byte == b'\n');
         if begin > 0 {
-            // The rest of a line that begins before.
+            // The rest of a line that begins before the tail.
             lines.next();
             let first = lines.clone().find_map(|line| serde_json::from_slice::<Dated>(line).ok());
             let reaches_back =
-                first.and_then(|line| clock::since(&line.at)).is_some_and(|s| s >= FAULTS_SINCE);
+                first.and_then(|line| clock::seconds_since(&line.at)).is_some_and(|s| s >= FAULTS_SINCE);
             if !reaches_back && wanted < TAIL.1 {
                 wanted *= 4;
                 continue;
@@ -494,7 +494,7 @@ fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
     }
 }
 
-/// What every line of our logs has.
+/// What every line of these logs has.
 #[derive(Deserialize)]
 struct Dated {
     at: String,

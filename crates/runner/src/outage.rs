@@ -1,12 +1,12 @@
 //! After an outage of the endpoint: no episode begins until it answers again.
 //!
-//! **Why.** An outage that outlasts the repeats of an attempt ends its episode (`endpoint`, censored). The next one in the queue
-//! would begin into the same outage and end the same way, and so would all that are left, one after the other.
+//! **Why.** An outage that is longer than the retries of an attempt ends its episode (`endpoint`, censored). The next episodes
+//! would begin in the same outage and end the same way, one after the other.
 //!
-//! **The rule.** Once an episode was given up because of the endpoint, whoever is to begin next asks the endpoint, as preflight
-//! does: with one request that costs next to nothing, at once and then with growing waits. The first answer lets all of them
-//! begin. Where none comes in half an hour of waits the run ends as failed; what is left of it is untouched, and a resume plays
-//! it. In direct mode nobody here can ask: there the run ends once [`IN_A_ROW`] episodes ended so with no other end in between.
+//! **The rule.** After an episode was given up because of the endpoint, the next one sends a probe, as preflight does: a small
+//! request, at once and then with growing waits. The first answer lets all episodes begin. Without an answer in half an hour
+//! the run ends as failed; its other episodes are unchanged, and a resume continues them. In direct mode no probe is possible:
+//! there the run ends after [`IN_A_ROW`] consecutive episodes that ended so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,41 +21,44 @@ use crate::settings::EndpointSettings;
 use crate::status::Status;
 use crate::{connections, record};
 
-/// Episodes in a row that an endpoint may end which nobody can ask.
+/// Most consecutive episodes that the endpoint may end in direct mode.
 const IN_A_ROW: u32 = 2;
-/// How often a pause is looked at.
-const LOOK: Duration = Duration::from_millis(200);
-/// Longest of what is shown of an answer.
+/// How often a paused run checks whether it continues.
+const PAUSE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// Most characters of an answer that are shown.
 const SHOWN: usize = 160;
 
-/// How long it is waited between two questions, and in all.
+/// The waits between two probes, and in all.
 #[derive(Debug, Clone, Copy)]
-struct Waits {
+struct WaitTimes {
     first: Duration,
     longest: Duration,
     whole: Duration,
 }
 
-const WAITS: Waits =
-    Waits { first: Duration::from_secs(15), longest: Duration::from_mins(2), whole: Duration::from_mins(30) };
+const WAITS: WaitTimes = WaitTimes {
+    first: Duration::from_secs(15),
+    longest: Duration::from_mins(2),
+    whole: Duration::from_mins(30),
+};
 
 /// Whether the endpoint has failed and has not answered since.
 #[derive(Debug, Default)]
 pub(crate) struct Outage {
     /// Episodes that were given up since its last answer.
     given_up: AtomicU32,
-    /// Held by whoever asks: one is enough.
+    /// Held while a probe waits: one at a time is enough.
     asking: tokio::sync::Mutex<()>,
 }
 
 impl Outage {
-    /// An episode is over.
+    /// Counts the end of an episode.
     pub(crate) fn ended(&self, reason: EndReason, endpoint: &EndpointSettings) {
         if reason == EndReason::Endpoint {
             self.given_up.fetch_add(1, Ordering::Relaxed);
         } else if *endpoint == EndpointSettings::Direct {
-            // Its agent was answered to its end. Behind a gateway only the endpoint itself says so: this one may have had its
-            // last answer before the outage.
+            // In direct mode another end shows that the endpoint answers. Behind a gateway only a probe does: this episode may
+            // have had its last answer before the outage.
             self.given_up.store(0, Ordering::Relaxed);
         }
     }
@@ -65,7 +68,7 @@ impl Outage {
     }
 }
 
-/// Waits until an episode may begin. False where the run ends before.
+/// Waits until an episode may begin. False if the run ends before.
 pub(crate) async fn wait_for_endpoint(context: &RunContext, status: &Arc<Status>) -> bool {
     if context.outage.is_over() {
         return true;
@@ -96,18 +99,18 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
     let model = context.settings.model.as_deref().unwrap_or("default");
     let (upstream, control_requests) = (&upstream, &context.control_requests);
     let ask = || async move {
-        // Nothing is asked in a pause.
+        // A paused run sends no probes.
         while control_requests.borrow().pause {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(PAUSE_CHECK_INTERVAL).await;
         }
         gateway::preflight(upstream, route, model).await.map(drop).map_err(|error| error.message)
     };
-    let say = |why: &str, wait: Duration| {
+    let show = |why: &str, wait: Duration| {
         let why = record::one_line(&context.scrub.text(why), SHOWN);
         let text = format!("waits for the endpoint, which is asked again in {} s: {why}", wait.as_secs());
         status.phase(Phase::Waiting, &text);
     };
-    match until_answered(WAITS, ask, say).await {
+    match until_answered(WAITS, ask, show).await {
         Ok(()) => {
             context.outage.given_up.store(0, Ordering::Relaxed);
             true
@@ -123,7 +126,7 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
     }
 }
 
-/// Whether an episode may begin where nobody can ask the endpoint.
+/// Whether an episode may begin in direct mode, where no probe is possible.
 fn may_begin_unasked(context: &RunContext) -> bool {
     let given_up = context.outage.given_up.load(Ordering::Relaxed);
     if given_up < IN_A_ROW {
@@ -135,11 +138,11 @@ fn may_begin_unasked(context: &RunContext) -> bool {
     false
 }
 
-/// Asks until there is an answer; an error is the last one that there was no answer with.
+/// Asks until there is an answer. The error is that of the last probe.
 async fn until_answered<Answer: Future<Output = Result<(), String>>>(
-    waits: Waits,
+    waits: WaitTimes,
     mut ask: impl FnMut() -> Answer,
-    mut say: impl FnMut(&str, Duration),
+    mut show: impl FnMut(&str, Duration),
 ) -> Result<(), String> {
     let (mut wait, mut waited) = (waits.first, Duration::ZERO);
     loop {
@@ -147,7 +150,7 @@ async fn until_answered<Answer: Future<Output = Result<(), String>>>(
         if waited >= waits.whole {
             return Err(why);
         }
-        say(&why, wait);
+        show(&why, wait);
         tokio::time::sleep(wait).await;
         waited += wait;
         wait = (wait * 2).min(waits.longest);
@@ -158,27 +161,27 @@ async fn until_answered<Answer: Future<Output = Result<(), String>>>(
 mod tests {
     use super::*;
 
-    const QUICK: Waits = Waits {
+    const QUICK: WaitTimes = WaitTimes {
         first: Duration::from_millis(1),
         longest: Duration::from_millis(4),
         whole: Duration::from_millis(15),
     };
 
     #[tokio::test]
-    async fn it_is_asked_with_growing_waits_until_it_answers() {
-        let (mut asked, mut told) = (0, Vec::new());
+    async fn probes_have_growing_waits_until_an_answer() {
+        let (mut asked, mut shown) = (0, Vec::new());
         let ask = || {
             asked += 1;
             std::future::ready(if asked < 5 { Err(format!("no {asked}")) } else { Ok(()) })
         };
-        let say = |why: &str, wait: Duration| told.push((why.to_owned(), wait.as_millis()));
-        assert_eq!(until_answered(QUICK, ask, say).await, Ok(()));
-        assert_eq!(told.iter().map(|(_, wait)| *wait).collect::<Vec<_>>(), [1, 2, 4, 4]);
-        assert_eq!(told[3].0, "no 4");
+        let show = |why: &str, wait: Duration| shown.push((why.to_owned(), wait.as_millis()));
+        assert_eq!(until_answered(QUICK, ask, show).await, Ok(()));
+        assert_eq!(shown.iter().map(|(_, wait)| *wait).collect::<Vec<_>>(), [1, 2, 4, 4]);
+        assert_eq!(shown[3].0, "no 4");
     }
 
     #[tokio::test]
-    async fn it_is_not_asked_for_ever() {
+    async fn probes_end_after_the_longest_wait() {
         let mut asked = 0;
         let ask = || {
             asked += 1;
@@ -189,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_gateway_only_the_endpoint_says_that_it_answers() {
+    fn behind_a_gateway_only_a_probe_ends_an_outage() {
         use EndReason as R;
-        let of = |reasons: &[EndReason], endpoint: &EndpointSettings| {
+        let given_up = |reasons: &[EndReason], endpoint: &EndpointSettings| {
             let outage = Outage::default();
             for reason in reasons {
                 outage.ended(*reason, endpoint);
@@ -199,9 +202,9 @@ mod tests {
             outage.given_up.into_inner()
         };
         let ends = [R::TestsFailed, R::Endpoint, R::TestsFailed];
-        assert_eq!(of(&ends[..1], &EndpointSettings::Oracle), 0);
-        assert_eq!(of(&ends, &EndpointSettings::Oracle), 1);
-        assert_eq!(of(&ends, &EndpointSettings::Direct), 0);
-        assert_eq!(of(&[R::Endpoint; 2], &EndpointSettings::Direct), IN_A_ROW);
+        assert_eq!(given_up(&ends[..1], &EndpointSettings::Oracle), 0);
+        assert_eq!(given_up(&ends, &EndpointSettings::Oracle), 1);
+        assert_eq!(given_up(&ends, &EndpointSettings::Direct), 0);
+        assert_eq!(given_up(&[R::Endpoint; 2], &EndpointSettings::Direct), IN_A_ROW);
     }
 }

@@ -1,8 +1,7 @@
-//! What an agent is told: the request of a turn, feedback on an attempt that did not pass.
+//! The prompts of an agent: the request of a turn, and feedback on an attempt that did not pass.
 //!
 //! Everything is bounded ([`FEEDBACK`]), because some harnesses take their prompt as one argument and because a model's
-//! context is dear. Messages of tests quote what the agent's own server answered; they are cleaned where they are made
-//! (`scenario::client`).
+//! context is limited. Messages of tests quote the agent's own server; `scenario::client` cleans them.
 
 use std::fmt::Write as _;
 
@@ -17,7 +16,7 @@ pub(crate) const FEEDBACK: usize = 48 << 10;
 /// Most bytes of a server's log in a feedback.
 const LOG: usize = 4 << 10;
 
-/// What came of an attempt, as far as it is told.
+/// The outcome of an attempt that feedback reports.
 pub(crate) enum AttemptOutcome<'a> {
     /// The suite ran.
     Tests(&'a Verdicts),
@@ -32,7 +31,7 @@ pub(crate) enum AttemptOutcome<'a> {
     Ended(EndReason),
 }
 
-/// The request of a turn. Where a session begins the agent also learns what its container has.
+/// The request of a turn. The first prompt of a session also describes the container.
 pub(crate) fn request(begins: bool, request: &str, stacks: Option<Stacks>, is_open: bool) -> String {
     let Some(stacks) = stacks.filter(|_| begins) else { return request.to_owned() };
     let mut text = request.trim_end().to_owned();
@@ -51,7 +50,7 @@ pub(crate) fn request(begins: bool, request: &str, stacks: Option<Stacks>, is_op
     text
 }
 
-/// What is known to be there; nothing of what is not.
+/// The stacks that are installed.
 fn installed(stacks: Stacks) -> String {
     let python = match (stacks.flask, stacks.fastapi) {
         (true, true) => Some("Python 3 with Flask, FastAPI and uvicorn"),
@@ -67,10 +66,10 @@ fn installed(stacks: Stacks) -> String {
     }
 }
 
-/// What is said before an attempt that is a retry; nothing where there is no feedback but that it is one.
-pub(crate) fn feedback(kind: Feedback, told: &AttemptOutcome<'_>) -> String {
+/// The prompt of a retry after a failed attempt.
+pub(crate) fn feedback(kind: Feedback, outcome: &AttemptOutcome<'_>) -> String {
     let mut text = String::new();
-    match told {
+    match outcome {
         AttemptOutcome::Tests(verdicts) => tests(&mut text, kind, verdicts),
         AttemptOutcome::NoServer { why, log } => no_server(&mut text, kind, why, log),
         AttemptOutcome::Ended(reason) => ended(&mut text, *reason),
@@ -82,8 +81,8 @@ pub(crate) fn feedback(kind: Feedback, told: &AttemptOutcome<'_>) -> String {
     text
 }
 
-/// What is said before a further attempt at a step of a task: how the last one ended, where that is known, and the end of what the
-/// verifier printed. `None` = no verifier ran.
+/// The prompt of a retry at a step of a task: how the last attempt ended, if known, and the end of what the verifier printed.
+/// `printed`: `None` = no verifier ran.
 pub(crate) fn task_feedback(reason: EndReason, printed: Option<&str>) -> String {
     let mut text = String::new();
     if matches!(
@@ -138,7 +137,7 @@ fn tests(text: &mut String, kind: Feedback, verdicts: &Verdicts) {
     let mut left = failed;
     for case in verdicts.not_passed() {
         let line = line(kind, case);
-        // Room for the sentence that says how many more there are, and for the end.
+        // Keeps room for the number of further tests, and for the last sentence.
         if text.len() + line.len() > FEEDBACK - 400 {
             let _ = write!(text, "\n… and {left} more.");
             return;
@@ -187,7 +186,7 @@ fn ended(text: &mut String, reason: EndReason) {
     });
 }
 
-/// Control characters but line ends and tabs are escaped.
+/// Escapes control characters except line ends and tabs.
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim_end().chars() {
@@ -216,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_tells_more_than_the_one_before() {
+    fn each_kind_of_feedback_has_more_than_the_one_before() {
         let verdicts = verdicts(2);
-        let told = |kind| feedback(kind, &AttemptOutcome::Tests(&verdicts));
-        let texts = [Feedback::None, Feedback::Minimal, Feedback::Medium, Feedback::Detailed].map(told);
+        let outcome = |kind| feedback(kind, &AttemptOutcome::Tests(&verdicts));
+        let texts = [Feedback::None, Feedback::Minimal, Feedback::Medium, Feedback::Detailed].map(outcome);
         assert!(!texts[0].contains("1000") && !texts[0].contains("orders"));
         assert!(texts[1].contains("2 of 1000 tests failed.") && !texts[1].contains("orders"));
         assert!(texts[2].contains("`orders.create.n1`") && !texts[2].contains("expected"));
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_request_says_what_is_there() {
+    fn only_the_first_request_describes_the_container() {
         let ours = Some(Stacks::OURS);
         assert!(request(true, "Build it.\n", ours, false).contains("There is no internet access"));
         assert!(request(true, "Build it.\n", ours, true).contains("You have internet access here"));
@@ -262,17 +261,17 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_said_to_have_what_it_has() {
-        let told = |flask, fastapi, express| {
+    fn a_request_lists_the_stacks_of_the_image() {
+        let outcome = |flask, fastapi, express| {
             request(true, "Build it.\n", Some(Stacks { flask, fastapi, express }), false)
         };
-        let all = told(true, true, true);
+        let all = outcome(true, true, true);
         assert!(
             all.contains("Python 3 with Flask, FastAPI and uvicorn, and Node.js with Express are installed")
         );
-        let node = told(false, false, true);
+        let node = outcome(false, false, true);
         assert!(node.contains("Node.js with Express is installed. ") && !node.contains("Python"), "{node}");
-        let nothing = told(false, false, false);
+        let nothing = outcome(false, false, false);
         assert!(
             !nothing.contains("is installed")
                 && !nothing.contains("are installed")

@@ -241,7 +241,7 @@ fn is_full(error: &RunError) -> bool {
 /// 4,096 bytes, and nobody would.
 const LONGEST: usize = 3_000;
 
-/// Takes values out of the files of a copy of ours, which has no links.
+/// Removes values from the files of a copy that has no links.
 fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
     if scrub.is_idle() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Where an episode stands when it is begun, or taken up again: by its trajectory, its journal and its snapshot.
+//! The state of an episode when it begins or continues: from its trajectory, its journal and its snapshot.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::state::{Journal, Label, Planned, RunPaths, SessionState};
 use crate::status::Status;
 use crate::{Event, RunError, clock};
 
-/// What is there.
+/// The recorded state of an episode.
 pub(crate) struct Opened {
     pub(crate) folders: Folders,
     pub(crate) results: EpisodeFolder,
@@ -24,17 +24,17 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Whether its trajectory has an end. Something may continue it all the same.
+    /// Whether its trajectory has an end. A resume may still continue it.
     pub(crate) fn is_over(&self) -> bool {
         self.trajectory.end.finished_at.is_some()
     }
 }
 
-/// Looks at what is recorded of an episode and changes none of it. Nothing if it is over and cannot be continued. Blocks.
+/// Reads the recorded state of an episode without changing it; `None` if it is over and cannot be continued. Blocks.
 pub(crate) fn look(context: &RunContext, planned: &Planned) -> Result<Option<Opened>, RunError> {
     let results = EpisodeFolder::new(context.paths.episode(&planned.name), context.scrub.clone())?;
     let state = context.paths.state(&planned.name);
-    let folders = Folders::of(state.clone());
+    let folders = Folders::new(state.clone());
     let trajectory = match Trajectory::read(results.path())? {
         Some(trajectory) => trajectory,
         None => Trajectory::new(results.path(), &planned.name, planned.turns, context.settings.attempt_limit),
@@ -52,14 +52,14 @@ pub(crate) fn look(context: &RunContext, planned: &Planned) -> Result<Option<Ope
     if opened.is_over() && !is_reopened {
         keep_score(context, planned, &opened.trajectory);
         show_over(&opened.status, planned, &opened.trajectory);
-        // Where it was killed between its end and this.
+        // The run may have been killed between the end of the episode and this.
         close(&opened.folders, false);
         return Ok(None);
     }
     Ok(Some(opened))
 }
 
-/// A wish to continue an episode that is over is fulfilled; the file may have one that was not passed on yet. Blocks.
+/// Marks the request to continue an episode that is over as fulfilled, also one that was not passed on yet. Blocks.
 pub(crate) fn fulfill(context: &RunContext, planned: &Planned, status: &Status) {
     let control_requests = crate::control::read(&context.paths.results).unwrap_or_default();
     let requested = control_requests.retry.get(&planned.name).copied();
@@ -68,12 +68,12 @@ pub(crate) fn fulfill(context: &RunContext, planned: &Planned, status: &Status) 
     }
 }
 
-/// Takes up an episode where it stands. Nothing if it is over. Blocks.
+/// Opens an episode to continue it; `None` if it is over. Blocks.
 pub(crate) fn open(context: &RunContext, planned: &Planned) -> Result<Option<Opened>, RunError> {
     let Some(mut opened) = look(context, planned)? else { return Ok(None) };
     let was_over = opened.is_over();
     opened.folders.make()?;
-    // One that the run's budget cut off has not ended its episode.
+    // An attempt that the run's budget cut off has not ended its episode.
     let last = opened.trajectory.current.as_ref().and_then(|current| current.attempts.last());
     if last.is_some_and(|last| last.verdict == Verdict::Unfinished) {
         take_last_back(&mut opened, &context.paths.state(&planned.name))?;
@@ -86,24 +86,24 @@ pub(crate) fn open(context: &RunContext, planned: &Planned) -> Result<Option<Ope
     Ok(Some(opened))
 }
 
-/// Takes away what an episode that is over needs no more. What cannot be taken away is in nobody's way, and tried again by the
-/// next resume. Blocks.
-pub(crate) fn close(folders: &Folders, played_on: bool) {
-    if let Err(error) = folders.close(played_on) {
+/// Removes what an episode that is over no longer needs. What cannot be removed does not disturb; the next resume tries again.
+/// Blocks.
+pub(crate) fn close(folders: &Folders, is_resumable: bool) {
+    if let Err(error) = folders.close(is_resumable) {
         tracing::warn!("the folders of an episode that is over could not be removed: {error}");
     }
 }
 
-/// Whether an attempt of an episode had begun that the trajectory does not name: where its process was killed. Blocks.
+/// Whether an attempt had begun that the trajectory does not name, because its process was killed. Blocks.
 pub(crate) fn is_cut_off(paths: &RunPaths, planned: &Planned) -> bool {
-    let label = Folders::of(paths.state(&planned.name)).label();
+    let label = Folders::new(paths.state(&planned.name)).label();
     let last = Trajectory::read(&paths.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
-    // One that was given up before it had a snapshot is behind the snapshot that is there.
+    // An attempt that was given up before its snapshot is later than the existing snapshot.
     label.is_some_and(|Label { turn, attempt }| last.is_none_or(|last| last < (turn, attempt)))
 }
 
-/// Whether the last attempt did not pass because a budget of the episode cut it off. It was tested, and so is a result as long
-/// as that budget is spent; where there is room again it is no failure of the agent's, and not one of the attempts it has.
+/// Whether the last attempt did not pass because a budget of the episode cut it off. It was tested, so it is a result while
+/// that budget is spent. After the budget is raised it counts neither as a failure of the agent nor as an attempt.
 pub(crate) fn is_cut_off_by_budget(trajectory: &Trajectory) -> bool {
     let last = trajectory.current.as_ref().and_then(|current| current.attempts.last());
     last.is_some_and(|last| {
@@ -113,12 +113,12 @@ pub(crate) fn is_cut_off_by_budget(trajectory: &Trajectory) -> bool {
     })
 }
 
-/// Takes an attempt back that something outside ended: it is retried from its snapshot. Blocks.
+/// Removes the record of an attempt that something outside ended: it is retried from its snapshot. Blocks.
 pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
     let label = opened.folders.label();
     let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
-    // One that was given up before its agent was called: where there is no snapshot of it, the next play makes one.
+    // It was given up before its agent was called. The retry makes the missing snapshot.
     let is_unplayed = current
         .attempts
         .last()
@@ -126,11 +126,11 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
     if is_unplayed || label == Some(Label { turn, attempt }) {
         current.attempts.pop();
         let journal = Journal::read(state)?;
-        // What it has spent stays spent, in time and money.
+        // Its spending still counts, in time and money.
         let spent = (opened.known.spent, opened.known.seconds);
         opened.known = journal.before;
         (opened.known.spent, opened.known.seconds) = spent;
-        // From here on the trajectory says again what the journal's first half holds for.
+        // Now the trajectory matches the first half of the journal again.
         Journal { before: opened.known.clone(), after: None }.write(state)?;
         opened.trajectory.end = End::default();
         opened.trajectory.write()?;
@@ -138,18 +138,18 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
     Ok(())
 }
 
-/// An episode is over: its report, its folders (`played_on`: a resume may continue it) and the events say so.
+/// Ends an episode in the report, its folders (`is_resumable`: a resume may continue it) and the events.
 pub(crate) async fn end(
     context: &RunContext,
     planned: &Planned,
     folders: &Folders,
     trajectory: &Trajectory,
-    (reason, played_on): (EndReason, bool),
+    (reason, is_resumable): (EndReason, bool),
 ) -> Result<(), RunError> {
     keep_score(context, planned, trajectory);
     let folders = folders.clone();
     blocking(move || {
-        close(&folders, played_on);
+        close(&folders, is_resumable);
         Ok(())
     })
     .await?;
@@ -163,7 +163,7 @@ pub(crate) async fn end(
     Ok(())
 }
 
-/// The report follows the trajectory.
+/// Copies the outcome of an episode from its trajectory to the report.
 pub(crate) fn keep_score(context: &RunContext, planned: &Planned, trajectory: &Trajectory) {
     let scored = Scored {
         name: planned.name.clone(),
@@ -174,7 +174,7 @@ pub(crate) fn keep_score(context: &RunContext, planned: &Planned, trajectory: &T
     lock(&context.scores).insert(planned.scenario, scored);
 }
 
-/// The status of an episode that stays over says so.
+/// Shows an episode that stays over in its status.
 pub(crate) fn show_over(status: &Status, planned: &Planned, trajectory: &Trajectory) {
     let summaries = trajectory.summaries();
     status.set(|shown| {
@@ -195,16 +195,16 @@ mod tests {
     use crate::disk;
 
     #[test]
-    fn an_attempt_that_was_killed_is_one_that_no_trajectory_names() {
+    fn a_killed_attempt_is_not_in_the_trajectory() {
         let room = tempfile::tempdir().unwrap();
         let paths = RunPaths::new(room.path());
         let planned = Planned { name: "scenario_0".to_owned(), scenario: 0, turns: 2 };
         assert!(!is_cut_off(&paths, &planned), "nothing has begun");
-        let folders = Folders::of(paths.state(&planned.name));
+        let folders = Folders::new(paths.state(&planned.name));
         folders.make().unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
         assert!(is_cut_off(&paths, &planned));
-        // Recorded by then, in the words of a trajectory.
+        // Recorded in a trajectory.
         let named = paths.episode(&planned.name);
         disk::folder(&named).unwrap();
         let mut trajectory = Trajectory::new(&named, "scenario_0", 2, 1);

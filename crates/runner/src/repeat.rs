@@ -1,4 +1,4 @@
-//! An attempt that is ended by something outside is retried from its snapshot, a few times; then it is recorded as that.
+//! Retries an attempt that something outside ended, from its snapshot, a few times; then records it as ended from outside.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,14 +19,15 @@ use crate::state::{Journal, Planned};
 use crate::status::Status;
 use crate::{RunError, clock};
 
-/// How often an attempt is retried because of a fault that is not the agent's, before it is given up.
+/// How often an attempt is retried because of something outside the agent, before it is given up.
 pub(crate) const REPEATS: u32 = 3;
-/// Wait before the first repetition; doubled each time.
+/// Wait before the first retry; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
-/// How often an engine may go away in one attempt before that counts as such a fault.
+/// How often an engine may disappear in one attempt before that counts as such a retry.
 const AWAY: u32 = 10;
 
-/// Why a run ends whose model has never said a word, and what to do. `is_unasked`: its harness ended before it asked a model.
+/// Why a run without a complete answer of its model ends, and what to do. `is_unasked`: its harness ended before its first
+/// request.
 fn never_answered(why: &str, is_unasked: bool) -> String {
     let check = if is_unasked {
         "how the harness is called, its image and its settings"
@@ -41,15 +42,15 @@ fn never_answered(why: &str, is_unasked: bool) -> String {
     )
 }
 
-/// What came of an attempt, with the last words of its harness.
-pub(crate) fn with_words(why: String, said: Option<String>, title: &str) -> String {
-    match said {
+/// Why an attempt ended, with the last message of its harness.
+pub(crate) fn with_words(why: String, message: Option<String>, title: &str) -> String {
+    match message {
         None => why,
-        Some(said) => format!("{why}, and {title} ended with: {said}"),
+        Some(message) => format!("{why}, and {title} ended with: {message}"),
     }
 }
 
-/// Whatever was wished before an attempt begins is fulfilled by that it does.
+/// Marks earlier retry requests as fulfilled: the attempt begins.
 pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &Planned, status: &Status) {
     let requested = context.control_requests.borrow().retry.get(&planned.name).copied().unwrap_or(0);
     if requested > status.retries() {
@@ -57,7 +58,7 @@ pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &Planned, 
     }
 }
 
-/// Stops the attempt in flight when somebody wishes that it is retried; never ends.
+/// Stops the attempt in flight when a control request asks for a retry; never returns.
 pub(crate) async fn retry_on_request(
     context: &RunContext,
     planned: &Planned,
@@ -78,7 +79,7 @@ pub(crate) async fn retry_on_request(
 }
 
 impl Episode<'_> {
-    /// Plays an attempt until it is recorded. Nothing if the run ends before it is.
+    /// Runs an attempt until it is recorded; `None` if the run ends before.
     pub(crate) async fn attempt(
         &mut self,
         data: &Arc<TurnData>,
@@ -87,7 +88,7 @@ impl Episode<'_> {
         let (mut repeats, mut away) = (0, 0);
         let mut wait = FIRST_WAIT;
         loop {
-            // A repetition is a new attempt for whoever has paused the run.
+            // A paused run begins no retries either.
             if !self.waits_out_a_pause().await {
                 return Ok(None);
             }
@@ -97,14 +98,14 @@ impl Episode<'_> {
             let what = self.attempt_of(data, attempt, &connections, &stop, repeats);
             let played = tokio::select! {
                 played = what.play() => played,
-                // The attempt ends by itself once it is stopped; this only stops it.
+                // This only stops the attempt; the other branch returns when it has ended.
                 never = retry_on_request(self.context, self.planned, &self.status, &stop) => match never {},
             };
             let Dropped { fault, left } = match played {
                 Ok(played) => {
                     let cut_off = played.record.verdict == Verdict::Unfinished;
                     let next = self.commit(data, played).await?;
-                    // The run is over by its budget; the episode is not.
+                    // A budget ended the run, but not the episode.
                     return Ok((!cut_off).then_some(next));
                 }
                 Err(dropped) => dropped,
@@ -116,7 +117,7 @@ impl Episode<'_> {
             // Whether the run had no answer, and whether this attempt asked for none.
             let (mut is_unanswered, mut is_unasked) = (false, false);
             let (reason, why, is_final) = match fault {
-                // Somebody wishes that it is retried.
+                // A control request asks for a retry.
                 Unrecorded::Stopped => continue,
                 Unrecorded::Files(error) => return Err(error),
                 Unrecorded::Containers { why, is_gone: true } if away < AWAY => {
@@ -125,7 +126,7 @@ impl Episode<'_> {
                     if !connections::wait(self.context, &connections, &why).await {
                         return Ok(None);
                     }
-                    // Its clock ran on.
+                    // The clock of the episode has run on.
                     if self.context.over(&self.status, &self.planned.name).await.is_none() {
                         continue;
                     }
@@ -133,25 +134,25 @@ impl Episode<'_> {
                 }
                 Unrecorded::Containers { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
                 Unrecorded::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
-                Unrecorded::Unanswered { why, said, is_unasked: sent_none } => {
+                Unrecorded::Unanswered { why, message, is_unasked: sent_none } => {
                     (is_unanswered, is_unasked) = (true, sent_none);
                     let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
-                    (reason, with_words(why, said, self.context.harness.title()), repeats >= REPEATS)
+                    (reason, with_words(why, message, self.context.harness.title()), repeats >= REPEATS)
                 }
-                // It would be the same again.
+                // A retry would fail too.
                 Unrecorded::Refused(why) => (EndReason::Environment, why, true),
             };
             let why = self.context.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
-            // Nobody refuses a repetition for which nothing is left.
+            // A spent budget allows no retry.
             let over = self.context.over(&self.status, &self.planned.name).await;
             let is_endpoint = reason == EndReason::Endpoint;
             if is_final && (is_endpoint || is_unanswered) && self.context.is_never_answered().await {
-                // The next episode would fare no better, and none of them says anything of its agent.
+                // The next episodes would end the same way, without a result about the agent.
                 self.context.end(Ending::Broken(never_answered(&why, is_unasked)));
                 return Ok(None);
             }
-            // Where another episode was answered meanwhile, the next play tells whose the end is.
+            // If another episode was answered meanwhile, a retry shows what caused the end.
             if is_final && !is_unanswered || over.is_some() {
                 if is_endpoint {
                     self.context.count_endpoint(true);
@@ -175,7 +176,7 @@ impl Episode<'_> {
             let now = self.context.stop.child_token();
             tokio::select! {
                 () = tokio::time::sleep(wait) => wait *= 2,
-                // The run stops, or somebody wishes that it is retried now.
+                // The run stops, or a control request asks for a retry now.
                 () = now.cancelled() => {}
                 never = retry_on_request(self.context, self.planned, &self.status, &now) => match never {},
             }
@@ -206,7 +207,7 @@ impl Episode<'_> {
         }
     }
 
-    /// What an attempt that is dropped has spent is known from here on: no record of it will say so.
+    /// Writes down the spending of a dropped attempt, which has no record.
     async fn count_dropped(&mut self) -> Result<(), RunError> {
         self.known.spent = self.context.spent_of(&self.status, &self.planned.name).await;
         self.known.seconds = self.status.seconds();
@@ -218,7 +219,7 @@ impl Episode<'_> {
         Ok(())
     }
 
-    /// What is recorded of an attempt that something outside ended, as often as it was tried, before its agent had done anything.
+    /// The record of an attempt that is given up before its agent did anything.
     fn unplayed(&self, attempt: u32, end: AgentEnd, repeats: u32) -> FinishedAttempt {
         let now = clock::now();
         let record = AttemptRecord {

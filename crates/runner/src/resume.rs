@@ -19,7 +19,7 @@ const CHANGEABLE: [&str; 6] =
     ["limits.", "endpoint.", "docker.env_vars", "batch_size", "keep_snapshots", "tags"];
 
 /// Continues a run.
-pub(crate) async fn go_on(
+pub(crate) async fn continue_run(
     folder: PathBuf,
     change: Vec<String>,
     looked_at: Identity,
@@ -93,7 +93,7 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
         let key = pair.split('=').next().unwrap_or_default().trim();
         if !CHANGEABLE.iter().any(|may| key.starts_with(may)) {
             let why = "it cannot be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
-            return Err(SettingsError::of(key, why).into());
+            return Err(SettingsError::new(key, why).into());
         }
     }
     let mut old = old.clone();
@@ -109,11 +109,11 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     new.shakedown = old.shakedown;
     if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
         let why = "a run keeps its way to the model: its attempts would not be comparable";
-        return Err(SettingsError::of("endpoint.mode", why).into());
+        return Err(SettingsError::new("endpoint.mode", why).into());
     }
     if new.reach != old.reach {
         let why = "a run keeps what its agents reach: its attempts would not be comparable";
-        return Err(SettingsError::of("limits.network", why).into());
+        return Err(SettingsError::new("limits.network", why).into());
     }
     Ok(new)
 }
@@ -145,7 +145,7 @@ fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
         "a budget in dollars cannot be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
          `.output`, or in the price table), or limit tokens"
     );
-    Err(SettingsError::of(&format!("limits.{of}.usd"), why))
+    Err(SettingsError::new(&format!("limits.{of}.usd"), why))
 }
 
 /// Wall seconds of earlier parts. One that was killed ran until its last event.

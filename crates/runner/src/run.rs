@@ -1,4 +1,4 @@
-//! A run that has begun, or is resumed, to its end: the way to containers and model, its episodes ([`pool`]), and how it ended.
+//! Runs a new or resumed run to its end: connections, episodes ([`scheduler`]), and how it ended.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ use crate::secrets::{Scrub, forwarded};
 use crate::state::{Events, Lock, RunFile, RunPaths};
 use crate::{Event, Finish, OnEvent, RunError, accounts, clock, kill_points, origin, scheduler};
 
-/// A run whose folder is made and held.
+/// A run whose folder exists and is locked.
 pub(crate) struct Ready {
     pub(crate) paths: RunPaths,
     pub(crate) run: RunFile,
@@ -26,7 +26,7 @@ pub(crate) struct Ready {
     pub(crate) lock: Lock,
 }
 
-/// Plays all episodes to their ends.
+/// Runs all episodes until each is over or the run ends.
 pub(crate) async fn run_to_end(
     ready: Ready,
     harness: Agent,
@@ -37,7 +37,7 @@ pub(crate) async fn run_to_end(
     crate::copy::allow_open_files();
     let settings = run.settings.clone();
     let events = Events::open(&paths, on_event)?;
-    // Of what this process holds: the folder may be another's to write to.
+    // From memory: somebody else may be able to write to the folder.
     let record = origin::of_begun(&paths, &run, harness.text())?;
     events.tell(&Event::Started {
         at: clock::now(),
@@ -82,7 +82,7 @@ pub(crate) async fn run_to_end(
         match opened.await {
             Ok((gateway, stacks)) => Ok((RunConnections { containers, gateway }, stacks)),
             Err(error) => {
-                // Nobody continues the networks that were made.
+                // Nothing else removes the networks that were created.
                 connections::clear(&containers, &run.id, &paths).await;
                 Err(error)
             }
@@ -91,15 +91,15 @@ pub(crate) async fn run_to_end(
     let (connections, stacks) = match linked.await {
         Ok(linked) => linked,
         Err(error) => {
-            // Nothing was played: it says why, and can be resumed.
-            let how = Finish::Failed { message: error.to_string() };
+            // Nothing ran. The record says why, and the run can be resumed.
+            let finish = Finish::Failed { message: error.to_string() };
             let mut run = run;
             run.seconds = run.seconds_now();
-            run.finish = Some(how.clone());
+            run.finish = Some(finish.clone());
             let written = run.write(&paths);
             events.tell(&Event::Finished {
                 at: clock::now(),
-                how,
+                how: finish,
                 episodes: 0,
                 average_score: None,
                 spent,
@@ -111,7 +111,7 @@ pub(crate) async fn run_to_end(
     let (request_sender, control_requests) = watch::channel(ControlRequest::default());
     let forwarded = forwarded(&settings);
     let context = Arc::new(RunContext {
-        scrub: Arc::new(Scrub::of(&forwarded, &settings)),
+        scrub: Arc::new(Scrub::new(&forwarded, &settings)),
         forwarded,
         image: run.harness.image.clone(),
         id: run.id.clone(),
@@ -124,7 +124,7 @@ pub(crate) async fn run_to_end(
         control_requests,
         stop: CancellationToken::new(),
         connections: tokio::sync::RwLock::new(Arc::new(connections)),
-        mending: tokio::sync::Mutex::new(()),
+        reconnecting: tokio::sync::Mutex::new(()),
         run: Mutex::new(run),
         scores: Mutex::default(),
         ending: Mutex::new(None),
@@ -140,23 +140,23 @@ pub(crate) async fn run_to_end(
     let over = scheduler::episodes(&context).await;
     watching.abort();
     let finish = finish(&context, over).await;
-    // Nothing of this part is open any more when another may go on.
+    // All files of this part are closed before another process may continue the run.
     drop(context);
     drop(held);
     finish
 }
 
-/// Why a run in which no model has said a word is not finished.
+/// Why a run without a complete answer of the model is not finished.
 const NEVER_ANSWERED: &str = "no request of the run was ever answered completely, so it says nothing of its agent. Check the \
     endpoint's address, key, model and API, and the size of its context, then resume";
 
-/// Why a run whose episodes are all over has nothing to show: none of them was ended by its agent.
+/// Why a run has no result although its episodes are over: no agent ended one.
 fn all_from_outside(context: &RunContext) -> Option<String> {
     let planned = lock(&context.run).episodes.clone();
     let reasons: Vec<EndReason> =
         planned.iter().filter_map(|planned| scheduler::end_reason(context, planned)).collect();
-    let of = |reason| reasons.iter().filter(|found| **found == reason).count();
-    let (endpoint, environment) = (of(EndReason::Endpoint), of(EndReason::Environment));
+    let count_of = |reason| reasons.iter().filter(|found| **found == reason).count();
+    let (endpoint, environment) = (count_of(EndReason::Endpoint), count_of(EndReason::Environment));
     if planned.is_empty() || endpoint + environment < planned.len() {
         return None;
     }
@@ -191,31 +191,31 @@ async fn finish(context: &Arc<RunContext>, over: u32) -> Result<Finish, RunError
     let connections: Arc<RunConnections> = context.connections().await;
     connections::clear(&connections.containers, &context.id, &context.paths).await;
     kill_points::point("about to finish");
-    let (done, how) = (context.clone(), finish.clone());
+    let (done, recorded) = (context.clone(), finish.clone());
     let written = blocking(move || {
         {
             let mut run = lock(&done.run);
             run.seconds = run.seconds_now();
             run.spent = spent;
-            run.finish = Some(how);
+            run.finish = Some(recorded);
         }
         let reported = done.write_report();
         kill_points::point("last report");
         let run = lock(&done.run).clone();
-        // Also where there was no room for the report: it says that nobody plays it any more.
+        // Even if there was no room for the report: the record says that the run has ended.
         run.write(&done.paths)?;
         reported
     })
     .await;
     kill_points::point("finished");
-    // Whoever follows the events learns that it is over, also where that could not be written down.
-    let how = match &written {
+    // The event says that the run is over, even if that could not be written down.
+    let reported = match &written {
         Ok(()) => finish.clone(),
         Err(error) => Finish::Failed { message: error.to_string() },
     };
     context.events.tell(&Event::Finished {
         at: clock::now(),
-        how,
+        how: reported,
         episodes: over,
         average_score: context.average_score(),
         spent,

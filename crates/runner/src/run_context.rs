@@ -1,4 +1,4 @@
-//! What all episodes of a run share while it is played.
+//! What all episodes of a running run share.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,17 +22,17 @@ use crate::state::{Events, RunFile, RunPaths};
 use crate::status::Status;
 use crate::{Event, RunError, bill, clock};
 
-/// How many seconds of a part that is killed may be lost.
+/// Most seconds of run time that a kill may lose.
 const TIME_KEPT: f64 = 5.0;
 
-/// Containers and the way to the model. Made anew when the engine has been away.
+/// The container engine and the gateway of a run. Opened again after an outage of the engine.
 pub(crate) struct RunConnections {
     pub(crate) containers: Containers,
     /// `None` in direct mode.
     pub(crate) gateway: Option<Gateway>,
 }
 
-/// A run that is played.
+/// A run in progress.
 pub(crate) struct RunContext {
     pub(crate) paths: RunPaths,
     pub(crate) settings: RunSettings,
@@ -41,46 +41,46 @@ pub(crate) struct RunContext {
     pub(crate) harness: Agent,
     /// The image that containers run.
     pub(crate) image: String,
-    /// What servers can be written in; `None` = not in a container.
+    /// The server stacks of the image; `None` = no container.
     pub(crate) stacks: Option<Stacks>,
     pub(crate) scenarios: Scenarios,
     pub(crate) events: Events,
     pub(crate) control_requests: watch::Receiver<ControlRequest>,
-    /// Nothing goes on once this is cancelled.
+    /// Canceled when the run ends.
     pub(crate) stop: CancellationToken,
-    /// What forwarded variables were when the run began.
+    /// The forwarded variables as they were when the run began.
     pub(crate) forwarded: Vec<(String, String)>,
-    /// Takes their values out of what is written.
+    /// Removes their values from everything that is written.
     pub(crate) scrub: Arc<Scrub>,
-    /// Written only for a moment.
+    /// Locked for writing only for a moment.
     pub(crate) connections: tokio::sync::RwLock<Arc<RunConnections>>,
-    /// Held by whoever makes the link anew.
-    pub(crate) mending: tokio::sync::Mutex<()>,
+    /// Held while the connections are opened again.
+    pub(crate) reconnecting: tokio::sync::Mutex<()>,
     pub(crate) run: Mutex<RunFile>,
     pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
-    /// Why the whole run ends, where something else than its episodes decides.
+    /// Why the run ends before its episodes do.
     pub(crate) ending: Mutex<Option<Ending>>,
-    /// Whether the endpoint is waited for before another episode begins.
+    /// Whether the next episode waits for the endpoint.
     pub(crate) outage: Outage,
-    /// What was spent where no gateway counts.
+    /// The spending in direct mode, which no gateway counts.
     pub(crate) direct: Mutex<Accounts>,
-    /// How long the run was played, in all its parts: the wall time of its budget.
+    /// The wall time of the run in all its parts, which its budget limits.
     pub(crate) watch: Arc<Mutex<Stopwatch>>,
 }
 
-/// What was spent, of the run and of each episode, where no gateway counts.
+/// The spending of the run and of each episode.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) run: Spent,
     pub(crate) episodes: BTreeMap<String, Spent>,
-    /// A request of an agent was answered completely, as far as a gateway has seen it.
+    /// Whether a gateway has seen a complete answer to a request of an agent.
     pub(crate) is_answered: bool,
 }
 
 /// Why a run ends before its episodes do.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ending {
-    /// A person's wish.
+    /// A control request.
     Stopped,
     /// A budget of the run.
     Budget(StopReason),
@@ -88,13 +88,13 @@ pub(crate) enum Ending {
     Broken(String),
 }
 
-/// Takes a lock; every change under ours is whole.
+/// Takes a lock. A poisoned one is valid, because every change under it is complete.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl RunContext {
-    /// Ends the run; the first reason stands.
+    /// Ends the run; the first reason counts.
     pub(crate) fn end(&self, why: Ending) {
         {
             let mut ending = lock(&self.ending);
@@ -105,7 +105,7 @@ impl RunContext {
         self.stop.cancel();
     }
 
-    /// The reason that the trajectories of unfinished episodes get, if the run has ended.
+    /// The end reason of unfinished episodes, if the run has ended.
     pub(crate) fn end_reason(&self) -> Option<model::EndReason> {
         lock(&self.ending).as_ref().map(|why| match why {
             Ending::Stopped => model::EndReason::Cancelled,
@@ -126,7 +126,7 @@ impl RunContext {
         self.connections.read().await.clone()
     }
 
-    /// What the run has spent.
+    /// The spending of the run.
     pub(crate) async fn spent(&self) -> Spent {
         let spent = match &self.connections().await.gateway {
             Some(gateway) => gateway.spent(),
@@ -135,7 +135,7 @@ impl RunContext {
         Spent { seconds: self.seconds(), ..spent }
     }
 
-    /// What an episode has spent, attempts that were dropped included.
+    /// The spending of an episode, dropped attempts included.
     pub(crate) async fn spent_of(&self, status: &Status, episode: &str) -> Spent {
         let spent = match &self.connections().await.gateway {
             Some(gateway) => gateway.episode_spent(episode),
@@ -144,14 +144,14 @@ impl RunContext {
         Spent { seconds: status.seconds(), ..spent }
     }
 
-    /// Whether no request of the run was ever answered completely. False where nobody counts answers, or the model is simulated.
+    /// Whether no request of the run was ever answered completely. False in direct mode and with the simulated model.
     pub(crate) async fn is_never_answered(&self) -> bool {
         let connections = self.connections().await;
         connections.gateway.as_ref().and_then(Gateway::is_run_answered) == Some(false)
     }
 
-    /// An attempt was retried because of the endpoint, or is recorded as lost to it. What an older version did not count stays
-    /// unknown.
+    /// Counts an attempt that was retried because of the endpoint, or is recorded as lost to it. What an older version did not
+    /// count stays unknown.
     pub(crate) fn count_endpoint(&self, is_lost: bool) {
         let mut run = lock(&self.run);
         let Some(counts) = &mut run.endpoint else { return };
@@ -162,17 +162,17 @@ impl RunContext {
         }
     }
 
-    /// Wall seconds in which the run was played: some episode of it was, and was not paused.
+    /// Wall seconds of the run: the time in which an episode ran and was not paused.
     pub(crate) fn seconds(&self) -> f64 {
         lock(&self.watch).seconds(Instant::now())
     }
 
-    /// Which budget leaves nothing for another attempt of an episode. Where no gateway watches, tokens and money are watched
-    /// here, between attempts, as far as the harness tells them.
+    /// The spent budget that allows no further attempt of an episode. In direct mode this also checks tokens and money, if the
+    /// harness reports them.
     pub(crate) async fn over(&self, status: &Status, episode: &str) -> Option<StopReason> {
         let (left, scope) = self.time_left(status.seconds()).unzip();
         let is_late = left.is_some_and(|left| left.is_zero());
-        // Of the attempt's own nothing is gone before it begins.
+        // The attempt's own budget is unspent before it begins.
         let scope = scope.filter(|scope| is_late && *scope != Scope::Attempt);
         let late = scope.map(|scope| StopReason::Budget { scope, limit: "seconds".to_owned() });
         if let Some(over @ StopReason::Budget { scope: Scope::Run, .. }) = late {
@@ -189,11 +189,11 @@ impl RunContext {
         over.or(late)
     }
 
-    /// The time that budgets leave for an attempt, and whose it is.
+    /// The time that budgets leave for an attempt, and the scope of the tightest one.
     pub(crate) fn time_left(&self, episode_seconds: f64) -> Option<(Duration, Scope)> {
         let budgets = &self.settings.budgets;
         let left = |limit: Option<u64>, seconds: f64| Some((limit? as f64 - seconds).max(0.0));
-        // The widest first: it decides what else stops.
+        // The widest scope first: it decides what else stops.
         [
             (left(budgets.run.seconds, self.seconds()), Scope::Run),
             (left(budgets.episode.seconds, episode_seconds), Scope::Episode),
@@ -205,14 +205,14 @@ impl RunContext {
         .map(|(left, scope)| (Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX), scope))
     }
 
-    /// After an attempt: what was spent is written down and told.
+    /// After an attempt: writes the spending and reports it as an event.
     pub(crate) async fn tell_spent(&self, over: Option<StopReason>) {
         let spent = self.spent().await;
         let budget = self.settings.budgets.run;
         {
             let mut run = lock(&self.run);
             run.spent = spent;
-            // What is lost with it can be counted again: the gateway has a log of its own.
+            // If it is lost, it can be counted again from the gateway's log.
             let written =
                 disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
             if let Err(error) = written {
@@ -222,14 +222,14 @@ impl RunContext {
         self.events.tell(&Event::Budget { at: clock::now(), spent, budget, over });
     }
 
-    /// While attempts are running: what the run has spent so far is written down, where that has changed, and its time every
-    /// few seconds. So a part that is killed loses no more of it.
+    /// While attempts run: writes the spending when it has changed, and the time every few seconds. A kill loses no more than
+    /// that.
     pub(crate) async fn keep_spent(self: &Arc<Self>) {
         let spent = self.spent().await;
         let context = self.clone();
         let written = crate::agent::blocking(move || {
             let mut run = lock(&context.run);
-            // How it ended has the last word.
+            // The record of a finished run stays as it is.
             let later = spent.seconds - run.spent.seconds >= TIME_KEPT;
             if run.finish.is_some() || (crate::status::same(&run.spent, &spent) && !later) {
                 return Ok(());

@@ -69,13 +69,13 @@ impl Scenarios {
                 manifest.config.benchmark.as_str(),
                 settings.generation.benchmark.as_str()
             );
-            return Err(SettingsError::of("scenarios_dir", why).into());
+            return Err(SettingsError::new("scenarios_dir", why).into());
         }
         let there = pack.scenarios().len() as u32;
         let numbers = numbers(settings, settings.generation.n_scenarios.min(there));
         if let Some(beyond) = numbers.iter().find(|number| **number >= there) {
             let why = format!("there is no scenario {beyond}: the pack has {there}, counted from 0");
-            return Err(SettingsError::of("execute_episodes", why).into());
+            return Err(SettingsError::new("execute_episodes", why).into());
         }
         let most = settings.generation.n_turns;
         let planned: Vec<Planned> = numbers
@@ -93,7 +93,7 @@ impl Scenarios {
         if settings.generation.use_llm_sampler {
             let why = "scenarios of a model are generated before a run: `stamina generate` writes a pack, and scenarios_dir \
                        names it";
-            return Err(SettingsError::of("use_llm_sampler", why).into());
+            return Err(SettingsError::new("use_llm_sampler", why).into());
         }
         settings.generation.check().map_err(|error| RunError::Settings(error.into()))?;
         let turns = settings.generation.n_turns;
@@ -190,7 +190,7 @@ impl Turns {
                 while maker.last().map_or(0, |made| made.turn) < turn {
                     maker.make_next()?;
                 }
-                let made = maker.last().ok_or_else(|| gone(turn))?;
+                let made = maker.last().ok_or_else(|| made_before(turn))?;
                 let changes =
                     made.changes.iter().flat_map(|of| &of.changes).map(|change| change.what.clone());
                 Ok((Arc::new(made.schema.clone()), changes.collect()))
@@ -203,7 +203,7 @@ fn of_tasks() -> PackError {
     PackError::NoSuch("A task has steps and no turns of a scenario".to_owned())
 }
 
-fn gone(turn: u32) -> PackError {
+fn made_before(turn: u32) -> PackError {
     PackError::NoSuch(format!("Turn {turn} was made before, and is not made twice"))
 }
 
@@ -230,7 +230,7 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
 }
 
 fn of_maker(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
-    let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| gone(turn))?;
+    let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| made_before(turn))?;
     let changes = made.changes.iter().flat_map(|of| &of.changes);
     let summaries: Vec<String> = changes.clone().map(|change| change.summary.clone()).collect();
     let schema_text = pack::to_yaml(&made.schema).map_err(|error| PackError::Faulty {

@@ -1,4 +1,4 @@
-//! The pool of a run's episodes: as many at once as the settings say, and the wishes that come meanwhile.
+//! Schedules the episodes of a run: `batch_size` at once, and those that control requests ask to continue.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use crate::run_context::{Ending, RunContext, lock};
 use crate::scenarios::Scenarios;
 use crate::state::Planned;
 
-/// How often wishes are looked at.
-const LOOK: Duration = Duration::from_millis(500);
-/// After how many looks it is written down what the run has spent so far.
-const TELL: u32 = 4;
+/// How often control requests are read.
+const READ_INTERVAL: Duration = Duration::from_millis(500);
+/// After how many reads the spending of the run is written down.
+const READS_PER_WRITE: u32 = 4;
 
-/// Plays the episodes, as many at once as the settings say, and those anew that were ended from outside and are wished for.
-/// How many are over.
+/// Runs the episodes, `batch_size` at once. Continues those that something outside ended, if a control request asks for it.
+/// Returns how many are over.
 pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
     let planned = lock(&context.run).episodes.clone();
-    let places = Arc::new(Semaphore::new(context.settings.batch_size as usize));
+    let slots = Arc::new(Semaphore::new(context.settings.batch_size as usize));
     let mut tasks = JoinSet::new();
     for episode in planned {
-        tasks.spawn(in_its_place(context.clone(), places.clone(), episode));
+        tasks.spawn(run_episode(context.clone(), slots.clone(), episode));
     }
     let mut control_requests = context.control_requests.clone();
-    // Those that are over, with the number of the last wish for each that was fulfilled.
+    // Episodes that are over, each with the number of its last retry request that was fulfilled.
     let mut over: BTreeMap<String, (Planned, u32)> = BTreeMap::new();
     loop {
         let mut all_played = false;
         let requested = tokio::select! {
             ended = tasks.join_next() => match ended {
-                // A wish may have been written since they were looked at last.
+                // A request may have been written since the last read.
                 None => {
                     all_played = true;
                     let folder = context.paths.results.clone();
@@ -70,7 +70,7 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
         let stopped = context.stop.is_cancelled();
         for name in again.into_iter().filter(|_| !stopped) {
             if let Some((planned, _)) = over.remove(&name) {
-                tasks.spawn(in_its_place(context.clone(), places.clone(), planned));
+                tasks.spawn(run_episode(context.clone(), slots.clone(), planned));
             }
         }
         if all_played && tasks.is_empty() {
@@ -79,8 +79,8 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
     }
 }
 
-/// Number of the last wish to play an episode again that was fulfilled, as the episode has written it down. One that came
-/// while it ended is none of them.
+/// The number of the last retry request that was fulfilled, as the episode has written it down. A request that came while it
+/// ended is not fulfilled.
 async fn fulfilled(context: &Arc<RunContext>, planned: &Planned) -> u32 {
     let path = context.paths.episode_file(&planned.name);
     let read = tokio::task::spawn_blocking(move || crate::status::fulfilled(&path));
@@ -92,18 +92,18 @@ pub(crate) fn end_reason(context: &RunContext, planned: &Planned) -> Option<EndR
     lock(&context.scores).get(&planned.scenario)?.end_reason
 }
 
-/// Plays an episode once there is room for it.
-async fn in_its_place(
+/// Waits for a free slot and runs an episode.
+async fn run_episode(
     context: Arc<RunContext>,
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     planned: Planned,
 ) -> (Planned, EpisodeEnd) {
-    let Ok(_place) = places.acquire_owned().await else { return (planned, EpisodeEnd::Unfinished) };
+    let Ok(_slot) = slots.acquire_owned().await else { return (planned, EpisodeEnd::Unfinished) };
     if context.stop.is_cancelled() {
         return (planned, EpisodeEnd::Unfinished);
     }
     let played = match &context.scenarios {
-        // In a place of its own: it is the largest thing that a run waits for.
+        // Boxed, because it is the largest future of a run.
         Scenarios::Tasks(tasks) => {
             Box::pin(harbor::play(context.clone(), planned.clone(), tasks.clone())).await
         }
@@ -128,9 +128,9 @@ async fn in_its_place(
     (planned, end)
 }
 
-/// Passes wishes on as they are written, and writes down what is spent meanwhile.
+/// Reads control requests and passes them on; also writes down the spending. Never returns.
 pub(crate) async fn watch_control_requests(context: Arc<RunContext>, send: watch::Sender<ControlRequest>) {
-    let mut looks = 0_u32;
+    let mut reads = 0_u32;
     loop {
         let folder = context.paths.results.clone();
         match blocking(move || control::read(&folder)).await {
@@ -144,13 +144,13 @@ pub(crate) async fn watch_control_requests(context: Arc<RunContext>, send: watch
                     changed
                 });
             }
-            // What was wished last holds: nobody has taken it back.
-            Err(error) => tracing::warn!("wishes cannot be read: {error}"),
+            // The last request stays valid.
+            Err(error) => tracing::warn!("control requests cannot be read: {error}"),
         }
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(TELL) {
+        reads = reads.wrapping_add(1);
+        if reads.is_multiple_of(READS_PER_WRITE) {
             context.keep_spent().await;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(READ_INTERVAL).await;
     }
 }

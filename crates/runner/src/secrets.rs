@@ -74,10 +74,11 @@ pub(crate) struct Scrub {
 
 impl Scrub {
     /// For the variables of [`forwarded`]. What is written in the settings themselves is no secret.
-    pub(crate) fn of(forwarded: &[(String, String)], settings: &RunSettings) -> Self {
-        let told =
+    pub(crate) fn new(forwarded: &[(String, String)], settings: &RunSettings) -> Self {
+        let is_in_settings =
             |name: &str, value: &str| settings.env_vars.iter().any(|e| *e == format!("{name}={value}"));
-        let secret = forwarded.iter().filter(|(name, value)| is_secret(name, value) && !told(name, value));
+        let secret =
+            forwarded.iter().filter(|(name, value)| is_secret(name, value) && !is_in_settings(name, value));
         let mut words: Vec<Vec<u8>> = secret.flat_map(|(_, value)| spellings(value)).collect();
         words.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         words.dedup();
@@ -187,7 +188,7 @@ mod tests {
         let values =
             ["agent=MOCK", "use_docker=true", "output_dir=x", "docker.env_vars=LEVEL=abcdefgh12345678"];
         let settings = crate::settings::resolve(&[], &values.map(str::to_owned)).unwrap();
-        Scrub::of(&forwarded, &settings)
+        Scrub::new(&forwarded, &settings)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The agent's server: started, waited for, tested, ended.
+//! Starts the agent's server, waits until it listens, tests it, and ends it.
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -13,22 +13,22 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-/// How long a server has until it listens.
+/// How long a server may take until it listens.
 pub(crate) const READY: Duration = Duration::from_secs(30);
 /// How long the whole suite may take.
 pub(crate) const SUITE: Duration = Duration::from_mins(15);
-/// How long it waits for a first byte of an answer.
+/// How long a probe waits for the first byte of an answer.
 const FIRST_BYTE: Duration = Duration::from_secs(2);
 
-/// What came of a server.
+/// A server that has ended.
 pub(crate) struct Served {
-    pub(crate) what: ServerOutcome,
+    pub(crate) outcome: ServerOutcome,
     pub(crate) end: ServerEnd,
     /// From when its container was started to the end of the tests, in seconds.
     pub(crate) seconds: f64,
 }
 
-/// What came of it, in short.
+/// The outcome of a server.
 pub(crate) enum ServerOutcome {
     /// The suite ran.
     Tested(Verdicts),
@@ -40,7 +40,7 @@ pub(crate) enum ServerOutcome {
     Stopped,
 }
 
-/// Starts a server and runs a suite against it. Whatever comes, its container is gone at the end.
+/// Starts a server and runs a suite against it. Its container is removed in every case.
 pub(crate) async fn test(
     containers: &Containers,
     server: &ServerContainer,
@@ -49,12 +49,12 @@ pub(crate) async fn test(
     on_ready: impl FnOnce(),
 ) -> Result<Served, SandboxError> {
     let at = containers.serve(server).await?;
-    // Making and starting its container is our own cost.
-    let since = Instant::now();
-    let what = listen_and_test(containers, &at, suite, stop, on_ready).await;
-    let seconds = since.elapsed().as_secs_f64();
+    // The time to create and start its container does not count.
+    let started = Instant::now();
+    let outcome = listen_and_test(containers, &at, suite, stop, on_ready).await;
+    let seconds = started.elapsed().as_secs_f64();
     let end = containers.end(at).await?;
-    // Not its own doing: nobody can say what it would have answered.
+    // Something outside ended it, so it is unknown what it would have answered.
     if end.exited.is_some_and(|exit| exit.code.is_none()) {
         return Err(SandboxError::Engine {
             doing: "keep the server's container",
@@ -62,7 +62,7 @@ pub(crate) async fn test(
             is_gone: false,
         });
     }
-    Ok(Served { what: what?, end, seconds })
+    Ok(Served { outcome: outcome?, end, seconds })
 }
 
 async fn listen_and_test(
@@ -98,7 +98,7 @@ async fn listen_and_test(
     }
     match verdicts {
         Ok(Some(verdicts)) => Ok(ServerOutcome::Tested(verdicts)),
-        // The address is ours and the client does not panic; if it did, it is no fault of the agent's.
+        // Cannot happen: the address is valid and the client does not panic. If it did, the agent would not be the cause.
         Ok(None) | Err(_) => Err(SandboxError::Engine {
             doing: "run the tests",
             why: "the client that runs them ended without a verdict".to_owned(),
@@ -108,7 +108,7 @@ async fn listen_and_test(
 }
 
 fn run(base: &str, suite: &Suite, stopped: &AtomicBool) -> Option<Verdicts> {
-    let since = Instant::now();
+    let started = Instant::now();
     let options = client::Options { total: Some(SUITE), ..client::Options::default() };
     let mut cases: Vec<CaseResult> = Vec::with_capacity(suite.cases.len());
     let ran = client::run_http(base, suite, &options, &mut |_, result| {
@@ -117,7 +117,7 @@ fn run(base: &str, suite: &Suite, stopped: &AtomicBool) -> Option<Verdicts> {
     });
     ran.ok()?;
     let passed = cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
-    Some(Verdicts { passed, total: cases.len(), cases, seconds: since.elapsed().as_secs_f64() })
+    Some(Verdicts { passed, total: cases.len(), cases, seconds: started.elapsed().as_secs_f64() })
 }
 
 enum Ready {
@@ -126,7 +126,7 @@ enum Ready {
     Never,
 }
 
-/// Waits until the server answers something, or has taken a connection for long enough.
+/// Waits until the server answers, or has accepted a connection for long enough.
 async fn ready(containers: &Containers, at: &ServerAt, address: SocketAddr) -> Result<Ready, SandboxError> {
     let until = Instant::now() + READY;
     let mut wait = Duration::from_millis(10);
@@ -134,7 +134,7 @@ async fn ready(containers: &Containers, at: &ServerAt, address: SocketAddr) -> R
     loop {
         match probe(address).await {
             Probe::Answered => return Ok(Ready::Yes),
-            // It listens and is slow, or answers nothing at all: the tests will tell.
+            // It listens and is slow, or never answers: the tests decide.
             Probe::Taken if taken => return Ok(Ready::Yes),
             Probe::Taken => taken = true,
             Probe::Refused => {}
@@ -167,18 +167,18 @@ async fn probe(address: SocketAddr) -> Probe {
     let mut byte = [0];
     match tokio::time::timeout(FIRST_BYTE, stream.read(&mut byte)).await {
         Ok(Ok(1..)) => Probe::Answered,
-        // Closed without a byte: something in between took the connection for a server that is not there yet.
+        // Closed without a byte: something in between accepted the connection for a server that does not listen yet.
         Ok(_) => Probe::Refused,
         Err(_) => Probe::Taken,
     }
 }
 
-/// Whether the suite was ended by its time.
+/// Whether its time limit ended the suite.
 pub(crate) fn out_of_time(verdicts: &Verdicts) -> bool {
     verdicts.seconds >= SUITE.as_secs_f64()
 }
 
-/// Whether nothing was answered at all.
+/// Whether the server answered nothing.
 pub(crate) fn nothing_answered(verdicts: &Verdicts) -> bool {
     !verdicts.cases.is_empty() && verdicts.cases.iter().all(|case| case.status == CaseStatus::Error)
 }

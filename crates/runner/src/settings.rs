@@ -167,7 +167,7 @@ pub struct RunSettings {
     pub scenarios_dir: Option<PathBuf>,
     /// Results folder.
     pub output_dir: PathBuf,
-    /// Containers, or plain processes (mock agent with the oracle only).
+    /// Containers, or plain processes (mock agent with the simulated model only).
     pub use_docker: bool,
     /// Episodes at once.
     pub batch_size: u32,
@@ -227,7 +227,7 @@ pub enum SettingsError {
     /// The README's keys.
     #[error(transparent)]
     Config(#[from] ::settings::ConfigError),
-    /// One of ours.
+    /// A setting of the runner.
     #[error("{key}: {why}{place}")]
     Value {
         /// Dotted.
@@ -248,7 +248,7 @@ impl SettingsError {
         }
     }
 
-    pub(crate) fn of(key: &str, why: impl Into<String>) -> Self {
+    pub(crate) fn new(key: &str, why: impl Into<String>) -> Self {
         Self::Value { key: key.to_owned(), why: why.into(), place: String::new() }
     }
 }
@@ -259,7 +259,7 @@ impl TaskSettings {
         self.protocol == Some(TaskProtocol::Sr)
     }
 
-    /// Whether a further attempt at a step is told what came of the one before.
+    /// Whether a further attempt at a step gets feedback on the one before.
     pub fn gives_feedback(&self) -> bool {
         self.protocol == Some(TaskProtocol::Ours)
     }

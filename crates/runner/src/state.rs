@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! .stamina/
-//! ├── lock                    held by the process that plays the run; the kernel lets go of it when it dies
-//! ├── run.json                who plays what since when, and how it ended
-//! ├── control.json            wishes
+//! ├── lock                    held by the process of the run; the kernel releases it when the process exits
+//! ├── run.json                process, settings, times and end of the run
+//! ├── control.json            control requests
 //! ├── events.jsonl            what happened
 //! ├── gateway.jsonl           every request to the model, without bodies
-//! ├── gateway/                the gateway's socket, while the run is played
+//! ├── gateway/                the gateway's socket, while the run is in progress
 //! ├── episodes/scenario_0.json   what an episode is doing now
 //! └── state/scenario_0/
 //!     ├── live/{workspace,home}     the two volumes of its containers, until it is over for good
@@ -16,9 +16,9 @@
 //!     └── journal.json              what the next attempt needs beside the volumes
 //! ```
 //!
-//! **What is true.** An attempt is over when `trajectory.json` names it. `journal.json` is written just before and says
-//! what holds if it does, and what if it does not; `before/` says by its label which attempt it was made for. So whatever
-//! is killed when, one look at these three says where to go on.
+//! **Which file decides.** An attempt is over when `trajectory.json` names it. `journal.json` is written just before and has
+//! the state for both cases. The label of `before/` names its attempt. So after a kill at any time, these three files say
+//! where to continue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -42,14 +42,14 @@ use crate::{EndpointAttempts, Event, Finish, OnEvent, RunError, live};
 pub(crate) const FOLDER: &str = ".stamina";
 /// Most bytes of a lock that are read: it names a process.
 const LONGEST_LOCK: u64 = 4 << 10;
-/// How long whoever resumes or removes a run waits for the lock of one whose record says that it has ended.
+/// How long a resume or a removal waits for the lock of a run whose record says that it has ended.
 pub(crate) const LETTING_GO: Duration = Duration::from_secs(20);
-/// How often it looks.
+/// How often a wait checks the lock.
 const LOOK: Duration = Duration::from_millis(20);
 /// The version of its files.
 const VERSION: &str = "stamina-run/1";
 
-/// Where things of a run lie.
+/// The paths of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunPaths {
     /// The results folder.
@@ -266,7 +266,7 @@ impl RunFile {
 
     /// Wall seconds in which it ran, this part included if it is going on.
     pub(crate) fn seconds_now(&self) -> f64 {
-        let part = if self.finish.is_none() { clock::since(&self.part_started_at) } else { None };
+        let part = if self.finish.is_none() { clock::seconds_since(&self.part_started_at) } else { None };
         self.seconds + part.unwrap_or(0.0)
     }
 }
@@ -378,7 +378,7 @@ impl Events {
         Ok(Self { file: Mutex::new(file), on_event })
     }
 
-    /// An event that cannot be written down is told all the same: the results do not depend on it.
+    /// Writes an event and calls the listener, even if the write fails: the results do not depend on it.
     pub(crate) fn tell(&self, event: &Event) {
         if let Ok(mut line) = serde_json::to_vec(event) {
             line.push(b'\n');
@@ -402,13 +402,13 @@ pub(crate) struct Label {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Journal {
-    /// What held before the attempt that was being recorded.
+    /// The state before the attempt that was being recorded.
     pub(crate) before: SessionState,
-    /// What holds once the trajectory names it.
+    /// The state once the trajectory names it.
     pub(crate) after: Option<After>,
 }
 
-/// What holds once an attempt is recorded.
+/// The state after an attempt is recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct After {
     pub(crate) turn: u32,
@@ -416,13 +416,13 @@ pub(crate) struct After {
     pub(crate) known: SessionState,
 }
 
-/// What an episode knows between attempts.
+/// The state of an episode between attempts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SessionState {
     /// Of the agent.
     pub(crate) session: Option<harness::Session>,
-    /// The same when the turn began: where each attempt begins from the same snapshot, that is what it goes on with.
+    /// The session when the turn began: attempts that begin from the same snapshot continue it.
     pub(crate) session_before: Option<harness::Session>,
     /// Calls of the agent so far, for the names of its logs.
     pub(crate) calls: u32,
@@ -437,7 +437,7 @@ pub(crate) struct SessionState {
 }
 
 impl Journal {
-    /// What holds, given the last attempt that the trajectory names.
+    /// The valid state, given the last attempt that the trajectory names.
     pub(crate) fn known(self, last: Option<(u32, u32)>) -> SessionState {
         match self.after {
             Some(after) if last == Some((after.turn, after.attempt)) => after.known,

@@ -1,5 +1,5 @@
-//! What an episode is doing, written for whoever looks (`.stamina/episodes/scenario_N.json`), and beside it what the agent
-//! prints in the attempt that is running (`scenario_N.log`).
+//! What an episode is doing, written for observers (`.stamina/episodes/scenario_N.json`), and what the agent of the running
+//! attempt prints (`scenario_N.log` beside it).
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -14,19 +14,19 @@ use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
 use crate::run_context::lock;
 use crate::secrets::Scrub;
 
-/// Signs of life are written no more often than this.
-const PAUSE: Duration = Duration::from_secs(2);
-/// Longest "now".
-const NOW: usize = 120;
+/// The least time between two signs of life that are written.
+const WRITE_INTERVAL: Duration = Duration::from_secs(2);
+/// Most characters of the text "now".
+const LONGEST_NOW: usize = 120;
 /// Most bytes of the log; then it begins anew.
-const LOG: u64 = 4 << 20;
+const LARGEST_LOG: u64 = 4 << 20;
 
 /// The status of one episode.
 pub(crate) struct Status {
     path: PathBuf,
-    /// The agent's output goes through it.
+    /// Removes values from the agent's output.
     scrub: Arc<Scrub>,
-    /// How long the run is played.
+    /// The wall time of the run.
     of_run: Arc<Mutex<Stopwatch>>,
     inner: Mutex<Inner>,
 }
@@ -34,13 +34,13 @@ pub(crate) struct Status {
 struct Inner {
     file: EpisodeFile,
     written: Instant,
-    /// How long it is played.
+    /// The wall time of the episode.
     watch: Stopwatch,
-    /// Whether it is played now, and not paused.
+    /// Whether it runs now, and is not paused.
     played: bool,
     /// Bytes in the log; `None` = it could not be written.
     logged: Option<u64>,
-    /// The end of the output so far, in which a value that is to be taken out may have begun.
+    /// The end of the output so far, in which a value to remove may have begun.
     held: Vec<u8>,
 }
 
@@ -51,10 +51,10 @@ pub(crate) fn same(a: &gateway::Spent, b: &gateway::Spent) -> bool {
 
 /// Whether the log would be longer than it may be.
 fn begins_anew(logged: u64, output: &[u8]) -> bool {
-    logged + output.len() as u64 > LOG
+    logged + output.len() as u64 > LARGEST_LOG
 }
 
-/// Number of the last wish to retry that was fulfilled, as it was last written; 0 = none. Blocks.
+/// The number of the last retry request that was fulfilled, as last written; 0 = none. Blocks.
 pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
     EpisodeFile::read(path).map_or(0, |file| file.retries)
 }
@@ -75,7 +75,7 @@ impl Status {
             log: AgentLog::default(),
             retries: 0,
         });
-        // What a kill cut off was played as well.
+        // Time before a kill counts too.
         let seconds = seconds.max(file.shown.seconds);
         file.shown.seconds = seconds;
         let inner = Inner {
@@ -89,7 +89,7 @@ impl Status {
         Self { path, scrub, of_run, inner: Mutex::new(inner) }
     }
 
-    /// Time counts from here on; for the run, too.
+    /// Starts the clocks of the episode and the run.
     pub(crate) fn begin(&self) {
         let (mut inner, now) = (lock(&self.inner), Instant::now());
         if !std::mem::replace(&mut inner.played, true) {
@@ -98,7 +98,7 @@ impl Status {
         }
     }
 
-    /// Time counts no more: it is paused, or left.
+    /// Stops the clocks: the episode is paused or left.
     pub(crate) fn rest(&self) {
         let (mut inner, now) = (lock(&self.inner), Instant::now());
         if std::mem::replace(&mut inner.played, false) {
@@ -107,12 +107,12 @@ impl Status {
         }
     }
 
-    /// Wall seconds in which the episode was played, pauses left out.
+    /// Wall seconds in which the episode ran, without pauses.
     pub(crate) fn seconds(&self) -> f64 {
         lock(&self.inner).watch.seconds(Instant::now())
     }
 
-    /// Changes it and writes it.
+    /// Changes the status and writes it.
     pub(crate) fn set(&self, change: impl FnOnce(&mut LiveEpisode)) {
         let mut inner = lock(&self.inner);
         change(&mut inner.file.shown);
@@ -121,7 +121,7 @@ impl Status {
         self.write(&mut inner);
     }
 
-    /// It does something else now.
+    /// Sets the phase, and what the episode does now.
     pub(crate) fn phase(&self, phase: Phase, now: &str) {
         if phase == Phase::Agent {
             let fresh = disk::briefly(|| {
@@ -141,15 +141,15 @@ impl Status {
     }
 
     /// The agent waits for the endpoint after a fault, or works again.
-    pub(crate) fn waits(&self, what: Option<String>) {
+    pub(crate) fn set_waiting(&self, what: Option<String>) {
         self.set(|shown| {
             shown.phase = if what.is_some() { Phase::Waiting } else { Phase::Agent };
             shown.now = Some(what.unwrap_or_else(|| "the agent works".to_owned()));
         });
     }
 
-    /// What the episode has spent so far; written where that has changed, and no sign of life by itself.
-    pub(crate) fn spends(&self, spent: gateway::Spent) {
+    /// What the episode has spent so far. Written only when it has changed, and no sign of life.
+    pub(crate) fn set_spent(&self, spent: gateway::Spent) {
         let mut inner = lock(&self.inner);
         if !same(&inner.file.shown.spent, &spent) {
             inner.file.shown.spent = spent;
@@ -157,8 +157,8 @@ impl Status {
         }
     }
 
-    /// Output of the agent: the last line that says something.
-    pub(crate) fn sign(&self, output: &[u8]) {
+    /// Appends output of the agent to its log, and shows the last line that is not empty.
+    pub(crate) fn on_output(&self, output: &[u8]) {
         let mut inner = lock(&self.inner);
         let whole = self.ready(&mut inner, output);
         let output = whole.as_slice();
@@ -166,20 +166,20 @@ impl Status {
         inner.logged = inner.logged.and_then(|logged| self.append(output, logged));
         if full {
             inner.file.log.number += 1;
-        } else if inner.written.elapsed() < PAUSE {
+        } else if inner.written.elapsed() < WRITE_INTERVAL {
             return;
         }
         let text = String::from_utf8_lossy(&output[output.len().saturating_sub(4096)..]);
-        // What it waits for says more than what it printed before.
+        // What it waits for matters more than what it printed before.
         let waits = inner.file.shown.phase == Phase::Waiting;
         if let Some(line) = text.lines().rev().find(|line| !waits && !line.trim().is_empty()) {
-            inner.file.shown.now = Some(crate::record::one_line(line, NOW));
+            inner.file.shown.now = Some(crate::record::one_line(line, LONGEST_NOW));
         }
         inner.file.shown.last_event_at = Some(clock::now());
         self.write(&mut inner);
     }
 
-    /// What can be shown of the output: without values that are secret, also where one comes in two pieces.
+    /// The output without secret values, also where one comes in two pieces.
     fn ready(&self, inner: &mut Inner, output: &[u8]) -> Vec<u8> {
         if self.scrub.is_idle() {
             return output.to_vec();
@@ -191,8 +191,8 @@ impl Status {
         clean
     }
 
-    /// The agent's output is at its end.
-    pub(crate) fn signed(&self) {
+    /// The agent's output has ended.
+    pub(crate) fn on_output_end(&self) {
         let mut inner = lock(&self.inner);
         let held = std::mem::take(&mut inner.held);
         if !held.is_empty() {
@@ -204,16 +204,16 @@ impl Status {
         self.path.with_extension("log")
     }
 
-    /// Puts output behind what is in the log. Gives its size; `None` = it cannot be written, which ends no run.
+    /// Appends output to the log. Returns its size; `None` = it cannot be written, which does not end the run.
     fn append(&self, output: &[u8], logged: u64) -> Option<u64> {
         let fresh = begins_anew(logged, output);
-        let how = if fresh { OFlags::TRUNC } else { OFlags::APPEND };
-        let mut file = files::beneath::open_file(&self.log(), OFlags::WRONLY | how).ok()?;
+        let mode = if fresh { OFlags::TRUNC } else { OFlags::APPEND };
+        let mut file = files::beneath::open_file(&self.log(), OFlags::WRONLY | mode).ok()?;
         file.write_all(output).ok()?;
         Some(if fresh { output.len() as u64 } else { logged + output.len() as u64 })
     }
 
-    /// Number of the last wish to retry that was fulfilled.
+    /// The number of the last retry request that was fulfilled.
     pub(crate) fn retries(&self) -> u32 {
         lock(&self.inner).file.retries
     }
@@ -230,7 +230,7 @@ impl Status {
         inner.written = Instant::now();
         inner.file.at = clock::now();
         inner.file.shown.seconds = inner.watch.seconds(Instant::now());
-        // Only a view of the results: the run does not end over it.
+        // Only a view of the results, so an error does not end the run.
         if let Err(error) = disk::briefly(|| disk::write_json(&self.path, &inner.file, Durability::Buffered))
         {
             tracing::warn!("{error}");

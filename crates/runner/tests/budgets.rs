@@ -13,7 +13,7 @@ mod common;
 use common::{episodes, keep, settings};
 
 /// Attempts that were told, and why the episode ended.
-fn told(events: &Mutex<Vec<Event>>) -> (usize, Option<EndReason>) {
+fn attempts_and_end(events: &Mutex<Vec<Event>>) -> (usize, Option<EndReason>) {
     let events = events.lock().unwrap();
     let attempts = events.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
     let end = events.iter().find_map(|event| match event {
@@ -32,7 +32,7 @@ async fn resumed(folder: &Path, change: &[&str]) -> (usize, Option<EndReason>) {
             .unwrap(),
         Finish::Finished
     );
-    told(&events)
+    attempts_and_end(&events)
 }
 
 /// What is kept to continue with.
@@ -57,7 +57,7 @@ async fn an_agent_that_uses_up_what_its_attempts_may_spend_has_failed() {
     let settings =
         settings(&folder, &["limits.attempt.tokens=1", "restful_server_gen_iterative.attempt_limit=2"]);
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
-    assert_eq!(told(&events), (2, Some(EndReason::AttemptBudget)));
+    assert_eq!(attempts_and_end(&events), (2, Some(EndReason::AttemptBudget)));
     // As survival counts it.
     let (turn, reason) = imported(&folder).end();
     assert_eq!((turn, reason), (Some(1), EndReason::AttemptBudget));
@@ -81,7 +81,7 @@ async fn an_episode_whose_budget_is_raised_plays_its_cut_off_attempt_again() {
     let settings =
         settings(&folder, &["limits.episode.tokens=1", "restful_server_gen_iterative.attempt_limit=1"]);
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
-    assert_eq!(told(&events), (1, Some(EndReason::Budget)));
+    assert_eq!(attempts_and_end(&events), (1, Some(EndReason::Budget)));
     assert!(live::is_resumable(EndReason::Budget));
     let cut_off = imported(&folder);
     assert_eq!(CensoringPolicy::default().ending(cut_off.end().1), Ending::Censored);

@@ -332,7 +332,7 @@ async fn a_budget_of_time_is_wall_time() {
         _ => None,
     });
     let spent = gateway::StopReason::Budget { scope: gateway::Scope::Episode, limit: "seconds".to_owned() };
-    assert_eq!(over, Some(spent), "a budget that is reached is told, of whatever it is");
+    assert_eq!(over, Some(spent), "a spent budget is reported, whatever it limits");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

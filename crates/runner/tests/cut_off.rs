@@ -12,11 +12,11 @@ use runner::settings::EndpointSettings;
 mod common;
 
 /// How a run and its attempt ended.
-type Cut = (Finish, Verdict, Option<EndReason>);
+type CutOff = (Finish, Verdict, Option<EndReason>);
 
 /// The same by a limit of minutes. A busy machine needs more of them until the first answer has come and the next request is out:
 /// where it was too late for that, there is nothing to look at yet, and it is given more.
-async fn cut_off_after_minutes(limit: &str) -> Cut {
+async fn cut_off_after_minutes(limit: &str) -> CutOff {
     for minutes in [0.08, 0.4, 2.0, 10.0] {
         if let Some(cut) = cut_off_by(&format!("{limit}={minutes}")).await {
             return cut;
@@ -27,7 +27,7 @@ async fn cut_off_after_minutes(limit: &str) -> Cut {
 
 /// Plays one attempt whose model answers once, until a limit ends it: how the run and the attempt ended. What it has done until
 /// then is there in all of them. Nothing where a limit of time ended it before its model was asked once more.
-async fn cut_off_by(limit: &str) -> Option<Cut> {
+async fn cut_off_by(limit: &str) -> Option<CutOff> {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("run");
     let mut settings = common::settings(&folder, &["restful_server_gen_iterative.attempt_limit=1", limit]);

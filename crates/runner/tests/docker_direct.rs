@@ -30,10 +30,10 @@ import json, os, signal, sys, time
 def say(**line):
     print(json.dumps(line), flush=True)
 names = "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_REGION OWN_MODEL_KEY OTHER_MODEL_KEY".split()
-told = [name + " " + str(len(os.environ.get(name, ""))) + " " + os.environ.get(name, "")[:3] for name in names]
+values = [name + " " + str(len(os.environ.get(name, ""))) + " " + os.environ.get(name, "")[:3] for name in names]
 value = os.environ["OWN_MODEL_KEY"]
 call = dict(id="c1", type="function", function=dict(name="write", arguments=json.dumps(dict(path="notes.txt", text=value))))
-say(role="assistant", content="I have " + "; ".join(told), tool_calls=[call],
+say(role="assistant", content="I have " + "; ".join(values), tool_calls=[call],
     usage=dict(prompt_tokens=1000, completion_tokens=20, prompt_tokens_details=dict(cached_tokens=400)))
 for name in ("notes.txt", "run.sh"):
     with open("/workspace/" + name, "w") as file:
@@ -58,7 +58,7 @@ time.sleep(3600)
 "#;
 
 fn harness_file(room: &Path, name: &str, script: &str) -> PathBuf {
-    let told = format!(
+    let description = format!(
         r#"
 name = "own_agent"
 title = "Own agent"
@@ -88,7 +88,7 @@ last_line = {{ type = "result", status = "done" }}
         serde_json::Value::from(script)
     );
     let path = room.join(format!("{name}.toml"));
-    std::fs::write(&path, told).unwrap();
+    std::fs::write(&path, description).unwrap();
     path
 }
 
@@ -197,6 +197,7 @@ fn keys_are_handed_on_and_stand_in_no_file() {
         .envs(SECRET.into_iter().chain([REGION, UNNAMED]))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
-    assert!(child.status.success() && said.contains("1 passed"), "{said}");
+    let output =
+        String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && output.contains("1 passed"), "{output}");
 }

@@ -311,7 +311,7 @@ fn misbehave(what: Misbehavior, stream: &mut TcpStream, request: &str) -> std::i
 
 /// Plays one turn until its attempt is judged. Silence lasts as long as the attempt may: on a busy machine that can be over
 /// before the harness has asked anything, or the silence is the smaller part of it. That says nothing of the endpoint, so the
-/// turn is played again with more time.
+/// turn is repeated with more time.
 async fn judged(agent: &str, folder: &Path, what: Misbehavior, must: Judged) -> Judged {
     if !what.is_silent() {
         return judged_within(agent, folder, what, must, 30).await.0;
@@ -319,7 +319,7 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior, must: Judged) -> 
     for minutes in [1, 2, 4, 8] {
         let folder = folder.join(minutes.to_string());
         let (found, before) = judged_within(agent, &folder, what, must, minutes).await;
-        // From the begin of the run, of which the containers take a part: more than the agent had.
+        // From the start of the run, including the time of the containers: more than the agent had.
         let is_told = before.is_some_and(|before| before.as_secs() < u64::from(minutes) * 25);
         if found == must || is_told || (minutes == 8 && before.is_some()) {
             return found;

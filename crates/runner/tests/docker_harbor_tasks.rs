@@ -88,9 +88,9 @@ fn by_task(episodes: &[Episode]) -> BTreeMap<String, Vec<String>> {
     let reached = |episode: &Episode| -> Vec<String> {
         episode.turns.iter().filter(|turn| !turn.attempts.is_empty()).map(facts).collect()
     };
-    let of = |episode: &Episode| (episode.scenario.clone(), reached(episode));
+    let episode_of = |episode: &Episode| (episode.scenario.clone(), reached(episode));
     // Of several trials of a task the last stands for all: they are equal.
-    episodes.iter().map(of).collect()
+    episodes.iter().map(episode_of).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,7 +110,7 @@ async fn the_reference_solution_comes_to_what_harbors_own_jobs_came_to() {
     for (task, steps) in &theirs {
         assert_eq!(&found[task], steps, "{task}");
     }
-    // Where the image cannot be built there is no step, and why is told.
+    // If the image cannot be built there is no step, and the exception says why.
     let broken = ours.iter().find(|episode| episode.scenario.contains("_v6_")).unwrap();
     assert_eq!((broken.turns.len(), broken.end_reason), (0, Some(EndReason::Environment)));
     assert!(broken.exception.as_ref().unwrap().1.contains("stamina-task:"), "{:?}", broken.exception);
@@ -267,8 +267,8 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
         Finish::Finished
     );
     let episodes = episodes(&folder);
-    let of = |name: &str| episodes.iter().find(|episode| episode.scenario == name).unwrap();
-    let whole = of("whole");
+    let episode_of = |name: &str| episodes.iter().find(|episode| episode.scenario == name).unwrap();
+    let whole = episode_of("whole");
     let verdicts: Vec<Verdict> = whole.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
     assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed], "{:?}", whole.turns);
     assert_eq!(whole.planned_turns, Some(3), "a reward under its least ends the chain");
@@ -276,12 +276,12 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     assert_eq!(kept("artifacts/app/kept/deep/file").unwrap(), "x\n");
     assert_eq!(kept("artifacts/named.txt").unwrap(), "1\n");
     assert_eq!(kept("artifacts/note").unwrap(), "public\n");
-    let unready = of("unready");
+    let unready = episode_of("unready");
     assert_eq!(unready.turns.len(), 1);
     let attempt = &unready.turns[0].attempts[0];
     assert_eq!(attempt.end_reason, Some(EndReason::Environment));
-    let said = &attempt.exception.as_ref().unwrap().1;
-    assert!(said.contains("code 3") && said.contains("no"), "{said}");
+    let message = &attempt.exception.as_ref().unwrap().1;
+    assert!(message.contains("code 3") && message.contains("no"), "{message}");
     assert_eq!(episodes.len(), 2);
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.join("report.json")).unwrap()).unwrap();
@@ -429,15 +429,15 @@ async fn a_step_that_leaves_a_lot_or_prints_all_the_time_is_graded_as_any_other(
         Finish::Finished
     );
     let found = episodes(&folder);
-    let of = |name: &str| found.iter().find(|episode| episode.scenario == name).unwrap();
+    let episode_of = |name: &str| found.iter().find(|episode| episode.scenario == name).unwrap();
     for (name, steps) in [("a_verifier", 1), ("b_artifacts", 2), ("c_chatty", 1), ("d_linked", 1)] {
-        let turns = &of(name).turns;
+        let turns = &episode_of(name).turns;
         assert_eq!(turns.len(), steps, "{name}: {turns:?}");
         assert!(turns.iter().all(|turn| turn.attempts[0].verdict == Verdict::Passed), "{name}: {turns:?}");
     }
-    let agent_end = of("c_chatty").turns[0].attempts[0].extra.get("agent_end");
+    let agent_end = episode_of("c_chatty").turns[0].attempts[0].extra.get("agent_end");
     assert_eq!(agent_end, None, "it ended in time");
-    let left_out = |name: &str| of(name).turns[0].attempts[0].extra.get("left_out").cloned();
+    let left_out = |name: &str| episode_of(name).turns[0].attempts[0].extra.get("left_out").cloned();
     assert_eq!(left_out("a_verifier"), Some(serde_json::json!(["/logs/verifier"])));
     assert_eq!(left_out("b_artifacts"), Some(serde_json::json!(["/logs/artifacts"])));
     // The second step keeps its own artifacts only.
@@ -475,7 +475,7 @@ async fn a_harness_with_the_simulated_model_comes_to_what_the_reference_solution
     assert!(!transcript.contains("## Your environment"), "{transcript}");
     let events = events.lock().unwrap();
     let simulated = events.iter().any(|event| matches!(event, Event::Started { simulated: true, .. }));
-    assert!(simulated, "the run is told as a simulated one");
+    assert!(simulated, "the run is shown as simulated");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -503,7 +503,7 @@ async fn a_trial_that_the_endpoint_ends_is_counted_as_lost_to_it() {
 async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
-    // Its agent has no network but the loopback, and no Python or Node of ours among its programs.
+    // Its agent has no network but the loopback, and no Python or Node of Stamina Lab among its programs.
     let looks = "ls /sys/class/net > net; command -v python3 node > programs; echo \"$HOME\" > home; id -u >> home; true";
     let judged = format!(
         "cd /app; r=1; [ \"$(cat net)\" = lo ] || r=0; [ -s programs ] && r=0; [ \"$(cat home)\" = \"$(printf '/agent\\n1234')\" ] || r=0; echo $r {REWARD}"
@@ -531,8 +531,8 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed], "{:?}", found[0].turns);
     let musl = &found[1];
     assert_eq!((musl.turns.len(), musl.end_reason), (0, Some(EndReason::Environment)));
-    let said = &musl.exception.as_ref().unwrap().1;
-    assert!(said.contains("has musl") && said.contains("mini-swe-agent"), "{said}");
+    let message = &musl.exception.as_ref().unwrap().1;
+    assert!(message.contains("has musl") && message.contains("mini-swe-agent"), "{message}");
     assert_eq!(found[2].stamina(), 2, "glibc is what counts: {:?}", found[2]);
 }
 
@@ -557,21 +557,21 @@ async fn images_that_reach_beyond_their_container_are_refused() {
     let named =
         "[environment]\ndocker_image = \"harness\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
     task(&tasks, "c_named", named, &steps);
-    let said = async |name: &str, more: &[&str]| {
+    let exceptions = async |name: &str, more: &[&str]| {
         let folder = room.path().join(name);
         let (on_event, _) = keep();
         runner::run(settings(&folder, &tasks, more), on_event).await.unwrap();
-        let said = |episode: &Episode| {
+        let exception = |episode: &Episode| {
             assert!(episode.turns.is_empty() || episode.end_reason != Some(EndReason::Environment));
             episode.exception.as_ref().map(|(kind, message)| format!("{kind}: {message}"))
         };
-        episodes(&folder).iter().map(said).collect::<Vec<_>>()
+        episodes(&folder).iter().map(exception).collect::<Vec<_>>()
     };
-    let player = said("player", &["agent=ORACLE"]).await;
+    let player = exceptions("player", &["agent=ORACLE"]).await;
     assert!(player[0].as_ref().unwrap().contains("VOLUME /big"), "{player:?}");
     assert_eq!(player[1], None, "nothing is built on top of it: {player:?}");
     assert!(player[2].as_ref().unwrap().contains("docker pull harness"), "{player:?}");
-    let harness = said("harness", &HARNESS).await;
+    let harness = exceptions("harness", &HARNESS).await;
     assert!(harness[0].as_ref().unwrap().contains("VOLUME /big"), "{harness:?}");
     assert!(harness[1].as_ref().unwrap().contains("ONBUILD"), "{harness:?}");
     assert!(harness[2].as_ref().unwrap().contains("docker pull harness"), "{harness:?}");
@@ -736,7 +736,7 @@ async fn a_harness_with_seeded_defects_tries_again_until_it_passes() {
         assert!(earlier.iter().all(|passed| !passed) && (*last || passed.len() == 6), "{passed:?}");
     }
     let attempts: Vec<usize> = episode.turns.iter().map(|turn| turn.attempts.len()).collect();
-    assert_eq!(attempts, ATTEMPTS, "defects are drawn from the seed");
+    assert_eq!(attempts, ATTEMPTS, "the seed decides the defects");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -784,7 +784,7 @@ async fn a_step_by_itself_begins_from_the_reference_solutions_of_the_steps_befor
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn an_attempt_with_feedback_goes_on_in_the_container_and_is_told_what_the_verifier_printed() {
+async fn an_attempt_with_feedback_continues_in_the_container_and_gets_the_output_of_the_verifier() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
     // It passes at the second attempt, which finds what the first has left.
@@ -806,7 +806,7 @@ async fn an_attempt_with_feedback_goes_on_in_the_container_and_is_told_what_the_
         fs::read_to_string(folder.join(format!("scenario_0/transcripts/turn_1_attempt_{attempt}.json")))
             .unwrap()
     };
-    let told = "Your work on this step was verified, and it does not pass yet.";
-    assert!(transcript(2).contains(told) && transcript(2).contains("tries 1"), "{}", transcript(2));
-    assert!(!transcript(1).contains(told));
+    let feedback = "Your work on this step was verified, and it does not pass yet.";
+    assert!(transcript(2).contains(feedback) && transcript(2).contains("tries 1"), "{}", transcript(2));
+    assert!(!transcript(1).contains(feedback));
 }

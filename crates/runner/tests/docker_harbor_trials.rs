@@ -138,11 +138,11 @@ async fn leftovers(folder: &Path) -> Vec<sandbox::Leftover> {
 fn resumes(episode: &Episode) -> Vec<(String, String, u64, u64)> {
     let list = episode.extra.get("resumes").and_then(|list| list.as_array()).cloned().unwrap_or_default();
     let word = |resume: &serde_json::Value, key: &str| resume[key].as_str().unwrap_or_default().to_owned();
-    let of = |resume: &serde_json::Value| {
+    let fields = |resume: &serde_json::Value| {
         let after = resume["after_turn"].as_u64().unwrap_or_default();
         (word(resume, "from"), word(resume, "why"), after, resume["turn"].as_u64().unwrap_or_default())
     };
-    list.iter().map(of).collect()
+    list.iter().map(fields).collect()
 }
 
 /// A task of three steps: the step `n` passes where the ones before were played once each, and the last one takes a moment.
@@ -193,7 +193,7 @@ async fn a_resume_continues_a_trial_from_its_last_snapshot() {
         let after = begun(&episode);
         if is_removed {
             assert_eq!(resumes(&episode), [("first_step".to_owned(), "cancelled".to_owned(), 2, 1)]);
-            assert!(after[..2] != before[..] && marks == [false; 3], "all of it is played again: {after:?}");
+            assert!(after[..2] != before[..] && marks == [false; 3], "all of it is retried: {after:?}");
         } else {
             assert_eq!(resumes(&episode), [("snapshot".to_owned(), "cancelled".to_owned(), 2, 3)]);
             assert_eq!((&after[..2], &marks[..]), (&before[..], &[false, false, true][..]));
@@ -224,7 +224,7 @@ async fn a_resume_of_steps_by_themselves_executes_the_reference_solution_that_is
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn an_attempt_at_a_step_is_retried_from_its_snapshot_where_somebody_wishes_it() {
+async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
     let judge = format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
@@ -262,7 +262,7 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_where_somebody_wishes
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn what_a_reference_solution_leaves_in_the_logs_is_no_agents_and_its_failure_is_told() {
+async fn a_reference_solution_leaves_no_logs_for_the_agent_and_its_failure_is_recorded() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
     let solve = "echo left > /logs/artifacts/of_reference; echo left > /logs/agent/log; exit 3";
@@ -314,7 +314,7 @@ async fn a_container_that_cannot_be_started_anew_is_the_agents_doing_only_where_
         assert_eq!(episode.turns.len(), 1, "{name}: nothing follows");
         let attempt = last(episode);
         assert_eq!(attempt.end_reason, Some(reason), "{name}: {attempt:?}");
-        let said = &attempt.exception.as_ref().unwrap().1;
-        assert!(said.contains("started anew"), "{name}: {said}");
+        let message = &attempt.exception.as_ref().unwrap().1;
+        assert!(message.contains("started anew"), "{name}: {message}");
     }
 }

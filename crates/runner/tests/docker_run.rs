@@ -72,7 +72,7 @@ async fn with_an_open_network_agents_reach_the_gateway_too() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn a_run_that_was_stopped_goes_on_in_the_same_session() {
+async fn a_stopped_run_continues_in_the_same_session() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("stopped");
     let settings = settings(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]);
@@ -145,7 +145,7 @@ async fn a_run_that_cannot_begin_leaves_no_network() {
 fn harness_file(room: &Path) -> std::path::PathBuf {
     // A word alone in braces would be a placeholder.
     let program = include_str!("../../harness/src/mock_agent.py").replace("{error}", "{error!s}");
-    let told = format!(
+    let content = format!(
         r#"
 name = "own_agent"
 title = "Own agent"
@@ -180,7 +180,7 @@ last_line = {{ type = "result", status = "done" }}
         serde_json::Value::from(program)
     );
     let path = room.join("own_agent.toml");
-    std::fs::write(&path, told).unwrap();
+    std::fs::write(&path, content).unwrap();
     path
 }
 
@@ -217,7 +217,7 @@ async fn a_harness_of_a_file_plays_a_run() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn mischief_ends_with_its_own_reason() {
-    for (agent, mischief, minutes, reason) in [
+    for (agent, injection, minutes, reason) in [
         ("MOCK", "give_up", 10.0, model::EndReason::GaveUp),
         ("MOCK", "overflow", 10.0, model::EndReason::ContextOverflow),
         ("MOCK", "malformed", 10.0, model::EndReason::ToolCallFormat),
@@ -231,7 +231,8 @@ async fn mischief_ends_with_its_own_reason() {
         let more = [
             "endpoint.mode=oracle",
             &format!("agent={agent}"),
-            &format!("oracle.mischief.{mischief}=1"),
+            // words: ok: the keys keep their name.
+            &format!("oracle.mischief.{injection}=1"),
             "restful_server_gen_iterative.attempt_limit=1",
             "restful_server_gen_iterative.execute_episodes=0",
             "fail_stop=true",
@@ -242,10 +243,10 @@ async fn mischief_ends_with_its_own_reason() {
         assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
         let episodes = episodes(&folder);
         let (turn, found) = episodes[0].end();
-        assert_eq!(turn, Some(1), "{mischief}");
+        assert_eq!(turn, Some(1), "{injection}");
         let gave_up = reason == model::EndReason::GaveUp
             && matches!(found, model::EndReason::NoChange | model::EndReason::GaveUp);
-        assert!(found == reason || gave_up, "{mischief}: {found:?}");
+        assert!(found == reason || gave_up, "{injection}: {found:?}");
         assert_eq!(episodes[0].turns.len(), 1, "fail-stop ends the episode");
     }
 }
@@ -413,9 +414,10 @@ async fn a_session_that_is_lost_is_recorded() {
         .map(|turn| turn.attempts[0].extra.contains_key("session_restarted"))
         .collect();
     assert_eq!(restarted, [false, true]);
-    // It begins with nothing: where it is and what is there is told again.
-    let told = std::fs::read_to_string(folder.join("scenario_0/transcripts/turn_2_attempt_1.json")).unwrap();
-    assert!(told.contains("## Your environment"), "{told}");
+    // The new session has no context, so the prompt describes the container again.
+    let content =
+        std::fs::read_to_string(folder.join("scenario_0/transcripts/turn_2_attempt_1.json")).unwrap();
+    assert!(content.contains("## Your environment"), "{content}");
 }
 
 /// What a harness cannot take is not put down to its agent, which was never asked.

@@ -91,8 +91,8 @@ async fn plays_a_task_in_its_image(agent: &str) {
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings(&folder, &tasks, &more), on_event).await.unwrap(), Finish::Finished);
     let found = episodes(&folder);
-    let of = |name: &str| found.iter().find(|episode| episode.scenario == name).unwrap();
-    let plain: &Episode = of("a_plain");
+    let episode_of = |name: &str| found.iter().find(|episode| episode.scenario == name).unwrap();
+    let plain: &Episode = episode_of("a_plain");
     assert_eq!((plain.stamina(), plain.planned_turns), (2, Some(2)), "{agent}: {plain:?}");
     for turn in &plain.turns {
         let attempt = &turn.attempts[0];
@@ -107,7 +107,7 @@ async fn plays_a_task_in_its_image(agent: &str) {
         );
         assert!(!attempt.extra.contains_key("session_restarted"), "{agent}: {attempt:?}");
     } // Where it does not start, it is refused by name before anything is asked of a model; a half of a start is none.
-    let musl: &Episode = of("b_musl");
+    let musl: &Episode = episode_of("b_musl");
     println!("{agent} without glibc: {} steps passed, {:?}", musl.stamina(), musl.exception);
     if musl.stamina() == 2 {
         assert!(

@@ -274,9 +274,9 @@ fn killed_runs_end_as_undisturbed_ones() {
     // Names of one length: what the model counts must not depend on them.
     let place = |name: &str| room.path().join(name);
     let calm = place("calm-run-00");
-    let since = Instant::now();
+    let started = Instant::now();
     let points = Player { folder: &calm, pack: &pack, notes: room.path() }.whole();
-    println!("an undisturbed run passes {points} points in {:.1?}", since.elapsed());
+    println!("an undisturbed run passes {points} points in {:.1?}", started.elapsed());
     let expected = normalised(&calm);
     assert!(expected.len() > 40, "{} files", expected.len());
     assert_eq!(warnings(&calm), [] as [String; 0]);
@@ -333,12 +333,12 @@ fn killed_runs_end_as_undisturbed_ones() {
         }
         assert_eq!(warnings(&folder), [] as [String; 0]);
     }
-    println!("{kills} kills at {} points in {runs} runs, {:.0?}: {names:?}", names.len(), since.elapsed());
+    println!("{kills} kills at {} points in {runs} runs, {:.0?}: {names:?}", names.len(), started.elapsed());
     assert!(names.len() >= 15, "{names:?}");
 }
 
 /// Seconds of all attempts that a run has told, by episode.
-fn told(folder: &Path) -> [f64; 2] {
+fn spending(folder: &Path) -> [f64; 2] {
     let mut sums = [0.0; 2];
     let text = std::fs::read_to_string(folder.join(".stamina/events.jsonl")).unwrap_or_default();
     // A kill may have cut the last line.
@@ -364,14 +364,14 @@ fn time_counts_once() {
     };
     let (mut wall, mut before, mut told_before) = (0.0, (0.0, 0.0, vec![0.0; 2]), [0.0; 2]);
     for part in 0..3 {
-        let since = Instant::now();
+        let started = Instant::now();
         if part < 2 {
             // One attempt of a part is recorded, and the next cut off.
             assert_eq!(player.until("agent ended:2").as_deref(), Some("agent ended"));
         } else {
             player.whole();
         }
-        wall += since.elapsed().as_secs_f64();
+        wall += started.elapsed().as_secs_f64();
         let (of_budget, of_run, of_episodes) = counted();
         println!("part {part}: {of_budget:.2} and {of_run:.2} of {wall:.2} s, episodes {of_episodes:.2?}");
         for seconds in of_episodes.iter().chain([&of_budget, &of_run]) {
@@ -381,9 +381,9 @@ fn time_counts_once() {
         assert!(of_episodes.iter().zip(&before.2).all(|(now, then)| now >= then), "{of_episodes:?}");
         // All that its attempts took counts, whatever else this machine did meanwhile. Looked at in the part that comes to its
         // end: of one that is killed the last moments are not written down.
-        let told = told(&folder);
+        let spending = spending(&folder);
         if part == 2 {
-            let played = [0, 1].map(|episode| told[episode] - told_before[episode]);
+            let played = [0, 1].map(|episode| spending[episode] - told_before[episode]);
             let longest = played[0].max(played[1]);
             assert!(longest > 0.0, "the last part plays attempts");
             let counts = |now: f64, then: f64, played: f64| now - then > played - 0.1;
@@ -394,7 +394,7 @@ fn time_counts_once() {
                 assert!(counts(now, then, seconds), "{now} after {then}: {played:?}");
             }
         }
-        told_before = told;
+        told_before = spending;
         before = (of_budget, of_run, of_episodes);
     }
 }

@@ -58,10 +58,10 @@ async fn a_turn_that_cannot_be_read_ends_its_own_episode_and_no_other() {
     let found = found.lock().unwrap().clone();
     assert_eq!(found["scenario_0"], EndReason::Environment);
     assert!(matches!(found["scenario_1"], EndReason::GaveUp | EndReason::NoChange), "{found:?}");
-    let said = trajectory(&folder, "scenario_0");
-    let message = said["exception"]["message"].as_str().unwrap();
+    let recorded = trajectory(&folder, "scenario_0");
+    let message = recorded["exception"]["message"].as_str().unwrap();
     assert!(message.contains("Turn 1 cannot be read") && message.contains("suite"), "{message}");
-    assert_eq!(said["turns"].as_array().unwrap().len(), 0);
+    assert_eq!(recorded["turns"].as_array().unwrap().len(), 0);
 
     // What was mended is played.
     std::fs::write(&suite, &whole).unwrap();

@@ -285,19 +285,19 @@ mod tests {
     fn a_snapshot_stays_while_the_file_that_names_it_is_there() {
         let room = tempfile::tempdir().unwrap();
         let file = room.path().join("snapshot.json");
-        let of = |kind: &str, name: &str, file: &str| {
+        let is_kept = |kind: &str, name: &str, file: &str| {
             let labels = HashMap::from([(key(KEPT_BY), file.to_owned())]);
             leftover(kind, Some(name.to_owned()), None, Some(labels)).unwrap().is_kept
         };
         let (name, path) = ("stamina-snapshot:0f3a5c77-scenario_0-2", kept_by_label(Some(&file)));
-        assert!(!of("image", name, &path), "its file is gone");
+        assert!(!is_kept("image", name, &path), "its file is gone");
         std::fs::write(&file, "{}").unwrap();
-        assert!(of("image", name, &path));
-        assert!(of("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2", &path));
+        assert!(is_kept("image", name, &path));
+        assert!(is_kept("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2", &path));
         // A recipe may set labels, but not names; a container is none, and a folder is no file.
-        assert!(!of("image", "somebody/image:1", &path) && !of("container", name, &path));
+        assert!(!is_kept("image", "somebody/image:1", &path) && !is_kept("container", name, &path));
         for other in ["", "snapshot.json", &kept_by_label(Some(room.path()))] {
-            assert!(!of("image", name, other), "{other}");
+            assert!(!is_kept("image", name, other), "{other}");
         }
         assert!(!image(name).is_kept, "one of before");
     }

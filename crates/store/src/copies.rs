@@ -6,7 +6,11 @@
 //! 3. a copy that no resume can continue;
 //! 4. the copy with more attempts;
 //! 5. a copy with a readable result;
-//! 6. the copy in the source that was opened first.
+//! 6. a copy that says when it ended: a result is written after the verdict;
+//! 7. the copy in the run with more episodes, so that the trials of a job count in one place;
+//! 8. the copy in the source that was opened first.
+//!
+//! A run that is a copy as a whole is left out of its source: [`crate::copied_runs`].
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,7 +21,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::identities::IS_UNREADABLE;
 use crate::schema::Migration;
 use crate::withdrawn::{VALID, VALID_EPISODE};
-use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, runs, warnings};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, runs, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 10,
@@ -54,12 +58,12 @@ pub struct SharedEpisodes {
 }
 
 /// SQL: whether an `episode` was copied before it had a readable result. A copy with a result is preferred.
-static IS_SNAPSHOT: LazyLock<String> =
+pub(crate) static IS_SNAPSHOT: LazyLock<String> =
     LazyLock::new(|| format!("(episode.end_reason = 'unfinished' OR {IS_UNREADABLE})"));
 
 /// SQL: whether a resume can continue an `episode`: it was copied before its end, or something outside ended it. A resume
 /// also removes the last attempt. A copy that no resume continues is preferred, even to one with more attempts.
-static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
+pub(crate) static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
     format!(
         // words: ok (the stored word)
         "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled') OR {IS_UNREADABLE})"
@@ -67,8 +71,15 @@ static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// SQL: the number of attempts of an `episode`. Of two copies, the shorter one was made earlier.
-const ATTEMPTS: &str =
+pub(crate) const ATTEMPTS: &str =
     "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
+
+/// SQL: whether an `episode` does not say when it ended. A copy that was made between the verdict and the result has the
+/// verdict, and neither this time nor tokens and cost.
+pub(crate) const HAS_NO_END: &str = "(episode.finished_at IS NULL)";
+
+/// SQL: a table of the number of episodes of each run.
+const SIZES: &str = "(SELECT run, count(*) AS episodes FROM episode GROUP BY run)";
 
 /// Every group of copies, with the copy that counts first. If one copy is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
@@ -76,11 +87,11 @@ static RANKED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT episode.identity, episode.run, episode.id, NOT ({VALID_EPISODE}) AS is_withdrawn FROM episode
     JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
-    JOIN source ON source.id = run.source AND source.closed_at IS NULL
+    JOIN source ON source.id = run.source AND source.closed_at IS NULL JOIN {SIZES} AS size ON size.run = run.id
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
   ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, run.harness IS NULL, {is_open},
-    {ATTEMPTS} DESC, {is_snapshot}, run.source, run.id, episode.key, episode.id"
+    {ATTEMPTS} DESC, {is_snapshot}, {HAS_NO_END}, size.episodes DESC, run.source, run.id, episode.key, episode.id"
     )
 });
 
@@ -90,13 +101,17 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH copy AS (
     SELECT episode.identity, episode.run, run.source, run_slug.preferred, {is_open} AS is_open,
-      {is_snapshot} AS is_snapshot, run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
+      {is_snapshot} AS is_snapshot, {HAS_NO_END} AS has_no_end, size.episodes AS size,
+      run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
+      JOIN {SIZES} AS size ON size.run = run.id
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_nameless, -its.is_open, its.attempts, -its.is_snapshot, -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_nameless, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.source, -mine.run),
+      (its.counts, its.preferred, -its.is_nameless, -its.is_open, its.attempts, -its.is_snapshot, -its.has_no_end, its.size,
+        -its.source, -its.run)
+        > (mine.counts, mine.preferred, -mine.is_nameless, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.has_no_end,
+        mine.size, -mine.source, -mine.run),
       mine.identity, NULL))
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
@@ -117,7 +132,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     WHERE run.source = ?1 AND episode.identity IN
       (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     WINDOW same AS (PARTITION BY episode.run, episode.identity
-      ORDER BY {is_open}, {ATTEMPTS} DESC, {is_snapshot}, part.place, part.key))
+      ORDER BY {is_open}, {ATTEMPTS} DESC, {is_snapshot}, {HAS_NO_END}, part.place, part.key))
   WHERE number > 1"
     )
 });
@@ -157,8 +172,8 @@ impl Store {
     }
 
     /// Leaves out the copies of a source inside one run, with a warning, for example if the folder of a task was copied with
-    /// its jobs. The part of a copy is read again each time, so that the copy counts when the original is deleted. Call it
-    /// after the last part is written.
+    /// its jobs, and the runs of which all trials are in another run of the source. The part of a copy is read again each time,
+    /// so that the copy counts when the original is deleted. Call it after the last part is written.
     pub fn leave_out_copies(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
@@ -184,7 +199,8 @@ impl Store {
                 )?;
                 runs_of_copies.insert(run);
             }
-            runs_of_copies.into_iter().try_for_each(|run| runs::touch(conn, run))
+            runs_of_copies.into_iter().try_for_each(|run| runs::touch(conn, run))?;
+            copied_runs::leave_out(conn, source)
         })
     }
 

@@ -58,6 +58,14 @@ UPDATE part SET stamp = NULL;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 21,
+        sql: "
+-- times and rewards of tables that cannot be are said from here on: tables are read again
+UPDATE part SET stamp = NULL WHERE id IN
+  (SELECT episode.part FROM episode JOIN run ON run.id = episode.run WHERE run.format = 'table');
+",
+    },
 ];
 
 /// The result of reading one part.

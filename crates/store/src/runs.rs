@@ -62,6 +62,9 @@ ALTER TABLE run ADD COLUMN unsummed INTEGER NOT NULL DEFAULT 0;
     },
 ];
 
+/// A field of a run of Harbor's: the id of its job, which all parts and copies of the job have. The reader writes it.
+pub const JOB_ID: &str = "job_id";
+
 /// The sums of a run are computed again when one in so many of its episodes changed. Their time grows with the run, so
 /// sums after every change would make reading a large run quadratic.
 const SUMMED_PART: u32 = 8;
@@ -83,6 +86,8 @@ pub struct RunEntry {
     pub format: String,
     /// Identity inside its place.
     pub key: String,
+    /// The id of its job ([`JOB_ID`]), where the source has one and the run is of no other.
+    pub job: Option<String>,
     /// The benchmark.
     pub benchmark: Benchmark,
     /// The harness.
@@ -150,14 +155,15 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   (SELECT count(*) FROM warning WHERE warning.run = run.id),
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
-  (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug), {}",
+  (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug), {},
+  iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL)",
         warnings::by_severity(),
         withdrawn::EPISODES_OF_RUN
     )
 });
 
 /// The number of [`COLUMNS`]. [`summaries::COLUMNS`] follow them.
-const COLUMN_COUNT: usize = 28;
+const COLUMN_COUNT: usize = 29;
 
 /// Runs of open sources.
 pub(crate) const FROM: &str = "run
@@ -201,6 +207,7 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
         note: row.get(24)?,
         invalid: row.get(26)?,
         withdrawn_episodes: row.get(27)?,
+        job: row.get(28)?,
         totals: summaries::read_totals(row, COLUMN_COUNT)?,
         summary: summaries::read_summary(row, COLUMN_COUNT)?,
     })

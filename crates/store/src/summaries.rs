@@ -105,10 +105,17 @@ UPDATE run_totals SET tokens_known = (SELECT count(iif(input_tokens IS NULL, NUL
   WHERE episode.run = run_totals.run);
 ",
     },
+    Migration {
+        version: 21,
+        sql: "
+-- JSON: what makes the numbers less sure than they look, in a few words each
+ALTER TABLE run_summary ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
+",
+    },
 ];
 
 /// The version of the formulas: the version of the program and a number, which rises if a formula changes between versions.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+8");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+9");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -117,10 +124,10 @@ pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, r
   run_summary.run, run_summary.mean, run_summary.ci_low, run_summary.ci_high, run_summary.tau, run_summary.n,
   run_summary.events, run_summary.censored, run_summary.median, run_summary.score, run_summary.dataset_score,
   run_summary.case_score, run_summary.perfect, run_summary.partial, run_summary.pass_rate, run_summary.scored,
-  run_summary.clustered, run_summary.rounds";
+  run_summary.clustered, run_summary.rounds, run_summary.doubts";
 
 /// The number of [`COLUMNS`].
-pub(crate) const COLUMN_COUNT: usize = 29;
+pub(crate) const COLUMN_COUNT: usize = 30;
 
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -159,6 +166,8 @@ pub struct Summary {
     pub scored: u32,
     /// MT@k, SR, Gap and Comp, or why they are not defined; `None` = they do not apply.
     pub rounds: Option<RoundScores>,
+    /// What makes mean stamina or pass rate less sure than it looks, in a few words each: `35 of 89 episodes`.
+    pub doubts: Vec<String>,
 }
 
 /// Sums over the episodes of a run. They do not depend on the policy.
@@ -238,6 +247,7 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         scored: row.get(at + 15)?,
         clustered: row.get(at + 16)?,
         rounds: row.get::<_, Option<String>>(at + 17)?.map(|text| parse(&text)).transpose()?,
+        doubts: parse(&row.get::<_, String>(at + 18)?)?,
     }))
 }
 
@@ -305,7 +315,7 @@ impl Store {
             let stored = conn
                 .prepare_cached(
                     "INSERT OR REPLACE INTO run_summary
-                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
+                     SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22
                      FROM run WHERE id = ?1",
                 )?
                 .execute(params![
@@ -330,6 +340,7 @@ impl Store {
                     summary.scored,
                     summary.clustered,
                     summary.rounds.as_ref().map(json).transpose()?,
+                    json(&summary.doubts)?,
                 ])?;
             if stored > 0 {
                 let slug =

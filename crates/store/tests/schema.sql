@@ -281,7 +281,7 @@ CREATE TABLE run_summary (
   run_version INTEGER NOT NULL,
   policy_version INTEGER NOT NULL,
   made_by TEXT NOT NULL
-, pass_rate TEXT, scored INTEGER NOT NULL DEFAULT 0, clustered INTEGER NOT NULL DEFAULT 0, rounds TEXT) STRICT;
+, pass_rate TEXT, scored INTEGER NOT NULL DEFAULT 0, clustered INTEGER NOT NULL DEFAULT 0, rounds TEXT, doubts TEXT NOT NULL DEFAULT '[]') STRICT;
 
 -- run_totals: src/summaries.rs
 CREATE TABLE run_totals (

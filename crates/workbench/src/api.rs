@@ -48,7 +48,7 @@ pub use self::sources::*;
 pub use self::tasks::*;
 pub use self::turns::*;
 
-/// What a caller is told when a command fails. The UI decides by `code`, never by `message`.
+/// The error of a command. The UI decides by `code`, never by `message`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {

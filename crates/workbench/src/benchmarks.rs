@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use store::RunEntry;
 
 /// Every benchmark that has tests, with its name and number of runs, most runs first.
-pub(crate) fn of(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
+pub(crate) fn counted(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
     let mut counts: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.benchmark.has_verdicts()) {
         counts.entry(&run.benchmark.key).or_insert((&run.benchmark.name, 0)).1 += 1;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::api;
 
-/// How many changes are remembered. Who asks for older ones is told that everything may have changed.
+/// How many changes are remembered. A request for older ones is answered as if everything had changed.
 const REMEMBERED: usize = 512;
 
 /// One change: sources whose state or runs changed, and the ids of runs that did.
@@ -49,6 +49,7 @@ impl Changes {
     }
 
     /// Waits until something changed after `since`, at most for `timeout`.
+    // words: ok: as in the request.
     pub(crate) fn wait(&self, since: u64, timeout: Duration) -> api::Changes {
         let until = Instant::now() + timeout;
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);

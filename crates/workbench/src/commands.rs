@@ -33,7 +33,7 @@ macro_rules! with_commands {
             prefer_run(RunRef) -> RunDetail;
             "Marks runs as invalid, or takes the mark away."
             withdraw(Withdraw) -> Nothing;
-            "Which trials of a run to run again, and how its runner is told."
+            "Which trials of a run to run again, and the commands for its runner."
             list_reruns(RerunRequest) -> RerunList;
             "Sets tags and notes."
             annotate(Annotate) -> Nothing;

@@ -2,6 +2,7 @@
 
 mod cautions;
 pub(crate) mod copies;
+pub(crate) mod coverage;
 pub(crate) mod disagreements;
 pub(crate) mod doubts;
 mod facts;
@@ -37,6 +38,7 @@ use crate::rounds;
 use crate::unrecognised::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, shorter};
 use copies::Common;
+use doubts::Part;
 use horizon::Horizon;
 use members::Pool;
 
@@ -80,7 +82,7 @@ impl Workbench {
         }
         let reference = request.reference as usize;
         if reference >= request.members.len() {
-            return Err(ApiError::new("compare.no_reference", "The reference is none of the members")
+            return Err(ApiError::new("compare.no_reference", "The reference is not one of the members")
                 .hint(format!("Its index goes from 0 to {}", request.members.len() - 1)));
         }
         self.refresh_summaries()?;
@@ -88,7 +90,7 @@ impl Workbench {
         let pools = members::resolve(&self.store, &request.members)?;
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
         let planned: Vec<Option<u32>> = pools.iter().map(Pool::planned).collect();
-        let horizon = Horizon::of(&episodes, &planned);
+        let horizon = Horizon::new(&episodes, &planned);
         let known = horizon.tau;
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > known) {
             return Err(ApiError::new(
@@ -111,7 +113,7 @@ impl Workbench {
             .map(|(episodes, planned)| ComparedRun { episodes, planned: *planned })
             .collect();
         let mut compared = analysis::compare::compare(&runs, options);
-        let common = Common::of(&self.store, &pools)?;
+        let common = Common::read(&self.store, &pools)?;
         let in_both: Vec<u32> =
             compared.pairs.iter().map(|p| common.in_both(&pools[p.a], &pools[p.b])).collect();
         leave_out(&mut compared, &in_both);
@@ -171,7 +173,7 @@ impl Workbench {
         };
         tests_of::compare_pass_rates(&mut comparison);
         (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
-        comparison.cautions = cautions::of(&comparison, &pools, &policy);
+        comparison.cautions = cautions::list(&comparison, &pools, &policy);
         if !comparison.published_scores.is_empty() {
             comparison.cautions.push(rounds::PAPER.to_owned());
         }
@@ -347,15 +349,11 @@ fn member(
 /// What a reader must know of one member.
 fn caveats(pool: &Pool) -> Vec<String> {
     let mut caveats = Vec::new();
+    for (run, missing) in coverage::missing(&Part::of_pools([pool])) {
+        caveats.push(if pool.runs.len() == 1 { missing } else { format!("{run}: {missing}") });
+    }
     for run in &pool.runs {
         let entry = &run.record.entry;
-        if let Some(partial) = entry.summary.as_ref().and_then(|s| s.partial.as_ref()) {
-            caveats.push(if pool.runs.len() == 1 {
-                partial.clone()
-            } else {
-                format!("{}: {partial}", entry.slug)
-            });
-        }
         match entry.severities.warnings {
             0 => {}
             1 => caveats.push(format!("1 import warning in {}", entry.slug)),

@@ -22,6 +22,7 @@ pub(crate) fn entities(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramE
                 about: entity.about.clone(),
                 path: schema.collection_path(entity),
                 soft_delete: entity.soft_delete,
+                // words: ok: a JSON key.
                 since: entity.since,
                 state: state(before, old, |old| old == entity),
                 fields: entity
@@ -118,7 +119,7 @@ fn lists(
 ) -> Vec<DiagramPart> {
     let was = before.zip(old).map_or_else(Vec::new, |(before, old)| list_parts(before, old));
     let now = list_parts(schema, entity);
-    let gone: Vec<DiagramPart> = was
+    let removed_parts: Vec<DiagramPart> = was
         .iter()
         .filter(|(part, _)| now.iter().all(|(other, _)| other.key != part.key))
         .map(|(part, _)| DiagramPart { state: PartState::Removed, ..part.clone() })
@@ -128,7 +129,7 @@ fn lists(
             let old = was.iter().find(|(old, _)| old.key == part.key);
             DiagramPart { state: state(before, old, |(_, was)| *was == plain), ..part }
         })
-        .chain(gone)
+        .chain(removed_parts)
         .collect()
 }
 
@@ -160,7 +161,7 @@ fn case_of(two_words: &str) -> &'static str {
 
 /// The conventions of a schema.
 pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramPart> {
-    let of = |schema: &Schema| {
+    let entities_of = |schema: &Schema| {
         let all = &schema.conventions;
         let (first, second) = all.pagination.style.params();
         vec![
@@ -217,8 +218,8 @@ pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<Diagr
             ),
         ]
     };
-    let old = before.map(of);
-    of(schema)
+    let old = before.map(entities_of);
+    entities_of(schema)
         .into_iter()
         .enumerate()
         .map(|(index, (key, name, text))| {
@@ -495,8 +496,8 @@ mod tests {
         customers.fields.retain(|field| field.key != "phone");
         customers.actions.clear();
         let drawn = entities(&after, Some(&before));
-        let of = |key: &str| drawn.iter().find(|e| e.key == key).expect("it is there");
-        let customers = of("customers");
+        let entity_of = |key: &str| drawn.iter().find(|e| e.key == key).expect("it is there");
+        let customers = entity_of("customers");
         let lists: Vec<(&str, &str, PartState)> =
             customers.lists.iter().map(|p| (p.name.as_str(), p.text.as_str(), p.state)).collect();
         assert_eq!(
@@ -511,14 +512,14 @@ mod tests {
                 ("credit", "can be sorted by", PartState::Removed),
             ]
         );
-        let gone = |f: &DiagramField| (f.name.clone(), f.rules.join(", "), f.state);
+        let field_text = |f: &DiagramField| (f.name.clone(), f.rules.join(", "), f.state);
         assert_eq!(
-            customers.removed_fields.iter().map(gone).collect::<Vec<_>>(),
+            customers.removed_fields.iter().map(field_text).collect::<Vec<_>>(),
             [("phone".to_owned(), rules_of(&before, "customers", "phone"), PartState::Removed)]
         );
         let actions: Vec<_> = customers.removed_actions.iter().map(|a| (a.name.as_str(), a.state)).collect();
         assert_eq!((customers.actions.len(), actions), (0, vec![("promote", PartState::Removed)]));
-        let orders = of("repair_orders");
+        let orders = entity_of("repair_orders");
         assert!(orders.removed_fields.is_empty() && orders.removed_actions.is_empty());
         // Without an order of its own a list is ordered by id; nothing is marked at the first turn.
         let order = orders.lists.last().expect("an order");

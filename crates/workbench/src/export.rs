@@ -43,6 +43,7 @@ pub(crate) struct Made {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) caption: String,
+    pub(crate) short_caption: String,
     pub(crate) inches: Option<(f64, f64)>,
     pub(crate) warnings: Vec<String>,
     /// Files that belong beside it.
@@ -58,7 +59,7 @@ pub(crate) enum Beside {
 }
 
 impl Made {
-    /// What is told of it; the content comes with it if it was not written.
+    /// The description of the export, with its content if it was not written.
     fn exported(self, format: ExportFormat, written: Option<file::Written>) -> Exported {
         let handed = |(name, bytes): &(Beside, Vec<u8>)| match name {
             Beside::Ending(ending) => Some(((*ending).to_owned(), STANDARD.encode(bytes))),
@@ -79,6 +80,7 @@ impl Made {
             bytes: self.bytes.len() as u64,
             file_name: self.name,
             caption: self.caption,
+            short_caption: self.short_caption,
             inches: self.inches,
             warnings: self.warnings,
         }
@@ -92,7 +94,7 @@ impl Workbench {
         let drawing = figures::draw(&spec);
         let marks = figure::marks(&request.figure, &spec.figure, &drawing);
         Ok(DrawnFigure {
-            caption: caption::of(&spec),
+            caption: caption::text(&spec),
             svg: drawing.svg,
             width: drawing.width,
             height: drawing.height,
@@ -204,7 +206,7 @@ impl Workbench {
 
     /// The same for scripts: `{ name, title, columns, rows, notes }`, each row an object by the names of the columns.
     pub fn table_json(&self, of: &TableOf) -> Result<serde_json::Value, ApiError> {
-        Ok(tables::json::of(&self.table(of)?))
+        Ok(tables::json::to_json(&self.table(of)?))
     }
 }
 
@@ -259,7 +261,8 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
             _ => Vec::new(),
         },
         bytes: made.bytes,
-        caption: caption::of(spec),
+        caption: caption::text(spec),
+        short_caption: caption::short(spec),
         // The values of a table have no size, its picture has.
         inches: (format.is_picture() || !matches!(spec.figure, Figure::Table(_)))
             .then_some((made.width / per_inch, made.height / per_inch)),
@@ -293,6 +296,7 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
         name: format!("{name}.{}", file::extension(format)),
         bytes: text.into_bytes(),
         caption: sentences(&table),
+        short_caption: title(&table),
         inches: None,
         warnings: Vec::new(),
         beside: Vec::new(),
@@ -311,15 +315,21 @@ fn tidy_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made
         name: format!("{name}.{}", file::extension(format)),
         bytes,
         caption: sentences(&table),
+        short_caption: title(&table),
         inches: None,
         warnings: Vec::new(),
         beside: Vec::new(),
     })
 }
 
+/// The title of a table, as a sentence.
+fn title(table: &Table) -> String {
+    format!("{}.", table.title.trim_end_matches('.'))
+}
+
 /// The title of a table and its notes, how it was made the last of them.
 fn sentences(table: &Table) -> String {
-    let mut sentences = vec![format!("{}.", table.title.trim_end_matches('.'))];
+    let mut sentences = vec![title(table)];
     sentences.extend(table.notes.iter().cloned());
     sentences.join(" ")
 }

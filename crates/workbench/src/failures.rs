@@ -73,13 +73,15 @@ impl Tally {
     }
 
     fn group(&self, (key, label): (String, String)) -> FailureGroup {
-        let of = |counts: &BTreeMap<FailureClass, u32>, class| counts.get(&class).copied().unwrap_or(0);
-        let occurs = |class: &&FailureClass| of(&self.primary, **class) > 0 || of(&self.tests, **class) > 0;
+        let count_of = |counts: &BTreeMap<FailureClass, u32>, class| counts.get(&class).copied().unwrap_or(0);
+        let occurs = |class: &&FailureClass| {
+            count_of(&self.primary, **class) > 0 || count_of(&self.tests, **class) > 0
+        };
         let shares = FailureClass::ALL
             .iter()
             .filter(occurs)
             .filter_map(|class| {
-                let attempts = of(&self.primary, *class);
+                let attempts = count_of(&self.primary, *class);
                 let share = wilson(attempts, self.attempts)?;
                 Some(FailureShare {
                     class: class.as_str().to_owned(),
@@ -87,7 +89,7 @@ impl Tally {
                     share: share.share,
                     ci_low: share.ci_low,
                     ci_high: share.ci_high,
-                    tests: of(&self.tests, *class),
+                    tests: count_of(&self.tests, *class),
                 })
             })
             .collect();
@@ -107,7 +109,7 @@ impl Workbench {
     /// Failed attempts by class.
     pub fn get_failures(&self, request: FailuresRequest) -> Result<Failures, ApiError> {
         let found = self.failures_of(&request)?;
-        let grouping = Grouping::of(&found, request.group);
+        let grouping = Grouping::new(&found, request.group);
         let mut total = Tally::default();
         let mut groups: BTreeMap<u32, Tally> = BTreeMap::new();
         // Members stand in their order, also those without a failed attempt.
@@ -116,7 +118,7 @@ impl Workbench {
                 groups.insert(i, Tally { simulated: pool.simulated(), ..Tally::default() });
             }
         }
-        let (repair, repairs) = repairs::of(&found, &grouping);
+        let (repair, repairs) = repairs::by_group(&found, &grouping);
         let (mut tests, mut not_described, mut origins) = (0, 0, [0_u32; 4]);
         for of in found.episodes() {
             for made in of.made(request.scope) {
@@ -206,7 +208,5 @@ fn cautions(found: &Found) -> Vec<String> {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };
         format!("{run}: logs of {attempts} cannot be read; the rules over logs did not see them.")
     };
-    let runs = found.pools.iter().flat_map(|pool| &pool.runs);
-    let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug));
-    unread.into_iter().map(sentence).chain(copied).collect()
+    unread.into_iter().map(sentence).chain(found.copied.iter().chain(&found.withdrawn).cloned()).collect()
 }

@@ -134,15 +134,15 @@ impl Workbench {
     }
 
     /// Passes on what was written to the store since; reads sources that another process opened.
-    fn follow(&self, since: Followed) -> Result<Followed, ApiError> {
-        let changes = self.store.changes_since(since.change)?;
-        if changes.last == since.change {
+    fn follow(&self, earlier: Followed) -> Result<Followed, ApiError> {
+        let changes = self.store.changes_since(earlier.change)?;
+        if changes.last == earlier.change {
             // Nothing is being written: a good moment to make a few more texts searchable.
             let indexing = self.store.index_text(INDEXED_AT_ONCE)?;
-            if since.indexing && !indexing {
+            if earlier.indexing && !indexing {
                 self.changes.add([], []);
             }
-            return Ok(Followed { indexing, ..since });
+            return Ok(Followed { indexing, ..earlier });
         }
         let mut touched: BTreeSet<i64> = changes.sources.iter().copied().collect();
         let open = self.read_unknown()?;
@@ -176,7 +176,7 @@ impl Workbench {
         self.watch_source(reading);
         while let Some(stop) = reading.stop_flag() {
             self.changes.add([source], []);
-            let told = Cell::new(Instant::now());
+            let last_report = Cell::new(Instant::now());
             // A run that this process plays is read again with every attempt: whoever ends the app then is not to find its own
             // results set aside.
             let is_noted = !reading.was_read() || !self.is_played_within(source);
@@ -185,8 +185,8 @@ impl Workbench {
             }
             let outcome = self.read_source(source, &stop, &|done, total| {
                 reading.progress(done, total);
-                if told.get().elapsed() >= POLL || done == total {
-                    told.set(Instant::now());
+                if last_report.get().elapsed() >= POLL || done == total {
+                    last_report.set(Instant::now());
                     self.changes.add([source], []);
                 }
             });

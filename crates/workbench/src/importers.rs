@@ -162,22 +162,23 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
     let copied = copying
         .recv_timeout(DRAINED)
         .unwrap_or_else(|_| Err(io::Error::other("a process that it left running holds its output open")));
-    let said = complaining.recv_timeout(DRAINED).unwrap_or_default();
-    let said = if said.is_empty() { String::new() } else { format!(". It said: {said}") };
-    let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{said}")))?;
+    let words = complaining.recv_timeout(DRAINED).unwrap_or_default();
+    let sentence = if words.is_empty() { String::new() } else { format!(". It said: {words}") };
+    let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{sentence}")))?;
     copied.map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
     if written.load(Ordering::Relaxed) > MOST_BYTES {
         return Err(failed(format!("The importer writes more than {} GB", MOST_BYTES >> 30)));
     }
     match status.code() {
         Some(0) => Ok(()),
-        Some(NOT_MINE) => {
-            Err(ApiError::new("importer.not_mine", format!("The importer does not read this folder{said}"))
-                .at(folder.display().to_string())
-                .hint("Open the folder without --with, or with another importer"))
-        }
-        Some(code) => Err(failed(format!("The importer ended with exit code {code}{said}"))),
-        None => Err(failed(format!("The importer was ended by a signal{said}"))),
+        Some(NOT_MINE) => Err(ApiError::new(
+            "importer.not_mine",
+            format!("The importer does not read this folder{sentence}"),
+        )
+        .at(folder.display().to_string())
+        .hint("Open the folder without --with, or with another importer")),
+        Some(code) => Err(failed(format!("The importer ended with exit code {code}{sentence}"))),
+        None => Err(failed(format!("The importer was ended by a signal{sentence}"))),
     }
 }
 
@@ -299,8 +300,10 @@ mod tests {
         let run = |body: &str, longest| run(&script(folder.path(), body), folder.path(), &out, longest);
         run("echo \"run,$1\"", LONGEST).unwrap();
         assert_eq!(fs::read_to_string(&out).unwrap(), format!("run,{}\n", folder.path().display()));
+        // words: ok: the output of an importer.
         let error = run("echo not one of ours >&2; exit 66", LONGEST).unwrap_err();
         assert_eq!(error.code, "importer.not_mine");
+        // words: ok: the output of an importer.
         assert!(error.message.ends_with("It said: not one of ours"), "{}", error.message);
         let error = run("echo broken >&2; exit 3", LONGEST).unwrap_err();
         assert_eq!(error.message, "The importer ended with exit code 3. It said: broken");

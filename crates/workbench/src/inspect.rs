@@ -232,20 +232,24 @@ impl Workbench {
 
     /// The code of an attempt and the code to compare it with.
     fn code_pair(&self, request: &CodeRequest) -> Result<(Found, CodePair), ApiError> {
-        let of = &request.of;
-        let found = self.find(&of.run, &of.episode)?;
+        let attempt_ref = &request.of;
+        let found = self.find(&attempt_ref.run, &attempt_ref.episode)?;
         // Everything up to this attempt that has a snapshot, in order; the last is the attempt itself.
         let mut snapshots: Vec<((u32, u32), String)> = Vec::new();
-        for entry in found.episode.turns.iter().filter(|t| t.number <= of.turn && t.attempts > 0) {
+        for entry in found.episode.turns.iter().filter(|t| t.number <= attempt_ref.turn && t.attempts > 0) {
             let Some(turn) = self.turn_of(&found, entry.number)? else { continue };
-            for attempt in turn.attempts.iter().filter(|a| (turn.number, a.number) <= (of.turn, of.attempt)) {
+            for attempt in turn
+                .attempts
+                .iter()
+                .filter(|a| (turn.number, a.number) <= (attempt_ref.turn, attempt_ref.attempt))
+            {
                 if let Some(code) = attempt.artifacts.iter().find(|a| a.kind == ArtifactKind::Code) {
                     snapshots.push(((turn.number, attempt.number), code.path.clone()));
                 }
             }
         }
         let after = match snapshots.pop() {
-            Some((at, path)) if at == (of.turn, of.attempt) => path,
+            Some((at, path)) if at == (attempt_ref.turn, attempt_ref.attempt) => path,
             _ => {
                 return Err(ApiError::new(
                     "code.not_found",

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use analysis::band::kaplan_meier_by_scenario;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
 use model::{CensoringPolicy, counted};
-use store::{EpisodeEntry, GroupBy, RunEntry, RunFilter, RunOrder, RunRecord};
+use store::{EpisodeEntry, GroupBy, JOB_ID, RunEntry, RunFilter, RunOrder, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
@@ -14,6 +14,7 @@ use crate::api::{
     GridSort, ListRuns, Nothing, RunCopies, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup,
     RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
 };
+use crate::compare::doubts::withdrawn;
 use crate::compare::survival_row;
 use crate::rounds;
 use crate::sessions::{nothing_says, tested_run};
@@ -74,7 +75,15 @@ impl Workbench {
         rounds::Gaps::new(&*self.store).fill(&mut record.entry)?;
         let mut caveats = self.caveats(&record)?;
         caveats.extend(self.not_recognised(&record)?);
+        let doubts = record.entry.summary.as_ref().map_or(&[][..], |summary| &summary.doubts);
+        if !doubts.is_empty() {
+            caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
+        }
         let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
+        // The id of a job is no field of the source that is not known.
+        if record.entry.job.is_some() {
+            record.run.extra.remove(JOB_ID);
+        }
         Ok(RunDetail {
             row: row(record.entry, 0, &policy, &self.source_labels()?),
             source_path: record.source_path,
@@ -138,8 +147,11 @@ impl Workbench {
                 there if there == shared.episodes => "there".to_owned(),
                 there => format!("{there} of them there"),
             };
+            let other = self.store.run(&shared.run)?;
+            let mark = other.and_then(|other| withdrawn(other.entry.invalid.as_deref()));
+            let mark = mark.map(|mark| format!(", which is {mark}")).unwrap_or_default();
             caveats.push(format!(
-                "{which} also in {} (source {}). Where runs are taken together {are} once, {place}.",
+                "{which} also in {} (source {}){mark}. Where runs are taken together {are} once, {place}.",
                 shared.run, shared.source
             ));
         }
@@ -437,6 +449,7 @@ pub(crate) fn row(
         warnings: entry.warnings,
         severities: entry.severities,
         partial: summary.partial,
+        doubts: withdrawn(entry.invalid.as_deref()).into_iter().chain(summary.doubts).collect(),
         tags: entry.tags,
         note: entry.note,
         invalid: entry.invalid,

@@ -204,7 +204,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Does something with the entry, unless the source was closed meanwhile.
-    fn with<T>(&self, act: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+    fn with_entry<T>(&self, act: impl FnOnce(&mut Entry) -> T) -> Option<T> {
         lock(&self.live.sources).get_mut(&self.source).filter(|e| e.generation == self.generation).map(act)
     }
 
@@ -215,27 +215,27 @@ impl<'a> Reading<'a> {
 
     /// The flag that asks it to stop; `None` = the source was closed.
     pub(crate) fn stop_flag(&self) -> Option<Arc<AtomicBool>> {
-        self.with(|entry| Arc::clone(&entry.stop))
+        self.with_entry(|entry| Arc::clone(&entry.stop))
     }
 
     /// Notes how far it is.
     pub(crate) fn progress(&self, done: u32, total: u32) {
-        self.with(|entry| entry.progress = Some((done, total)));
+        self.with_entry(|entry| entry.progress = Some((done, total)));
     }
 
     /// Whether this process has read the source to its end before.
     pub(crate) fn was_read(&self) -> bool {
-        self.with(|entry| entry.was_read).unwrap_or(true)
+        self.with_entry(|entry| entry.was_read).unwrap_or(true)
     }
 
     /// Notes that the source was read to its end.
     pub(crate) fn is_read(&self) {
-        self.with(|entry| entry.was_read = true);
+        self.with_entry(|entry| entry.was_read = true);
     }
 
     /// Whether a change came meanwhile, so that the source must be read again. If not, the reading is over.
     pub(crate) fn again(&self) -> bool {
-        let again = self.with(|entry| {
+        let again = self.with_entry(|entry| {
             entry.progress = None;
             entry.reading = entry.again;
             std::mem::take(&mut entry.again)
@@ -246,12 +246,12 @@ impl<'a> Reading<'a> {
 
     /// Whether the source is watched, or closed so that it need not be.
     pub(crate) fn is_watched(&self) -> bool {
-        self.with(|entry| entry.watch.is_some()).unwrap_or(true)
+        self.with_entry(|entry| entry.watch.is_some()).unwrap_or(true)
     }
 
     /// Keeps the watch as long as the source is open.
     pub(crate) fn keep(&self, watch: Watch) {
-        self.with(|entry| entry.watch = Some(watch));
+        self.with_entry(|entry| entry.watch = Some(watch));
     }
 }
 
@@ -259,7 +259,7 @@ impl Drop for Reading<'_> {
     /// After a panic, the source does not seem to be read for ever.
     fn drop(&mut self) {
         if !self.over.get() {
-            self.with(|entry| {
+            self.with_entry(|entry| {
                 entry.reading = false;
                 entry.progress = None;
             });

@@ -17,7 +17,8 @@ use crate::api::{
     ShortestCells,
 };
 use crate::benchmarks;
-use crate::compare::doubts::Number;
+use crate::compare::coverage::by_job;
+use crate::compare::doubts::{Number, Part};
 use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
@@ -53,14 +54,14 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let (mut entries, only_simulated) = self.runs_of_matrix(request)?;
         let withdrawn: Vec<String> = withdrawn(&mut entries);
-        // Who names only runs without tests is told why there is nothing.
+        // If only runs without tests are named, the error says why there is nothing.
         if let Some(untested) = entries.iter().find(|run| !run.benchmark.has_verdicts())
             && (request.benchmark.as_ref() == Some(&untested.benchmark.key)
                 || entries.iter().all(|run| !run.benchmark.has_verdicts()))
         {
             return Err(no_stamina(untested));
         }
-        let benchmarks = benchmarks::of(&entries);
+        let benchmarks = benchmarks::counted(&entries);
         let benchmark = chosen(request, &benchmarks)?;
         let left_out: Vec<String> = entries
             .iter()
@@ -75,14 +76,7 @@ impl Workbench {
         asked.sort_unstable();
         let each: Vec<Member> = asked.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
         let mut pools = members::resolve(&self.store, &each)?;
-        copies::count_once(&self.store, &mut pools)?;
-        let copied: Vec<String> = pools
-            .iter()
-            .flat_map(|pool| &pool.runs)
-            .flat_map(|run| run.copied.in_words(&run.record.entry.slug))
-            .collect();
-        // A run whose every trial counts elsewhere is no further run.
-        pools.retain(|pool| pool.runs.iter().any(|run| !run.is_copy()));
+        let copied = copies::count_once_each(&self.store, &mut pools)?;
         let slugs: Vec<&str> =
             pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.slug.as_str()).collect();
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
@@ -102,18 +96,18 @@ impl Workbench {
                 planned: pool.planned(),
             })
             .collect();
-        let how = Resampling::default();
-        let made = matrix(&runs, request.tau, how);
+        let method = Resampling::default();
+        let made = matrix(&runs, request.tau, method);
         if let Some(tau) = request.tau.filter(|tau| *tau == 0 || *tau > made.tau) {
             // A matrix over no turn does not say how far the curves go.
-            let known = if tau == 0 { matrix(&runs, None, how).tau } else { made.tau };
+            let known = if tau == 0 { matrix(&runs, None, method).tau } else { made.tau };
             return Err(ApiError::new(
                 "matrix.tau",
                 format!("The curves of all cells are known to turn {known}, and not for a τ of {tau}"),
             )
             .hint(format!("Ask for a τ from 1 to {known}, or for none to have {known}")));
         }
-        let not_comparable = settings::not_comparable(&pools);
+        let not_comparable = settings::not_comparable(&by_job(&pools));
         let columns = made.models.len();
         let all_of_one_turn = members::all_of_one_turn(&pools);
         let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
@@ -123,12 +117,16 @@ impl Workbench {
                 all_of_one_turn || members::all_of_one_turn(cell.runs.iter().map(|i| &pools[*i]));
             let trials: Vec<InScenario> = cell.runs.iter().flat_map(|i| &episodes[*i]).cloned().collect();
             let of_cell: Vec<&Pool> = cell.runs.iter().map(|i| &pools[*i]).collect();
-            let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, how));
+            let stamina = stamina_of(&cell.summary, &trials, || bootstrap_mean(&trials, made.tau, method));
             let pass_rate = of_one_turn.then(|| pass_rate(&trials));
             let early_censored =
                 early_censored(of_cell.iter().flat_map(|pool| pool.episodes()), made.tau, &policy);
-            let number =
-                Number { pools: of_cell, stamina: &stamina, pass_rate: pass_rate.as_ref(), early_censored };
+            let number = Number {
+                parts: Part::of_pools(of_cell),
+                stamina: &stamina,
+                pass_rate: pass_rate.as_ref(),
+                early_censored,
+            };
             Some(MatrixCell {
                 harness: (at / columns) as u32,
                 model: (at % columns) as u32,
@@ -169,7 +167,7 @@ impl Workbench {
             ),
             cautions: Vec::new(),
             policy: policy.name().to_owned(),
-            seed: how.seed,
+            seed: method.seed,
             benchmark,
             benchmarks,
             left_out,
@@ -247,7 +245,7 @@ fn mixed(pools: &[Pool], runs: &[usize]) -> Vec<String> {
         return Vec::new();
     }
     let own: Vec<Pool> = runs.iter().filter_map(|run| pools.get(*run).cloned()).collect();
-    settings::not_comparable(&own).into_iter().map(|difference| difference.setting).collect()
+    settings::not_comparable(&by_job(&own)).into_iter().map(|difference| difference.setting).collect()
 }
 
 fn chosen(
@@ -339,18 +337,18 @@ pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
     let name = |lines: &[MatrixLine], at: u32| {
         lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
-    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    let mut doubts_of: Vec<(String, Vec<String>)> = Vec::new();
     for cell in matrix.cells.iter().flatten().filter(|cell| !cell.doubts.is_empty()) {
         let cell_name =
             format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model));
         let doubt = cell.doubts.join("; ");
-        match said.iter_mut().find(|(known, _)| *known == doubt) {
+        match doubts_of.iter_mut().find(|(known, _)| *known == doubt) {
             Some((_, cells)) => cells.push(cell_name),
-            None => said.push((doubt, vec![cell_name])),
+            None => doubts_of.push((doubt, vec![cell_name])),
         }
     }
     let all = matrix.cells.iter().flatten().count();
-    (said.into_iter())
+    (doubts_of.into_iter())
         .map(|(doubt, cells)| match cells.len() {
             n if n > 1 && n == all => format!("* All cells: {doubt}"),
             _ => format!("* {}: {doubt}", cells.join(", ")),

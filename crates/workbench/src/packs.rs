@@ -21,7 +21,7 @@ use crate::jobs::Outcome;
 
 /// The format of `ingest` that recognises packs.
 const FORMAT: &str = "pack";
-/// What is told of failures and survivors, each.
+/// Most failures and most survivors in a report.
 const TOLD: usize = 100;
 /// Mutants of each operator at each turn, at most: more find little and take long.
 const MOST_MUTANTS: u32 = 20;

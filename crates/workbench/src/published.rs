@@ -152,8 +152,8 @@ fn plain_model(name: &str) -> String {
 
 /// What is published for a benchmark.
 pub(crate) fn numbers(benchmark: &str) -> Vec<PublishedNumber> {
-    let of = files().iter().filter(|file| file.benchmark == benchmark);
-    of.flat_map(|file| file.numbers.iter().filter_map(|number| file.number(number))).collect()
+    let files_of_benchmark = files().iter().filter(|file| file.benchmark == benchmark);
+    files_of_benchmark.flat_map(|file| file.numbers.iter().filter_map(|number| file.number(number))).collect()
 }
 
 /// What is published for these tasks of a benchmark. Tasks of EvoCode-Bench that Harbor played are a data set of Harbor's, of
@@ -184,27 +184,29 @@ fn is_task_of_evocode(task: &str) -> bool {
 
 /// What of it is a mean stamina under a stated number of retries.
 pub(crate) fn by_retries(benchmark: &str) -> Vec<PublishedNumber> {
-    let of = files().iter().filter(|file| file.benchmark == benchmark);
-    of.flat_map(|file| {
-        file.numbers
-            .iter()
-            .filter(|number| number.retries.is_some() && file.is_stamina(&number.metric))
-            .filter_map(|number| file.number(number))
-    })
-    .collect()
+    let benchmark_files = files().iter().filter(|file| file.benchmark == benchmark);
+    benchmark_files
+        .flat_map(|file| {
+            file.numbers
+                .iter()
+                .filter(|number| number.retries.is_some() && file.is_stamina(&number.metric))
+                .filter_map(|number| file.number(number))
+        })
+        .collect()
 }
 
 /// What is published about a question (`matrix`, `retries`, `failures`, `cost`, `benchmark`) in words, each sentence with its source.
 pub(crate) fn statements(benchmark: &str, about: &str) -> Vec<String> {
-    let of = files().iter().filter(|file| file.benchmark == benchmark);
-    of.flat_map(|file| {
-        file.statements.iter().filter(|s| s.about == about).filter_map(|statement| {
-            let source = file.source(&statement.source)?;
-            let hand = if source.second_hand { ", second hand" } else { "" };
-            Some(format!("Published: {} ({}{hand})", statement.text, source.text))
+    let statement_files = files().iter().filter(|file| file.benchmark == benchmark);
+    statement_files
+        .flat_map(|file| {
+            file.statements.iter().filter(|s| s.about == about).filter_map(|statement| {
+                let source = file.source(&statement.source)?;
+                let hand = if source.second_hand { ", second hand" } else { "" };
+                Some(format!("Published: {} ({}{hand})", statement.text, source.text))
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
 #[cfg(test)]
@@ -241,9 +243,11 @@ mod tests {
         let without = by_retries("staminabench").into_iter().filter(|n| n.retries == Some(0));
         assert_eq!(without.map(|n| n.value).collect::<Vec<_>>(), [6.2, 2.8]);
         assert!(by_retries("evocode-bench").is_empty());
-        let said = statements("staminabench", "retries");
+        let message = statements("staminabench", "retries");
         assert!(
-            said[0].contains("12×") && !said[0].contains("second hand") && said[1].contains("second hand")
+            message[0].contains("12×")
+                && !message[0].contains("second hand")
+                && message[1].contains("second hand")
         );
     }
 
@@ -284,14 +288,15 @@ mod tests {
 
     #[test]
     fn tasks_of_evocode_bench_are_known_by_their_names() {
-        let of = |benchmark: &str, tasks: &[&str]| numbers_of_tasks(benchmark, tasks.iter().copied()).len();
+        let value_of =
+            |benchmark: &str, tasks: &[&str]| numbers_of_tasks(benchmark, tasks.iter().copied()).len();
         let all = numbers(EVOCODE).len();
         let task = "theme_d10_w5_ml_ai_mlops_integration_e2e_wiring";
-        assert_eq!(of("harbor:tasks", &[task, "set/theme_d1_w11_code_build"]), all);
-        assert_eq!(of(EVOCODE, &[]), all);
+        assert_eq!(value_of("harbor:tasks", &[task, "set/theme_d1_w11_code_build"]), all);
+        assert_eq!(value_of(EVOCODE, &[]), all);
         for tasks in [&[][..], &[task, "hello-world"], &["theme_park_w5"], &["theme_d1_x5"], &["theme"]] {
-            assert_eq!(of("harbor:tasks", tasks), 0, "{tasks:?}");
+            assert_eq!(value_of("harbor:tasks", tasks), 0, "{tasks:?}");
         }
-        assert_eq!(of("staminabench", &[task]), numbers("staminabench").len());
+        assert_eq!(value_of("staminabench", &[task]), numbers("staminabench").len());
     }
 }

@@ -1,20 +1,21 @@
 //! Which trials of a run to run again, as text and as the flags or YAML of the runner that made them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ingest::format::Planned;
 use ingest::view;
 use model::{EndReason, Ending, Extra, counted};
 use serde_json::Value;
-use store::{EpisodeEntry, RunRecord};
+use store::{EpisodeEntry, EpisodeId, RunFilter, RunId, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, RerunCommand, RerunList, RerunReason, RerunRequest, RerunTrial};
+use crate::compare::coverage::is_one_job;
 use crate::sessions::tested_run;
 use crate::summary::ending;
 
 impl Workbench {
-    /// Which trials of a run to run again, and how its runner is told.
+    /// Which trials of a run to run again, and the commands for its runner.
     ///
     /// Errors: `run.not_found`.
     pub fn list_reruns(&self, request: RerunRequest) -> Result<RerunList, ApiError> {
@@ -23,7 +24,7 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         // One that is withdrawn is there, and not missing.
         let episodes = self.store.all_episodes(record.entry.id)?;
-        let runner = Runner::of(&record);
+        let runner = Runner::from_record(&record);
         let mut trials = Vec::new();
         for episode in &episodes {
             let unreadable = matches!(episode.end_reason, EndReason::VerifierError | EndReason::NoVerdict);
@@ -43,14 +44,15 @@ impl Workbench {
                 end_reason: Some(episode.end_reason),
             });
         }
+        let present = self.present_of_job(&record, &episodes)?;
         let mut unnamed = 0;
         let planned = self.planned(&record);
         let from_one =
             planned.as_deref().is_some_and(|planned| counts_from_one(planned, &record.run.settings));
         if all || request.missing {
-            let missing = missing(planned.as_deref().unwrap_or_default(), &episodes);
+            let missing = missing(planned.as_deref().unwrap_or_default(), &present);
             let named: u32 = missing.iter().map(|(_, count)| count).sum();
-            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(episodes.len() as u32);
+            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(present.len() as u32);
             unnamed = if planned.is_some() { 0 } else { fewer.saturating_sub(named) };
             for (task, count) in missing {
                 let task = runner.task_of(&task, &record.run.settings);
@@ -78,6 +80,29 @@ impl Workbench {
         Ok(list)
     }
 
+    /// The episodes of a run and, where its job lies in several sources, of the rest of it. Each trial is there once.
+    fn present_of_job(
+        &self,
+        record: &RunRecord,
+        own: &[EpisodeEntry],
+    ) -> Result<Vec<EpisodeEntry>, ApiError> {
+        let mut runs: Vec<RunId> = vec![record.entry.id];
+        if record.entry.job.is_some() {
+            let all = self.store.list_runs(&RunFilter::default())?.rows.into_iter().map(|(_, run)| run);
+            let others = all.filter(|run| run.id != record.entry.id && is_one_job(run, &record.entry));
+            runs.extend(others.map(|run| run.id));
+        }
+        let mut episodes = own.to_vec();
+        for run in &runs[1..] {
+            episodes.extend(self.store.all_episodes(*run)?);
+        }
+        let copies = self.store.copies_among(&runs)?.into_iter();
+        let copies: HashSet<EpisodeId> =
+            copies.filter(|copy| runs.contains(&copy.counted_run)).map(|copy| copy.episode).collect();
+        episodes.retain(|episode| !copies.contains(&episode.id));
+        Ok(episodes)
+    }
+
     /// What the source says was planned; nothing where it is not there any more.
     fn planned(&self, record: &RunRecord) -> Option<Vec<Planned>> {
         let tree = self.live.tree(record.entry.source, &record.source_path).ok()?;
@@ -96,7 +121,7 @@ enum Runner {
 }
 
 impl Runner {
-    fn of(record: &RunRecord) -> Self {
+    fn from_record(record: &RunRecord) -> Self {
         match record.entry.format.as_str() {
             "harbor" => Self::Harbor,
             "terminal-bench" => Self::TerminalBench,
@@ -114,7 +139,7 @@ impl Runner {
         }
     }
 
-    /// The name by which the runner is told to play an episode's task.
+    /// The name of an episode's task in a command for the runner.
     fn task(self, episode: &EpisodeEntry, settings: &Extra) -> String {
         match self {
             Self::StaminaBench => episode.key.clone(),

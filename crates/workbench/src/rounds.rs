@@ -298,14 +298,18 @@ mod tests {
     fn a_task_of_known_totals_counts_in_mt_at_1_and_makes_comp_unknown() {
         let tasks = || vec![task(4, &[1, 2, 4]), task(2, &[])];
         let part = totals(Some(5), Some(3.0));
-        let of = of_tasks(tasks(), &[&part]);
-        assert_eq!(of.mt_at_k, [45.0]);
-        assert_eq!((of.comp, of.sr, of.gap), (None, None, None));
-        assert!(of.missing[0].starts_with("Comp is unknown: of 1 task only totals"), "{:?}", of.missing);
+        let rounds_of_part = of_tasks(tasks(), &[&part]);
+        assert_eq!(rounds_of_part.mt_at_k, [45.0]);
+        assert_eq!((rounds_of_part.comp, rounds_of_part.sr, rounds_of_part.gap), (None, None, None));
+        assert!(
+            rounds_of_part.missing[0].starts_with("Comp is unknown: of 1 task only totals"),
+            "{:?}",
+            rounds_of_part.missing
+        );
         // All or nothing passed says of the last round what is needed.
         let (all, none) = (totals(Some(5), Some(5.0)), totals(None, None));
-        let of = of_tasks(tasks(), &[&all, &none]);
-        assert_eq!((of.mt_at_k, of.comp), (vec![43.75], Some(50.0)));
+        let rounds_of_both = of_tasks(tasks(), &[&all, &none]);
+        assert_eq!((rounds_of_both.mt_at_k, rounds_of_both.comp), (vec![43.75], Some(50.0)));
         let twice = TaskRewards { rounds: 1, attempts: vec![vec![Some(0.0)], vec![Some(1.0)]] };
         assert_eq!(of_tasks(vec![twice.clone()], &[]).mt_at_k, [0.0, 100.0]);
         assert_eq!(
@@ -326,10 +330,13 @@ mod tests {
             vec![trial(4, &[&[true], &[false, false, true], &[false, false, false]])],
             vec![trial(2, &[&[false, true], &[true]]), trial(2, &[&[false; 3]])],
         ];
-        let of = of_tries(&tasks, Some(3));
+        let rounds_of_tries = of_tries(&tasks, Some(3));
         // 1/4, 1/4, 2/4 of the first; of the second the means of 0, 1, 1 and 0, 0, 0.
-        assert_eq!(of.mt_at_k, [12.5, 37.5, 50.0]);
-        assert_eq!((of.round_by_round, of.comp, of.sr, of.gap), (true, Some(50.0), None, None));
+        assert_eq!(rounds_of_tries.mt_at_k, [12.5, 37.5, 50.0]);
+        assert_eq!(
+            (rounds_of_tries.round_by_round, rounds_of_tries.comp, rounds_of_tries.sr, rounds_of_tries.gap),
+            (true, Some(50.0), None, None)
+        );
         assert_eq!(of_tries(&tasks, None).mt_at_k.len(), 3);
         // Each first try passed: further ones would have changed nothing.
         assert_eq!(of_tries(&[vec![trial(1, &[&[true]])]], Some(2)).mt_at_k, [100.0, 100.0]);

@@ -55,7 +55,7 @@ pub(crate) struct Asked {
     pub(crate) probe: Vec<String>,
 }
 
-/// The harness of a run: one of ours, or one that its file describes. Errors are sentences.
+/// The harness of a run: a built-in one, or one that its file describes. Errors are sentences.
 pub(crate) fn harness_of(settings: &RunSettings) -> Result<Asked, String> {
     let asked = |harness: &dyn harness::Harness| Asked {
         image: harness.image().to_owned(),

@@ -61,8 +61,8 @@ impl Chosen {
         };
         let settings = Settings::new(model, given).map_err(unready)?;
         // What was asked for depends on these alone; where the model is reached does not matter.
-        let of = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
-        let journal = Arc::new(Journal::open(&beside(out), of).map_err(unready)?);
+        let journal_head = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
+        let journal = Arc::new(Journal::open(&beside(out), journal_head).map_err(unready)?);
         if journal.known() > 0 {
             says(&format!("continues with the {} answers in {}", journal.known(), journal.path().display()));
         }
@@ -155,7 +155,7 @@ impl Workbench {
         let settings = crate::runs::settings_of(&request.settings)?;
         if !is_sampled(&settings) {
             return Err(ApiError::new("run.not_sampled", "No model samples the scenarios of this run")
-                .hint("Begin it: what it needs is there, or drawn from the seed"));
+                .hint("Begin it: what it needs exists, or is generated from the seed"));
         }
         let out = pack_beside(&settings.output_dir);
         let path = out.display().to_string();

@@ -346,10 +346,12 @@ mod tests {
         let shown: Vec<(&str, bool)> = rows.iter().map(|row| (row.episode.as_str(), row.counts)).collect();
         assert_eq!(shown, [("a-1", false), ("a-2", true), ("b-1", true)]);
         let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
-        let of = |name: &str| all.imported.iter().find(|m| m.name == name).unwrap();
-        assert!((of("comprehension").mean.unwrap() - 0.7).abs() < 1e-12 && of("comprehension").n == 2);
-        assert!((of("balance").mean.unwrap() - 2.0 * 0.7 * 0.4 / 1.1).abs() < 1e-12);
-        assert_eq!((of("execution_success_rate").mean, of("overall").n), (None, 0));
+        let mean_of = |name: &str| all.imported.iter().find(|m| m.name == name).unwrap();
+        assert!(
+            (mean_of("comprehension").mean.unwrap() - 0.7).abs() < 1e-12 && mean_of("comprehension").n == 2
+        );
+        assert!((mean_of("balance").mean.unwrap() - 2.0 * 0.7 * 0.4 / 1.1).abs() < 1e-12);
+        assert_eq!((mean_of("execution_success_rate").mean, mean_of("overall").n), (None, 0));
     }
 
     #[test]

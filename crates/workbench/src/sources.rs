@@ -248,7 +248,7 @@ impl Workbench {
             live: crate::live::Live::new(&options, &db, me.clone()),
             jobs: crate::jobs::Jobs::default(),
             samplings: crate::sampler::Samplings::default(),
-            runs: crate::runs::Runs::of(&db),
+            runs: crate::runs::Runs::new(&db),
             memory: crate::memory::Memory::default(),
             texts: crate::texts::Texts::default(),
             sample: options.sample.clone().filter(|sample| sample.exists()),

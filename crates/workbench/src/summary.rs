@@ -13,7 +13,8 @@ use store::{EpisodeEntry, RunRecord, Store, Summary};
 
 use crate::Workbench;
 use crate::api::{ApiError, Stamina};
-use crate::compare::stamina_of;
+use crate::compare::doubts::{Number, Part};
+use crate::compare::{early_censored, stamina_of};
 use crate::rounds;
 
 impl Workbench {
@@ -169,7 +170,7 @@ pub(crate) fn stamina_summary(
     policy: &CensoringPolicy,
 ) -> StaminaSummary {
     let observations = observations(episodes, policy);
-    let mut stamina = survival::summarise(&observations, planned_turns(episodes));
+    let mut stamina = survival::summarize(&observations, planned_turns(episodes));
     let mean = mean_of(&stamina, &in_scenarios(record, episodes, &observations));
     (stamina.restricted_mean.ci_low, stamina.restricted_mean.ci_high) = (mean.ci_low, mean.ci_high);
     stamina
@@ -182,7 +183,7 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         return Summary { partial, ..Summary::default() };
     }
     let observations = observations(episodes, policy);
-    let stamina = survival::summarise(&observations, planned_turns(episodes));
+    let stamina = survival::summarize(&observations, planned_turns(episodes));
     let trials = in_scenarios(record, episodes, &observations);
     let tau = stamina.restricted_mean.tau;
     let mean = mean_of(&stamina, &trials);
@@ -194,6 +195,16 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     let by_turn = grades_turns(record);
     let dataset = if by_turn { scored(score::dataset_score(&parts, totals).percent) } else { None };
     let case = if by_turn { scored(score::case_score(&parts, totals).percent) } else { None };
+    // Tasks that the source only counts are of no known length.
+    let pass_rate = (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials));
+    let partial = partial(record, episodes, totals.len() as u32);
+    let number = Number {
+        parts: vec![Part { entry: &record.entry, partial: partial.as_deref(), episodes }],
+        stamina: &mean,
+        pass_rate: pass_rate.as_ref(),
+        early_censored: early_censored(episodes.iter(), tau, policy),
+    };
+    let doubts = number.doubts(policy);
     Summary {
         mean: mean.mean,
         ci_low: mean.ci_low,
@@ -208,11 +219,11 @@ fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         dataset_score: dataset,
         case_score: case,
         perfect: score::perfect_tasks(&parts, totals),
-        partial: partial(record, episodes, totals.len() as u32),
+        partial,
         scored: observations.iter().filter(|one| anyone_at_risk(std::slice::from_ref(one))).count() as u32,
-        // Tasks that the source only counts are of no known length.
-        pass_rate: (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials)),
+        pass_rate,
         rounds: None,
+        doubts,
     }
 }
 
@@ -223,7 +234,8 @@ fn partial(record: &RunRecord, episodes: &[EpisodeEntry], totals_only: u32) -> O
         let all = read + record.entry.withdrawn_episodes + totals_only;
         return Some(format!("{read} of {}", counted(all.into(), "task")));
     }
-    let planned = record.run.planned_episodes?;
+    // What is withdrawn is not missing.
+    let planned = record.run.planned_episodes?.saturating_sub(record.entry.withdrawn_episodes);
     (read < planned).then(|| format!("{read} of {}", counted(planned.into(), "episode")))
 }
 

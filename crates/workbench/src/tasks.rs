@@ -24,9 +24,9 @@ struct Trial {
 }
 
 impl Trial {
-    fn of(run: &str, episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
+    fn new(run: &str, episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
         let mut scored = TaskTrials::default();
-        scored.add(Observation::of_reason(episode.stamina, episode.end_reason, policy));
+        scored.add(Observation::from_reason(episode.stamina, episode.end_reason, policy));
         let known = |of: store::KnownSum| (of.turns > 0 && of.sum.is_finite()).then_some(of.sum);
         Self {
             run: run.to_owned(),
@@ -52,9 +52,9 @@ fn cell(trials: &[Trial]) -> Option<TaskCell> {
         trials: sum.trials,
         passed: sum.passed,
         unscored: sum.unscored,
-        seconds: MeanOf::of(trials.iter().map(|trial| trial.seconds)),
-        tokens: MeanOf::of(trials.iter().map(|trial| trial.tokens)),
-        cost_usd: MeanOf::of(trials.iter().map(|trial| trial.cost_usd)),
+        seconds: MeanOf::from_values(trials.iter().map(|trial| trial.seconds)),
+        tokens: MeanOf::from_values(trials.iter().map(|trial| trial.tokens)),
+        cost_usd: MeanOf::from_values(trials.iter().map(|trial| trial.cost_usd)),
     })
 }
 
@@ -67,7 +67,7 @@ fn trials<'a>(
     let mut tasks: BTreeMap<Scenario<'a>, Vec<Trial>> = BTreeMap::new();
     for (run, plays) in pool.runs.iter().zip(plays) {
         for (episode, play) in run.episodes.iter().zip(plays) {
-            let trial = Trial::of(&run.record.entry.slug, episode, play, policy);
+            let trial = Trial::new(&run.record.entry.slug, episode, play, policy);
             tasks.entry(run.scenario(episode)).or_default().push(trial);
         }
     }
@@ -142,9 +142,9 @@ fn grid(
                 pass_rate: pass_rate(&pool.in_scenarios(policy)),
                 solved: cells().filter(|cell| solved(cell)).count() as u32,
                 only: rows.iter().filter(|row| row.only == Some(place as u32)).count() as u32,
-                seconds: MeanOf::of(cells().map(|cell| cell.seconds.mean)),
-                tokens: MeanOf::of(cells().map(|cell| cell.tokens.mean)),
-                cost_usd: MeanOf::of(cells().map(|cell| cell.cost_usd.mean)),
+                seconds: MeanOf::from_values(cells().map(|cell| cell.seconds.mean)),
+                tokens: MeanOf::from_values(cells().map(|cell| cell.tokens.mean)),
+                cost_usd: MeanOf::from_values(cells().map(|cell| cell.cost_usd.mean)),
             }
         })
         .collect();

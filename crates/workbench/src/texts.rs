@@ -253,13 +253,13 @@ impl Workbench {
 
     /// The step of an attempt's transcript that holds the most of the words.
     fn step_with(&self, found: &Found, (turn, attempt): (u32, u32), wanted: &Wanted) -> Option<Place> {
-        let of = crate::api::AttemptRef {
+        let attempt_ref = crate::api::AttemptRef {
             run: found.run.entry.slug.clone(),
             episode: found.episode.entry.slug.clone(),
             turn,
             attempt,
         };
-        let transcript = self.get_transcript(of).ok()?;
+        let transcript = self.get_transcript(attempt_ref).ok()?;
         let mut so_far = (0, None);
         for step in &transcript.steps {
             let texts = texts_of(step).flat_map(pieces);

@@ -159,7 +159,7 @@ fn heading(part: &Transcript, artifact: &Artifact) -> Step {
     })
 }
 
-/// A line of our own among the steps.
+/// A line of Stamina Lab among the steps.
 fn line(text: String) -> Step {
     Step { text, ..Step::new(StepKind::System) }
 }
@@ -228,13 +228,13 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn the_files_of_an_attempt_are_bounded_together() {
         let file = Artifact::new(ArtifactKind::Transcript, "agent/trajectory-2.json");
-        let of = |words: &[&str]| Transcript { steps: said(words), ..Transcript::default() };
-        let mut whole = Joined::new(of(&["a", "b"]));
+        let transcript_with = |words: &[&str]| Transcript { steps: steps_of(words), ..Transcript::default() };
+        let mut whole = Joined::new(transcript_with(&["a", "b"]));
         let one = whole.bytes / 2;
         // Room for five steps, one of them the heading of the second file.
         whole.most = (5, 100 * one);
         assert!(whole.has_room(98 * one as u64) && !whole.has_room(98 * one as u64 + 1));
-        whole.add(of(&["c", "d", "e", "f"]), &file);
+        whole.add(transcript_with(&["c", "d", "e", "f"]), &file);
         assert!(!whole.has_room(0));
         whole.files_cut += 3;
         let whole = whole.finish();
@@ -242,15 +242,15 @@ mod tests {
         assert_eq!(texts(&whole.steps), ["a", "b", "File trajectory-2.json", "c", "d", last]);
         assert_eq!(whole.steps_cut, 2);
         // The same of memory.
-        let mut whole = Joined::new(of(&["a"]));
+        let mut whole = Joined::new(transcript_with(&["a"]));
         whole.most = (100, 10_000);
-        whole.add(of(&["c", &"x".repeat(10_000), "y"]), &file);
+        whole.add(transcript_with(&["c", &"x".repeat(10_000), "y"]), &file);
         assert_eq!(whole.finish().steps_cut, 2);
     }
 
     #[test]
     fn the_print_of_a_step_is_the_same_for_steps_that_are_one() {
-        let steps = said(&["a", "b", "a", ""]);
+        let steps = steps_of(&["a", "b", "a", ""]);
         for (a, b) in steps.iter().flat_map(|a| steps.iter().map(move |b| (a, b))) {
             assert_eq!(print_of(a) == print_of(b), is_same(a, b));
         }
@@ -258,7 +258,7 @@ mod tests {
         assert_ne!(print_of(&user), print_of(&steps[0]));
     }
 
-    fn said(words: &[&str]) -> Vec<Step> {
+    fn steps_of(words: &[&str]) -> Vec<Step> {
         words.iter().map(|word| Step { kind: StepKind::Agent, ..line((*word).to_owned()) }).collect()
     }
 
@@ -269,8 +269,8 @@ mod tests {
     #[test]
     fn only_a_session_that_goes_on_leaves_earlier_steps_out() {
         let left = |steps: &[&str], earlier: &[&str], before| {
-            let mut steps = said(steps);
-            leave_out(&mut steps, &said(earlier), before);
+            let mut steps = steps_of(steps);
+            leave_out(&mut steps, &steps_of(earlier), before);
             steps
         };
         let goes_on = left(&["a", "b", "c"], &["a", "b"], (1, 1));

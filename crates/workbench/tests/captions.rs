@@ -22,7 +22,7 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 const POLICY: &str = "censoring policy custom (budget: failure)";
 
 /// The number of a kind, and what is said of it. A new kind does not compile until it has both.
-fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
+fn expected_notes(of: &TableOf) -> (usize, &'static [&'static str]) {
     const COUNTED: &str = "mini_swe: n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
     const ONE_TURN: &str = ": n = 2, ";
@@ -73,7 +73,8 @@ fn said(of: &TableOf) -> (usize, &'static [&'static str]) {
 const KINDS: usize = 38;
 
 fn every(library: &Library) -> Vec<TableOf> {
-    let of = || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
+    let comparison =
+        || CompareRequest { members: members(&TWO), pairs: Pairs::All, ..CompareRequest::default() };
     let failed = || FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
     let by_budget = || RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     let (two, sort) = (|| members(&TWO), GridSort::Scenario);
@@ -90,13 +91,13 @@ fn every(library: &Library) -> Vec<TableOf> {
     let attempt = || AttemptOf { run: run.clone(), episode: episode.clone(), turn: 1, attempt: None };
     let source = library.workbench.app_state(Nothing {}).unwrap().sources[0].id;
     vec![
-        TableOf::Runs { of: of() },
-        TableOf::Scores { of: of() },
-        TableOf::Spent { of: of() },
-        TableOf::Pairs { of: of() },
-        TableOf::Sensitivity { of: of() },
-        TableOf::Settings { of: of() },
-        TableOf::Survival { of: of() },
+        TableOf::Runs { of: comparison() },
+        TableOf::Scores { of: comparison() },
+        TableOf::Spent { of: comparison() },
+        TableOf::Pairs { of: comparison() },
+        TableOf::Sensitivity { of: comparison() },
+        TableOf::Settings { of: comparison() },
+        TableOf::Survival { of: comparison() },
         TableOf::Disagreements { of: disagreements() },
         TableOf::Matrix { of: MatrixRequest::default() },
         TableOf::Spread { of: MatrixRequest::default() },
@@ -109,8 +110,8 @@ fn every(library: &Library) -> Vec<TableOf> {
         TableOf::Repairs { of: failed() },
         TableOf::Flips { of: failed() },
         TableOf::Rules { of: failed() },
-        TableOf::Paired { of: of(), other: None },
-        TableOf::Paired { of: of(), other: Some(1) },
+        TableOf::Paired { of: comparison(), other: None },
+        TableOf::Paired { of: comparison(), other: Some(1) },
         TableOf::Episodes { members: two(), sort },
         TableOf::Turns { members: two(), sort },
         TableOf::ByTurn { members: two() },
@@ -172,7 +173,7 @@ fn ended(library: &Library, job: &JobRef) {
 fn under_a_policy() -> Library {
     let fixtures = repository().join("tests/fixtures/staminabench");
     let of_one_turn = repository().join("tests/fixtures/world/set-order");
-    let library = Library::of(&[fixtures, repository().join("data/sample-pack.zip"), of_one_turn]);
+    let library = Library::new(&[fixtures, repository().join("data/sample-pack.zip"), of_one_turn]);
     let mut policy = CensoringPolicy::default();
     policy.overrides.insert(EndReason::Budget, Ending::Event);
     library.workbench.set_policy(SetPolicy { policy }).unwrap();
@@ -180,8 +181,8 @@ fn under_a_policy() -> Library {
 }
 
 fn written(library: &Library, table: &TableOf, format: ExportFormat) -> (String, String) {
-    let of = ExportOf::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
-    let made = library.workbench.export(ExportRequest { of, format, to: None }).unwrap();
+    let export_of = ExportOf::Table { table: table.clone(), preset: "icml:full".to_owned(), grey: false };
+    let made = library.workbench.export(ExportRequest { of: export_of, format, to: None }).unwrap();
     let bytes = STANDARD.decode(made.base64.unwrap()).unwrap();
     (String::from_utf8(bytes).unwrap(), made.caption)
 }
@@ -196,7 +197,7 @@ fn every_table_says_method_n_events_policy_and_software() {
     let library = under_a_policy();
     let mut kinds = BTreeSet::new();
     for table in every(&library) {
-        let (kind, wanted) = said(&table);
+        let (kind, wanted) = expected_notes(&table);
         kinds.insert(kind);
         for format in [ExportFormat::Tex, ExportFormat::Md, ExportFormat::Html, ExportFormat::Csv] {
             let (text, caption) = written(&library, &table, format);
@@ -225,8 +226,8 @@ fn every_table_says_method_n_events_policy_and_software() {
 #[test]
 fn a_table_that_is_drawn_says_it_too_and_its_spec_makes_the_same_again() {
     let library = under_a_policy();
-    let of = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
-    for table in [TableOf::Runs { of }, TableOf::Matrix { of: MatrixRequest::default() }] {
+    let compare_request = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
+    for table in [TableOf::Runs { of: compare_request }, TableOf::Matrix { of: MatrixRequest::default() }] {
         let (svg, _) = written(&library, &table, ExportFormat::Svg);
         let drawn: String =
             svg.split("<text").skip(1).filter_map(|t| t.split_once('>')?.1.split('<').next()).collect();
@@ -243,10 +244,10 @@ fn a_table_that_is_drawn_says_it_too_and_its_spec_makes_the_same_again() {
 #[test]
 fn tables_of_a_report_and_its_bundle_say_it() {
     let library = under_a_policy();
-    let of = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
+    let request = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
-    library.workbench.export_report(&of, "icml:full", &to).unwrap();
+    library.workbench.export_report(&request, "icml:full", &to).unwrap();
     let mut looked_at = 0;
     for file in std::fs::read_dir(to.join("tables")).unwrap() {
         let path = file.unwrap().path();
@@ -272,11 +273,12 @@ fn tables_of_a_report_and_its_bundle_say_it() {
 #[test]
 fn the_table_of_rules_is_that_of_the_page_and_a_run_that_is_not_there_is_refused() {
     let library = under_a_policy();
-    let of = |run: &str| FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
-    let of_page = library.workbench.get_failures(of(TWO[0])).unwrap().rules;
-    let table = library.workbench.table(&TableOf::Rules { of: of(TWO[0]) }).unwrap();
+    let failures_request =
+        |run: &str| FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
+    let of_page = library.workbench.get_failures(failures_request(TWO[0])).unwrap().rules;
+    let table = library.workbench.table(&TableOf::Rules { of: failures_request(TWO[0]) }).unwrap();
     assert!(!of_page.is_empty());
     assert_eq!(table.rows.len(), of_page.len());
-    let error = library.workbench.table(&TableOf::Rules { of: of("nobody") }).unwrap_err();
-    assert_eq!(error.code, library.workbench.get_failures(of("nobody")).unwrap_err().code);
+    let error = library.workbench.table(&TableOf::Rules { of: failures_request("nobody") }).unwrap_err();
+    assert_eq!(error.code, library.workbench.get_failures(failures_request("nobody")).unwrap_err().code);
 }

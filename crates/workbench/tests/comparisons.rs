@@ -61,13 +61,13 @@ fn two_small_runs_can_be_compared_by_hand() {
     let [pair] = &comparison.pairs[..] else { panic!("one pair") };
     let difference = pair.difference.unwrap();
     near(Some(difference.value), 10.0 / 3.0);
-    // The oracle plays each of its three scenarios twice. Without each of them the difference is 3, 3 and 4: the
+    // The agent ORACLE runs each of its three scenarios twice. Without each of them the difference is 3, 3 and 4: the
     // jackknife's standard error is √(2/3 · 6/9), Student's quantile that of 2 degrees of freedom.
     assert!(pair.clustered && comparison.overall_clustered);
     near(difference.ci_low, 10.0 / 3.0 - 4.302_652_729_911_275 * 2.0 / 3.0);
     assert_eq!(difference.ci_high, Some(4.0), "clipped to τ");
     assert!(pair.ratio.is_none(), "a ratio to 0 is not defined");
-    // Turn 1: 2 of 8 fail, both of nop, expected 0.5 of them. Scores: an episode of the oracle −1/16, one of nop −9/16; of
+    // Turn 1: 2 of 8 fail, both of nop, expected 0.5 of them. Scores: an episode of ORACLE −1/16, one of nop −9/16; of
     // the scenarios −11/16, −11/16 (both with one of nop) and −2/16.
     let logrank = pair.logrank.unwrap();
     near(Some(logrank.chi2), 1.5 * 1.5 / ((2.0 * 121.0 + 4.0) / 256.0));
@@ -116,34 +116,36 @@ fn groups_are_pooled_within_one_benchmark_only() {
         .workbench
         .annotate(Annotate { runs, add_tags: vec!["both".into()], remove_tags: vec![], note: None })
         .unwrap();
-    let of = |member| {
+    let compared_with = |member| {
         library.workbench.compare_runs(CompareRequest { members: vec![member], ..CompareRequest::default() })
     };
     let tag = |benchmark: &str| Member::Tag { tag: "both".into(), benchmark: benchmark.into() };
-    let mixed = of(tag("")).unwrap_err();
+    let mixed = compared_with(tag("")).unwrap_err();
     assert_eq!(mixed.code, "compare.mixed_benchmarks");
     assert!(mixed.hint.unwrap().contains("staminabench"));
-    let one = of(tag("staminabench")).unwrap();
+    let one = compared_with(tag("staminabench")).unwrap();
     assert_eq!((one.members[0].id.as_str(), one.members[0].runs.len()), ("tag:both@staminabench", 1));
-    let nobody = of(Member::Harness { harness: "nobody".into(), benchmark: String::new() });
+    let nobody = compared_with(Member::Harness { harness: "nobody".into(), benchmark: String::new() });
     assert_eq!(nobody.unwrap_err().code, "compare.no_runs");
 
     // Three folders of the same two scenarios, played by one model with three harnesses.
-    let model = of(Member::Model { model: "zai.glm-5".into(), benchmark: String::new() }).unwrap();
+    let model = compared_with(Member::Model { model: "zai.glm-5".into(), benchmark: String::new() }).unwrap();
     let model = &model.members[0];
     assert_eq!((model.id.as_str(), model.name.as_str()), ("model:zai.glm-5@staminabench", "zai.glm-5"));
     assert_eq!((model.runs.len(), model.stamina.n, model.scenarios), (3, 6, 2));
     assert!(model.harness.is_none() && model.model.is_some());
     near(model.stamina.mean, 3.0);
     // A harness of baselines only is what was asked for.
-    let oracle = of(Member::Harness { harness: "oracle".into(), benchmark: "harbor:tasks".into() }).unwrap();
+    let oracle =
+        compared_with(Member::Harness { harness: "oracle".into(), benchmark: "harbor:tasks".into() })
+            .unwrap();
     assert_eq!(oracle.members[0].runs.len(), 3);
 }
 
 #[test]
 fn names_and_swatches_tell_members_apart() {
     let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
-    let of = |runs: &[&str]| {
+    let labels_of = |runs: &[&str]| {
         let comparison = library.compare(runs, Pairs::Reference);
         let names: Vec<String> = comparison.members.iter().map(|m| m.name.clone()).collect();
         let swatches: Vec<(u32, u32)> =
@@ -151,14 +153,14 @@ fn names_and_swatches_tell_members_apart() {
         (names, swatches)
     };
     let harnesses = ["staminabench.own", "staminabench.nested_folders", "staminabench.turns_from_zero"];
-    let (names, swatches) = of(&harnesses);
+    let (names, swatches) = labels_of(&harnesses);
     assert_eq!(names, ["mini_swe", "openhands", "opencode"]);
     assert_eq!(swatches, [(1, 1), (2, 2), (3, 3)]);
-    let (names, swatches) = of(&["staminabench.own", ORACLE]);
+    let (names, swatches) = labels_of(&["staminabench.own", ORACLE]);
     assert_eq!(names, ["zai.glm-5 · mini_swe", "oracle · oracle"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
     // The same model and harness: told apart by id, each with its own swatch.
-    let (names, swatches) = of(&[ORACLE, "jobs.interrupted-oracle"]);
+    let (names, swatches) = labels_of(&[ORACLE, "jobs.interrupted-oracle"]);
     assert_eq!(names, ["oracle · oracle (oracle-k2)", "oracle · oracle (interrupted)"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
 }
@@ -365,7 +367,7 @@ fn what_is_remembered_is_forgotten_when_something_changes() {
 #[ignore = "needs the published results of EvoCode-Bench in the folder that STAMINA_PUBLISHED names"]
 fn published_runs_compare_as_the_design_shows() {
     let folder = std::env::var_os("STAMINA_PUBLISHED").map(PathBuf::from).expect("STAMINA_PUBLISHED is set");
-    let library = Library::of(&[folder]);
+    let library = Library::new(&[folder]);
     let runs = [
         "evocode-published.claude-opus-4.8",
         "evocode-published.gpt-5.5",
@@ -417,7 +419,7 @@ fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
          one,h,m,a,1,1,true,100,10\none,h,m,b,1,1,true,,20\none,h,m,c,1,1,false,300,\n",
     )
     .unwrap();
-    let library = Library::of(&[path]);
+    let library = Library::new(&[path]);
     let run = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows[0].id.clone();
     let comparison = library.compare(&[&run], Pairs::All);
     let spent = &comparison.members[0].spent;
@@ -461,10 +463,11 @@ fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
                 path
             })
             .collect();
-        let library = Library::of(&paths);
+        let library = Library::new(&paths);
         let runs = library.workbench.list_runs(workbench::api::ListRuns::default()).unwrap().rows;
-        let of = vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];
-        let request = CompareRequest { members: of, ..CompareRequest::default() };
+        let model_members =
+            vec![Member::Model { model: "m".to_owned(), benchmark: runs[0].benchmark.key.clone() }];
+        let request = CompareRequest { members: model_members, ..CompareRequest::default() };
         let comparison = library.workbench.compare_runs(request).unwrap();
         let lines: Vec<String> =
             comparison.members[0].caveats.iter().filter(|c| c.contains("not recognised")).cloned().collect();

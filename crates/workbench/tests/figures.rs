@@ -20,7 +20,7 @@ impl Library {
     }
 }
 
-fn of(runs: &[&str]) -> CompareRequest {
+fn compared_runs(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), ..CompareRequest::default() }
 }
 
@@ -29,20 +29,20 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 #[test]
 fn every_figure_says_method_n_events_policy_and_software() {
     let library = Library::fixtures(&["staminabench"]);
-    let bars = |measure| FigureOf::Bars { of: of(&TWO), measure, published: false };
+    let bars = |measure| FigureOf::Bars { of: compared_runs(&TWO), measure, published: false };
     let ended = "mini_swe: n = 2, 1 event, 1 censored";
     let horizon = "τ = 4";
     let policy = "censoring policy default";
     // What is said, and what must not be.
     let cases: Vec<(FigureOf, Vec<&str>, Vec<&str>)> = vec![
         (
-            FigureOf::Survival { of: of(&TWO), bands: Bands::Auto },
+            FigureOf::Survival { of: compared_runs(&TWO), bands: Bands::Auto },
             vec!["Kaplan–Meier, log-log 95 % CI", ended, horizon, policy],
             vec![],
         ),
-        (FigureOf::FirstFailures { of: of(&TWO) }, vec![ended, policy], vec![horizon]),
+        (FigureOf::FirstFailures { of: compared_runs(&TWO) }, vec![ended, policy], vec![horizon]),
         (
-            FigureOf::Differences { of: of(&TWO), ratio: false },
+            FigureOf::Differences { of: compared_runs(&TWO), ratio: false },
             vec![
                 "Greenwood's variances, unpaired",
                 "p: log-rank test over all turns",
@@ -54,12 +54,12 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec!["log scale"],
         ),
         (
-            FigureOf::Differences { of: of(&TWO), ratio: true },
+            FigureOf::Differences { of: compared_runs(&TWO), ratio: true },
             vec!["on the log scale", "p: log-rank test over all turns", ended, horizon, policy],
             vec![],
         ),
         (
-            FigureOf::Paired { of: of(&TWO), other: 1 },
+            FigureOf::Paired { of: compared_runs(&TWO), other: 1 },
             vec!["Student's t over the differences", "2 scenarios", ended, horizon, policy],
             vec!["shared scenarios"],
         ),
@@ -87,7 +87,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec!["τ"],
         ),
         (
-            FigureOf::Pareto { of: of(&TWO) },
+            FigureOf::Pareto { of: compared_runs(&TWO) },
             vec!["Greenwood 95 % CI", "Cost of all episodes ÷ episodes", ended, horizon, policy],
             vec![],
         ),
@@ -120,13 +120,13 @@ fn every_figure_says_method_n_events_policy_and_software() {
         ),
     ];
     for (figure, wanted, unwanted) in cases {
-        let said = caption(&library.spec(&figure));
-        assert!(said.ends_with(&format!("{}.", figures::SOFTWARE)), "{figure:?}: {said}");
+        let caption_text = caption(&library.spec(&figure));
+        assert!(caption_text.ends_with(&format!("{}.", figures::SOFTWARE)), "{figure:?}: {caption_text}");
         for part in wanted {
-            assert!(said.contains(part), "{figure:?}: {part} is not in: {said}");
+            assert!(caption_text.contains(part), "{figure:?}: {part} is not in: {caption_text}");
         }
         for part in unwanted {
-            assert!(!said.contains(part), "{figure:?}: {part} is in: {said}");
+            assert!(!caption_text.contains(part), "{figure:?}: {part} is in: {caption_text}");
         }
     }
 }
@@ -136,11 +136,11 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     let library = Library::fixtures(&["staminabench"]);
     let matrix = |published| {
         let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
-        let said = caption(&spec);
+        let caption_text = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
-        (data, said)
+        (data, caption_text)
     };
-    let ((plain, _), (laid_over, said)) = (matrix(false), matrix(true));
+    let ((plain, _), (laid_over, caption_text)) = (matrix(false), matrix(true));
     assert_eq!((plain.rows.len(), plain.columns.len(), plain.cells.len()), (4, 2, 4));
     assert!(plain.cells.iter().all(|cell| cell.published.is_empty()));
     // mini_swe and opencode are there; of the models GLM-5 is, Qwen3.5-122B and Kimi K2.5 are not.
@@ -154,13 +154,16 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     };
     // A mean over 100 turns does not stand in a cell with runs of fewer.
     assert!(value("opencode", "zai.glm-5").is_empty() && value("mini_swe", "zai.glm-5").is_empty());
-    assert!(said.contains("2 published means are over 100 turns and not drawn beside means over"), "{said}");
+    assert!(
+        caption_text.contains("2 published means are over 100 turns and not drawn beside means over"),
+        "{caption_text}"
+    );
     assert_eq!(value("opencode", "Qwen3.5-122B"), [39.4]);
     assert_eq!(value("mini_swe", "Qwen3.5-122B"), [33.1]);
     assert_eq!(value("opencode", "Kimi K2.5"), [31.8]);
     assert!(value("mini_swe", "Kimi K2.5").is_empty());
     let all: usize = laid_over.cells.iter().map(|c| c.published.len()).sum();
-    assert_eq!(all, 3, "every published number that has a harness and no run of ours beside it");
+    assert_eq!(all, 3, "every published number that has a harness and no run of this library beside it");
     assert!(laid_over.cells.iter().flat_map(|c| &c.published).all(|p| p.source.contains("second-hand")));
     // They count in no mean and in no n.
     assert_eq!(
@@ -168,9 +171,9 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
         (plain.row_means, &plain.column_means[..])
     );
     assert!(laid_over.column_means[2..].iter().all(|m| m.mean.is_none() && m.cells == 0));
-    let of = RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
+    let retries_request = RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     // They are means over 100 turns, and these runs have fewer: they stand on no axis with them, and the caption says so.
-    let spec = library.spec(&FigureOf::Retries { of, published: true });
+    let spec = library.spec(&FigureOf::Retries { of: retries_request, published: true });
     let words = caption(&spec);
     assert!(
         words.contains("7 published means are over 100 turns and not drawn beside means over"),
@@ -208,45 +211,52 @@ fn a_published_mean_stands_beside_runs_of_as_many_attempts_only() {
     for (name, limit) in [("alike", Some(3)), ("more", Some(10)), ("unknown", None)] {
         write_run(&made.join(name), limit);
     }
-    let library = Library::of(&[made]);
+    let library = Library::new(&[made]);
     // What is published of both with two retries, that is three attempts, over 100 turns.
     let drawn = |runs: &[&str]| {
-        let spec = library.spec(&FigureOf::Bars { of: of(runs), measure: Measure::Stamina, published: true });
-        let said = caption(&spec);
+        let spec = library.spec(&FigureOf::Bars {
+            of: compared_runs(runs),
+            measure: Measure::Stamina,
+            published: true,
+        });
+        let caption_text = caption(&spec);
         let Figure::Bars(data) = spec.figure else { panic!("bars") };
         let values = data.rows.iter().map(|row| row.published.iter().map(|p| p.value).collect());
-        (values.collect::<Vec<Vec<f64>>>(), said)
+        (values.collect::<Vec<Vec<f64>>>(), caption_text)
     };
-    let (values, said) = drawn(&["made.alike"]);
+    let (values, caption_text) = drawn(&["made.alike"]);
     assert_eq!(values, [vec![57.0]]);
-    assert!(!said.contains("not drawn"), "{said}");
-    let (values, said) = drawn(&["made.alike", "made.more", "made.unknown"]);
+    assert!(!caption_text.contains("not drawn"), "{caption_text}");
+    let (values, caption_text) = drawn(&["made.alike", "made.more", "made.unknown"]);
     assert_eq!(values, [vec![57.0], vec![], vec![]]);
     let left_out = "1 published mean is of 3 attempts per turn and not drawn beside runs of 10 or an unknown number of attempts per turn";
-    assert!(said.contains(left_out), "{said}");
+    assert!(caption_text.contains(left_out), "{caption_text}");
 
     let cell = |runs: &[&str]| {
         let runs = runs.iter().map(|run| (*run).to_owned()).collect();
-        let of = MatrixRequest { runs, ..MatrixRequest::default() };
-        let spec = library.spec(&FigureOf::Matrix { of, published: true });
-        let said = caption(&spec);
+        let matrix_request = MatrixRequest { runs, ..MatrixRequest::default() };
+        let spec = library.spec(&FigureOf::Matrix { of: matrix_request, published: true });
+        let messages = caption(&spec);
         let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
         let cell = data.cells.into_iter().find(|cell| cell.n > 0).unwrap();
-        (cell.published.iter().map(|p| p.value).collect::<Vec<_>>(), said)
+        (cell.published.iter().map(|p| p.value).collect::<Vec<_>>(), messages)
     };
     assert_eq!(cell(&["made.alike"]).0, [57.0]);
-    let (values, said) = cell(&["made.alike", "made.more"]);
+    let (values, caption_text) = cell(&["made.alike", "made.more"]);
     assert!(
-        values.is_empty() && said.contains("not drawn beside runs of 3 or 10 attempts per turn"),
-        "{said}"
+        values.is_empty() && caption_text.contains("not drawn beside runs of 3 or 10 attempts per turn"),
+        "{caption_text}"
     );
 }
 
 #[test]
 fn scenarios_are_called_by_their_titles_where_two_runs_are_paired() {
     let library = Library::fixtures(&["evocode"]);
-    let of = CompareRequest { pairs: Pairs::Reference, ..of(&["evocode.big-2-high", "evocode.tiny-1"]) };
-    let spec = library.spec(&FigureOf::Paired { of, other: 1 });
+    let pair_request = CompareRequest {
+        pairs: Pairs::Reference,
+        ..compared_runs(&["evocode.big-2-high", "evocode.tiny-1"])
+    };
+    let spec = library.spec(&FigureOf::Paired { of: pair_request, other: 1 });
     let Figure::Paired(data) = spec.figure else { panic!("pairs") };
     let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
     names.sort_unstable();
@@ -259,21 +269,24 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     let list = library.workbench.list_runs(ListRuns { limit: 100, ..ListRuns::default() }).unwrap();
     let runs: Vec<&str> = list.rows.iter().take(4).map(|run| run.id.as_str()).collect();
     let forest = |pairs| {
-        let of = CompareRequest { pairs, ..of(&runs) };
-        let comparison = library.workbench.compare_runs(of.clone()).unwrap();
-        let spec = library.spec(&FigureOf::Differences { of, ratio: false });
-        let said = caption(&spec);
+        let compare_request = CompareRequest { pairs, ..compared_runs(&runs) };
+        let comparison = library.workbench.compare_runs(compare_request.clone()).unwrap();
+        let spec = library.spec(&FigureOf::Differences { of: compare_request, ratio: false });
+        let sentence = caption(&spec);
         let Figure::Differences(data) = spec.figure else { panic!("a forest") };
-        (comparison, data, said)
+        (comparison, data, sentence)
     };
     {
-        let (comparison, data, said) = forest(Pairs::Reference);
+        let (comparison, data, caption_text) = forest(Pairs::Reference);
         for (other, row) in (1..).zip(&data.rows) {
-            let of = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
-            assert_eq!(row.p, comparison.pairs.iter().find(of).unwrap().p_holm);
+            let value_of = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
+            assert_eq!(row.p, comparison.pairs.iter().find(value_of).unwrap().p_holm);
         }
         let tested = comparison.pairs.iter().filter(|p| p.p_holm.is_some()).count();
-        assert!(tested < 2 || said.contains(&format!("Holm-adjusted over {tested} comparisons")), "{said}");
+        assert!(
+            tested < 2 || caption_text.contains(&format!("Holm-adjusted over {tested} comparisons")),
+            "{caption_text}"
+        );
     }
     let p = |pairs| forest(pairs).1.rows.iter().map(|row| row.p).collect::<Vec<_>>();
     assert_eq!(p(Pairs::Reference), p(Pairs::All), "corrected over the pairs that are shown");
@@ -285,9 +298,10 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
 #[test]
 fn classes_that_are_no_attempts_own_are_not_drawn() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let of = FailuresRequest { members: members(&["jobs.failures-k1-oracle"]), ..FailuresRequest::default() };
-    let failures = library.workbench.get_failures(of.clone()).unwrap();
-    let spec = library.spec(&FigureOf::Failures { of });
+    let figure_request =
+        FailuresRequest { members: members(&["jobs.failures-k1-oracle"]), ..FailuresRequest::default() };
+    let failures = library.workbench.get_failures(figure_request.clone()).unwrap();
+    let spec = library.spec(&FigureOf::Failures { of: figure_request });
     let Figure::FailureShares(drawn) = spec.figure else { panic!("a figure of failures") };
     let is_drawn = |place: usize| drawn.groups.iter().any(|group| group.counts[place] > 0);
     assert!(!drawn.classes.is_empty() && (0..drawn.classes.len()).all(is_drawn), "{drawn:?}");
@@ -301,12 +315,12 @@ fn classes_that_are_no_attempts_own_are_not_drawn() {
 fn a_baseline_is_not_called_a_real_model() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"];
-    let comparison = library.workbench.compare_runs(of(&runs)).unwrap();
+    let comparison = library.workbench.compare_runs(compared_runs(&runs)).unwrap();
     let played = ("Played by".to_owned(), "no model (a baseline)".to_owned());
     assert!(comparison.equal.contains(&played), "{:?}", comparison.equal);
     // Beside a run of a model, the two are not comparable.
     let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
-    let comparison = library.workbench.compare_runs(of(&[runs[0], TWO[0]])).unwrap();
+    let comparison = library.workbench.compare_runs(compared_runs(&[runs[0], TWO[0]])).unwrap();
     let played = comparison.differences.iter().find(|d| d.setting == "Played by").unwrap();
     assert_eq!(played.comparability, Comparability::NotComparable);
     let values: Vec<&str> = played.values.iter().flatten().map(String::as_str).collect();
@@ -316,18 +330,18 @@ fn a_baseline_is_not_called_a_real_model() {
 #[test]
 fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let of = MatrixRequest {
+    let source_request = MatrixRequest {
         benchmark: Some("harbor:tasks".into()),
         with_baselines: true,
         ..MatrixRequest::default()
     };
-    let matrix = library.workbench.get_matrix(of.clone()).unwrap();
+    let matrix = library.workbench.get_matrix(source_request.clone()).unwrap();
     let mixed: Vec<_> = matrix.cells.iter().flatten().filter(|cell| !cell.mixed.is_empty()).collect();
     assert!(!mixed.is_empty() && mixed.iter().all(|cell| cell.runs.len() > 1), "{:?}", matrix.cells);
     assert!(matrix.cautions.iter().any(|c| c.contains("pools runs that are not comparable")));
-    let said = caption(&library.spec(&FigureOf::Matrix { of: of.clone(), published: false }));
-    assert!(said.contains("Pooled although not comparable: oracle × "), "{said}");
-    let table = library.workbench.table(&TableOf::Matrix { of }).unwrap();
+    let message = caption(&library.spec(&FigureOf::Matrix { of: source_request.clone(), published: false }));
+    assert!(message.contains("Pooled although not comparable: oracle × "), "{message}");
+    let table = library.workbench.table(&TableOf::Matrix { of: source_request }).unwrap();
     assert!(table.notes.iter().any(|n| n.starts_with("Runs here are not comparable.")), "{:?}", table.notes);
     assert!(table.notes.iter().any(|n| n.contains("pools runs that are not comparable")));
 }
@@ -336,20 +350,20 @@ fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
 fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     let library = Library::fixtures(&["staminabench", "evocode"]);
     let failures = |runs: &[&str]| {
-        let of = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
-        library.workbench.get_failures(of).unwrap().published
+        let request_of = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
+        library.workbench.get_failures(request_of).unwrap().published
     };
     let found = failures(&TWO);
     assert!(found.len() == 1 && found[0].starts_with("Published: With few retries"), "{found:?}");
     assert!(found[0].contains("second hand"), "with its source: {found:?}");
     assert!(failures(&["evocode.tiny-1"]).is_empty(), "it is about another benchmark");
-    let comparison = library.workbench.compare_runs(of(&TWO)).unwrap();
+    let comparison = library.workbench.compare_runs(compared_runs(&TWO)).unwrap();
     assert!(comparison.published_benchmark[0].contains("20 scenarios of 100 turns"), "{comparison:?}");
     assert!(comparison.published_cost[0].contains("4.5 billion input"), "{comparison:?}");
     // It is no caution about these runs, and no part of a caption.
     assert!(comparison.cautions.iter().all(|c| !c.starts_with("Published")), "{:?}", comparison.cautions);
-    let of = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
-    assert!(!caption(&library.spec(&FigureOf::Failures { of })).contains("Published"));
+    let requested = FailuresRequest { members: members(&TWO), ..FailuresRequest::default() };
+    assert!(!caption(&library.spec(&FigureOf::Failures { of: requested })).contains("Published"));
 }
 
 /// Trials that are not scored are episodes, too: n is what events and censored ones add up to.
@@ -360,8 +374,8 @@ fn the_caption_of_a_matrix_of_pass_rates_counts_every_episode_once() {
     let rows = "run,harness,model,scenario,turn,attempt,passed,end_reason,planned_turns\n\
         one,h,m,a,1,1,true,,1\none,h,m,b,1,1,false,,1\none,h,m,c,1,1,,environment,1\n";
     std::fs::write(&path, rows).unwrap();
-    let library = Library::of(&[path]);
-    let of = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
-    let text = caption(&library.spec(&of));
+    let library = Library::new(&[path]);
+    let request = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
+    let text = caption(&library.spec(&request));
     assert!(text.contains("n = 3, 1 event, 2 censored in 1 cell"), "{text}");
 }

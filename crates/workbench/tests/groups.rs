@@ -103,7 +103,7 @@ fn library(runs: &[Given<'_>]) -> (tempfile::TempDir, Library) {
     for run in runs {
         write(&folder.path().join("lab"), run);
     }
-    let library = Library::of(&[folder.path().join("lab")]);
+    let library = Library::new(&[folder.path().join("lab")]);
     (folder, library)
 }
 
@@ -165,13 +165,13 @@ fn groups_of_other_models_are_not_comparable_and_of_other_shares_may_not_be() {
         given("d1", "d", "x", one),
         given("d2", "d", "y", one),
     ]);
-    let of = |a: &str, b: &str| library.compared(vec![harness(a), harness(b)], Pairs::All);
-    let other = of("a", "b");
+    let compared_pair = |a: &str, b: &str| library.compared(vec![harness(a), harness(b)], Pairs::All);
+    let other = compared_pair("a", "b");
     assert_eq!(mark(&other, "Models"), Some(Comparability::NotComparable));
     let line = other.differences.iter().find(|d| d.setting == "Models").unwrap();
     assert_eq!(line.values[0].as_deref(), Some("x (1 run, 1 episode), y (1 run, 1 episode)"));
-    assert_eq!(mark(&of("a", "c"), "Models"), Some(Comparability::CannotBeRuledOut));
-    let same = of("a", "d");
+    assert_eq!(mark(&compared_pair("a", "c"), "Models"), Some(Comparability::CannotBeRuledOut));
+    let same = compared_pair("a", "d");
     assert!(mark(&same, "Models").is_none() && same.equal.iter().any(|(line, _)| line == "Models"));
     // Who pools several limits is favored by none of them.
     let (_folder, library) = library_of_two_limits();
@@ -206,10 +206,10 @@ fn what_has_runs_in_common_is_not_tested() {
     let tag = library.tag("both", &["a", "bb"]);
     let [run, third] = ["lab.a", "lab.ccc"].map(|run| Member::Run { run: run.into() });
     let comparison = library.compared(vec![tag, run, third], Pairs::All);
-    let said = |c: &&String| {
+    let is_expected = |c: &&String| {
         c.contains("1 run, or trials of it, is in both: nothing is tested between these two, nor over all")
     };
-    assert_eq!(comparison.cautions.iter().filter(said).count(), 1, "{:?}", comparison.cautions);
+    assert_eq!(comparison.cautions.iter().filter(is_expected).count(), 1, "{:?}", comparison.cautions);
     assert!(!comparison.cautions.iter().any(|c| c.contains("opened twice")), "{:?}", comparison.cautions);
     let [shared, apart, others] = &comparison.pairs[..] else { panic!("three pairs") };
     assert_eq!((shared.in_both, apart.in_both, others.in_both), (1, 0, 0));
@@ -237,13 +237,13 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     // The two that overlap are not the reference: no pair of the table is of them.
     let tag = library.tag("both", &["a", "bb"]);
     let [first, third] = ["lab.ccc", "lab.a"].map(|run| Member::Run { run: run.into() });
-    let of = CompareRequest { members: vec![first, third, tag], ..CompareRequest::default() };
-    let comparison = library.workbench.compare_runs(of.clone()).unwrap();
+    let group_request = CompareRequest { members: vec![first, third, tag], ..CompareRequest::default() };
+    let comparison = library.workbench.compare_runs(group_request.clone()).unwrap();
     assert!(comparison.pairs.iter().all(|pair| pair.in_both == 0));
     assert_eq!(comparison.overlaps, [(1, 2, 1)]);
     let why = comparison.no_overall.unwrap();
     assert!(why.contains("runs in common") && why.contains("1 run, or trials of it, is in both"), "{why}");
-    let pairs = library.workbench.table(&TableOf::Pairs { of: of.clone() }).unwrap();
+    let pairs = library.workbench.table(&TableOf::Pairs { of: group_request.clone() }).unwrap();
     assert!(
         pairs.notes.iter().any(|note| note.contains("runs in both: 1; nothing is tested")),
         "{:?}",
@@ -251,7 +251,7 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     );
     let to = tempfile::tempdir().unwrap();
     let path = to.path().join("report.md");
-    let report = ExportOf::Report { of, preset: "icml".into() };
+    let report = ExportOf::Report { of: group_request, preset: "icml".into() };
     let to = Some(path.to_string_lossy().into_owned());
     library.workbench.export(ExportRequest { of: report, format: ExportFormat::Md, to }).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
@@ -293,9 +293,9 @@ const UNKNOWN: Try = Try { cost: None, tokens: None, calls: None, steps: None, .
 
 fn spent(turns: &[&[&[Try]]]) -> (ComparedMember, String) {
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
-    let of = CompareRequest { members: members(&["lab.a"]), ..CompareRequest::default() };
-    let comparison = library.workbench.compare_runs(of.clone()).unwrap();
-    let figure = FigureOf::Bars { of, measure: Measure::Steps, published: false };
+    let cases_request = CompareRequest { members: members(&["lab.a"]), ..CompareRequest::default() };
+    let comparison = library.workbench.compare_runs(cases_request.clone()).unwrap();
+    let figure = FigureOf::Bars { of: cases_request, measure: Measure::Steps, published: false };
     let caption = figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap());
     (comparison.members.into_iter().next().unwrap(), caption)
 }
@@ -348,17 +348,17 @@ fn failing_tests_say_where_they_passed_before() {
     let both = Try { outcomes: "FF", ..PASSED };
     let turns: &[&[&[Try]]] = &[&[&[SECOND, PASSED], &[PASSED], &[SECOND], &[both]]];
     let (_folder, library) = library(&[given("a", "h", "x", turns)]);
-    let of = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
+    let origins_request = FailuresRequest { members: members(&["lab.a"]), ..FailuresRequest::default() };
     let cases = |request: FailureCasesRequest| library.workbench.list_failure_cases(request).unwrap();
-    let page = cases(FailureCasesRequest { of: of.clone(), ..FailureCasesRequest::default() });
+    let page = cases(FailureCasesRequest { of: origins_request.clone(), ..FailureCasesRequest::default() });
     let standing: Vec<Vec<_>> = page
         .rows
         .iter()
         .map(|row| {
-            let of = |t: &workbench::api::StandingTest| {
+            let shown_test = |t: &workbench::api::StandingTest| {
                 (t.test.clone(), t.stood.history, t.stood.passed_in_turn, t.stood.since_turn)
             };
-            row.failing.iter().map(of).collect()
+            row.failing.iter().map(shown_test).collect()
         })
         .collect();
     let [one, two] = ["t::one", "t::two"].map(str::to_owned);
@@ -371,7 +371,12 @@ fn failing_tests_say_where_they_passed_before() {
             (two, FailureOrigin::StillFailing, Some(2), Some(3))
         ]
     );
-    let at = FailureCasesRequest { of, turn: Some(4), most_tests: 1, ..FailureCasesRequest::default() };
+    let at = FailureCasesRequest {
+        of: origins_request,
+        turn: Some(4),
+        most_tests: 1,
+        ..FailureCasesRequest::default()
+    };
     let episode = page.rows[0].episode.clone();
     let page = cases(FailureCasesRequest { episode: Some(episode), ..at.clone() });
     assert_eq!((page.total, page.rows[0].turn, page.rows[0].failing.len()), (1, 4, 1));
@@ -383,8 +388,9 @@ fn repair_counts_one_population_in_every_group() {
     // Turn 1: two stretches that end in the same turn. Turn 2: one that ends at turn 3. Turn 4: one that never ends.
     let turns: &[&[&[Try]]] = &[&[&[FIRST, SECOND, PASSED], &[SECOND], &[PASSED], &[FIRST]]];
     let (_folder, library) = library(&[given("a", "h", "x", turns), given("bb", "h", "y", &[&[&[PASSED]]])]);
-    let of = FailuresRequest { members: members(&["lab.a", "lab.bb"]), ..FailuresRequest::default() };
-    let failures = library.workbench.get_failures(of.clone()).unwrap();
+    let failures_request =
+        FailuresRequest { members: members(&["lab.a", "lab.bb"]), ..FailuresRequest::default() };
+    let failures = library.workbench.get_failures(failures_request.clone()).unwrap();
     let repair = &failures.repair;
     assert_eq!((repair.stretches, repair.stretches_repaired, repair.repaired_in_same_turn), (4, 3, 2));
     assert_eq!(repair.median_turns.time(), Some(0), "half of all four ended in their turn");
@@ -392,22 +398,24 @@ fn repair_counts_one_population_in_every_group() {
     assert_eq!(failures.repairs[0].repair, *repair);
     assert_eq!((failures.repairs[1].repair.stretches, failures.groups[1].attempts), (0, 0));
 
-    let by_turn = FailuresRequest { group: FailureGrouping::Turn, ..of.clone() };
+    let by_turn = FailuresRequest { group: FailureGrouping::Turn, ..failures_request.clone() };
     let by_turn = library.workbench.get_failures(by_turn).unwrap();
     let counts: Vec<_> = by_turn.groups.iter().map(|g| (g.key.as_str(), g.made, g.attempts)).collect();
     // Two runs reached turn 1, in four attempts.
     assert_eq!(counts, [("1", 4, 2), ("2", 1, 1), ("4", 1, 1)]);
     assert!((by_turn.groups[0].rate.unwrap().0 - 0.5).abs() < 1e-12);
     let began = |failures: &workbench::api::Failures| {
-        let of = |g: &workbench::api::RepairGroup| {
+        let repair_of = |g: &workbench::api::RepairGroup| {
             (g.key.clone(), g.repair.stretches, g.repair.median_turns.time())
         };
-        failures.repairs.iter().map(of).collect::<Vec<_>>()
+        failures.repairs.iter().map(repair_of).collect::<Vec<_>>()
     };
     let in_turns = [("1".to_owned(), 2, Some(0)), ("2".to_owned(), 1, Some(1)), ("4".to_owned(), 1, None)];
     assert_eq!(began(&by_turn), in_turns);
 
-    let scoped = |scope| library.workbench.get_failures(FailuresRequest { scope, ..of.clone() }).unwrap();
+    let scoped = |scope| {
+        library.workbench.get_failures(FailuresRequest { scope, ..failures_request.clone() }).unwrap()
+    };
     let turns = scoped(FailureScope::Turns);
     assert_eq!((turns.attempts, turns.total.made), (2, 5));
     let first = scoped(FailureScope::First);
@@ -415,12 +423,17 @@ fn repair_counts_one_population_in_every_group() {
     // What a retry repaired is no final attempt of a turn not passed: a narrower scope says nothing of it.
     assert_eq!((&turns.repair, &first.repair), (repair, repair));
     // Nor is a group left out because nothing in scope failed in it: turns 1 and 4 have no first failure.
-    let of_first = FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..of.clone() };
+    let of_first = FailuresRequest {
+        group: FailureGrouping::Turn,
+        scope: FailureScope::First,
+        ..failures_request.clone()
+    };
     let of_first = library.workbench.get_failures(of_first).unwrap();
     assert_eq!(of_first.groups.iter().map(|g| g.key.as_str()).collect::<Vec<_>>(), ["2"]);
     assert_eq!(began(&of_first), in_turns);
-    let of = FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..of };
-    let times = library.workbench.table(&TableOf::RepairTimes { of }).unwrap();
+    let turn_request =
+        FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..failures_request };
+    let times = library.workbench.table(&TableOf::RepairTimes { of: turn_request }).unwrap();
     assert_eq!(times.rows.len(), 4, "three turns, and all");
 }
 
@@ -455,11 +468,11 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     ]);
     let all = library.compared(members(&["lab.whole", "lab.another", "lab.short"]), Pairs::Reference);
     assert_eq!(all.tau, 2);
-    let said = |c: &&String| {
+    let names_turns = |c: &&String| {
         c.starts_with("Compared over 2 turns: ")
             && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
     };
-    assert_eq!(all.cautions.iter().filter(said).count(), 1, "{:?}", all.cautions);
+    assert_eq!(all.cautions.iter().filter(names_turns).count(), 1, "{:?}", all.cautions);
     let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
     assert!(two.tau == 4 && two.cautions.iter().all(|c| !c.contains("no data beyond")));
 
@@ -520,14 +533,15 @@ fn who_stops_at_a_failure_and_who_goes_on_differ_in_more_than_stamina() {
         let config = folder.path().join("lab").join(name).join("config.yaml");
         std::fs::write(config, format!("fail_stop: {stops}\n")).unwrap();
     }
-    let library = Library::of(&[folder.path().join("lab")]);
+    let library = Library::new(&[folder.path().join("lab")]);
     let comparison = library.compared(members(&["lab.a", "lab.bb"]), Pairs::All);
     assert_eq!(mark(&comparison, "After a failed turn"), Some(Comparability::NoEffect), "on stamina");
-    let said = |c: &&String| c.contains("score, tokens, cost and time count the turns after it");
-    assert_eq!(comparison.cautions.iter().filter(said).count(), 1, "{:?}", comparison.cautions);
-    let of = CompareRequest { members: members(&["lab.a", "lab.bb"]), ..CompareRequest::default() };
+    let counts_after = |c: &&String| c.contains("score, tokens, cost and time count the turns after it");
+    assert_eq!(comparison.cautions.iter().filter(counts_after).count(), 1, "{:?}", comparison.cautions);
+    let compare_request =
+        CompareRequest { members: members(&["lab.a", "lab.bb"]), ..CompareRequest::default() };
     let caption = |measure| {
-        let figure = FigureOf::Bars { of: of.clone(), measure, published: false };
+        let figure = FigureOf::Bars { of: compare_request.clone(), measure, published: false };
         figures::caption(&library.workbench.print_spec(&figure, "icml", None, false).unwrap())
     };
     assert!(caption(Measure::Score).contains("not on equal terms"), "{}", caption(Measure::Score));
@@ -541,12 +555,12 @@ fn a_series_of_retries_is_of_the_runs_that_its_cell_has() {
     let (_folder, library) =
         library(&[given("a1", "a", "m", long), given("a2", "a", "m", long), given("a3", "a", "m", short)]);
     let cell = Member::Cell { harness: "a".into(), model: "m".into(), benchmark: String::new() };
-    let of = |only: &[&str]| {
+    let pooled = |only: &[&str]| {
         let only = only.iter().map(|run| format!("lab.{run}")).collect();
         let request = RetriesRequest { members: vec![cell.clone()], only };
         library.workbench.get_retries(request).unwrap().series.remove(0).points[0].stamina.n
     };
-    assert_eq!((of(&[]), of(&["a1", "a2"])), (3, 2));
+    assert_eq!((pooled(&[]), pooled(&["a1", "a2"])), (3, 2));
 }
 
 /// Every failed attempt of real jobs and of the sample, as the Turn page and the Failures page tell it: the same words and
@@ -556,10 +570,11 @@ fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
     let sample = library::repository().join("data/sample-simulated.zip");
     let mut regressed = 0;
     for path in [sample, library::repository().join("tests/fixtures/harbor")] {
-        let library = Library::of(&[path]);
+        let library = Library::new(&[path]);
         for run in library.workbench.list_runs(ListRuns::default()).unwrap().rows {
-            let of = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
-            let asked = FailureCasesRequest { of, most_tests: 100_000, limit: 10_000, ..Default::default() };
+            let group = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
+            let asked =
+                FailureCasesRequest { of: group, most_tests: 100_000, limit: 10_000, ..Default::default() };
             let page = library.workbench.list_failure_cases(asked).unwrap();
             // Every seventh is enough of the sample's many.
             let cases = page.rows.iter().filter(|case| !case.failing.is_empty());

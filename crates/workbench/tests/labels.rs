@@ -49,9 +49,13 @@ fn results(source: &str) -> Option<PathBuf> {
 type Classes = HashMap<(String, u32, u32, String), String>;
 
 fn classes(library: &Library, run: &str) -> Classes {
-    let of = FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
-    let asked =
-        FailureCasesRequest { of, most_tests: 100_000, limit: 100_000, ..FailureCasesRequest::default() };
+    let request = FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
+    let asked = FailureCasesRequest {
+        of: request,
+        most_tests: 100_000,
+        limit: 100_000,
+        ..FailureCasesRequest::default()
+    };
     let page = library.workbench.list_failure_cases(asked).expect("cases");
     let of_case = page.rows.into_iter().flat_map(|case| {
         let (episode, turn, attempt) = (case.episode, case.turn, case.attempt);
@@ -80,7 +84,7 @@ fn classes_are_those_that_a_person_gives_to_real_failures() {
             );
             continue;
         };
-        let library = Library::of(&[path]);
+        let library = Library::new(&[path]);
         let mut given: HashMap<&str, Classes> = HashMap::new();
         for label in labels {
             let given = given.entry(&label.run).or_insert_with(|| classes(&library, &label.run));
@@ -101,8 +105,8 @@ fn classes_are_those_that_a_person_gives_to_real_failures() {
     let mut below = Vec::new();
     for word in words {
         let right = sum(&|class, label| class == word && label == word);
-        let (given, labelled) = (sum(&|class, _| class == word), sum(&|_, label| label == word));
-        eprintln!("| {} | {labelled} | {given} | {right} |", word.replace('_', " "));
+        let (given, labeled) = (sum(&|class, _| class == word), sum(&|_, label| label == word));
+        eprintln!("| {} | {labeled} | {given} | {right} |", word.replace('_', " "));
         if f64::from(right) < PRECISION * f64::from(given) && word != "other" {
             below.push(format!("{word}: {right} of {given}"));
         }

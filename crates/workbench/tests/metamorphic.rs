@@ -40,7 +40,7 @@ const INPUTS: [(&str, bool); 24] = [
     ("table", false),
 ];
 
-/// What happens to a folder on its way.
+/// What happens to a folder before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// Trials have other names, in another order.
@@ -273,7 +273,7 @@ fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
 /// What is shown of every run, without what is of its place: names, and how many remarks the import made. Where nothing is
 /// tested there is no survival.
 fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, Option<SurvivalTable>)> {
-    let library = Library::of(paths);
+    let library = Library::new(paths);
     let rows = library.workbench.list_runs(ListRuns { limit: 500, ..ListRuns::default() }).unwrap().rows;
     let mut numbers: Vec<(RunRow, Option<SurvivalTable>)> = rows
         .into_iter()
@@ -378,7 +378,7 @@ fn a_job_in_two_sources_pools_to_the_same() {
             fs::remove_dir_all(if number % 2 == 0 { trial } else { its_other }).unwrap();
         }
         let pooled = |paths: &[PathBuf]| {
-            let library = Library::of(paths);
+            let library = Library::new(paths);
             let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
             let matrix = library.workbench.get_matrix(request).unwrap();
             let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
@@ -396,7 +396,7 @@ fn a_job_in_two_sources_pools_to_the_same() {
 /// What is pooled over all sources: stamina and pass rate by harness and model.
 fn pooled_cells(paths: &[&Path]) -> String {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
-    let library = Library::of(&paths);
+    let library = Library::new(&paths);
     let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
     let matrix = library.workbench.get_matrix(request).unwrap();
     let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
@@ -454,8 +454,12 @@ fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
         }
         for (number, scenario) in scenarios(name, &one).into_iter().enumerate() {
             let its_other = other.join(scenario.strip_prefix(&one).unwrap());
-            let gone = if number % 2 == 0 { scenario } else { its_other };
-            if gone.is_dir() { fs::remove_dir_all(gone).unwrap() } else { fs::remove_file(gone).unwrap() }
+            let removed = if number % 2 == 0 { scenario } else { its_other };
+            if removed.is_dir() {
+                fs::remove_dir_all(removed).unwrap()
+            } else {
+                fs::remove_file(removed).unwrap()
+            }
         }
         assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "{name}");
     }
@@ -520,8 +524,8 @@ fn results_of_tb_alone_are_those_of_the_whole_folder() {
         detail.copies.iter().map(|one| (one.episodes, one.counted_there)).collect::<Vec<_>>()
     };
     // All of the file's trials are in the folder, and count there, whichever was opened first.
-    assert_eq!(shared(&Library::of(&[whole.clone(), alone.clone()])), [(7, 7)]);
-    let library = Library::of(&[alone.clone(), whole]);
+    assert_eq!(shared(&Library::new(&[whole.clone(), alone.clone()])), [(7, 7)]);
+    let library = Library::new(&[alone.clone(), whole]);
     assert_eq!(shared(&library), [(7, 7)], "the file first");
     // The same where it is read once more.
     let text = fs::read_to_string(alone.join("results.json")).unwrap();
@@ -552,7 +556,7 @@ fn what_a_closed_source_proved_of_tokens_is_taken_back() {
     fs::remove_dir_all(&of_other[0]).unwrap();
     with_cached(&of_proof[0], 9_000);
     with_cached(&of_other[1], 3_000);
-    let library = Library::of(&[other, proof]);
+    let library = Library::new(&[other, proof]);
     let run = |name: &str| {
         let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
         runs.into_iter().find(|run| run.source_name == name).unwrap()

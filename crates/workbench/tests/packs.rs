@@ -57,14 +57,14 @@ fn a_turn_is_told_as_the_pack_has_it() {
     let source = opened(&lab, &path);
     let pack = lab.list_packs(Nothing {}).expect("packs").packs.remove(0);
     assert_eq!((pack.problem, pack.scenarios.len(), pack.scenarios[1].turns, pack.seed), (None, 2, 3, 3));
-    let of = ScenarioTurnRef { source, at: pack.at, scenario: 1, turn: 3 };
-    let turn = lab.get_scenario_turn(of.clone()).expect("a turn");
+    let request_of = ScenarioTurnRef { source, at: pack.at, scenario: 1, turn: 3 };
+    let turn = lab.get_scenario_turn(request_of.clone()).expect("a turn");
     assert_eq!((turn.turns, turn.changes.len(), turn.counts.entities as usize), (3, 5, turn.entities.len()));
     assert_eq!(turn.counts.cases, turn.counts.new + turn.counts.changed + turn.counts.kept);
     let ask = |marks: &[&str], text: &str| {
         let marks = marks.iter().map(|&m| m.to_owned()).collect();
         lab.list_scenario_cases(ScenarioSuiteRequest {
-            of: of.clone(),
+            of: request_of.clone(),
             text: text.to_owned(),
             marks,
             aspects: Vec::new(),
@@ -78,20 +78,20 @@ fn a_turn_is_told_as_the_pack_has_it() {
     // What a page shows does not cut the table.
     let suite = |marks: &[&str]| {
         let marks = marks.iter().map(|&m| m.to_owned()).collect();
-        let of = ScenarioSuiteRequest {
-            of: of.clone(),
+        let requested = ScenarioSuiteRequest {
+            of: request_of.clone(),
             text: String::new(),
             marks,
             aspects: Vec::new(),
             offset: 2,
             limit: 1,
         };
-        lab.table(&TableOf::Suite { of }).expect("a table").rows.len() as u32
+        lab.table(&TableOf::Suite { of: requested }).expect("a table").rows.len() as u32
     };
     assert_eq!((suite(&[]), suite(&["new"])), (turn.counts.cases, turn.counts.new));
     let id = ask(&["new"], "").cases[0].id.clone();
     assert!(ask(&[], &id).total >= 1);
-    let case = lab.get_scenario_case(ScenarioCaseRequest { of: of.clone(), id }).expect("a case");
+    let case = lab.get_scenario_case(ScenarioCaseRequest { of: request_of.clone(), id }).expect("a case");
     assert!(!case.steps.is_empty() && !case.says.is_empty());
     for document in [
         ScenarioDocument::Request,
@@ -102,12 +102,12 @@ fn a_turn_is_told_as_the_pack_has_it() {
         ScenarioDocument::Pytest,
     ] {
         let text = lab
-            .get_scenario_document(ScenarioDocumentRequest { of: of.clone(), document })
+            .get_scenario_document(ScenarioDocumentRequest { of: request_of.clone(), document })
             .expect("a document");
         assert!(text.text.len() > 100, "{}", text.path);
     }
     assert_eq!(
-        lab.get_scenario_turn(ScenarioTurnRef { turn: 4, ..of }).expect_err("no such turn").code,
+        lab.get_scenario_turn(ScenarioTurnRef { turn: 4, ..request_of }).expect_err("no such turn").code,
         "pack.no_such"
     );
 }
@@ -230,18 +230,18 @@ fn a_broken_pack_says_what_is_wrong_and_stays_listed() {
     write(&path, 4);
     let lab = lab(temp.path());
     let source = opened(&lab, &path);
-    let of = ScenarioTurnRef { source, at: String::new(), scenario: 0, turn: 2 };
+    let request = ScenarioTurnRef { source, at: String::new(), scenario: 0, turn: 2 };
     for file in ["schemas/turn_2.yaml", "test_suites/turn_2.json"] {
         let file = path.join("scenario_0").join(file);
         let whole = std::fs::read(&file).expect("it is there");
         for bad in [&b""[..], b"\xff\xfe", b"[]", &whole[..whole.len() / 2], b"a: &a [*a, *a]"] {
             std::fs::write(&file, bad).expect("it can be written");
-            let error = lab.get_scenario_turn(of.clone()).expect_err("it is broken");
+            let error = lab.get_scenario_turn(request.clone()).expect_err("it is broken");
             assert!(!error.code.starts_with("command"), "{error:?}");
         }
         std::fs::write(&file, whole).expect("it can be written");
     }
-    lab.get_scenario_turn(of).expect("it is whole again");
+    lab.get_scenario_turn(request).expect("it is whole again");
     std::fs::write(path.join("manifest.json"), "{\"format\": \"stamina-pack/1\"}")
         .expect("it can be written");
     let pack = lab.list_packs(Nothing {}).expect("packs").packs.remove(0);

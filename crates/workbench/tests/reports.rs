@@ -15,7 +15,7 @@ use workbench::api::{
 
 use library::{Library, members, repository};
 
-fn of(runs: &[&str]) -> CompareRequest {
+fn compared_runs(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), pairs: Pairs::Reference, ..CompareRequest::default() }
 }
 
@@ -35,8 +35,8 @@ fn copy(from: &Path, to: &Path) {
 impl Library {
     fn report(&self, of: &CompareRequest, preset: &str, format: ExportFormat, to: Option<&Path>) -> Exported {
         let to = to.map(|to| to.to_str().unwrap().to_owned());
-        let of = ExportOf::Report { of: of.clone(), preset: preset.to_owned() };
-        self.workbench.export(ExportRequest { of, format, to }).expect("a report")
+        let request_of = ExportOf::Report { of: of.clone(), preset: preset.to_owned() };
+        self.workbench.export(ExportRequest { of: request_of, format, to }).expect("a report")
     }
 }
 
@@ -55,12 +55,12 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
         copy(&fixture, path);
         std::fs::write(path.join("note.txt"), format!("source {at}")).unwrap();
     }
-    let library = Library::of(&paths);
+    let library = Library::new(&paths);
     let runs = library.workbench.list_runs(ListRuns { limit: 9, ..ListRuns::default() }).unwrap().rows;
     assert_eq!(runs.len(), 2);
     let to = places.path().join("report");
     let both: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
-    library.workbench.export_report(&of(&both), "icml", &to).unwrap();
+    library.workbench.export_report(&compared_runs(&both), "icml", &to).unwrap();
     let sums = std::fs::read_to_string(to.join("inputs.sha256")).unwrap();
     let of_place = |place: &str| -> Vec<&str> {
         let mark = format!("  {place}/results/");
@@ -78,7 +78,7 @@ fn a_report_of_three_has_what_the_pages_have() {
     let library = Library::fixtures(&["staminabench"]);
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
-    let made = library.workbench.export_report(&of(&THREE), "icml", &to).unwrap();
+    let made = library.workbench.export_report(&compared_runs(&THREE), "icml", &to).unwrap();
     let has = |name: &str| made.files.iter().any(|file| file == name);
     for figure in [
         "survival",
@@ -141,8 +141,9 @@ fn a_report_says_what_the_endpoint_cost_and_unknown_where_nobody_counted() {
     report["run"]["attempts_retried_for_endpoint"] = 41.into();
     report["run"]["attempts_lost_to_endpoint"] = 0.into();
     std::fs::write(&path, report.to_string()).unwrap();
-    let library = Library::of(&[counted, not_counted]);
-    let report = |runs: &[&str]| text(&library.report(&of(runs), "icml", ExportFormat::Html, None));
+    let library = Library::new(&[counted, not_counted]);
+    let report =
+        |runs: &[&str]| text(&library.report(&compared_runs(runs), "icml", ExportFormat::Html, None));
     let rows = library.workbench.list_runs(ListRuns { limit: 9, ..ListRuns::default() }).unwrap().rows;
     let (known, unknown): (Vec<_>, Vec<_>) = rows.iter().partition(|run| run.id.starts_with("counted"));
     let (known, unknown) = (known[0].id.as_str(), unknown[0].id.as_str());
@@ -182,7 +183,7 @@ fn what_the_endpoint_cost_is_unknown_where_runs_of_a_member_share_trials() {
             let text = std::fs::read_to_string(&path).unwrap();
             std::fs::write(&path, text.replace("2026-06-01T", "2026-06-02T")).unwrap();
         }
-        let library = Library::of(&[first, second]);
+        let library = Library::new(&[first, second]);
         let member = Member::Model { model: "zai.glm-5".to_owned(), benchmark: String::new() };
         let request = CompareRequest { members: vec![member], ..CompareRequest::default() };
         let report = text(&library.report(&request, "icml", ExportFormat::Html, None));
@@ -200,7 +201,7 @@ fn what_the_endpoint_cost_is_unknown_where_runs_of_a_member_share_trials() {
 fn each_of_three_is_paired_with_the_reference() {
     let library = Library::fixtures(&["harbor/jobs"]);
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];
-    let markdown = text(&library.report(&of(&runs), "icml", ExportFormat::Md, None));
+    let markdown = text(&library.report(&compared_runs(&runs), "icml", ExportFormat::Md, None));
     for figure in ["paired-2", "paired-3"] {
         assert!(markdown.contains(&format!("![{figure}]")), "{figure}");
     }
@@ -211,7 +212,7 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     let library = Library::fixtures(&["staminabench"]);
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("my (report).md");
-    let saved = library.report(&of(&THREE[..2]), "icml", ExportFormat::Md, Some(&to));
+    let saved = library.report(&compared_runs(&THREE[..2]), "icml", ExportFormat::Md, Some(&to));
     let markdown = std::fs::read_to_string(&to).unwrap();
     let links: Vec<&str> = markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
     assert!(!links.is_empty() && links.len() == saved.beside.len(), "{links:?} {:?}", saved.beside);
@@ -224,12 +225,12 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     assert!(saved.warnings.iter().all(|warning| !warning.contains("figures")), "{:?}", saved.warnings);
 
     // Whoever names the report again has its figures made again; beside a new one lies what is not ours.
-    library.report(&of(&THREE[..2]), "acl", ExportFormat::Md, Some(&to));
+    library.report(&compared_runs(&THREE[..2]), "acl", ExportFormat::Md, Some(&to));
     let old = folder.path().join("new-figures/survival.svg");
     std::fs::create_dir(old.parent().unwrap()).unwrap();
     std::fs::write(&old, "mine").unwrap();
     let new = folder.path().join("new.md");
-    let asked = ExportOf::Report { of: of(&THREE[..2]), preset: "icml".to_owned() };
+    let asked = ExportOf::Report { of: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
     let asked =
         ExportRequest { of: asked, format: ExportFormat::Md, to: Some(new.to_str().unwrap().to_owned()) };
     assert_eq!(library.workbench.export(asked.clone()).unwrap_err().code, "export.beside");
@@ -243,15 +244,18 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1);
 
     // What a browser is handed has what belongs beside it, too.
-    let runs =
-        ExportOf::Table { table: TableOf::Runs { of: of(&THREE[..2]) }, preset: "icml".into(), grey: false };
+    let runs = ExportOf::Table {
+        table: TableOf::Runs { of: compared_runs(&THREE[..2]) },
+        preset: "icml".into(),
+        grey: false,
+    };
     let asked = ExportRequest { of: runs, format: ExportFormat::Csv, to: None };
     let csv = library.workbench.export(asked).unwrap();
     assert!(csv.base64.is_some() && csv.beside.is_empty());
     let [(ending, spec)] = &csv.beside_base64[..] else { panic!("its spec") };
     assert!(ending == ".toml" && !spec.is_empty());
 
-    let handed = library.report(&of(&THREE[..2]), "icml", ExportFormat::Md, None);
+    let handed = library.report(&compared_runs(&THREE[..2]), "icml", ExportFormat::Md, None);
     let inside = text(&handed).matches("](data:image/svg+xml;base64,").count();
     assert!(handed.beside.is_empty() && inside == saved.beside.len(), "{inside}");
 }
@@ -260,7 +264,7 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
 fn the_figures_of_a_report_are_for_its_venue() {
     let library = Library::fixtures(&["staminabench"]);
     let widths = |preset: &str| {
-        let html = text(&library.report(&of(&THREE[..1]), preset, ExportFormat::Html, None));
+        let html = text(&library.report(&compared_runs(&THREE[..1]), preset, ExportFormat::Html, None));
         html.split("<svg").skip(1).map(|svg| svg.split('>').next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert!(widths("neurips").iter().all(|svg| svg.contains("width=\"396pt\"")), "{:?}", widths("neurips"));
@@ -272,7 +276,7 @@ fn heights_have_one_pair_of_limits() {
     let library = Library::fixtures(&["staminabench"]);
     let (least, most) = library.workbench.list_presets(Nothing {}).unwrap().height_pt;
     let figure = |height| {
-        let figure = workbench::api::FigureOf::FirstFailures { of: of(&THREE[..1]) };
+        let figure = workbench::api::FigureOf::FirstFailures { of: compared_runs(&THREE[..1]) };
         library.workbench.print_spec(&figure, "icml", Some(height), false).is_ok()
     };
     assert!(figure(least) && figure(most) && !figure(least - 1) && !figure(most + 1));
@@ -283,15 +287,15 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
     let places = tempfile::tempdir().unwrap();
     let source = places.path().join("source");
     copy(&repository().join("tests/fixtures/staminabench/own"), &source);
-    let library = Library::of(std::slice::from_ref(&source));
+    let library = Library::new(std::slice::from_ref(&source));
     let run =
         library.workbench.list_runs(ListRuns { limit: 1, ..ListRuns::default() }).unwrap().rows.remove(0).id;
     let before = std::fs::read_dir(&source).unwrap().count();
     std::os::unix::fs::symlink(&source, places.path().join("report-figures")).unwrap();
     let to = places.path().join("report.md");
-    let of = ExportOf::Report { of: of(&[&run]), preset: "icml".to_owned() };
+    let requested = ExportOf::Report { of: compared_runs(&[&run]), preset: "icml".to_owned() };
     let to = Some(to.to_str().unwrap().to_owned());
-    let refused = library.workbench.export(ExportRequest { of, format: ExportFormat::Md, to });
+    let refused = library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to });
     assert_eq!(refused.unwrap_err().code, "export.into_source");
     assert_eq!(std::fs::read_dir(&source).unwrap().count(), before);
 }
@@ -299,7 +303,7 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
 #[test]
 fn a_pair_is_a_table_scenario_by_scenario() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let asked = of(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
+    let asked = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
     let comparison = library.workbench.compare_runs(asked.clone()).unwrap();
     let paired = comparison.pairs[0].paired.clone().expect("shared scenarios");
     let table = library.workbench.table_json(&TableOf::Paired { of: asked.clone(), other: Some(1) }).unwrap();
@@ -324,7 +328,7 @@ fn a_table_that_is_too_long_to_be_drawn_is_named_once_and_written_in_every_other
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];
-    let saved = library.workbench.export_report(&of(&runs), "icml", &to).unwrap();
+    let saved = library.workbench.export_report(&compared_runs(&runs), "icml", &to).unwrap();
     let long: Vec<&String> =
         saved.warnings.iter().filter(|warning| warning.contains("is not drawn")).collect();
     assert!(!long.is_empty(), "{:?}", saved.warnings);

@@ -21,13 +21,13 @@ fn runs(library: &Library) -> Vec<RunRow> {
     library.workbench.list_runs(ListRuns::default()).unwrap().rows
 }
 
-fn of(runs: &[&str]) -> CompareRequest {
+fn compared_runs(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), ..CompareRequest::default() }
 }
 
 /// The scores of a run as a comparison has them.
 fn compared(library: &Library, run: &str) -> Option<TurnScores> {
-    library.workbench.compare_runs(of(&[run])).unwrap().members.remove(0).scores
+    library.workbench.compare_runs(compared_runs(&[run])).unwrap().members.remove(0).scores
 }
 
 /// A library of one tidy table.
@@ -35,7 +35,7 @@ fn table(text: &str) -> (Library, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("attempts.csv");
     std::fs::write(&path, text).unwrap();
-    (Library::of(&[path]), folder)
+    (Library::new(&[path]), folder)
 }
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ fn the_published_results_of_evocode_bench_have_the_scores_of_an_independent_calc
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/evocode_scores.json");
     let golden: BTreeMap<String, Golden> =
         serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
-    let library = Library::of(&[path]);
+    let library = Library::new(&[path]);
     let runs = runs(&library);
     assert_eq!((runs.len(), golden.len()), (13, 13));
     let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
@@ -81,7 +81,7 @@ fn the_published_results_of_evocode_bench_have_the_scores_of_an_independent_calc
         assert_eq!(run.rounds.as_ref(), Some(&found.rounds), "{name}");
     }
     // Beside them the table of the paper, which has other models and is of round by round.
-    let data = library.workbench.compare_runs(of(&[&runs[0].id])).unwrap();
+    let data = library.workbench.compare_runs(compared_runs(&[&runs[0].id])).unwrap();
     let published =
         data.published_scores.iter().find(|n| n.model == "Xiaomi-MiMo-V2.5-Pro" && n.metric == "gap");
     assert_eq!(published.map(|number| number.value), Some(-9.4));
@@ -111,7 +111,7 @@ fn pages_tables_and_reports_have_the_same_scores() {
         matrix.published.iter().any(|number| number.metric == "mt4"),
         "tasks are named as EvoCode-Bench's"
     );
-    for table in [TableOf::Scores { of: of(&[&run.id]) }, TableOf::Matrix { of: request }] {
+    for table in [TableOf::Scores { of: compared_runs(&[&run.id]) }, TableOf::Matrix { of: request }] {
         let table = library.workbench.table(&table).unwrap();
         let csv = table.to_csv();
         let mut lines = csv.lines();
@@ -129,7 +129,7 @@ fn pages_tables_and_reports_have_the_same_scores() {
     }
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
-    let made = library.workbench.export_report(&of(&[&run.id]), "icml", &to).unwrap();
+    let made = library.workbench.export_report(&compared_runs(&[&run.id]), "icml", &to).unwrap();
     for file in ["tables/scores.csv", "tables/published.csv"] {
         assert!(made.files.iter().any(|name| name == file), "{file}: {:?}", made.files);
     }
@@ -151,10 +151,16 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     assert_eq!(scores.dataset_score, Some(100.0), "the other scores stay");
     let why = "MT@k and Comp are refused: turns were tried again in 1 of 1 episode";
     assert!(scores.rounds.missing[0].starts_with(why), "{:?}", scores.rounds.missing);
-    let table = library.workbench.table(&TableOf::Scores { of: of(&[&runs(&library)[0].id]) }).unwrap();
+    let table =
+        library.workbench.table(&TableOf::Scores { of: compared_runs(&[&runs(&library)[0].id]) }).unwrap();
     assert!(table.notes.iter().any(|note| note.contains(why)), "{:?}", table.notes);
     assert!(
-        library.workbench.compare_runs(of(&[&runs(&library)[0].id])).unwrap().published_scores.is_empty()
+        library
+            .workbench
+            .compare_runs(compared_runs(&[&runs(&library)[0].id]))
+            .unwrap()
+            .published_scores
+            .is_empty()
     );
 }
 
@@ -180,7 +186,7 @@ fn rounds_that_were_tried_from_one_snapshot_have_mt_at_k_round_by_round() {
         "turns": [turn(1, &[true]), turn(2, &[false, false, true]), turn(3, &[false; 3])],
     });
     std::fs::write(run.join("scenario_0/trajectory.json"), trajectory.to_string()).unwrap();
-    let library = Library::of(&[run]);
+    let library = Library::new(&[run]);
     let row = runs(&library).remove(0);
     assert_eq!(row.attempt_limit, Some(3));
     let scores = compared(&library, &row.id).unwrap();
@@ -215,7 +221,7 @@ fn beside_a_whole_one(
         std::fs::write(at.join("trajectory.json"), trajectory.to_string()).unwrap();
     }
     std::fs::write(run.join("config.yaml"), config).unwrap();
-    let library = Library::of(&[run]);
+    let library = Library::new(&[run]);
     let rounds = compared(&library, &runs(&library).remove(0).id).unwrap().rounds;
     assert!(rounds.round_by_round);
     (rounds.mt_at_k, rounds.comp, rounds.missing[0].clone())
@@ -293,7 +299,7 @@ fn scores_of_turns_do_not_apply_to_a_benchmark_that_does_not_grade_turns() {
     let library = Library::fixtures(&["staminabench/own"]);
     let run = &runs(&library)[0];
     assert_eq!((compared(&library, &run.id), run.rounds.clone()), (None, None));
-    let table = library.workbench.table(&TableOf::Scores { of: of(&[&run.id]) }).unwrap();
+    let table = library.workbench.table(&TableOf::Scores { of: compared_runs(&[&run.id]) }).unwrap();
     assert!(table.notes.iter().any(|note| note.contains("these scores do not apply")), "{:?}", table.notes);
 }
 
@@ -381,7 +387,7 @@ fn rounds_by_themselves_are_clustered_by_task_and_gap_counts_a_copied_run_once()
     write_tasks(&at("elsewhere/copy"), "mt_at_k", 2, &chains);
     let all = [("parser", &["1", "1", "1"][..]), ("lexer", &["1", "1", "1"]), ("cache", &["01", "1", "1"])];
     write_tasks(&at("better"), "mt_at_k", 3, &all);
-    let library = Library::of(&["alone", "chains", "elsewhere", "better"].map(at));
+    let library = Library::new(&["alone", "chains", "elsewhere", "better"].map(at));
     let runs = runs(&library);
     let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
     let alone = runs.iter().find(|run| run.rounds.as_ref().is_some_and(|rounds| rounds.alone)).unwrap();
@@ -397,7 +403,7 @@ fn rounds_by_themselves_are_clustered_by_task_and_gap_counts_a_copied_run_once()
     // MT@4 of the run that is there twice is 200/3, that of the other one 100.
     assert!(near(rounds.gap.unwrap(), 500.0 / 9.0 - 250.0 / 3.0), "{rounds:?}");
     // A comparison says the same.
-    let member = library.workbench.compare_runs(of(&[&alone.id])).unwrap().members.remove(0);
+    let member = library.workbench.compare_runs(compared_runs(&[&alone.id])).unwrap().members.remove(0);
     assert_eq!((member.scenarios, member.pass_rate.as_ref()), (3, Some(rate)));
     assert_eq!(member.scores.unwrap().rounds.gap, rounds.gap);
 }

@@ -3,7 +3,7 @@
 //!
 //! Mounting needs root, which the tests have in CI. For other users these tests say so and pass.
 
-#![allow(clippy::print_stderr, reason = "who may not mount is told what was left out")]
+#![allow(clippy::print_stderr, reason = "a test without the right to mount prints what it left out")]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -139,8 +139,9 @@ fn a_change_over_which_a_process_ends_is_noted_too() {
         let begun = Instant::now();
         while !holds() {
             assert!(begun.elapsed() < Duration::from_mins(1), "never: {what}");
-            let since = workbench.app_state(Nothing {}).expect("a state").change;
-            workbench.wait_for_changes(WaitForChanges { since, timeout_ms: 100 }).expect("changes");
+            let start = workbench.app_state(Nothing {}).expect("a state").change;
+            // words: ok: a JSON key.
+            workbench.wait_for_changes(WaitForChanges { since: start, timeout_ms: 100 }).expect("changes");
         }
     };
     until("it is read", &|| {

@@ -48,6 +48,7 @@ fn until(workbench: &Workbench, what: &str, wanted: impl Fn(&AppState) -> bool) 
             return state;
         }
         assert!(Instant::now() < deadline, "never: {what}");
+        // words: ok: a JSON key.
         let request = WaitForChanges { since: state.change, timeout_ms: 5_000 };
         workbench.wait_for_changes(request).expect("changes");
     }
@@ -134,9 +135,10 @@ fn from_the_run_down_to_a_failing_test() {
     );
     assert_eq!(read("../../etc/passwd").expect_err("no way out").code, "text.not_found");
 
-    let of = AttemptRef { run: run.clone(), episode: episode.clone(), turn: 3, attempt: 1 };
-    let no_code =
-        workbench.code_changes(CodeRequest { of, against: None }).expect_err("Harbor keeps no code");
+    let requested = AttemptRef { run: run.clone(), episode: episode.clone(), turn: 3, attempt: 1 };
+    let no_code = workbench
+        .code_changes(CodeRequest { of: requested, against: None })
+        .expect_err("Harbor keeps no code");
     assert_eq!(no_code.code, "code.not_found");
     let beyond = workbench.get_turn(TurnRef { run, episode, turn: 5 }).expect_err("four turns");
     assert_eq!(beyond.code, "turn.not_found");

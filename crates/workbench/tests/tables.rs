@@ -14,7 +14,7 @@ use library::{Library, members};
 
 const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 
-fn of(runs: &[&str]) -> CompareRequest {
+fn compared_runs(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() }
 }
 
@@ -75,8 +75,8 @@ fn only_cells_without_a_run_say_so_and_the_matrix_has_its_means_and_intervals() 
 #[test]
 fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
     let library = Library::fixtures(&["staminabench"]);
-    let comparison = library.workbench.compare_runs(of(&TWO)).unwrap();
-    let spent = library.table(&TableOf::Spent { of: of(&TWO) });
+    let comparison = library.workbench.compare_runs(compared_runs(&TWO)).unwrap();
+    let spent = library.table(&TableOf::Spent { of: compared_runs(&TWO) });
     let played: Vec<Option<Value>> =
         comparison.members.iter().map(|m| Some(m.spent.turns_played.into())).collect();
     assert_eq!(column(&spent, "turns_played"), played.iter().map(Option::as_ref).collect::<Vec<_>>());
@@ -84,7 +84,7 @@ fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
         comparison.members.iter().map(|m| m.spent.input_tokens.map(Into::into)).collect();
     assert_eq!(column(&spent, "input_tokens"), known.iter().map(Option::as_ref).collect::<Vec<_>>());
 
-    let sensitivity = library.table(&TableOf::Sensitivity { of: of(&TWO) });
+    let sensitivity = library.table(&TableOf::Sensitivity { of: compared_runs(&TWO) });
     assert_eq!(sensitivity.rows.len(), 6, "three ways to count of each of two");
     let means = column(&sensitivity, "mean_stamina");
     let own = &comparison.members[0];
@@ -97,7 +97,7 @@ fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
 #[test]
 fn the_tests_between_two_have_all_that_their_page_shows() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let asked = of(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
+    let asked = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
     let comparison = library.workbench.compare_runs(asked.clone()).unwrap();
     let pair = &comparison.pairs[0];
     let table = library.table(&TableOf::Pairs { of: asked.clone() });
@@ -150,15 +150,15 @@ fn the_failures_page_can_be_taken_away_whole() {
     let failed = FailuresRequest { members: members(&["failures-k1-oracle"]), ..FailuresRequest::default() };
     let data = library.workbench.get_failures(failed.clone()).unwrap();
     let cases = |request| library.table(&TableOf::Cases { of: request });
-    let of = || FailureCasesRequest { of: failed.clone(), ..FailureCasesRequest::default() };
-    let all = cases(FailureCasesRequest { offset: 3, limit: 2, ..of() });
+    let failed_cases = || FailureCasesRequest { of: failed.clone(), ..FailureCasesRequest::default() };
+    let all = cases(FailureCasesRequest { offset: 3, limit: 2, ..failed_cases() });
     assert_eq!(all.rows.len() as u32, data.attempts);
     let share = data.total.shares.iter().find(|s| s.attempts == 0 && s.tests > 0);
     let share = share.or_else(|| data.total.shares.iter().find(|s| s.tests > 0)).unwrap();
     let class = Some(share.class.clone());
-    let own = cases(FailureCasesRequest { class: class.clone(), ..of() });
+    let own = cases(FailureCasesRequest { class: class.clone(), ..failed_cases() });
     assert_eq!(own.rows.len() as u32, share.attempts);
-    let by_tests = cases(FailureCasesRequest { class, by_tests: true, ..of() });
+    let by_tests = cases(FailureCasesRequest { class, by_tests: true, ..failed_cases() });
     assert!(!by_tests.rows.is_empty());
     assert!(by_tests.notes.iter().any(|n| n.contains("a failing test of")), "{:?}", by_tests.notes);
 
@@ -200,7 +200,7 @@ fn the_grid_of_a_run_and_its_episodes_are_tables() {
 
         let turns = library.table(&TableOf::Turns { members: members(&TWO[..1]), sort });
         let cells: String = rows.iter().map(|row| row.cells.as_str()).collect();
-        let told: String = column(&turns, "state")
+        let api_error: String = column(&turns, "state")
             .into_iter()
             .map(|state| match text(state) {
                 "passed" => 'p',
@@ -211,7 +211,7 @@ fn the_grid_of_a_run_and_its_episodes_are_tables() {
                 _ => 'n',
             })
             .collect();
-        assert_eq!(told, cells, "{sort:?}");
+        assert_eq!(api_error, cells, "{sort:?}");
     }
     let both = library.table(&TableOf::Episodes { members: members(&TWO), sort: GridSort::Scenario });
     let runs: Vec<&str> = column(&both, "run_id").into_iter().map(text).collect();
@@ -250,19 +250,19 @@ fn a_turn_has_its_attempts_its_tests_and_those_of_another_run_beside_them() {
         .find(|(_, _, state)| "rf".contains(*state))
         .map(|(row, turn, _)| (row.episode.clone(), turn))
         .expect("a turn with a failed attempt");
-    let of = TurnRef { run: run.clone(), episode: episode.clone(), turn };
-    let detail = library.workbench.get_turn(of.clone()).unwrap();
-    let attempts = library.table(&TableOf::Attempts { of });
+    let requested = TurnRef { run: run.clone(), episode: episode.clone(), turn };
+    let detail = library.workbench.get_turn(requested.clone()).unwrap();
+    let attempts = library.table(&TableOf::Attempts { of: requested });
     assert_eq!(attempts.rows.len(), detail.attempts.len());
     let passed: Vec<Option<Value>> = detail.attempts.iter().map(|a| a.passed.map(Value::from)).collect();
     assert_eq!(column(&attempts, "passed"), passed.iter().map(Option::as_ref).collect::<Vec<_>>());
 
     let attempt = |number| AttemptOf { run: run.clone(), episode: episode.clone(), turn, attempt: number };
     let first = library.table(&TableOf::Tests { of: attempt(Some(1)) });
-    let told = &detail.attempts[0];
-    assert_eq!(first.rows.len(), told.failing.len() + told.passed_tests.len());
+    let reported = &detail.attempts[0];
+    assert_eq!(first.rows.len(), reported.failing.len() + reported.passed_tests.len());
     let ids: Vec<&str> = column(&first, "test").into_iter().map(text).collect();
-    assert!(told.failing.iter().zip(&ids).all(|(test, id)| test.id == *id), "what failed stands first");
+    assert!(reported.failing.iter().zip(&ids).all(|(test, id)| test.id == *id), "what failed stands first");
     let last = library.table(&TableOf::Tests { of: attempt(None) });
     let number = detail.attempts.last().unwrap().number;
     assert!(last.title.ends_with(&format!("turn {turn}, attempt {number}")), "{}", last.title);

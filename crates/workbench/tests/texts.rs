@@ -53,7 +53,7 @@ fn the_index_is_at_most_a_quarter_of_the_text() {
     }
     let fixtures = root.join("tests/fixtures");
     for source in [run, fixtures.join("harbor/jobs"), fixtures.join("staminabench")] {
-        let library = Library::of(std::slice::from_ref(&source));
+        let library = Library::new(std::slice::from_ref(&source));
         let source = source.display();
         assert!(!search(&library.workbench, "error").complete, "an import does not wait for it");
         let text = library.workbench.index_texts().expect("an index");
@@ -73,7 +73,7 @@ fn a_log_that_all_trials_of_a_job_name_is_indexed_and_found_once() {
     copy(&repository().join("tests/fixtures/harbor/jobs/oracle-k2"), &job);
     let text = |words: &str| format!("{words}\n").repeat(100_000);
     std::fs::write(job.join("job.log"), text("zwiebelkuchen")).expect("a log");
-    let library = Library::of(&[job]);
+    let library = Library::new(&[job]);
     // Six trials name it.
     let bytes = library.workbench.index_texts().expect("an index");
     let of_log = text("zwiebelkuchen").len() as u64;

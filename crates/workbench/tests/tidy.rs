@@ -25,12 +25,12 @@ use workbench::api::{
 
 /// The table of runs as a file in a folder.
 fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: &Path) -> PathBuf {
-    let of = ExportOf::Table {
+    let request = ExportOf::Table {
         table: TableOf::Tidy { members: members(runs) },
         preset: "icml".to_owned(),
         grey: false,
     };
-    let made = workbench.export(ExportRequest { of, format, to: None }).unwrap();
+    let made = workbench.export(ExportRequest { of: request, format, to: None }).unwrap();
     let name = if format == ExportFormat::Parquet { "attempts.parquet" } else { "attempts.csv" };
     let path = folder.join(name);
     fs::write(&path, STANDARD.decode(made.base64.unwrap()).unwrap()).unwrap();
@@ -39,15 +39,16 @@ fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: 
 
 /// The tables whose numbers come from attempts alone.
 fn tables(runs: &[&str]) -> Vec<TableOf> {
-    let of = || CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() };
+    let value_of =
+        || CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() };
     let retries = || RetriesRequest { members: members(runs), ..RetriesRequest::default() };
     let failures = || FailuresRequest { members: members(runs), ..FailuresRequest::default() };
     vec![
-        TableOf::Runs { of: of() },
-        TableOf::Spent { of: of() },
-        TableOf::Pairs { of: of() },
-        TableOf::Sensitivity { of: of() },
-        TableOf::Survival { of: of() },
+        TableOf::Runs { of: value_of() },
+        TableOf::Spent { of: value_of() },
+        TableOf::Pairs { of: value_of() },
+        TableOf::Sensitivity { of: value_of() },
+        TableOf::Survival { of: value_of() },
         TableOf::Retries { of: retries() },
         TableOf::Gains { of: retries() },
         TableOf::Repairs { of: failures() },
@@ -119,7 +120,7 @@ fn ids(workbench: &Workbench) -> Vec<String> {
 fn round_trip(one: &Workbench, runs: &[&str], format: ExportFormat, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = exported(one, runs, format, folder.path());
-    let other = Library::of(&[path]);
+    let other = Library::new(&[path]);
     let back: Vec<String> = ids(&other.workbench);
     let slug = |run: &&str| {
         let wanted = format!("attempts.{}.{run}", extension(format));
@@ -188,7 +189,7 @@ fn the_numbers_of_every_format_come_back() {
 
 #[test]
 fn the_numbers_of_the_samples_come_back() {
-    let library = Library::of(&[repository().join("data/sample-simulated.zip")]);
+    let library = Library::new(&[repository().join("data/sample-simulated.zip")]);
     let ids = ids(&library.workbench);
     let runs: Vec<&str> = ids.iter().map(String::as_str).collect();
     round_trip(&library.workbench, &runs, ExportFormat::Csv, "sample");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytesOf, formats, inInches, isPicture, reportParts, shortened, textOf, withoutSpec } from "./formats";
+import { bytesOf, captionOf, formats, hasShort, inInches, isPicture, reportParts, shortened, textOf, withoutSpec } from "./formats";
 
 test("base64 gives back bytes and letters beyond Latin", () => {
   expect([...bytesOf("AAH/")]).toEqual([0, 1, 255]);
@@ -18,6 +18,13 @@ test("figures and tables are drawn in the same formats", () => {
   const drawn = (list: typeof formats.figure) => list.map((f) => f.format).filter(isPicture);
   expect(drawn(formats.table)).toEqual(drawn(formats.figure));
   expect(drawn(formats.report)).toEqual([]);
+});
+
+test("a caption is short where it is wanted and has a short form", () => {
+  const figure = { caption: "Kaplan–Meier; a: n = 25; b: n = 25; τ = 9.", short_caption: "Kaplan–Meier. 2 runs, n = 50, τ = 9." };
+  expect([captionOf(figure, false), captionOf(figure, true)]).toEqual([figure.caption, figure.short_caption]);
+  const report = { caption: "Two runs", short_caption: "" };
+  expect([hasShort(report), captionOf(report, true)]).toEqual([false, "Two runs"]);
 });
 
 test("sizes are said in inches", () => {

@@ -1,6 +1,7 @@
 // What can be made of what, in the words of the dialog. Pure.
 import type { ExportFormat } from "../host/bindings/ExportFormat";
 import type { ExportOf } from "../host/bindings/ExportOf";
+import type { Exported } from "../host/bindings/Exported";
 
 export type What = ExportOf["what"] | "attempts";
 
@@ -66,6 +67,12 @@ export const shortened = (text: string, most: number): string => (text.length > 
 
 /** `3.25 × 2.01 in` */
 export const inInches = ([width, height]: readonly [number, number]): string => `${width.toFixed(2)} × ${height.toFixed(2)} in`;
+
+/** Whether a caption has a short form that says less. */
+export const hasShort = (of: Pick<Exported, "caption" | "short_caption">): boolean => of.short_caption !== "" && of.short_caption !== of.caption;
+
+/** The caption, short where it is wanted and there is such a one. */
+export const captionOf = (of: Pick<Exported, "caption" | "short_caption">, short: boolean): string => (short && hasShort(of) ? of.short_caption : of.caption);
 
 /** A text as it is looked at: the spec that it carries in its comments is one line, so that what is made of it is seen. */
 export function withoutSpec(text: string): string {

@@ -16,7 +16,7 @@ const row: RunRow = {
     // words: ok, the name of an end reason
     { reason: "endpoint", ending: "censored", count: 2 }, { reason: "cancelled", ending: "censored", count: 1 },
   ],
-  unrecognised: 0, tokens: { input: null, cached: null, output: null }, tokens_known: 0, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", tags: [], note: "", invalid: null, withdrawn_episodes: 0,
+  unrecognised: 0, tokens: { input: null, cached: null, output: null }, tokens_known: 0, cost_usd: null, cost_known: 0, started_at: null, warnings: 0, severities: { notes: 0, repairs: 0, warnings: 0 }, partial: "25 of 26 tasks", doubts: ["25 of 26 tasks"], tags: [], note: "", invalid: null, withdrawn_episodes: 0,
 };
 const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide ? "wide" : "narrow").find((s) => s.key.startsWith(key));
 

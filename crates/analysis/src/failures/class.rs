@@ -1,4 +1,4 @@
-//! What kind of failure: the classes, their words and whose side they are on.
+//! The classes of failures, with their labels and sides.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,12 +12,12 @@ pub enum Side {
     Harness,
     /// Outside: endpoint, budget, infrastructure.
     Outside,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
 impl Side {
-    /// Every side, in the order in which they are listed.
+    /// Every side, in the order of display.
     pub const ALL: &'static [Self] = &[Self::Code, Self::Harness, Self::Outside, Self::Unknown];
 
     /// The stable word in JSON and in links.
@@ -30,7 +30,7 @@ impl Side {
         }
     }
 
-    /// The words a person reads.
+    /// The label that people read.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Code => "agent's code",
@@ -43,8 +43,8 @@ impl Side {
 
 macro_rules! classes {
     ($($variant:ident = $word:literal, $label:literal, $side:ident, $about:literal;)+) => {
-        /// The kind of a failure. The order is that of priority: of two classes with the same number of failing tests
-        /// the earlier one is the attempt's.
+        /// The kind of a failure, in order of priority: of two classes with the same number of failing tests, the attempt has
+        /// the earlier one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum FailureClass { $(#[doc = $about] $variant,)+ }
@@ -58,17 +58,17 @@ macro_rules! classes {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// The words a person reads.
+            /// The label that people read.
             pub const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label),+ }
             }
 
-            /// On whose side the cause lies.
+            /// The side of the cause.
             pub const fn side(self) -> Side {
                 match self { $(Self::$variant => Side::$side),+ }
             }
 
-            /// When it applies, in a sentence; `docs/metrics.md` says the same.
+            /// When it applies, as a sentence, which `docs/metrics.md` repeats.
             pub const fn about(self) -> &'static str {
                 match self { $(Self::$variant => $about),+ }
             }
@@ -153,7 +153,7 @@ impl FailureClass {
         Self::ALL.iter().copied().find(|class| class.as_str() == word)
     }
 
-    /// Whether only tests of requests and answers can tell it.
+    /// Whether only tests of requests and responses can have this class.
     pub const fn is_of_requests(self) -> bool {
         matches!(
             self,
@@ -173,12 +173,12 @@ impl FailureClass {
         )
     }
 
-    /// Whether only tests of programs that are called can tell it.
+    /// Whether only tests of called programs can have this class.
     pub const fn is_of_programs(self) -> bool {
         matches!(self, Self::MissingCommand | Self::WrongExit)
     }
 
-    /// Whether what the agent wrote was not there to be tested.
+    /// Whether the program of the agent was not available for the tests.
     pub const fn is_of_server(self) -> bool {
         matches!(self, Self::DidNotStart | Self::Crashed | Self::TimedOut)
     }
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_round_trip_and_are_the_serde_names() {
+    fn stored_words_round_trip_and_are_the_serde_names() {
         for class in FailureClass::ALL {
             assert_eq!(FailureClass::parse(class.as_str()), Some(*class));
             assert_eq!(serde_json::to_string(class).unwrap(), format!("\"{}\"", class.as_str()));

@@ -1,4 +1,4 @@
-//! One attempt: its class, and that of each failing test.
+//! The class of an attempt, and of each of its failing tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,28 +9,28 @@ use super::FailureClass;
 use super::evidence::{AttemptEvidence, Evidence, none_passed};
 use super::rules::{ATTEMPT_RULES, Rule, TEST_RULES, first};
 
-/// Stands for the id of a rule where none applies.
+/// In place of the id of a rule, if no rule applies.
 pub const NO_RULE: &str = "none";
-/// Stands for the id of a rule where nothing of the failing tests is described.
+/// In place of the id of a rule, if no failing test is described.
 pub const NOT_DESCRIBED: &str = "not_described";
 
-/// What is known beside the attempt. Logs stay in the source; who has read them gives their text.
+/// Logs beside the attempt. They stay in the source, so the caller reads them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// Output of the harness; its end is looked at.
+    /// Output of the harness. Rules use its end.
     pub agent_log: Option<&'a str>,
-    /// Output of the agent's server; its end is looked at.
+    /// Output of the server of the agent. Rules use its end.
     pub server_log: Option<&'a str>,
 }
 
 /// A failing test and its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ClassifiedTest {
-    /// Its place in [`Attempt::tests`].
+    /// Its index in [`Attempt::tests`].
     pub test: usize,
     /// Its class.
     pub class: FailureClass,
-    /// The rule that decided; [`NO_RULE`] for what is not classified.
+    /// The rule that decided; [`NO_RULE`] if it is not classified.
     pub rule: &'static str,
 }
 
@@ -39,19 +39,19 @@ pub struct ClassifiedTest {
 pub struct Classified {
     /// The class of the attempt.
     pub primary: FailureClass,
-    /// The rule that decided it; [`NO_RULE`] or [`NOT_DESCRIBED`] for what is not classified.
+    /// The rule that decided it; [`NO_RULE`] or [`NOT_DESCRIBED`] if it is not classified.
     pub rule: &'static str,
-    /// Every failing test that is described, in the order of the attempt.
+    /// Every described failing test, in the order of the attempt.
     pub tests: Vec<ClassifiedTest>,
-    /// Failing tests by class; adds up to the length of `tests`.
+    /// Failing tests by class. Their sum is the length of `tests`.
     pub counts: BTreeMap<FailureClass, u32>,
-    /// Failing tests that are counted and not described. They have no class.
+    /// Failing tests that are counted, but not described. They have no class.
     pub not_described: u32,
 }
 
-/// Whether an attempt failed: it has the verdict failed or error, or was ended by a failure before it had one.
+/// Whether an attempt failed: it has the verdict failed or error, or a failure ended it before a verdict.
 ///
-/// What a person cancelled, and what is in flight, did not fail.
+/// An attempt that a person stopped, or that is still running, did not fail.
 pub fn is_failed(attempt: &Attempt) -> bool {
     use EndReason as R;
     let ended = !matches!(attempt.end_reason, Some(R::Cancelled | R::Unfinished | R::PassedAll));
@@ -65,10 +65,10 @@ pub fn is_failed(attempt: &Attempt) -> bool {
 
 /// The class of a failed attempt and of its failing tests; `None` if it did not fail ([`is_failed`]).
 ///
-/// The attempt's class is, in this order:
-/// 1. that of the first rule over the end of the attempt that applies ([`ATTEMPT_RULES`]);
+/// The class of the attempt is, in this order:
+/// 1. that of the first applicable rule over the end of the attempt ([`ATTEMPT_RULES`]);
 /// 2. if no test passed and most failing tests (at least half) are of a class of the server (did not start, crashed,
-///    timed out): the most frequent of those;
+///    timed out): the most frequent of these;
 /// 3. the most frequent class among the failing tests, [`FailureClass::Other`] last; of equally frequent ones the first
 ///    in the order of [`FailureClass::ALL`];
 /// 4. `Other`.
@@ -81,7 +81,7 @@ pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Clas
     for test in &tests {
         *counts.entry(test.class).or_insert(0_u32) += 1;
     }
-    let of_end = first(ATTEMPT_RULES, &AttemptEvidence::of(attempt, context));
+    let of_end = first(ATTEMPT_RULES, &AttemptEvidence::from_attempt(attempt, context));
     let (primary, rule) = match of_end {
         Some(rule) => (rule.class, rule.id),
         None => of_tests(&tests, &counts, none_passed(attempt)),
@@ -89,7 +89,7 @@ pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Clas
     Some(Classified { primary, rule, tests, counts, not_described: attempt.failing_not_described() })
 }
 
-/// The class that failing tests give their attempt, and the rule that decided most of them.
+/// The class that failing tests give their attempt, and its most frequent rule.
 fn of_tests(
     tests: &[ClassifiedTest],
     counts: &BTreeMap<FailureClass, u32>,
@@ -98,7 +98,7 @@ fn of_tests(
     if tests.is_empty() {
         return (FailureClass::Other, NOT_DESCRIBED);
     }
-    // Of equal counts the first class wins: later ones replace it only if they are more.
+    // With equal counts the first class counts: a later one replaces it only with a greater count.
     let most = |wanted: &dyn Fn(FailureClass) -> bool| {
         let mut best: Option<(FailureClass, u32)> = None;
         for (&class, &count) in counts.iter().filter(|(class, _)| wanted(**class)) {
@@ -134,11 +134,11 @@ fn of_tests(
 fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
     let none_passed = none_passed(attempt);
     let failing = || attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
-    let old = OldNames::of(failing().map(|(_, test)| test.id.as_str()));
+    let old = OldNames::from_ids(failing().map(|(_, test)| test.id.as_str()));
     let defaults = wrong_defaults(failing().map(|(_, test)| test), none_passed);
     failing()
         .map(|(at, test)| {
-            let mut evidence = Evidence::of(test, none_passed);
+            let mut evidence = Evidence::from_test(test, none_passed);
             evidence.old_name_answers = old.reaches(&evidence);
             evidence.default_is_wrong = field_of(&evidence).is_some_and(|field| defaults.contains(&field));
             let rule = first_that_fits(&evidence);
@@ -151,7 +151,7 @@ fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
         .collect()
 }
 
-/// The first rule that applies and whose class is of the kind of test that this is: of requests, or of a program.
+/// The first applicable rule whose class fits the kind of test: of requests, or of a program.
 fn first_that_fits(evidence: &Evidence) -> Option<&'static Rule<Evidence>> {
     let requests = evidence.is_of_requests();
     TEST_RULES
@@ -160,20 +160,20 @@ fn first_that_fits(evidence: &Evidence) -> Option<&'static Rule<Evidence>> {
         .find(|rule| (rule.applies)(evidence))
 }
 
-/// The entity and the field whose value is wrong.
+/// The entity and the field with a wrong value.
 fn field_of(evidence: &Evidence) -> Option<(String, String)> {
     let (first, field) = (evidence.case.first()?, evidence.field.as_ref()?);
     (evidence.status.is_none() && evidence.differs()).then(|| (first.clone(), field.clone()))
 }
 
-/// Fields of which a case that gives nothing but required fields shows that their default is wrong.
+/// Fields with a wrong default, as a case with only required fields shows.
 fn wrong_defaults<'a>(
     failing: impl Iterator<Item = &'a TestResult>,
     none_passed: bool,
 ) -> BTreeSet<(String, String)> {
     failing
         .filter(|test| test.id.contains("minimal"))
-        .map(|test| Evidence::of(test, none_passed))
+        .map(|test| Evidence::from_test(test, none_passed))
         .filter(|evidence| {
             first_that_fits(evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
         })
@@ -181,19 +181,19 @@ fn wrong_defaults<'a>(
         .collect()
 }
 
-/// What failing cases of the kind `gone.…` show to be there under its old name.
+/// Names that still respond although they were removed, as failing cases of the kind `gone.…` show.
 #[derive(Debug, Default)]
 struct OldNames {
-    /// A collection or the prefix of all paths.
+    /// Whether a collection or the prefix of all paths still responds.
     collections: bool,
     analytics: bool,
-    /// Entities of which a field, action or nested route is.
+    /// Entities with a field, action or nested route that still responds.
     fields: BTreeSet<String>,
     actions: BTreeSet<String>,
 }
 
 impl OldNames {
-    fn of<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
+    fn from_ids<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
         let mut old = Self::default();
         for id in ids.filter(|id| id.contains("gone")) {
             let case = super::evidence::case_of(id);
@@ -213,14 +213,16 @@ impl OldNames {
         old
     }
 
-    /// Whether a failing test may fail because of one of them.
+    /// Whether a failing test may fail because of an old name.
     fn reaches(&self, evidence: &Evidence) -> bool {
         let Some(first) = evidence.case.first().filter(|first| *first != "gone") else { return false };
-        match &evidence.asked {
-            Some(asked) if evidence.got() == Some(404) => {
-                (self.analytics && asked.path.contains("/analytics/"))
-                    || (self.actions.contains(first) && asked.is_below_a_record())
-                    || (self.collections && !asked.path.contains("/analytics/") && !asked.is_below_a_record())
+        match &evidence.request {
+            Some(request) if evidence.got() == Some(404) => {
+                (self.analytics && request.path.contains("/analytics/"))
+                    || (self.actions.contains(first) && request.is_below_a_record())
+                    || (self.collections
+                        && !request.path.contains("/analytics/")
+                        && !request.is_below_a_record())
             }
             _ => self.fields.contains(first),
         }

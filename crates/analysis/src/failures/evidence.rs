@@ -1,34 +1,34 @@
-//! What rules look at: a failing test or an attempt, taken apart once.
+//! The input of rules: a failing test or an attempt, parsed once.
 //!
-//! Everything here was written by an agent, its server or a harness. Texts are cut before they are looked at, and looked
-//! at with searches for plain texts only: the work grows with the length that is kept, whatever is in them.
+//! An agent, its server or a harness wrote all these texts. They are cut first, and only searched for plain texts, so the
+//! work is linear in the kept length for any content.
 
 mod attempt;
-mod said;
+mod phrases;
 mod texts;
 
 use model::{TestOutcome, TestResult};
 
 pub(super) use attempt::none_passed;
 pub use attempt::{AttemptEvidence, LogsWanted};
-pub use said::Said;
-pub use texts::Asked;
+pub use phrases::PhraseMeaning;
+pub use texts::FailedRequest;
 pub(super) use texts::case_of;
-use texts::{Keys, asked, line_after, number_after, sent, split_argument};
+use texts::{Keys, failed_request, line_after, number_after, sent, split_argument};
 
-/// Most bytes of a message that rules look at.
+/// Most bytes of a message.
 const MESSAGE: usize = 4 * 1024;
-/// Most bytes of what was expected and of what came.
+/// Most bytes of an expected or actual value.
 const SIDE: usize = 1024;
 /// Most bytes of ids, kinds and intents.
 const ABOUT: usize = 1024;
 
-/// The beginning of a text, cut between characters.
+/// The start of a text, cut between characters.
 fn head(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// What a test says of itself, in lower case: the longest texts first.
+/// The texts by which a test describes itself, in lower case, the longest first.
 fn own_words(test: &TestResult, message: &str) -> Vec<String> {
     let scenario = line_after(message, "scenario: ").map(str::to_owned);
     let texts =
@@ -43,13 +43,13 @@ fn own_words(test: &TestResult, message: &str) -> Vec<String> {
     own
 }
 
-/// What the program under test gave, as far as a message says: the lines without the test's own words, and of a line that
-/// says what was expected only what stands behind `got`.
-fn came(said: &str, own: &[String]) -> String {
+/// The output of the tested program in a message: the lines without texts of the test, and from a line with an expected value
+/// only the part after `got`.
+fn program_output(output: &str, own: &[String]) -> String {
     const GOT: &[&str] =
         &[", got:", ", got ", "; got:", "; got ", " but got ", " actual=", "| actual:", " actual:"];
-    let mut came = String::with_capacity(said.len());
-    for line in said.lines().filter(|line| !line.starts_with("scenario: ")) {
+    let mut kept = String::with_capacity(output.len());
+    for line in output.lines().filter(|line| !line.starts_with("scenario: ")) {
         let after_got = GOT.iter().filter_map(|word| Some(line.find(word)? + word.len())).min();
         let mut rest = match after_got {
             Some(at) if line.contains("expected") => line[at..].to_owned(),
@@ -61,61 +61,61 @@ fn came(said: &str, own: &[String]) -> String {
                 rest = rest.replace(text.as_str(), " ");
             }
         }
-        came.push_str(&rest);
-        came.push('\n');
+        kept.push_str(&rest);
+        kept.push('\n');
     }
-    came
+    kept
 }
 
-/// A failing test, taken apart. Texts are in lower case.
+/// A parsed failing test. Texts are in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// The parts of an id such as `orders.cancel.guard.shipped` (or `test_orders__cancel__guard__shipped`); empty for ids
-    /// of another kind.
+    /// The parts of an id such as `orders.cancel.guard.shipped` (or `test_orders__cancel__guard__shipped`). Empty for other
+    /// ids.
     pub case: Vec<String>,
-    /// Id, group, kind, intent and circumstances: what the test is about.
+    /// Id, group, kind, intent and scenario of the test.
     pub about: String,
-    /// The kind of the test, in the source's word.
+    /// The kind of the test, as the source names it.
     pub kind: String,
-    /// The message, and what came.
-    pub said: String,
-    /// Of it what the program under test gave: without what the test says of itself (its intent, its title, what it expected).
-    pub came: String,
-    /// What the test says it expects, in its own words.
+    /// The message and the actual value.
+    pub output: String,
+    /// The output of the tested program in it, without texts of the test (its intent, its title, its expected value).
+    pub program_output: String,
+    /// The expected value as the test describes it.
     wanted: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: Option<String>,
-    /// What came.
+    /// The actual value.
     pub actual: Option<String>,
-    /// Whether these two are values that were compared, and no prose.
+    /// Whether these two are compared values and not prose.
     pub compares: bool,
-    /// Whether an object may have more keys than those that are expected.
+    /// Whether an object may have more keys than the expected ones.
     pub may_have_more: bool,
-    /// The HTTP statuses that were expected (`None`: some success) and came.
+    /// The expected HTTP status (`None`: some success) and the actual one.
     pub status: Option<(Option<u16>, u16)>,
-    /// The exit codes that were expected (`None`: not known) and came.
+    /// The expected exit code (`None`: unknown) and the actual one.
     pub exit: Option<(Option<i32>, i32)>,
     /// The request that failed.
-    pub asked: Option<Asked>,
-    /// What of that request's body the message shows.
+    pub request: Option<FailedRequest>,
+    /// The part of the body of that request in the message.
     pub sent: Option<String>,
-    /// Where in the answer something is wrong: a JSON pointer, `the body`.
+    /// The wrong place in the response: a JSON pointer, `the body`.
     pub place: Option<String>,
-    /// The name of the field that is wrong, where it can be told.
+    /// The name of the wrong field, if known.
     pub field: Option<String>,
-    /// Whether the test raised outside its body.
+    /// Whether the test raised an error outside its body.
     pub is_error: bool,
     /// Whether no test of the attempt passed.
     pub none_passed: bool,
-    /// Whether another failing test shows that what this one is about is still there under its old name.
+    /// Whether another failing test shows that the subject of this test still responds under its old name.
     pub old_name_answers: bool,
-    /// Whether another failing test shows that the default of the field that is wrong is another one.
+    /// Whether another failing test shows that the default of the wrong field is wrong.
     pub default_is_wrong: bool,
 }
 
 impl Evidence {
-    /// Takes a failing test apart. `none_passed`: no test of its attempt passed.
-    pub fn of(test: &TestResult, none_passed: bool) -> Self {
+    /// Parses a failing test. `none_passed`: no test of its attempt passed.
+    pub fn from_test(test: &TestResult, none_passed: bool) -> Self {
         let message = head(test.message.as_deref().unwrap_or_default(), MESSAGE);
         let mut about = String::new();
         for part in [Some(&test.id), test.group.as_ref(), test.kind.as_ref(), test.intent.as_ref()] {
@@ -124,10 +124,10 @@ impl Evidence {
         }
         about.push_str(line_after(message, "scenario: ").unwrap_or_default());
         let side = |side: &Option<String>| side.as_deref().map(|text| head(text, SIDE).trim().to_lowercase());
-        let mut said = message.to_lowercase();
+        let mut output = message.to_lowercase();
         if let Some(actual) = &test.actual {
-            said.push('\n');
-            said.push_str(&head(actual, SIDE).to_lowercase());
+            output.push('\n');
+            output.push_str(&head(actual, SIDE).to_lowercase());
         }
         let mut evidence = Self {
             case: case_of(&test.id),
@@ -136,14 +136,14 @@ impl Evidence {
             wanted: side(&test.expected).unwrap_or_default(),
             expected: side(&test.expected),
             actual: side(&test.actual),
-            asked: asked(message),
+            request: failed_request(message),
             is_error: test.outcome == TestOutcome::Error,
             none_passed,
-            said,
+            output,
             ..Self::default()
         };
-        evidence.came = came(&evidence.said, &own_words(test, message));
-        evidence.sent = sent(&evidence.said);
+        evidence.program_output = program_output(&evidence.output, &own_words(test, message));
+        evidence.sent = sent(&evidence.output);
         evidence.take_comparison();
         evidence.take_field();
         evidence.status = evidence.statuses();
@@ -153,7 +153,7 @@ impl Evidence {
 
     /// From the message: `…: expected /total to be 3, got 4`, `expected='3', got=''`, `expected: a | actual: b`.
     fn take_comparison(&mut self) {
-        if let Some((_, rest)) = self.said.split_once(": expected ")
+        if let Some((_, rest)) = self.output.split_once(": expected ")
             && let Some((place, rest)) = rest.split_once(" to be ")
             && let Some((expected, actual)) = rest.split_once(", got ")
         {
@@ -167,13 +167,13 @@ impl Evidence {
         if self.take_assertion() {
             return;
         }
-        // pytest's own comparison.
+        // The comparison of pytest.
         self.compares = self
-            .said
+            .output
             .lines()
             .any(|line| line.starts_with("assert ") || line.starts_with("assertionerror: assert "));
-        // Where the source's own "actual" holds both sides they say more than its two fields.
-        let line = self.said.lines().next().unwrap_or_default();
+        // If "actual" of the source has both sides, these are more precise than its two fields.
+        let line = self.output.lines().next().unwrap_or_default();
         for (expected, actual) in [
             ("expected=", " actual="),
             ("expected='", "', got='"),
@@ -192,9 +192,9 @@ impl Evidence {
         }
     }
 
-    /// `where False = same({'id': 1}, 3)`: what the asserts of this project's pytest suites say.
+    /// `where False = same({'id': 1}, 3)`: the asserts of the pytest suites of this project.
     fn take_assertion(&mut self) -> bool {
-        let Some((_, rest)) = self.said.split_once("where false = ") else { return false };
+        let Some((_, rest)) = self.output.split_once("where false = ") else { return false };
         let rest = rest.lines().next().unwrap_or_default();
         let Some((function, arguments)) = rest.split_once('(') else { return false };
         let arguments = arguments.trim_end().trim_end_matches(')');
@@ -206,8 +206,8 @@ impl Evidence {
             "is_id" => ("an integer of at least 1".to_owned(), None),
             _ => return false,
         };
-        // An object may have more than the keys that `has` asks for.
-        let missing = match (Keys::of(wanted), Keys::of(given)) {
+        // An object may have more keys than `has` requires.
+        let missing = match (Keys::from_text(wanted), Keys::from_text(given)) {
             (Some(wanted), Some(given)) if function == "has" => wanted.without(&given),
             _ => None,
         };
@@ -221,7 +221,7 @@ impl Evidence {
         true
     }
 
-    /// The field that is wrong. Of two objects it is one that only one of them has: expected or given is then `nothing`.
+    /// Sets the wrong field. For two objects it is a field of only one of them; expected or given is then `nothing`.
     fn take_field(&mut self) {
         let Some(place) = self.place.as_ref().filter(|_| self.field.is_none()) else { return };
         if let Some((_, name)) = place.rsplit_once('/') {
@@ -229,7 +229,9 @@ impl Evidence {
             return;
         }
         let (Some(expected), Some(actual)) = (&self.expected, &self.actual) else { return };
-        let (Some(wanted), Some(given)) = (Keys::of(expected), Keys::of(actual)) else { return };
+        let (Some(wanted), Some(given)) = (Keys::from_text(expected), Keys::from_text(actual)) else {
+            return;
+        };
         if let Some(name) = wanted.without(&given) {
             self.field = Some(name);
             self.actual = Some("nothing".to_owned());
@@ -243,14 +245,14 @@ impl Evidence {
 
     fn statuses(&self) -> Option<(Option<u16>, u16)> {
         let status = |n: i64| u16::try_from(n).ok().filter(|n| (100..600).contains(n));
-        let got = number_after(&self.said, &["got status "]).and_then(status);
+        let got = number_after(&self.output, &["got status "]).and_then(status);
         if let Some(got) = got {
-            return Some((number_after(&self.said, &["expected status "]).and_then(status), got));
+            return Some((number_after(&self.output, &["expected status "]).and_then(status), got));
         }
-        let speaks_of_status = self.asked.is_some()
+        let speaks_of_status = self.request.is_some()
             || ["status_code", "status code", "http status", "statuscode", "http/1.1"]
                 .iter()
-                .any(|word| self.said.contains(word));
+                .any(|word| self.output.contains(word));
         if !speaks_of_status {
             return None;
         }
@@ -263,8 +265,8 @@ impl Evidence {
         {
             return Some((Some(expected), actual));
         }
-        let got = number_after(&self.said, &["got ", "actual ", "assert "]).and_then(status)?;
-        Some((number_after(&self.said, &["expected ", " == "]).and_then(status), got))
+        let got = number_after(&self.output, &["got ", "actual ", "assert "]).and_then(status)?;
+        Some((number_after(&self.output, &["expected ", " == "]).and_then(status), got))
     }
 
     fn exits(&self) -> Option<(Option<i32>, i32)> {
@@ -279,8 +281,8 @@ impl Evidence {
             "code=",
             "exit_code=",
         ];
-        // What a program says of a command that it called itself is not its own end.
-        let came = self.came.replace("command failed: exit status", "");
+        // A message about a command that the program called is not about the end of the program.
+        let program_output = self.program_output.replace("command failed: exit status", "");
         let exit = |n: i64| i32::try_from(n).ok();
         let wanted =
             |text: &str| number_after(text, &["exit ", "exits ", "exit=", "exit code "]).and_then(exit);
@@ -288,11 +290,11 @@ impl Evidence {
             .or_else(|| self.expected.as_deref().and_then(wanted))
             .or_else(|| wanted(&self.about));
         let alone = || self.actual.as_deref()?.strip_prefix("exit ")?.trim().parse().ok();
-        if let Some(got) = number_after(&came, WORDS).and_then(exit).or_else(alone) {
-            let expected = number_after(&self.said, &["expected exit="]).and_then(exit).or(expected);
+        if let Some(got) = number_after(&program_output, WORDS).and_then(exit).or_else(alone) {
+            let expected = number_after(&self.output, &["expected exit="]).and_then(exit).or(expected);
             return Some((expected, got));
         }
-        // `expected=0 actual=1` of a test that is about an exit code.
+        // `expected=0 actual=1` of a test about an exit code.
         let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<i32>().ok());
         match (number(&self.expected), number(&self.actual)) {
             (Some(expected), Some(actual))
@@ -322,60 +324,60 @@ impl Evidence {
             && self.case.iter().rev().zip(parts.iter().rev()).all(|(part, other)| part == other)
     }
 
-    /// Whether the program under test gave one of these texts.
+    /// Whether the output of the tested program has one of these texts.
     pub fn gave(&self, texts: &[&str]) -> bool {
-        texts.iter().any(|text| self.came.contains(text))
+        texts.iter().any(|text| self.program_output.contains(text))
     }
 
-    /// Whether it is a test of requests and answers: its id is a case of this project's suites, or a request or an HTTP status
-    /// is seen.
+    /// Whether it is a test of requests and responses: its id is a case of the suites of this project, or it has a request or an
+    /// HTTP status.
     pub const fn is_of_requests(&self) -> bool {
-        !self.case.is_empty() || self.asked.is_some() || self.status.is_some()
+        !self.case.is_empty() || self.request.is_some() || self.status.is_some()
     }
 
-    /// Whether an answer came that was looked into: then what its text says is its content, and no sign of a crash.
+    /// Whether there was a response with checked content. Its text is then content and not a sign of a crash.
     pub const fn was_answered(&self) -> bool {
         self.status.is_some() || self.place.is_some()
     }
 
-    /// The status that came, if another was expected.
+    /// The actual status, if another was expected.
     pub fn got(&self) -> Option<u16> {
         self.status.filter(|(expected, actual)| *expected != Some(*actual)).map(|(_, actual)| actual)
     }
 
-    /// Whether success was expected and a refusal (400 to 499) came.
+    /// Whether success was expected, and the response is a refusal (400 to 499).
     pub fn was_refused(&self) -> bool {
         self.status.is_some_and(|(expected, actual)| {
             expected.is_none_or(|expected| expected < 400) && (400..500).contains(&actual)
         })
     }
 
-    /// Whether a refusal was expected and success came.
+    /// Whether a refusal was expected, and the response is a success.
     pub fn was_accepted(&self) -> bool {
         self.status.is_some_and(|(expected, actual)| {
             expected.is_some_and(|expected| (400..500).contains(&expected)) && actual < 400
         })
     }
 
-    /// Whether the request holds a null; `None`: the message does not show its body.
+    /// Whether the request has a null; `None`: the message does not show its body.
     pub fn sends_null(&self) -> Option<bool> {
         self.sent.as_ref().map(|sent| sent.contains(":null") || sent.contains(": null"))
     }
 
     /// Whether the request reads a list.
     pub fn reads_a_list(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| {
-            asked.method == "GET" && !asked.path.rsplit('/').next().is_some_and(Asked::is_number)
+        self.request.as_ref().is_some_and(|request| {
+            request.method == "GET" && !request.path.rsplit('/').next().is_some_and(FailedRequest::is_number)
         })
     }
 
-    /// Whether a record that the test needs could not be made, because the server refused it.
+    /// Whether the server refused a record that the test needs.
     pub fn set_up_was_refused(&self) -> bool {
-        self.was_refused() && self.asked.as_ref().is_some_and(Asked::creates)
+        self.was_refused() && self.request.as_ref().is_some_and(FailedRequest::creates)
     }
 
-    /// Whether what was expected and what came are known, and are not the same. An "actual" that only says that the test
-    /// failed, or repeats what it is about, is not known.
+    /// Whether expected and actual value are known and different. An "actual" that only reports the failure, or repeats the
+    /// description of the test, is unknown.
     pub fn differs(&self) -> bool {
         const EMPTY: &[&str] =
             &["assertion failed", "check returned", "check failed", "condition failed", "n/a"];

@@ -1,11 +1,11 @@
-//! Over the turns of an episode: what is new and what is a regression, how long repairs take, which tests flip.
+//! Tests over the turns of an episode: new failures and regressions, times to repair, and tests that flip.
 //!
-//! A test is followed by its id, without the turn that the name of a suite's file may hold. Ids that are only a number
-//! (`c094`) are given anew in every turn, so they are followed within a turn; over turns such a test is followed by what
-//! it is described with, if that is its own.
+//! A test is identified by its id, without a turn in the name of the file of its suite. Ids that are only a number (`c094`)
+//! differ between turns, so they identify a test only within a turn. Over turns, the description of such a test identifies
+//! it, if it is unique.
 //!
-//! Which tests *passed* is known where a source lists them. Within a turn all attempts are held against the same suite:
-//! there a test that failed at one attempt has passed at another whose failing tests are all described, and are others.
+//! Which tests *passed* is known if a source lists them. All attempts at a turn have the same suite. A test that failed at one
+//! attempt thus passed at another one whose failing tests are all described and do not include it.
 
 mod identity;
 mod repair;
@@ -17,34 +17,34 @@ use self::identity::{Named, Numbers};
 pub use self::repair::{Repair, RepairTimes, repair_times, turn_repairs};
 use crate::survival::MAX_TURNS;
 
-/// How a failing test stood before.
+/// The earlier outcome of a failing test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub enum Standing {
-    /// No attempt before had it, and those attempts name all their tests.
+    /// No earlier attempt had it, and these attempts name all their tests.
     New,
-    /// It passed before, and not since.
+    /// It passed before, and its last known outcome is a pass.
     Regression {
         /// The last turn in which it is known to have passed.
         passed_in_turn: u32,
     },
-    /// It failed when its outcome was known last.
+    /// Its last known outcome is a failure.
     StillFailing {
-        /// The turn in which this began.
+        /// The turn of the first failure since the last pass.
         since_turn: u32,
-        /// The last turn before in which it passed; `None` = never, or not known.
+        /// The last earlier turn in which it passed; `None` = never, or unknown.
         passed_in_turn: Option<u32>,
     },
-    /// Earlier turns do not say whether they had it.
+    /// It is unknown whether earlier turns had it.
     Unknown,
 }
 
-/// A failing test of an attempt and how it stood before.
+/// A failing test of an attempt and its earlier outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TestStanding {
-    /// Its place in [`Attempt::tests`].
+    /// Its index in [`Attempt::tests`].
     pub test: usize,
-    /// How it stood.
+    /// Its earlier outcome.
     #[serde(flatten)]
     pub standing: Standing,
 }
@@ -56,7 +56,7 @@ pub struct AttemptStandings {
     pub turn: u32,
     /// From 1.
     pub attempt: u32,
-    /// Every failing test that is described.
+    /// Every described failing test.
     pub tests: Vec<TestStanding>,
 }
 
@@ -71,44 +71,44 @@ pub struct Outcome {
     pub passed: bool,
 }
 
-/// A test whose outcome changed more than once in an episode.
+/// A test with more than one change of outcome in an episode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Flip {
-    /// Its id, as it stands where it was seen last.
+    /// Its last id.
     pub id: String,
-    /// How often its outcome became another one.
+    /// The number of changes of its outcome.
     pub changes: u32,
     /// The first outcome, and each that differs from the one before.
     pub outcomes: Vec<Outcome>,
-    /// The turns in which an outcome of it is known, as far as [`MAX_TURNS`].
+    /// The turns with a known outcome, up to [`MAX_TURNS`].
     pub turns: Vec<u32>,
 }
 
-/// What the turns of an episode say about its failing tests.
+/// The history of the failing tests of an episode.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct History {
-    /// Attempts with failing tests that are described, in order.
+    /// Attempts with described failing tests, in order.
     pub attempts: Vec<AttemptStandings>,
-    /// Every stretch in which a test failed, in the order in which they begin.
+    /// Every period of failing of a test, in the order of their starts.
     pub repairs: Vec<Repair>,
-    /// Tests that changed more than once, the most changes first, then by id.
+    /// Tests with more than one change, the most changes first, then by id.
     pub flips: Vec<Flip>,
 }
 
-/// What is known of a test so far.
+/// The state of a test so far.
 #[derive(Debug, Default)]
 struct Known {
     id: String,
-    /// Whether earlier attempts may have had it without saying so.
+    /// Whether earlier attempts may have had it without naming it.
     hidden_before: bool,
     seen: bool,
     last_pass: Option<u32>,
-    /// The place in `repairs` of the stretch in which it fails now, and the turn before it in which it passed.
+    /// The index in `repairs` of its present period of failing, and the turn before it in which it passed.
     failing: Option<(usize, Option<u32>)>,
     outcomes: Vec<Outcome>,
-    /// The turns in which its outcome is known, a bit each.
+    /// The turns with a known outcome, one bit each.
     turns: Vec<u64>,
-    /// The last attempt that names it, counted over the episode.
+    /// The number in the episode of the last attempt that names it.
     listed_at: u32,
 }
 
@@ -118,9 +118,9 @@ pub fn history(episode: &Episode) -> History {
     let mut numbers = Numbers::default();
     // By the number of the test.
     let mut tests: Vec<Known> = Vec::new();
-    // Whether some attempt before did not name all its tests.
+    // Whether some earlier attempt did not name all its tests.
     let mut hidden = false;
-    // Whether tests ran in a turn before.
+    // Whether tests ran in an earlier turn.
     let mut ran_before = false;
     let mut ordinal = 0_u32;
     for turn in &episode.turns {
@@ -138,7 +138,7 @@ pub fn history(episode: &Episode) -> History {
             let mut take = |known: &mut Known, named: &Named<'_>, passed: bool, at: Option<usize>| {
                 if !known.seen {
                     known.seen = true;
-                    // Within a turn the suite is the same: what other attempts of it hide is no other test.
+                    // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
                     known.hidden_before = if named.is_followed { hidden_before_turn } else { ran_before };
                 }
                 let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
@@ -252,7 +252,7 @@ fn ran(attempt: &Attempt) -> bool {
     }
 }
 
-/// Whether every failing test is described, so that those which are not named did not fail.
+/// Whether every failing test is described, so that unnamed tests did not fail.
 fn tells_all_failures(attempt: &Attempt) -> bool {
     match attempt.verdict {
         Verdict::Passed => true,

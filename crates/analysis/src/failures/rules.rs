@@ -1,11 +1,11 @@
-//! The rules, as tables that are read from top to bottom: the first that applies decides.
+//! The rules, as tables from top to bottom: the first applicable rule decides.
 //!
-//! [`ATTEMPT_RULES`] look at the end of an attempt: its end reason, its exception and, where they were read, the ends of
-//! its logs. [`TEST_RULES`] look at one failing test. A rule has an id that does not change, the class it gives, and a
-//! sentence that says when it applies; each has an example and a counter-example in `rules/tests.rs`.
+//! [`ATTEMPT_RULES`] use the end of an attempt: its end reason, its exception and, if they were read, the ends of its logs.
+//! [`TEST_RULES`] use one failing test. A rule has a constant id, its class, and a sentence about when it applies. Each rule
+//! has an example and a counter-example in `rules/tests.rs`.
 
-mod attempt;
-mod test;
+mod attempt_rules;
+mod test_rules;
 #[cfg(test)]
 mod tests;
 
@@ -13,28 +13,28 @@ use serde::Serialize;
 
 use super::FailureClass;
 
-pub use attempt::ATTEMPT_RULES;
-pub use test::TEST_RULES;
+pub use attempt_rules::ATTEMPT_RULES;
+pub use test_rules::TEST_RULES;
 
 /// A rule over evidence of one kind.
 #[derive(Debug)]
 pub struct Rule<E: 'static> {
-    /// Its id, which stands beside what it decided.
+    /// Its id, which is shown beside its decision.
     pub id: &'static str,
-    /// What it gives.
+    /// Its class.
     pub class: FailureClass,
-    /// When it applies, in a sentence.
+    /// When it applies, as a sentence.
     pub about: &'static str,
     /// Whether it applies.
     pub applies: fn(&E) -> bool,
 }
 
-/// The first rule of a table that applies.
+/// The first applicable rule of a table.
 pub(super) fn first<E>(rules: &'static [Rule<E>], evidence: &E) -> Option<&'static Rule<E>> {
     rules.iter().find(|rule| (rule.applies)(evidence))
 }
 
-/// What a rule looks at.
+/// The input of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LooksAt {
@@ -44,20 +44,20 @@ pub enum LooksAt {
     Test,
 }
 
-/// A rule in words, for a page that says why.
+/// A rule in words, for pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RuleText {
     /// Its id.
     pub id: &'static str,
-    /// What it gives.
+    /// Its class.
     pub class: FailureClass,
-    /// What it looks at.
+    /// Its input.
     pub looks_at: LooksAt,
-    /// When it applies, in a sentence.
+    /// When it applies, as a sentence.
     pub about: &'static str,
 }
 
-/// Every rule in words, in the order in which they are tried.
+/// Every rule in words, in their order.
 pub fn rules() -> impl Iterator<Item = RuleText> {
     fn text<E>(rule: &Rule<E>, looks_at: LooksAt) -> RuleText {
         RuleText { id: rule.id, class: rule.class, looks_at, about: rule.about }

@@ -1,4 +1,5 @@
-//! What the calls of a session and their results do show, under names of their own. Where nothing is measured it is unknown.
+//! The figures that the calls of a session and their results show, with other names than those of the program. Without a
+//! measurement they are unknown.
 
 use std::collections::HashSet;
 
@@ -7,8 +8,8 @@ use model::CorrectedFigures;
 use super::Call;
 use super::record::{place, reads, writes};
 
-/// The tool and the function of a call, without the number of the tool's copy. Google's agents have the name of the tool cut
-/// at its first underscore and the rest before the function: both are joined first.
+/// The tool and the function of a call, without the number of the copy of the tool. Agents of Google have the name of the tool
+/// split at its first underscore, with the rest before the function, so both are joined first.
 pub fn plain_function(tool: &str, function: &str) -> (String, String) {
     const COPY: &str = "_copy_";
     let joined = format!("{tool}_{function}");
@@ -21,7 +22,7 @@ pub fn plain_function(tool: &str, function: &str) -> (String, String) {
     marked.unwrap_or_else(|| (tool.to_owned(), function.to_owned()))
 }
 
-/// A path with single slashes: projects of the benchmark write them double.
+/// A path with single slashes. Projects of the benchmark write double slashes.
 fn single_slashes(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());
     for c in path.chars() {
@@ -41,7 +42,7 @@ pub fn corrected(calls: &[Call<'_>]) -> CorrectedFigures {
     let mut read: HashSet<String> = HashSet::new();
     let mut perhaps_read: HashSet<String> = HashSet::new();
     let mut read_first = 0_usize;
-    // Whether each write has a response, and whether it is known of each written file if it was read before.
+    // Whether each write has a response, and whether it is known for each written file that it was read before.
     let (mut is_known, mut order_is_known) = (true, true);
     for call in calls {
         let Some(path) = place(call).map(single_slashes) else { continue };
@@ -62,11 +63,11 @@ pub fn corrected(calls: &[Call<'_>]) -> CorrectedFigures {
             read.insert(path);
         }
     }
-    let of = |part: usize, all: usize| (all > 0).then_some((number(part), number(all)));
+    let share = |part: usize, all: usize| (all > 0).then_some((number(part), number(all)));
     CorrectedFigures {
-        tool_success: of(answered.iter().filter(|success| **success).count(), answered.len()),
+        tool_success: share(answered.iter().filter(|success| **success).count(), answered.len()),
         distinct_functions: Some(number(functions.len())),
-        read_before_write: of(read_first, written.len()).filter(|_| is_known && order_is_known),
+        read_before_write: share(read_first, written.len()).filter(|_| is_known && order_is_known),
         files_written: is_known.then_some(written),
     }
 }
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_has_one_name_whatever_the_provider_makes_of_it() {
+    fn a_tool_has_one_name_for_every_provider() {
         let own = ("file_system".to_owned(), "read_file".to_owned());
         assert_eq!(plain_function("file_system", "read_file"), own);
         assert_eq!(plain_function("file_system_copy_140", "read_file"), own);
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_succeeded_was_read_or_written() {
+    fn only_successful_calls_read_or_write() {
         let (yes, no) = (Some(true), Some(false));
         let calls = [
             call("read_file", "a//b", no),
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_measured_is_unknown() {
+    fn figures_without_a_measurement_are_unknown() {
         let figures = corrected(&[]);
         assert_eq!((figures.tool_success, figures.read_before_write), (None, None));
         assert_eq!((figures.distinct_functions, figures.files_written), (Some(0), Some(Vec::new())));
@@ -121,11 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn a_read_without_a_response_may_have_been_one() {
+    fn a_read_without_a_response_may_have_succeeded() {
         let (yes, no) = (Some(true), Some(false));
         let share = |calls: &[Call<'_>]| {
             let figures = corrected(calls);
-            assert_eq!(figures.files_written, Some(vec!["a".to_owned()]), "what was written is known");
+            assert_eq!(figures.files_written, Some(vec!["a".to_owned()]), "the written files are known");
             figures.read_before_write
         };
         let write = call("write_file", "a", yes);

@@ -1,15 +1,14 @@
-//! The metrics over the text of modified files. They count substrings; no language is parsed, and most of what is counted is
-//! Python's.
+//! The metrics over the text of modified files. They count substrings, mostly of Python, and parse no language.
 
 use std::collections::HashSet;
 
 use super::python::{called_names, count, defined_names, functions, is_valid_import, naming_styles, strip};
 use super::rescaled;
 
-/// A modified file: its path and its text, if what was written is one.
+/// A modified file: its path, and its text if a text was written.
 type File<'a> = (&'a str, Option<&'a str>);
 
-/// Functions that need no definition.
+/// Functions without a definition.
 const BUILT_IN: [&str; 8] = ["print", "len", "str", "int", "float", "list", "dict", "set"];
 
 fn texts<'a>(files: &[File<'a>]) -> impl Iterator<Item = &'a str> {
@@ -25,7 +24,7 @@ fn is_import(line: &str) -> bool {
     line.starts_with("import ") || line.starts_with("from ")
 }
 
-/// `part` of `all`, or 1 where there is none.
+/// `part` / `all`, or 1 if `all` is 0.
 fn share(part: usize, all: usize) -> f64 {
     if all == 0 { 1.0 } else { part as f64 / all as f64 }
 }
@@ -34,7 +33,7 @@ fn mean_or(values: &[f64], otherwise: f64) -> f64 {
     if values.is_empty() { otherwise } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// M3: alike naming, imports and sizes.
+/// M3: similar naming, imports and sizes.
 pub(super) fn cross_file_consistency(files: &[File<'_>]) -> f64 {
     if files.len() < 2 {
         return 1.0;
@@ -56,7 +55,7 @@ pub(super) fn cross_file_consistency(files: &[File<'_>]) -> f64 {
     (0.4 * naming + 0.3 * imports + 0.3 * alike(&sizes)).clamp(0.3, 1.0)
 }
 
-/// How alike sizes are: 1 less half their coefficient of variation, at least 0.3.
+/// Similarity of sizes: 1 minus half their coefficient of variation, at least 0.3.
 fn alike(sizes: &[f64]) -> f64 {
     if sizes.len() < 2 {
         return 1.0;
@@ -67,7 +66,7 @@ fn alike(sizes: &[f64]) -> f64 {
     (1.0 - deviation / mean / 2.0).max(0.3)
 }
 
-/// M4: how imports look, calls of functions that are defined in any file, and imports at the top.
+/// M4: form of imports, calls of functions that are defined in any file, and imports at the top.
 pub(super) fn dependency_traversal(files: &[File<'_>]) -> f64 {
     if files.is_empty() {
         return 0.7;
@@ -90,7 +89,7 @@ pub(super) fn dependency_traversal(files: &[File<'_>]) -> f64 {
     (mean_or(&looks, 1.0) * 0.4 + mean_or(&calls, 1.0) * 0.35 + mean_or(&order, 1.0) * 0.25).clamp(0.3, 1.0)
 }
 
-/// M5: error handling and functions, lengths of lines and functions, words of Python's library.
+/// M5: error handling and functions, lengths of lines and functions, words of the library of Python.
 pub(super) fn solution_usability(files: &[File<'_>]) -> f64 {
     if files.is_empty() {
         return 0.7;
@@ -123,7 +122,7 @@ fn readability(text: &str, functions: usize) -> f64 {
         let stripped = strip(line);
         if !stripped.is_empty() && !stripped.starts_with('#') {
             code += 1;
-            // Code points; counting stops where the answer is known.
+            // Code points. Counting stops when the result is known.
             long += usize::from(line.chars().nth(100).is_some());
         }
     }
@@ -153,7 +152,7 @@ fn practicality(text: &str) -> f64 {
     score.min(1.0)
 }
 
-/// M6: heads of loops on lines that follow each other, and words. The worst file counts.
+/// M6: heads of loops on consecutive lines, and words. The worst file counts.
 pub(super) fn runtime_efficiency(files: &[File<'_>], error_rate: f64) -> f64 {
     if files.is_empty() {
         return 0.65;
@@ -172,7 +171,7 @@ pub(super) fn runtime_efficiency(files: &[File<'_>], error_rate: f64) -> f64 {
     rescaled(nesting * 0.4 + patterns * 0.3 + (1.0 - error_rate).max(0.0) * 0.3, 0.7, 1.0)
 }
 
-/// How far the counter of loops comes: a head of a loop adds one, any other line that is not blank takes one away.
+/// The maximum of a counter of loops: a head of a loop adds one, any other line that is not blank subtracts one.
 fn deepest_loops(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for line in lines(text).map(strip) {
@@ -186,23 +185,23 @@ fn deepest_loops(text: &str) -> usize {
     deepest
 }
 
-/// M7: opening brackets and other words by lines. The worst file counts, part by part.
+/// M7: opening brackets and other words by lines. For each part, the worst file counts.
 pub(super) fn memory_efficiency(files: &[File<'_>]) -> f64 {
     if files.is_empty() {
         return 0.65;
     }
     let (mut space, mut patterns, mut resources) = (1.0_f64, 1.0_f64, 1.0_f64);
     for text in texts(files) {
-        let of = |words: &[&str]| words.iter().map(|word| count(text, word)).sum::<usize>() as f64;
-        let heavy = of(&[".readlines()", "[", "list("]);
+        let total = |words: &[&str]| words.iter().map(|word| count(text, word)).sum::<usize>() as f64;
+        let heavy = total(&[".readlines()", "[", "list("]);
         space = space.min((1.0 - heavy / lines(text).count() as f64 * 2.0).max(0.0));
         if heavy > 0.0 {
-            let light = of(&["yield ", "itertools", "generator"]);
+            let light = total(&["yield ", "itertools", "generator"]);
             patterns = patterns.min((0.5 + light / heavy * 0.5).min(1.0));
         }
-        let opened = of(&["open("]);
+        let opened = total(&["open("]);
         if opened > 0.0 {
-            resources = resources.min((of(&["with "]) / opened).min(1.0));
+            resources = resources.min((total(&["with "]) / opened).min(1.0));
         }
     }
     rescaled(space * 0.4 + patterns * 0.3 + resources * 0.3, 0.7, 1.0)

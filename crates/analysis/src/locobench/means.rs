@@ -13,11 +13,12 @@ pub struct MeanOverScenarios {
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// Scenarios in which it is known.
+    /// The number of scenarios with a known value.
     pub n: u32,
 }
 
-/// The mean of one value a scenario, with Student's interval over scenarios; what is not finite is left out. `None` = no value.
+/// The mean of one value per scenario, with Student's interval over scenarios. A value that is not finite is left out. `None` =
+/// there is no value.
 pub fn mean_over_scenarios(values: impl IntoIterator<Item = f64>) -> Option<MeanOverScenarios> {
     let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     let n = u32::try_from(values.len()).ok().filter(|n| *n > 0)?;
@@ -40,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_students() {
-        // By hand: mean 2, standard deviation 1, t(2) = 4.302652730; half a width = 4.302652730 / √3.
+        // By hand: mean 2, standard deviation 1, t(2) = 4.302652730, half-width 4.302652730 / √3.
         let found = mean_over_scenarios([1.0, 2.0, 3.0, f64::NAN]).unwrap();
         assert!((found.mean - 2.0).abs() < 1e-12 && found.n == 3);
         assert!((found.ci_low.unwrap() - (2.0 - 4.302_652_730 / 3.0_f64.sqrt())).abs() < 1e-6);

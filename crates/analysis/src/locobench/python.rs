@@ -1,4 +1,4 @@
-//! Strings as Python sees them, as far as the metrics ask.
+//! The functions on strings of Python that the metrics need.
 
 use super::word::RANGES;
 
@@ -32,18 +32,18 @@ pub(super) fn count(text: &str, what: &str) -> usize {
     text.matches(what).count()
 }
 
-/// The text without the white space (`\s*`) that it begins with.
+/// The text without white space (`\s*`) at its start.
 fn after_space(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// Splits the word (`\w+`) off the start of a text; `None` = it begins with none.
+/// Splits a word (`\w+`) from the start of a text; `None` = there is none.
 fn split_word(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
-/// The rest behind `def` and white space, if a text begins so.
+/// The rest after `def` and white space at the start of a text.
 fn after_def(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("def")?;
     let name = after_space(rest);
@@ -133,16 +133,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_of_python() {
+    fn words_match_python() {
         assert!(is_word('ß') && is_word('漢') && is_word('²') && is_word('Ⅷ') && is_word('_'));
-        // A vowel sign, a combining accent and a circled letter are alphabetic for Rust and belong to no word for Python.
+        // A vowel sign, a combining accent and a circled letter are alphabetic for Rust, but not part of a word for Python.
         assert!(!is_word('\u{93e}') && !is_word('\u{301}') && !is_word('Ⓐ') && !is_word('-'));
         assert!(is_space('\u{1f}') && is_space('\u{2003}') && !is_space('\u{200b}'));
         assert_eq!(words(" a\u{2003}b\u{1f}c\n").collect::<Vec<_>>(), ["a", "b", "c"]);
     }
 
     #[test]
-    fn patterns_match_as_python_matches_them() {
+    fn patterns_match_like_in_python() {
         assert_eq!(functions("undef a\ndef  b(\ndefine\ndef\u{1f}c def def d def"), 4);
         assert_eq!(defined_names("def f (x):\n def g:\ndef h\u{2003}("), ["f", "h"]);
         assert_eq!(called_names("if (a.b(c)) d [e](f) 漢(g"), ["if", "b", "漢"]);

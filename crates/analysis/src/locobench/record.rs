@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::python::words;
 use super::{Call, Message, Session, rescaled};
 
-/// Phrases that count as a look back. They are looked for anywhere, also inside words.
+/// Phrases that count as a look back, at any place, also inside words.
 const LOOKS_BACK: [&str; 9] = [
     "previously",
     "earlier",
@@ -23,10 +23,10 @@ const SAMPLE_EVERY: usize = 3;
 /// Most samples.
 const SAMPLES: usize = 5;
 
-/// What both coverage metrics are without any modified file.
+/// The value of both coverage metrics without a modified file.
 const NO_FILES: f64 = 0.65;
 
-/// The part of a function's name that M1 tells kinds of tools by.
+/// The part of the name of a function that is its kind of tool in M1.
 fn kind_of_tool(function: &str) -> &str {
     let Some((rest, last)) = function.rsplit_once('_') else { return function };
     if last.chars().count() > 2 {
@@ -36,7 +36,7 @@ fn kind_of_tool(function: &str) -> &str {
     &function[from..]
 }
 
-/// M1: different kinds of tools over the logarithm of calls. Whether a call succeeded does not enter.
+/// M1: different kinds of tools over the logarithm of calls. The success of calls does not enter.
 pub(super) fn execution_success_rate(calls: &[Call<'_>]) -> f64 {
     if calls.is_empty() {
         return 0.5;
@@ -68,7 +68,7 @@ pub(super) fn multi_session_memory_retention(messages: &[Message<'_>]) -> f64 {
     (0.5 * references + 0.5 * coherence(&samples)).clamp(0.3, 1.0)
 }
 
-/// Mean Jaccard index of adjacent samples' words of more than four characters.
+/// Mean Jaccard index of the words of more than four characters in adjacent samples.
 fn coherence(samples: &[String]) -> f64 {
     let vocabularies: Vec<HashSet<&str>> =
         samples.iter().map(|text| words(text).filter(|word| word.chars().count() > 4).collect()).collect();
@@ -83,12 +83,12 @@ fn coherence(samples: &[String]) -> f64 {
     if overlaps.is_empty() { 0.5 } else { overlaps.iter().sum::<f64>() / overlaps.len() as f64 }
 }
 
-/// Whether a call counts as one that reads, by its name.
+/// Whether a call counts as a read, by its name.
 pub(super) fn reads(call: &Call<'_>) -> bool {
     named(call, &["read_file", "list_directory", "grep", "search"])
 }
 
-/// Whether a call counts as one that writes, by its name.
+/// Whether a call counts as a write, by its name.
 pub(super) fn writes(call: &Call<'_>) -> bool {
     named(call, &["write_file", "edit_file", "create_file"])
 }
@@ -98,7 +98,7 @@ fn named(call: &Call<'_>, parts: &[&str]) -> bool {
     parts.iter().any(|part| name.contains(part))
 }
 
-/// The path that a call is about; the folder that all lies in is none.
+/// The path of a call. The top folder is not a path.
 pub(super) fn place<'a>(call: &Call<'a>) -> Option<&'a str> {
     call.path.filter(|path| *path != ".")
 }
@@ -113,8 +113,8 @@ pub(super) fn information_coverage(session: &Session<'_>) -> f64 {
     rescaled(covered as f64 / session.files.len() as f64, 0.0, 0.3)
 }
 
-/// M9: the share of modified files whose place among the reads is before their place among the writes. These are two lists, so
-/// a file that was written before it was read may count, and one that was read first may not.
+/// M9: the share of modified files whose index among the reads is smaller than their index among the writes. These are two
+/// lists, so a file that was written first may count, and a file that was read first may not.
 pub(super) fn long_range_dependency_resolution(session: &Session<'_>) -> f64 {
     if session.files.is_empty() {
         return NO_FILES;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_tools_are_told_by_the_end_of_a_name() {
+    fn the_end_of_a_name_is_the_kind_of_tool() {
         let kinds =
             ["read_file", "go_to", "a_b", "x_go_to", "system_copy_1_read_file", "add", "a_", "", "_ab"];
         assert_eq!(

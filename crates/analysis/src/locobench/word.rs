@@ -1,8 +1,8 @@
 //! Which characters beyond ASCII belong to a word for Python's `re` (`\w`, `\b`).
 //!
-//! Python asks `str.isalnum`; Rust's `char::is_alphanumeric` also takes combining vowel signs and circled letters, and the word
-//! class of `regex` takes all marks. So the ranges stand here, as Python 3.11 (Unicode 14) gives them; the test of the vectors
-//! that the original program made holds them. `bench/locobench/word_ranges.py` writes this file.
+//! Python uses `str.isalnum`. Rust's `char::is_alphanumeric` also accepts combining vowel signs and circled letters, and the word
+//! class of `regex` accepts all marks. This file therefore has the ranges of Python 3.11 (Unicode 14). The test with vectors of
+//! the original program checks them. `bench/locobench/word_ranges.py` writes this file.
 
 /// First and last character of each range, in order.
 #[rustfmt::skip]

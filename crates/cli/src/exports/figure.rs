@@ -96,9 +96,9 @@ pub(crate) struct FigureArgs {
     // words: ok: the name of an option.
     #[arg(long, conflicts_with_all = ["out", "preset", "height", "grey"])]
     dark: bool,
-    /// What `bars` show
-    #[arg(long, value_enum, default_value_t = MeasureWord::Stamina)]
-    measure: MeasureWord,
+    /// What `bars` show; by default mean stamina, of runs of one turn their pass rate
+    #[arg(long, value_enum)]
+    measure: Option<MeasureWord>,
     /// Whose confidence bands `survival` has
     #[arg(long, value_enum, default_value_t = BandsWord::Auto)]
     bands: BandsWord,
@@ -147,22 +147,24 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
             let other = other(workbench, &request, args.other.as_deref())?;
             FigureOf::Paired { of: request, other }
         }
-        FigureWord::Bars => FigureOf::Bars {
-            of: request()?,
-            measure: match args.measure {
-                MeasureWord::Stamina => Measure::Stamina,
-                MeasureWord::PassRate => Measure::PassRate,
-                MeasureWord::Score => Measure::Score,
-                MeasureWord::Tokens => Measure::Tokens,
-                MeasureWord::Cost => Measure::Cost,
-                MeasureWord::Time => Measure::Time,
-                MeasureWord::Steps => Measure::Steps,
-                MeasureWord::StepsSurvived => Measure::StepsSurvived,
-                MeasureWord::ToolCalls => Measure::ToolCalls,
-                MeasureWord::CostPerSurvivedTurn => Measure::CostPerSurvivedTurn,
-            },
-            published,
-        },
+        FigureWord::Bars => {
+            let of = request()?;
+            let measure = match args.measure {
+                Some(MeasureWord::Stamina) => Measure::Stamina,
+                Some(MeasureWord::PassRate) => Measure::PassRate,
+                Some(MeasureWord::Score) => Measure::Score,
+                Some(MeasureWord::Tokens) => Measure::Tokens,
+                Some(MeasureWord::Cost) => Measure::Cost,
+                Some(MeasureWord::Time) => Measure::Time,
+                Some(MeasureWord::Steps) => Measure::Steps,
+                Some(MeasureWord::StepsSurvived) => Measure::StepsSurvived,
+                Some(MeasureWord::ToolCalls) => Measure::ToolCalls,
+                Some(MeasureWord::CostPerSurvivedTurn) => Measure::CostPerSurvivedTurn,
+                None if workbench.compare_runs(of.clone())?.of_one_turn => Measure::PassRate,
+                None => Measure::Stamina,
+            };
+            FigureOf::Bars { of, measure, published }
+        }
         FigureWord::Pareto => FigureOf::Pareto { of: request()? },
         FigureWord::Plane => FigureOf::Plane { runs: untested_runs(workbench, &args.runs)? },
         FigureWord::Matrix => FigureOf::Matrix { of: matrix(workbench, &args.runs, selection)?, published },

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Column;
 use crate::font::text_width;
-use crate::lines::{broken, widest_part};
+use crate::line_breaks::{broken, widest_part};
 
 /// Between two columns, in letters.
 const GAP: f64 = 1.1;
@@ -51,10 +51,10 @@ impl Block {
         let rows = columns.iter().map(|column| column.texts.len()).max().unwrap_or(0);
         self.rows = (0..rows)
             .map(|row| {
-                let of = |place: &Place| {
+                let lines_at = |place: &Place| {
                     columns[place.column].texts.get(row).map_or(1, |text| lines(text, place.width))
                 };
-                self.places.iter().map(of).max().unwrap_or(1)
+                self.places.iter().map(lines_at).max().unwrap_or(1)
             })
             .collect();
     }
@@ -103,7 +103,7 @@ impl Width {
 
 /// Sizes of letters from the largest to the smallest are tried. What fits none of them is broken into lines, and into
 /// blocks, for the smallest. A column that counts rows may be put before the others.
-pub(super) fn of(columns: &mut Vec<Column>, room: f64, [large, small]: [f64; 2]) -> (f64, Vec<Block>) {
+pub(super) fn layout(columns: &mut Vec<Column>, room: f64, [large, small]: [f64; 2]) -> (f64, Vec<Block>) {
     for size in [large, small] {
         let widths: Vec<Width> = columns.iter().map(|column| width(column, size)).collect();
         let gaps = gaps(columns.len(), size);

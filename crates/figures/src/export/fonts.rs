@@ -129,6 +129,7 @@ fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
     }
     if !nowhere.is_empty() {
         warnings.push(format!(
+            // words: ok (not containers)
             "No font on this machine has the letters \"{}\": they are shown as empty boxes. Install one that has them (Debian: fonts-wqy-microhei, or fonts-noto-cjk and fonts-noto-core) and export again",
             some(&nowhere)
         ));
@@ -144,10 +145,10 @@ mod tests {
 
     /// The glyphs of a text from left to right: the letters that they stand for, and their numbers in the font.
     fn glyphs(text: &str) -> Option<Vec<(String, u16)>> {
-        fn of(group: &Group, found: &mut Vec<(f32, String, u16)>) {
+        fn collect_glyphs(group: &Group, found: &mut Vec<(f32, String, u16)>) {
             for node in group.children() {
                 match node {
-                    Node::Group(group) => of(group, found),
+                    Node::Group(group) => collect_glyphs(group, found),
                     Node::Text(text) => {
                         let glyphs = text.layouted().iter().flat_map(|span| &span.positioned_glyphs);
                         found.extend(glyphs.map(|g| (g.transform().tx, g.text.clone(), g.id.0)));
@@ -169,7 +170,7 @@ mod tests {
             return None;
         }
         let mut found = Vec::new();
-        of(tree.root(), &mut found);
+        collect_glyphs(tree.root(), &mut found);
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some(found.into_iter().map(|(_, text, id)| (text, id)).collect())
     }

@@ -145,11 +145,11 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         "A figure of another measure has something to show; CSV and Parquet have every number";
     match &spec.figure {
         Figure::FailureShares(data) => {
-            let sheet = Sheet::of(&spec.layout, spec.theme);
+            let sheet = Sheet::from_layout(&spec.layout, spec.theme);
             failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER))
         }
         Figure::Matrix(data) => {
-            matrix::too_narrow(data, &Sheet::of(&spec.layout, spec.theme)).map(|why| (why, FEWER))
+            matrix::too_narrow(data, &Sheet::from_layout(&spec.layout, spec.theme)).map(|why| (why, FEWER))
         }
         Figure::Retries(data) if data.series.iter().all(|series| series.points.len() < 2) => {
             Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
@@ -209,8 +209,8 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
             svg::with_spec(&svg::with_font(&drawing.svg), &toml).into_bytes()
         }
         Format::Pdf | Format::Png => {
-            let (tree, said) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
-            warnings.extend(said);
+            let (tree, font_warnings) = fonts::tree(&drawing.svg).map_err(|e| ExportError::new(format, e))?;
+            warnings.extend(font_warnings);
             match format {
                 Format::Pdf => pdf::write(&tree, spec, &drawing, &toml),
                 _ => png::write(&tree, spec.layout.is_print(), &drawing, &toml),

@@ -14,7 +14,7 @@ pub enum Layout {
         /// Height of the drawing.
         height: f64,
         /// Left edge of turn 1's column. The y axis stands half a column left of it; its labels take 32 px more. What
-        /// does not fit is drawn outside the drawing's box (`overflow="visible"`), not cut.
+        /// does not fit is drawn outside of the drawing (`overflow="visible"`), not cut.
         plot_left: f64,
         /// Width of a turn's column.
         px_per_turn: f64,

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The software that makes figures here, as captions name it.
 pub const SOFTWARE: &str = concat!("Stamina Lab ", env!("CARGO_PKG_VERSION"));
 
-/// How a figure's numbers were made. Everything in it is said in the caption; nothing in it changes the drawing, except
-/// that τ is drawn where a figure has none of its own.
+/// How the numbers of a figure were computed. The caption states everything in it. It does not change the drawing, except
+/// for τ, which is drawn if the figure has no τ itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Method {

@@ -124,7 +124,7 @@ pub enum Figure {
     Table(Table),
 }
 
-/// What the figures of one run are drawn from.
+/// The data of the figures of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunData {
     /// The run, for the summary: `Claude-Opus-4.8 · terminus-2`. Anything may stand in it.

@@ -3,13 +3,13 @@
 use super::{EVENTS, Line, NAMED_DIRECTLY};
 use crate::at_risk;
 use crate::axis::TurnAxis;
+use crate::display_names::natural_width;
 use crate::frame::Sizes;
 use crate::legend;
-use crate::names::natural_width;
 use crate::number::{decimal, interval};
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SurvivalComparison;
-use crate::words;
+use crate::summary_text;
 
 /// A column at the right of the table.
 pub(super) struct Extra {
@@ -50,7 +50,7 @@ fn mean_text(line: &Line<'_>) -> String {
 /// How many failed, of how many.
 fn events_text(line: &Line<'_>) -> String {
     let summary = &line.data.summary;
-    format!("{}/{}", words::count(summary.events), words::count(summary.n))
+    format!("{}/{}", summary_text::count(summary.events), summary_text::count(summary.n))
 }
 
 /// The columns that are asked for, from left to right.
@@ -83,7 +83,7 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
     let widest = |size: f64| lines.iter().map(|l| natural_width(&l.data.label, size)).fold(0.0, f64::max);
 
     let most = lines.iter().flat_map(|l| l.curve.points).map(|p| p.at_risk).max().unwrap_or(0);
-    let half_number = sheet.tick_width(&words::count(most)) / 2.0;
+    let half_number = sheet.tick_width(&summary_text::count(most)) / 2.0;
     let half_last = half_number.max(sheet.tick_width(&turns.to_string()) / 2.0) + 0.2;
     // Turn 1 may stand close to the axis: half of its number stands left of it.
     let before = at_risk::sample_room(sizes) + half_number;

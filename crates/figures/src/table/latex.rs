@@ -61,7 +61,7 @@ fn pieces(text: &str, line: usize) -> String {
 
 /// The column types of a `tabular`. Where it goes on in another, columns are as wide in each.
 fn types(block: &TextBlock, goes_on: bool) -> String {
-    let of = |column: &TextColumn| {
+    let column_type = |column: &TextColumn| {
         let side = if column.right { 'r' } else { 'l' };
         match column.broken {
             true => format!(">{{\\raggedright\\arraybackslash}}p{{{:.0}bp}}", column.width.ceil()),
@@ -69,7 +69,7 @@ fn types(block: &TextBlock, goes_on: bool) -> String {
             false => side.to_string(),
         }
     };
-    block.columns.iter().map(of).collect()
+    block.columns.iter().map(column_type).collect()
 }
 
 fn heading(column: &TextColumn) -> String {

@@ -49,14 +49,14 @@ fn run(label: &SeriesLabel) -> [Option<Value>; 2] {
     [known(label.name.as_str()), known(label.simulated)]
 }
 
-fn with(mut first: Vec<Column>, more: impl IntoIterator<Item = Column>) -> Vec<Column> {
+fn columns_with(mut first: Vec<Column>, more: impl IntoIterator<Item = Column>) -> Vec<Column> {
     first.extend(more);
     first
 }
 
 fn survival(name: &str, title: &str, series: &[Series<'_>]) -> Table {
     let [low, high] = Column::interval("", 3);
-    let columns = with(
+    let columns = columns_with(
         run_columns(),
         [
             Column::integer("turn", "Turn"),
@@ -88,7 +88,7 @@ fn survival(name: &str, title: &str, series: &[Series<'_>]) -> Table {
 }
 
 fn first_failures(series: &[Series<'_>]) -> Table {
-    let columns = with(
+    let columns = columns_with(
         run_columns(),
         [
             Column::integer("turn", "Turn"),
@@ -115,7 +115,7 @@ fn first_failures(series: &[Series<'_>]) -> Table {
 
 fn differences(data: &Differences) -> Table {
     let [low, high] = Column::interval("", 2);
-    let mut columns = with(
+    let mut columns = columns_with(
         run_columns(),
         [Column::text("reference", "Reference"), Column::number("value", &data.axis, 2), low, high],
     );
@@ -196,7 +196,8 @@ fn bars(data: &Bars) -> Table {
     let [low, high] = Column::interval("", 2);
     let mut value = Column::number("value", &data.measure, 2);
     value.unit.clone_from(&data.unit);
-    let mut columns = with(run_columns(), [value, low, high, Column::text("note", "Note").missing("")]);
+    let mut columns =
+        columns_with(run_columns(), [value, low, high, Column::text("note", "Note").missing("")]);
     let laid_over = data.rows.iter().any(|r| !r.published.is_empty());
     if laid_over {
         columns.extend(published_columns());
@@ -224,7 +225,7 @@ fn pareto(data: &Pareto) -> Table {
     let [low, high] = Column::interval("", 2);
     let mut cost = Column::number("cost", &data.cost, 2);
     cost.unit.clone_from(&data.unit);
-    let columns = with(
+    let columns = columns_with(
         run_columns(),
         [
             cost,
@@ -254,7 +255,7 @@ fn plane(data: &Plane) -> Table {
     let decimals = crate::plane::DECIMALS as u8;
     let [x_low, x_high] = Column::interval_by("x_", &data.x, decimals);
     let [y_low, y_high] = Column::interval_by("y_", &data.y, decimals);
-    let columns = with(
+    let columns = columns_with(
         run_columns(),
         [
             Column::number("x", &data.x, decimals),
@@ -326,7 +327,7 @@ fn matrix(data: &Matrix) -> Table {
 
 fn retries(data: &Retries) -> Table {
     let [low, high] = Column::interval("", 2);
-    let mut columns = with(
+    let mut columns = columns_with(
         run_columns(),
         [
             Column::integer("retries", "Retries (R)"),

@@ -4,7 +4,7 @@
 pub mod many;
 pub mod tables;
 
-use analysis::survival::{Observation, kaplan_meier, summarise};
+use analysis::survival::{Observation, kaplan_meier, summarize};
 use figures::RunData;
 
 /// A run of `planned` turns.
@@ -12,7 +12,7 @@ pub fn run(name: &str, episodes: &[Observation], planned: u32) -> RunData {
     RunData {
         name: name.to_owned(),
         points: kaplan_meier(episodes, planned),
-        summary: summarise(episodes, Some(planned)),
+        summary: summarize(episodes, Some(planned)),
         policy: "default".to_owned(),
     }
 }

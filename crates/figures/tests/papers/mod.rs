@@ -31,7 +31,7 @@ pub fn have(programs: &[&str]) -> bool {
     false
 }
 
-pub fn said(program: &str, args: &[&str], file: &Path) -> String {
+pub fn output_of(program: &str, args: &[&str], file: &Path) -> String {
     let output = Command::new(program).args(args).arg(file).arg("-").output().unwrap();
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()

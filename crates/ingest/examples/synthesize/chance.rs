@@ -39,7 +39,7 @@ impl Chance {
     }
 
     /// One of a list.
-    pub(crate) fn of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.between(0, list.len() - 1)]
     }
 }

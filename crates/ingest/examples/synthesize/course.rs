@@ -27,7 +27,7 @@ pub(crate) enum Outcome {
     Failed(Vec<usize>),
     /// The server did not start: every test raised.
     Down,
-    /// The agent did not come to its end, and these tests failed.
+    /// The agent did not finish, and these tests failed.
     TimedOut(Vec<usize>),
     /// There is no verdict: an end reason, the type of an exception and what it says.
     Error(&'static str, &'static str, &'static str),
@@ -63,7 +63,7 @@ impl Course {
             let number = index + 1;
             let tests = turn.tests.len();
             if breaks_off == Some(number) {
-                let error = chance.of(&ERRORS);
+                let error = chance.pick(&ERRORS);
                 course.turns.push(vec![Outcome::Error(error.0, error.1, error.2)]);
                 course.end = Some(error.0);
                 break;

@@ -16,6 +16,7 @@ const DOMAINS: [(&str, [&str; 6]); 20] = [
     ("Orchestra", ["musicians", "instruments", "pieces", "rehearsals", "concerts", "seats"]),
     ("Greenhouse", ["plants", "beds", "sensors", "readings", "waterings", "harvests"]),
     ("Ferry line", ["ferries", "harbours", "sailings", "tickets", "crews", "delays"]),
+    // words: ok: the boxes of an archive.
     ("Archive", ["documents", "boxes", "shelves", "readers", "requests", "copies"]),
     ("Bicycle workshop", ["bicycles", "customers", "repairs", "parts", "mechanics", "receipts"]),
     ("Observatory", ["telescopes", "targets", "nights", "exposures", "astronomers", "proposals"]),
@@ -162,7 +163,7 @@ impl Scenario {
                 if older.is_empty() || chance.happens(0.35) {
                     features.push(feature);
                 } else {
-                    let at = *chance.of(&older);
+                    let at = *chance.pick(&older);
                     old.push(std::mem::replace(&mut features[at], feature).wording);
                 }
             }
@@ -221,8 +222,8 @@ fn basics(entity: &'static str) -> [Feature; 3] {
 }
 
 fn change(chance: &mut Chance, entity: &'static str, turn: usize) -> Feature {
-    let field = *chance.of(&FIELDS);
-    let state = *chance.of(&STATES);
+    let field = *chance.pick(&FIELDS);
+    let state = *chance.pick(&STATES);
     let limit = chance.between(2, 40);
     let (test, route, expected, wording, code) = match chance.between(0, 3) {
         0 => (
@@ -259,6 +260,7 @@ fn change(chance: &mut Chance, entity: &'static str, turn: usize) -> Feature {
 
 fn turn(number: usize, title: &str, request: String, features: &[Feature]) -> Turn {
     let mut turn = Turn { request, ..Turn::default() };
+    // words: ok: a black-box test.
     let _ = write!(turn.suite, "\"\"\"Black-box suite of turn {number}: {title}.\"\"\"\n\n\n");
     let _ = write!(
         turn.reference,

@@ -230,9 +230,9 @@ impl Steps {
         let tail = &code[code.floor_char_boundary(code.len().saturating_sub(900))..];
         self.agent(chance, THOUGHTS[0], "bash", "sed -n 1,60p server.py", head);
         for _ in 0..chance.between(1, 3) {
-            let test = chance.of(&turn.tests);
+            let test = chance.pick(&turn.tests);
             let found = format!("server.py:{}: {}\n", chance.between(10, 90), test.route);
-            let thought = *chance.of(&THOUGHTS);
+            let thought = *chance.pick(&THOUGHTS);
             self.agent(
                 chance,
                 thought,
@@ -243,7 +243,7 @@ impl Steps {
         }
         self.agent(chance, THOUGHTS[1], "edit_file", tail, "The file was changed: 7 lines added, 2 removed.");
         for _ in 0..chance.between(0, 2) {
-            let test = chance.of(&turn.tests);
+            let test = chance.pick(&turn.tests);
             let (method, path) = test.route.split_once(' ').unwrap_or(("GET", "/"));
             let answer = format!(
                 "HTTP/1.1 {}\nContent-Type: application/json\n\n{{\"id\": {step}, \"status\": \"open\", \"quantity\": 3}}\n",
@@ -289,14 +289,14 @@ impl Steps {
     }
 }
 
-/// What the agent is told of the attempt before.
+/// The feedback on the attempt before.
 fn feedback(outcome: &Outcome, turn: &Turn) -> String {
-    let mut said = "Some tests failed:\n".to_owned();
+    let mut retry_text = "Some tests failed:\n".to_owned();
     if let Outcome::Failed(failing) | Outcome::TimedOut(failing) = outcome {
         for index in failing {
             let test = &turn.tests[*index];
             let _ = writeln!(
-                said,
+                retry_text,
                 "- {}: {}: expected {}, got {}",
                 test.name,
                 test.route,
@@ -305,9 +305,9 @@ fn feedback(outcome: &Outcome, turn: &Turn) -> String {
             );
         }
     } else {
-        said.push_str("The server did not answer on its port.\n");
+        retry_text.push_str("The server did not answer on its port.\n");
     }
-    said
+    retry_text
 }
 
 /// The verbatim log of the agent's command line.
@@ -320,11 +320,11 @@ pub(crate) fn agent_log(out: &mut String, chance: &mut Chance, turn: &Turn, plac
         4_000 + place.step * 731
     );
     for number in 1..=chance.between(6, 12) {
-        let test = chance.of(&turn.tests);
+        let test = chance.pick(&turn.tests);
         let _ = write!(
             out,
             "\u{1b}[1m[step {number}]\u{1b}[0m {}\n$ grep -n \"{}\" server.py service.py\nserver.py:{}: {}\n[step {number}] done in {:.1} s, {} tokens in, {} out\n",
-            chance.of(&THOUGHTS),
+            chance.pick(&THOUGHTS),
             test.route,
             chance.between(10, 90),
             test.route,

@@ -387,7 +387,7 @@ impl Named {
     }
 }
 
-/// A count of a hostile file: the most that a number of ours can be, rather than what is left of it.
+/// A count of a hostile file: the largest value of the type if the number does not fit, rather than its low bits.
 fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

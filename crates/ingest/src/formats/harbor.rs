@@ -24,10 +24,11 @@
 //!
 //! A step's states: passed; failed (graded, with tests); build failed (graded 0 without a single CASE line, by tests
 //! that print CASE lines, see [`case_lines`]; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
-//! out of time and was graded); not reached; in flight (`unfinished`: cancelled, killed or running). The end reason of
-//! an exception is told by its type and by when it came ([`exception`], `readers::attribution`).
+//! out of time and was graded); not reached; in flight (`unfinished`: canceled, killed or running). The end reason of
+//! an exception is derived from its type and by when it came ([`exception`], `readers::attribution`).
 
 mod accounting;
+mod agent_settings;
 mod case_lines;
 mod continued;
 mod exception;
@@ -47,16 +48,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use model::{
-    Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, TaskTotals, Transcript, Verdict, Warning,
+    Artifact, ArtifactKind, Counting, EndReason, Extra, Step, StepKind, TaskTotals, Transcript, Verdict,
+    Warning,
 };
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::atif;
 use crate::readers::json::{NODE_CAP, Node};
+use crate::readers::kept_tests::KeptTests;
 use files::{Entry, ReadError, Stamp, Tree, file_name, join};
 
 use self::accounting::Agent;
+use self::agent_settings::AgentSettings;
 use self::grouping::{Scenario, by_task};
 use self::head::Head;
 use self::job::{JobFiles, RunParts};
@@ -150,7 +154,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         let config = tree.entry(&join(&job.path, "config.json")).map_or(0, |e| e.stamp);
         let prints_cases = job.whole && case_lines::printed(tree, job);
         let mut of_job = BTreeSet::new();
-        let mut run_for = |head: &Head, of_job: &mut BTreeSet<usize>| {
+        let mut run_for = |head: &Head, settings: Extra, of_job: &mut BTreeSet<usize>| {
             let key = head.run_key(kind, job, &own.name);
             let run = *run_of_key.entry(key.clone()).or_insert_with(|| {
                 runs.push(RunParts {
@@ -159,11 +163,13 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
                     jobs: BTreeSet::new(),
                     sources: BTreeSet::new(),
                     trials: Vec::new(),
+                    agent_settings: AgentSettings::default(),
                 });
                 runs.len() - 1
             });
             of_job.insert(run);
             runs[run].jobs.insert(index);
+            runs[run].agent_settings.add(settings);
             if let Some(source) = &head.source {
                 runs[run].sources.insert(source.clone());
             }
@@ -182,9 +188,9 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
                 ));
                 continue;
             }
-            let head = Head::read(tree, &trial, own.config.as_ref());
+            let (head, settings) = Head::read_with_settings(tree, &trial, own.config.as_ref());
             names.insert(head.trial.clone().unwrap_or_else(|| trial.clone()));
-            let run = run_for(&head, &mut of_job);
+            let run = run_for(&head, settings, &mut of_job);
             let key = part_key(kind, job, || head.clone());
             let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
             stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
@@ -201,7 +207,7 @@ fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
         // A job that has not begun a trial yet is shown by the agents that it names.
         if trials_of_run.is_empty() {
             for head in job_heads(own.config.as_ref()) {
-                run_for(&head, &mut of_job);
+                run_for(&head, Extra::new(), &mut of_job);
             }
         }
         for (run, trial) in trials_of_run {
@@ -394,6 +400,8 @@ fn read(
     report: &mut Report,
 ) -> Vec<Reading> {
     let mut trials: Vec<Trial> = Vec::new();
+    // Each of them may be as large as a document may.
+    let mut left = NODE_CAP;
     for of_job in folders.chunk_by(|a, b| a.0 == b.0) {
         let Some((index, job)) = of_job.first().and_then(|(index, _)| Some((*index, jobs.get(*index)?)))
         else {
@@ -403,6 +411,10 @@ fn read(
         let name = head::job_name(tree, job, config.as_ref());
         for (_, path) in of_job {
             let mut trial = Trial::load(tree, path, tree.list(path), index, config.as_ref(), report);
+            match left.checked_sub(trial.values()) {
+                Some(rest) => left = rest,
+                None => trial.without_result(report),
+            }
             trial.run = trial.head.run_key(kind, job, &name);
             trials.push(trial);
         }
@@ -427,9 +439,10 @@ fn read_task(
     let task = folder.map(|path| Task::read(tree, &path, report));
     let scenario =
         of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
-    let declared = Steps::of(tree, task.as_ref(), &trials);
+    let declared = Steps::read(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(String, Played)> = Vec::new();
+    let mut kept = KeptTests::new();
     // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.
     let mut versions: HashMap<usize, Option<String>> = HashMap::new();
     for trial in &trials {
@@ -438,7 +451,7 @@ fn read_task(
             let read = || job::harbor_version(tree, jobs.get(trial.job)?);
             versions.entry(trial.job).or_insert_with(read).clone()
         });
-        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, agent, report);
+        let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, (agent, &mut kept), report);
         let episode = &mut result.episode;
         let repeat = repeats.entry(trial.run.clone()).or_insert(0);
         *repeat += 1;

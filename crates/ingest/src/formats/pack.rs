@@ -25,7 +25,7 @@ const VERSIONS: [&str; 2] = ["stamina-pack/4", "stamina-pack/3"];
 #[derive(Debug, Clone, Copy)]
 pub struct Pack;
 
-/// As much of a manifest as is told of.
+/// The parts of a manifest that are imported.
 #[derive(Deserialize)]
 struct Manifest {
     format: String,

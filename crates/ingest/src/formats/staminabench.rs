@@ -25,12 +25,12 @@ mod lean;
 mod logs;
 mod merge;
 mod names;
-mod notes;
 mod own;
 mod report;
 mod steps;
 mod task;
 mod usage;
+mod warnings;
 mod words;
 
 use std::collections::HashMap;
@@ -45,8 +45,8 @@ use crate::readers::json::{Node, cut};
 use ::files::{ReadError, Stamp, Tree, file_name, join, parent};
 use config::Config;
 use lean::Lean;
-use notes::Notes;
 use report::ReportFile;
+use warnings::PartWarnings;
 
 /// Largest trajectory that is read, in bytes.
 const TRAJECTORY_CAP: u64 = 4 << 30;
@@ -67,7 +67,7 @@ const HEAD: u64 = 64 << 10;
 #[derive(Debug, Clone, Copy)]
 pub struct StaminaBench;
 
-/// What is told of a place from its own files.
+/// What the files of a place say about it.
 struct Place {
     config: Option<Config>,
     report: Option<ReportFile>,
@@ -143,23 +143,23 @@ impl Place {
     fn run(&self, at: &str) -> Run {
         let config = self.config.clone().unwrap_or_default();
         let report = self.report.as_ref();
-        let said = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
+        let reported = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
-        let data_set = said("data_set");
+        let data_set = reported("data_set");
         let of_steps = self.of_steps;
         let benchmark = benchmark_of(benchmark.as_deref(), data_set.as_deref(), of_steps);
         let mut run = Run::unknown(run_key(at), benchmark);
-        run.harness = said("harness")
+        run.harness = reported("harness")
             .or_else(|| config.agent())
             .or_else(|| report.and_then(|r| r.text("agent")).map(str::to_lowercase));
-        run.harness_version = said("harness_version");
-        run.runner = said("runner").map(|name| (name, said("runner_version")));
-        let model = said("model").or_else(|| config.model().map(str::to_owned));
+        run.harness_version = reported("harness_version");
+        run.runner = reported("runner").map(|name| (name, reported("runner_version")));
+        let model = reported("model").or_else(|| config.model().map(str::to_owned));
         if let Some(model) = model {
             let (provider, model) = config::split_provider(&model);
             run.model = Some(model);
-            run.provider = said("provider").or(provider);
+            run.provider = reported("provider").or(provider);
         }
         run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
         run.simulated = report
@@ -177,8 +177,8 @@ impl Place {
             .and_then(|n| u32::try_from(n).ok())
             .or_else(|| config.attempt_limit());
         run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);
-        run.started_at = said("started_at");
-        run.finished_at = said("finished_at");
+        run.started_at = reported("started_at");
+        run.finished_at = reported("finished_at");
         if let Some(report) = report {
             run.reported = report.reported();
             run.extra = report.extra();
@@ -189,7 +189,7 @@ impl Place {
         run.settings = config.settings;
         // Which pack was played stands beside the settings, not among them: what decides about the scenarios is one list.
         let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        if let Some(hash) = said("pack_sha256").filter(is_hash) {
+        if let Some(hash) = reported("pack_sha256").filter(is_hash) {
             run.settings.insert("pack_sha256".to_owned(), hash.to_lowercase().into());
         }
         run
@@ -364,24 +364,24 @@ impl StaminaBench {
         at: &str,
         key: &str,
         episode: Episode,
-        notes: &mut Notes<'_>,
+        warnings: &mut PartWarnings<'_>,
     ) -> (Episode, Option<u32>) {
         let folder = if key.is_empty() { at.to_owned() } else { join(at, key) };
         let path = join(&folder, "trajectory.json");
         if is_own(tree, &path) {
-            let mut said = own::Trajectory::default();
-            notes.read_file();
-            match tree.read_json_into(&path, TRAJECTORY_CAP, &mut said) {
+            let mut reported = own::Trajectory::default();
+            warnings.read_file();
+            match tree.read_json_into(&path, TRAJECTORY_CAP, &mut reported) {
                 Ok(()) => {
-                    let limit = said.attempt_limit;
-                    return (exact::episode(tree, &folder, episode, said, notes), limit);
+                    let limit = reported.attempt_limit;
+                    return (exact::episode(tree, &folder, episode, reported, warnings), limit);
                 }
-                Err(error) if error.code() == "json.wrong_type" => notes.warn(Warning::read_differently(
+                Err(error) if error.code() == "json.wrong_type" => warnings.warn(Warning::read_differently(
                     &path,
                     "schema.mismatch",
                     format!("{error}. It says that it is of {SCHEMA} and is not: it is read for what it plainly says."),
                 )),
-                Err(error) => notes.warn(Warning::skipped(
+                Err(error) => warnings.warn(Warning::skipped(
                     &path,
                     error.code(),
                     format!("{error}. The turns before that place are read, later ones from the other files."),
@@ -389,30 +389,30 @@ impl StaminaBench {
             }
         }
         let listing = files::list(tree, &folder);
-        let mut said = facts::TrajectoryFacts::default();
+        let mut reported = facts::TrajectoryFacts::default();
         if let Some((path, _)) = &listing.trajectory {
             let mut lean = Lean::default();
-            notes.read_file();
+            warnings.read_file();
             let done = tree.read_json_into(path, TRAJECTORY_CAP, &mut lean);
             if let Err(error) = done
                 && !is_own(tree, path)
             {
-                notes.warn(Warning::skipped(
+                warnings.warn(Warning::skipped(
                     path,
                     error.code(),
                     format!("{error}. What came before that place is read, the rest from the other files."),
                 ));
             }
-            said = foreign::trajectory(lean, path);
-            if said.is_cut {
-                notes.warn(Warning::read_differently(
+            reported = foreign::trajectory(lean, path);
+            if reported.is_cut {
+                warnings.warn(Warning::read_differently(
                     path,
                     "trajectory.too_large",
                     "There is more in this trajectory than is kept in memory. What came first is read.",
                 ));
             }
         }
-        (merge::episode(tree, &folder, episode, said, listing, notes), None)
+        (merge::episode(tree, &folder, episode, reported, listing, warnings), None)
     }
 }
 
@@ -570,13 +570,13 @@ impl PartReader for ScenarioReader {
             place.report.as_ref().filter(|_| !is_own(tree, &join(&folder, "trajectory.json")))
         {
             let position = self.positions.get(&part.key).copied();
-            let said = report.of_scenario(&scenario, position, place.scenarios.len());
-            episode.reported = said.figures;
-            episode.extra = said.extra;
+            let reported = report.of_scenario(&scenario, position, place.scenarios.len());
+            episode.reported = reported.figures;
+            episode.extra = reported.extra;
         }
-        let mut notes = Notes::new(report);
-        let (episode, limit) = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut notes);
-        notes.finish(&folder);
+        let mut warnings = PartWarnings::new(report);
+        let (episode, limit) = StaminaBench::read_scenario(tree, at, &part.key, episode, &mut warnings);
+        warnings.finish(&folder);
         let path = join(&folder, "trajectory.json");
         let reading = |episode: Episode, key: &str| Reading {
             run: run_key(at),

@@ -12,13 +12,13 @@ mod episode;
 mod files;
 mod json_rows;
 mod mapping;
-mod notes;
 mod parquet_bounds;
 mod parquet_rows;
 mod rows;
 mod scan;
 mod shares;
 mod thrift;
+mod warnings;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -31,10 +31,10 @@ use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 use self::cursors::Cursors;
 use self::episode::{Building, Place};
 use self::files::Table;
-use self::notes::{Done, Notes};
 use self::rows::{Begin, RowError, Rows};
 use self::scan::{EpisodeKey, Piece, Row, Taken};
 use self::shares::Shares;
+use self::warnings::{Done, RowWarnings};
 
 pub use self::files::{Headed, Near, headed, near};
 pub use self::mapping::{Renamed, header_id};
@@ -141,7 +141,7 @@ struct Episodes {
 
 impl Episodes {
     /// Takes a row of the episode in `self.key`.
-    fn take(&mut self, row: &Row<'_>, place: &Place<'_>, notes: &mut Notes) {
+    fn take(&mut self, row: &Row<'_>, place: &Place<'_>, warnings: &mut RowWarnings) {
         let index = match self.last.filter(|_| self.key == self.last_key) {
             Some(index) => index,
             None => match self.at.get(&self.key) {
@@ -152,7 +152,7 @@ impl Episodes {
                     else {
                         return;
                     };
-                    self.building.push(Building::new(run, scenario, row, place, notes));
+                    self.building.push(Building::new(run, scenario, row, place, warnings));
                     self.at.insert(self.key.clone(), self.building.len() - 1);
                     self.building.len() - 1
                 }
@@ -160,7 +160,7 @@ impl Episodes {
         };
         self.last = Some(index);
         std::mem::swap(&mut self.key, &mut self.last_key);
-        self.building[index].add(row, place, notes);
+        self.building[index].add(row, place, warnings);
     }
 }
 
@@ -174,7 +174,7 @@ impl TableReader {
         tree: &Tree,
         (table, begin): (&Table, Begin),
         episodes: &mut Episodes,
-        notes: &mut Notes,
+        warnings: &mut RowWarnings,
     ) -> Result<(), ReadError> {
         let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
         let place = Self::place(tree, table);
@@ -193,9 +193,9 @@ impl TableReader {
                     }
                     taken.add(rows.as_ref(), row_bytes);
                     if has_episode {
-                        episodes.take(&row, &place, notes);
+                        episodes.take(&row, &place, warnings);
                     } else {
-                        no_scenario(&row, table, notes);
+                        no_scenario(&row, table, warnings);
                     }
                 }
                 // The survey has said it.
@@ -208,32 +208,32 @@ impl TableReader {
     }
 
     /// The episodes of a share from the copy of the rows. `None` = there is none, or it cannot be read to its end.
-    fn share_of_copy(&self, tree: &Tree, share: (u64, u64)) -> Option<(Episodes, Notes)> {
+    fn share_of_copy(&self, tree: &Tree, share: (u64, u64)) -> Option<(Episodes, RowWarnings)> {
         let (number, of) = share;
         if of <= SHARES_WITHOUT_COPY {
             return None;
         }
-        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
+        let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
         let shares = self.shares.get_or_init(|| Shares::sort(tree, &self.tables, of).ok()).as_ref()?;
         if let Some((table, row)) = shares.left_out
             && number == 0
         {
             let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
                         Sort the table by run and scenario.";
-            notes.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
+            warnings.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
         }
         let mut rows = shares.rows(number);
         while let Some(next) = rows.advance() {
             next.ok()?;
             let table = self.tables.get(rows.table())?;
-            Self::take(tree, table, &rows, share, &mut episodes, &mut notes);
+            Self::take(tree, table, &rows, share, &mut episodes, &mut warnings);
         }
-        Some((episodes, notes))
+        Some((episodes, warnings))
     }
 
     /// The same from the tables themselves.
-    fn share_of_tables(&self, tree: &Tree, share: (u64, u64)) -> (Episodes, Notes) {
-        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
+    fn share_of_tables(&self, tree: &Tree, share: (u64, u64)) -> (Episodes, RowWarnings) {
+        let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
         for table in &self.tables {
             let Ok(mut rows) = table.rows(tree) else { continue };
             while let Some(next) = rows.advance() {
@@ -242,10 +242,10 @@ impl TableReader {
                     Err(RowError::Row(..)) => continue,
                     Err(RowError::Rest(_)) => break,
                 }
-                Self::take(tree, table, rows.as_ref(), share, &mut episodes, &mut notes);
+                Self::take(tree, table, rows.as_ref(), share, &mut episodes, &mut warnings);
             }
         }
-        (episodes, notes)
+        (episodes, warnings)
     }
 
     /// Takes a row if it is of the share.
@@ -255,12 +255,12 @@ impl TableReader {
         rows: &dyn Rows,
         (number, of): (u64, u64),
         episodes: &mut Episodes,
-        notes: &mut Notes,
+        warnings: &mut RowWarnings,
     ) {
         let row = Row::new(rows, &table.mapping);
         if !row.episode(&mut episodes.key) {
             if number == 0 {
-                no_scenario(&row, table, notes);
+                no_scenario(&row, table, warnings);
             }
             return;
         }
@@ -269,10 +269,10 @@ impl TableReader {
         }
         if episodes.taken.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
             let what = "has an episode beside which too many others would be kept. It is left out.";
-            return notes.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
+            return warnings.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
         }
         episodes.taken.add(rows, table.mapping.row_bytes());
-        episodes.take(&row, &Self::place(tree, table), notes);
+        episodes.take(&row, &Self::place(tree, table), warnings);
     }
 
     fn place<'a>(tree: &'a Tree, table: &'a Table) -> Place<'a> {
@@ -281,12 +281,12 @@ impl TableReader {
 }
 
 /// A row may name a run alone: that has no episode then.
-fn no_scenario(row: &Row<'_>, table: &Table, notes: &mut Notes) {
+fn no_scenario(row: &Row<'_>, table: &Table, warnings: &mut RowWarnings) {
     let says_more = [columns::Field::Turn, columns::Field::Attempt, columns::Field::Passed]
         .iter()
         .any(|field| !row.cell(*field).is_unknown());
     if says_more && row.cell(columns::Field::Run).text().is_some() {
-        notes.row(
+        warnings.row(
             &table.path,
             row.number(),
             "table.no_name",
@@ -298,14 +298,14 @@ fn no_scenario(row: &Row<'_>, table: &Table, notes: &mut Notes) {
 
 impl PartReader for TableReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
-        let (mut episodes, mut notes) = (Episodes::default(), Notes::default());
+        let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
         let mut path = "";
         match Piece::parse(&part.key) {
             Some(Piece::From { table, begin }) => {
                 let table = self.tables.iter().find(|known| known.path == table);
                 if let Some(table) = table {
                     path = &table.path;
-                    let read = self.rows_in_a_row(tree, (table, begin), &mut episodes, &mut notes);
+                    let read = self.rows_in_a_row(tree, (table, begin), &mut episodes, &mut warnings);
                     if let Err(error) = read {
                         report.unreadable(&table.path, &error, "Its rows are left out.");
                     }
@@ -316,17 +316,17 @@ impl PartReader for TableReader {
                     path = &only.path;
                 }
                 let share = (number, of);
-                (episodes, notes) =
+                (episodes, warnings) =
                     self.share_of_copy(tree, share).unwrap_or_else(|| self.share_of_tables(tree, share));
             }
             None => {}
         }
         let readings = episodes.building.into_iter().map(|building| {
-            let (run, episode) = building.finish(path, &mut notes);
+            let (run, episode) = building.finish(path, &mut warnings);
             Reading { run, episode }
         });
         let readings = readings.collect();
-        notes.settle(report);
+        warnings.settle(report);
         readings
     }
 }
@@ -405,7 +405,7 @@ mod tests {
                     .unwrap();
             }
         }
-        // A row without a scenario is told once.
+        // A row without a scenario gives one warning.
         writeln!(table, "a,h,m,,,1,1,true,,,").unwrap();
         let path = room.path().join("apart.csv");
         std::fs::write(&path, &table).unwrap();

@@ -39,7 +39,11 @@ const LOCK: &str = "tb.lock";
 const RESULTS_CAP: u64 = 512 << 20;
 /// Most bytes of any other file.
 const FILE_CAP: u64 = 16 << 20;
-/// Bytes from which the form of a file is told.
+/// Most values of the results of a task's trials together; each test is one, and takes some 200 bytes.
+const VALUES: u64 = 400_000;
+/// What is said of a result beyond them.
+const TOO_LARGE: &str = "The results of the trials of this task are too large to be in memory together. The verdict of this one is not read.";
+/// Bytes that decide the form of a file.
 const HEAD: u64 = 64 << 10;
 
 /// Runs of `tb`.
@@ -145,10 +149,18 @@ struct TaskReader {
 impl PartReader for TaskReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let trials = self.trials.get(&part.key).map_or(&[][..], Vec::as_slice);
+        let mut left = VALUES;
         let mut read: Vec<(layout::Order, String, model::Episode)> = trials
             .iter()
             .map(|trial| {
-                let result = trial.result(tree, report);
+                let result = trial.result(tree, report).filter(|result| {
+                    let rest = left.checked_sub(result.values());
+                    left = rest.unwrap_or(left);
+                    if rest.is_none() {
+                        report.warn(Warning::skipped(trial.place(), "file.too_large", TOO_LARGE));
+                    }
+                    rest.is_some()
+                });
                 let episode = trial::episode(tree, trial, result.as_ref(), &self.of_run, report);
                 (trial.order(result.as_ref()), trial.place(), episode)
             })

@@ -322,3 +322,30 @@ fn readers_hash_with_the_key_of_the_library() {
     assert_ne!(key, [0; 16]);
     assert_eq!((tree.hash_key(), tree.fork().hash_key()), (key, key));
 }
+
+#[test]
+// docs/security.md: An opened folder or zip
+fn an_import_writes_a_bounded_number_of_warnings() {
+    let warnings = |count: usize| -> Vec<Warning> {
+        (0..count)
+            .map(|number| Warning::skipped(format!("f{number}"), "json.truncated", "It ends."))
+            .collect()
+    };
+    let mut room = 5;
+    let codes =
+        |warnings: &[Warning]| warnings.iter().map(|warning| warning.code.clone()).collect::<Vec<_>>();
+    let mut first = warnings(3);
+    keep_within(&mut first, &mut room);
+    assert_eq!((first, room), (warnings(3), 2));
+    let mut second = warnings(4);
+    keep_within(&mut second, &mut room);
+    assert_eq!((codes(&second), room), (codes(&[&warnings(2)[..], &[too_many()]].concat()), 0));
+    let (mut third, mut none) = (warnings(4), Vec::new());
+    keep_within(&mut third, &mut room);
+    keep_within(&mut none, &mut room);
+    assert_eq!((codes(&third), none.len()), (codes(&[too_many()]), 0));
+}
+
+fn too_many() -> Warning {
+    Warning::skipped("", "warnings.too_many", "")
+}

@@ -51,7 +51,7 @@ pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
 /// job that was resumed. Each is a begin and an end; what is no time does not count.
 ///
 /// The own times may be of a clock whose offset is not said while those of the parts have one, as in Harbor's jobs. Then the
-/// offset is told from the own end, which follows that of the last part at once, or a part counts that was earlier
+/// offset is derived from the own end, which follows that of the last part at once, or a part counts that was earlier
 /// wherever on earth the clock stood.
 pub fn earliest_begin<'a>(
     own: (Option<&'a str>, Option<&'a str>),

@@ -5,7 +5,7 @@
 
 use model::{TestOutcome, TestResult};
 
-use super::cases::TEST_CAP;
+use super::case_lines::TEST_CAP;
 use super::json::Node;
 
 /// What a report says.

@@ -34,7 +34,7 @@ impl Named {
 
     /// What the steps name. Where they continue with those of an earlier transcript, as those of a session that is continued do,
     /// what they repeat of it is left out.
-    pub(crate) fn since(&self, earlier: Option<&Self>) -> BTreeSet<GraderPlace> {
+    pub(crate) fn new_places(&self, earlier: Option<&Self>) -> BTreeSet<GraderPlace> {
         let repeated = earlier.and_then(|earlier| self.repeats(&earlier.prints)).unwrap_or_default();
         let own = self.naming.iter().filter(|(at, _)| repeated.binary_search(at).is_err());
         own.flat_map(|(_, places)| places).copied().collect()
@@ -271,7 +271,7 @@ mod tests {
     }
 
     fn places(named: &Named, earlier: Option<&Named>) -> Vec<GraderPlace> {
-        named.since(earlier).into_iter().collect()
+        named.new_places(earlier).into_iter().collect()
     }
 
     #[test]
@@ -319,8 +319,8 @@ mod tests {
             &json!([{ "kind": null, "text": [1], "tool_calls": [null, true, -1, 2, 0.5, "/tests", ["/tests"], {}] }, {}]),
         );
         assert_eq!((odd.prints.len(), places(&odd, None)), (2, Vec::new()));
-        let of = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
-        assert!(serde_json::from_str::<OwnTranscript>(&of(STEPS)).is_ok());
-        assert!(serde_json::from_str::<OwnTranscript>(&of(STEPS + 1)).is_err());
+        let steps_json = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
+        assert!(serde_json::from_str::<OwnTranscript>(&steps_json(STEPS)).is_ok());
+        assert!(serde_json::from_str::<OwnTranscript>(&steps_json(STEPS + 1)).is_err());
     }
 }

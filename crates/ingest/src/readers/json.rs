@@ -23,7 +23,7 @@ pub const TEXT_CAP: usize = 64 * 1024;
 /// Values in one document.
 pub const NODE_CAP: u64 = 1_000_000;
 /// So many bytes of texts and names count as one value more.
-const TEXT_OF_A_VALUE: u64 = 256;
+const TEXT_OF_A_VALUE: u64 = 64;
 
 /// A JSON value without bulk.
 #[derive(Debug, Clone, PartialEq)]
@@ -190,8 +190,7 @@ impl<'a> NodeSeed<'a> {
     /// Takes values from the budget.
     fn count<E: de::Error>(self, values: u64) -> Result<(), E> {
         let Some(left) = self.left.get().checked_sub(values) else {
-            let texts = (NODE_CAP * TEXT_OF_A_VALUE) >> 20;
-            return Err(E::custom(format_args!("more than {NODE_CAP} values, or {texts} MB of texts")));
+            return Err(E::custom("more values, or more MB of texts, than are kept of one document"));
         };
         self.left.set(left);
         Ok(())

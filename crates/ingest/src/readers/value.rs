@@ -151,7 +151,7 @@ impl Unusable {
 
     /// Says what was remembered of `path`.
     pub(crate) fn warn(self, path: &str, report: &mut Report) {
-        report.warnings.extend(self.warning(path));
+        report.warn_all(self.warning(path));
     }
 
     /// The same as a warning; `None` where every value can be what its name says.

@@ -29,7 +29,7 @@ pub(super) enum Shape {
     Object,
 }
 
-/// By what a kind is told. One of its signs is enough.
+/// A sign of a kind. One of its signs is enough.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sign {
     /// A folder that has these files, and one of the other entries (`steps/` is a folder).

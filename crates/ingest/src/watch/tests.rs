@@ -1,8 +1,8 @@
 //! Changes of real folders and zips, waited for with a deadline.
 //!
-//! That something rings is an event that is waited for. That something does not ring is no event, and no time is long enough to
-//! prove it on a busy machine: there the order proves it. The system tells of changes in their order, so that what is told of a
-//! later change alone was not told of an earlier one.
+//! A notification is an event that a test waits for. Its absence is no event, and no time is long enough to prove it on a busy
+//! machine: there the order proves it. The system reports changes in their order, so a notification of only a later change
+//! proves that there was none of an earlier one.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -52,7 +52,7 @@ impl ZipEntry {
         Self { packed: encoder.finish().unwrap(), method: 8, ..Self::stored(name, data) }
     }
 
-    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+    pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
     }

@@ -1,4 +1,4 @@
-//! What is recorded of an attempt, and what its agent is told of it.
+//! The record of an attempt, and the feedback on it.
 
 use model::{EndReason, Verdict};
 use scenario::client::CaseStatus;
@@ -12,12 +12,12 @@ use crate::secrets::Scrub;
 use crate::state::SessionState;
 use crate::{RunError, clock};
 
-/// Bytes of a server's log that feedback is made from.
+/// Bytes of a server's log that feedback uses.
 const LOG: usize = 16 << 10;
 
 impl Attempt<'_> {
-    /// Puts together what is recorded. `cut_off` = the run's budget, or something else outside, ended it before there could be a
-    /// verdict: it is shown with what it cost and what it left, and a resume retries it.
+    /// Assembles and writes the record. `cut_off`: the run's budget, or something else outside, ended it before a verdict. It
+    /// is shown with its cost and files, and a resume retries it.
     pub(super) async fn record(
         &self,
         left: UntestedAttempt,
@@ -25,7 +25,7 @@ impl Attempt<'_> {
         end: AgentEnd,
         cut_off: bool,
     ) -> Result<FinishedAttempt, RunError> {
-        let UntestedAttempt { since, started_at, called, prompt, bill, over, code } = left;
+        let UntestedAttempt { started, started_at, called, prompt, bill, over, code } = left;
         let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
         let verdict = match &tested.verdicts {
             Some(_) if passed => Verdict::Passed,
@@ -74,7 +74,7 @@ impl Attempt<'_> {
 
         let Prompt { text: prompt, restarts } = prompt;
         let files = self.write_files(called, &tested, prompt, code).await?;
-        let total_seconds = since.elapsed().as_secs_f64();
+        let total_seconds = started.elapsed().as_secs_f64();
         let own_seconds = (total_seconds - agent_seconds - tested.seconds.unwrap_or(0.0)).max(0.0);
         let record = AttemptRecord {
             attempt: self.number,
@@ -168,8 +168,8 @@ impl Attempt<'_> {
     }
 }
 
-/// What is kept of a session. Its id is what the agent says that it is; one with a value that is to be kept out of files is
-/// kept nowhere, and the next call begins anew.
+/// The session to keep. Its id comes from the agent: if it contains a secret value it is not kept, and the next call begins a
+/// new session.
 fn kept(session: harness::Session, scrub: &Scrub) -> Option<harness::Session> {
     let is_clean = session.id.as_ref().is_none_or(|id| scrub.text(id) == *id);
     is_clean.then_some(session)
@@ -180,10 +180,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_value_is_kept_as_the_id_of_a_session() {
+    fn a_session_id_with_a_secret_value_is_not_kept() {
         let values = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
         let settings = crate::settings::resolve(&[], &values).unwrap();
-        let scrub = Scrub::of(&[("HF_TOKEN".to_owned(), "hf-12345678".to_owned())], &settings);
+        let scrub = Scrub::new(&[("HF_TOKEN".to_owned(), "hf-12345678".to_owned())], &settings);
         let session = |id: &str| harness::Session { id: Some(id.to_owned()), ..harness::Session::default() };
         assert_eq!(kept(session("ses_1"), &scrub), Some(session("ses_1")));
         assert_eq!(kept(session("ses_hf-12345678"), &scrub), None);

@@ -9,7 +9,7 @@ use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::step::{Broken, Played, blamed, said, whole};
+use super::step::{Broken, Played, blamed, end_of_output, whole};
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
@@ -189,7 +189,7 @@ impl Trial<'_> {
         (begins && self.known.calls > 0).then(|| self.known.session.clone().unwrap_or_default())
     }
 
-    /// Whether this call begins a new session because the settings have one for each step. Further attempts at a step go on with
+    /// Whether this call begins a new session because the settings have one for each step. Further attempts at a step continue
     /// the first one's, unless each begins from the same snapshot.
     fn begins_anew(&self) -> bool {
         let settings = &self.context.settings;
@@ -205,8 +205,8 @@ impl Trial<'_> {
                 self.context.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
-            Unrecorded::Unanswered { why, said, is_unasked } => {
-                let why = with_words(why, said, self.context.harness.title());
+            Unrecorded::Unanswered { why, message, is_unasked } => {
+                let why = with_words(why, message, self.context.harness.title());
                 if is_unasked {
                     // Its harness ended before it asked a model, and nobody has worked in this container.
                     return Broken::Ended(EndReason::Environment, "HarnessError", why);
@@ -283,8 +283,9 @@ impl Trial<'_> {
         if end.exit.code == Some(0) || end.exit.stopped {
             return Ok(None);
         }
-        let told = if end.stderr.is_empty() { &end.stdout } else { &end.stderr };
-        let why = format!("{title} does not start in the image of the task ({image}): {}", said(told));
+        let output = if end.stderr.is_empty() { &end.stdout } else { &end.stderr };
+        let why =
+            format!("{title} does not start in the image of the task ({image}): {}", end_of_output(output));
         // An image that stands on glibc may have the loader of musl as well: it says something only where nothing starts.
         let musl = TaskCommand {
             script: format!("for f in /lib/ld-musl-*; do [ ! -e \"$f\" ] || exit {MUSL}; done"),

@@ -516,14 +516,14 @@ fn raw_destination(raw: &RawArtifact) -> Option<&str> {
 
 fn health(at: &str, raw: RawHealth, met: &mut Met) -> Result<Health, String> {
     met.keys(&format!("{at}healthcheck."), &raw.other);
-    let of = |name: &str, value: Option<f64>, default: f64| {
+    let seconds_of = |name: &str, value: Option<f64>, default: f64| {
         seconds(&format!("{at}healthcheck.{name}"), value.unwrap_or(default))
     };
     Ok(Health {
-        interval: of("interval_sec", raw.interval_sec, 5.0)?,
-        timeout: of("timeout_sec", raw.timeout_sec, 30.0)?,
-        start_period: of("start_period_sec", raw.start_period_sec, 0.0)?,
-        start_interval: of("start_interval_sec", raw.start_interval_sec, 5.0)?,
+        interval: seconds_of("interval_sec", raw.interval_sec, 5.0)?,
+        timeout: seconds_of("timeout_sec", raw.timeout_sec, 30.0)?,
+        start_period: seconds_of("start_period_sec", raw.start_period_sec, 0.0)?,
+        start_interval: seconds_of("start_interval_sec", raw.start_interval_sec, 5.0)?,
         retries: raw.retries.unwrap_or(3).clamp(1, 1000),
         command: raw.command,
     })

@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_trial_continues_where_its_trajectory_and_its_snapshot_agree() {
         const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
-        let of = |record, step, ends: &[Option<EndReason>]| {
+        let place_of = |record, step, ends: &[Option<EndReason>]| {
             place(RULES, Some(record), &mut trajectory(step, ends))
         };
         let mut nothing = Trajectory::new(Path::new("/nowhere"), "scenario_0", 3, 2);
@@ -241,17 +241,17 @@ mod tests {
             Ok(Some((1, 1))),
             "in its first attempt"
         );
-        assert_eq!(of(record(1, None), 1, &[FAILED]), Ok(Some((1, 2))), "between tries");
+        assert_eq!(place_of(record(1, None), 1, &[FAILED]), Ok(Some((1, 2))), "between tries");
         // Killed before the trajectory named the attempt after which the next snapshot was made, and after it.
-        assert_eq!(of(record(1, Some(2)), 1, &[FAILED]), Ok(Some((1, 2))));
-        assert_eq!(of(record(1, Some(2)), 1, &[FAILED, None]), Ok(Some((2, 1))));
-        assert_eq!(of(record(1, Some(1)), 2, &[FAILED]), Ok(Some((2, 2))), "in the step that follows");
+        assert_eq!(place_of(record(1, Some(2)), 1, &[FAILED]), Ok(Some((1, 2))));
+        assert_eq!(place_of(record(1, Some(2)), 1, &[FAILED, None]), Ok(Some((2, 1))));
+        assert_eq!(place_of(record(1, Some(1)), 2, &[FAILED]), Ok(Some((2, 2))), "in the step that follows");
         // Its chain had ended.
-        assert_eq!(of(record(1, Some(1)), 2, &[FAILED, FAILED]), Ok(None));
-        assert_eq!(of(record(2, Some(1)), 3, &[None]), Ok(None));
+        assert_eq!(place_of(record(1, Some(1)), 2, &[FAILED, FAILED]), Ok(None));
+        assert_eq!(place_of(record(2, Some(1)), 3, &[None]), Ok(None));
         // Nothing was kept after an attempt that passed, or of another step.
-        assert_eq!(of(record(1, None), 1, &[None]), Err(OTHER));
-        assert_eq!(of(record(1, None), 3, &[FAILED]), Err(OTHER));
+        assert_eq!(place_of(record(1, None), 1, &[None]), Err(OTHER));
+        assert_eq!(place_of(record(1, None), 3, &[FAILED]), Err(OTHER));
         assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED])), Err(NONE_KEPT));
         assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED, FAILED])), Ok(None), "over all the same");
     }
@@ -273,12 +273,12 @@ mod tests {
     #[test]
     fn a_step_by_itself_is_followed_by_its_reference_solution() {
         let alone = Rules { fail_stop: false, plays_alone: true, ..RULES };
-        let of = |kept, ends: &[Option<EndReason>]| {
+        let place_alone = |kept, ends: &[Option<EndReason>]| {
             place(alone, Some(record(kept, None)), &mut trajectory(1, ends))
         };
-        assert_eq!(of(1, &[None]), Ok(Some((1, 3))), "no attempt is left, the solution is executed");
-        assert_eq!(of(2, &[None]), Ok(Some((2, 1))), "it was executed");
-        assert_eq!(of(1, &[Some(EndReason::TestsFailed)]), Ok(Some((1, 2))));
+        assert_eq!(place_alone(1, &[None]), Ok(Some((1, 3))), "no attempt is left, the solution is executed");
+        assert_eq!(place_alone(2, &[None]), Ok(Some((2, 1))), "it was executed");
+        assert_eq!(place_alone(1, &[Some(EndReason::TestsFailed)]), Ok(Some((1, 2))));
         assert_eq!(place(alone, Some(record(3, None)), &mut trajectory(3, &[None])), Ok(None));
     }
 

@@ -22,7 +22,7 @@ impl Trial<'_> {
         step: &StepFile,
         number: u32,
         played: Played,
-        since: Instant,
+        started: Instant,
         started_at: String,
     ) -> Result<AttemptRecord, RunError> {
         let log = played.tests.as_deref().map(|output| case_lines::parse(&String::from_utf8_lossy(output)));
@@ -108,7 +108,7 @@ impl Trial<'_> {
             test_seconds,
             exception,
             files,
-            own_seconds: Some((since.elapsed().as_secs_f64() - others).max(0.0)),
+            own_seconds: Some((started.elapsed().as_secs_f64() - others).max(0.0)),
             model_requests: of_harness.as_ref().and_then(|call| call.model_requests),
             agent_end: of_harness
                 .as_ref()

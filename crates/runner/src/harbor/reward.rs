@@ -101,8 +101,9 @@ pub(super) fn is_pass(rewards: &Rewards) -> bool {
 
 /// The first key whose reward is below its least; one that is missing is below any. Without rewards all are missing.
 pub(super) fn below(least: &Rewards, rewards: Option<&Rewards>) -> Option<String> {
-    let of = |key: &str| rewards.and_then(|rewards| rewards.get(key)).copied().unwrap_or(f64::NEG_INFINITY);
-    least.iter().find(|(key, least)| of(key) < **least).map(|(key, _)| key.clone())
+    let reward_of =
+        |key: &str| rewards.and_then(|rewards| rewards.get(key)).copied().unwrap_or(f64::NEG_INFINITY);
+    least.iter().find(|(key, least)| reward_of(key) < **least).map(|(key, _)| key.clone())
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl Trial<'_> {
             let script = format!("bash {}", quoted(&join(&self.workdir, "setup.sh")));
             let end = self.command(script, user, &[], self.context.settings.limits.seconds).await?;
             if end.exit.code != Some(0) {
-                let message = format!("setup.sh {}: {}", ended(&end), said(&end.stderr));
+                let message = format!("setup.sh {}: {}", ended(&end), end_of_output(&end.stderr));
                 let reason = blamed(self.was_played, EndReason::AgentError);
                 return Err(Broken::Ended(reason, "SetupError", message));
             }
@@ -198,8 +198,8 @@ impl Trial<'_> {
             let message = format!("Agent execution timed out after {seconds} seconds");
             played.raise(EndReason::AgentTimeout, "AgentTimeoutError", &message);
         }
-        self.status.sign(&end.stdout);
-        self.status.signed();
+        self.status.on_output(&end.stdout);
+        self.status.on_output_end();
         played.agent = end;
         Ok(())
     }
@@ -460,7 +460,7 @@ fn ended(end: &ContainerEnd) -> String {
 }
 
 /// The end of an output, in one line.
-pub(super) fn said(output: &[u8]) -> String {
+pub(super) fn end_of_output(output: &[u8]) -> String {
     let tail = output.get(output.len().saturating_sub(SAID)..).unwrap_or_default();
     one_line(&String::from_utf8_lossy(tail), SAID)
 }
@@ -483,16 +483,16 @@ mod tests {
     #[test]
     fn a_try_of_mt_at_k_whose_agent_raised_something_is_not_graded() {
         use EndReason as R;
-        let of = |protocol, timeout| TaskSettings {
+        let task_settings = |protocol, timeout| TaskSettings {
             folder: "/t".into(),
             timeout,
             background: crate::settings::TaskBackground::Keep,
             session: crate::settings::TaskSession::Continue,
             protocol,
         };
-        let alone = of(Some(TaskProtocol::Sr), TaskTimeout::Stop);
+        let alone = task_settings(Some(TaskProtocol::Sr), TaskTimeout::Stop);
         assert!(!is_graded(Some(&alone), R::AgentError) && is_graded(Some(&alone), R::GaveUp));
-        let tries = of(Some(TaskProtocol::MtAtK), TaskTimeout::Stop);
+        let tries = task_settings(Some(TaskProtocol::MtAtK), TaskTimeout::Stop);
         let raised = [R::AgentTimeout, R::AgentError, R::ContextOverflow, R::ToolCallFormat, R::LoopDetected];
         for reason in raised.into_iter().chain([R::AttemptBudget, R::Budget]) {
             assert!(!is_graded(Some(&tries), reason), "{reason:?}");
@@ -500,7 +500,8 @@ mod tests {
         for reason in [R::GaveUp, R::NoChange] {
             assert!(is_graded(Some(&tries), reason), "{reason:?}");
         }
-        let (stop, graded) = (of(None, TaskTimeout::Stop), of(None, TaskTimeout::Graded));
+        let (stop, graded) =
+            (task_settings(None, TaskTimeout::Stop), task_settings(None, TaskTimeout::Graded));
         assert!(!is_graded(Some(&stop), R::AgentTimeout) && is_graded(Some(&stop), R::AgentError));
         assert!(is_graded(Some(&graded), R::AgentTimeout) && is_graded(None, R::AgentTimeout));
     }

@@ -78,7 +78,7 @@ pub(super) struct HeldSolution {
 impl Tasks {
     /// Opens a folder or zip: a task, tasks, or a folder of tasks. Only what says what the tasks are is read. Blocks.
     pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
-        let wrong = |why: String| SettingsError::of("tasks", format!("{}: {why}", path.display()));
+        let wrong = |why: String| SettingsError::new("tasks", format!("{}: {why}", path.display()));
         let tree = Tree::open(path).map_err(|error| wrong(error.to_string()))?;
         let folders = task_folders(&tree);
         if folders.is_empty() {
@@ -138,7 +138,7 @@ impl Tasks {
         let there = self.list.len() as u32;
         if let Some(beyond) = settings.execute_episodes.iter().find(|number| **number >= there) {
             let why = format!("there is no task {beyond}: there are {there}, counted from 0");
-            return Err(SettingsError::of("execute_episodes", why).into());
+            return Err(SettingsError::new("execute_episodes", why).into());
         }
         let named = &settings.execute_episodes;
         // A debug run plays two steps of two tasks.
@@ -159,8 +159,8 @@ impl Tasks {
             let first = self.list.iter().find_map(|task| {
                 Some(format!("{}: {}", task.name, task.refusals(settings).into_iter().next()?))
             });
-            let why = format!("none of its tasks can be played. {}", first.unwrap_or_default());
-            return Err(SettingsError::of("tasks", why).into());
+            let why = format!("no task in it can be run. {}", first.unwrap_or_default());
+            return Err(SettingsError::new("tasks", why).into());
         }
         Ok(planned)
     }
@@ -181,10 +181,10 @@ impl Tasks {
                 let (text, _) = self
                     .tree
                     .read_text(&path, LARGEST_FILE)
-                    .map_err(|error| SettingsError::of("tasks", format!("{path}: {error}")))?;
+                    .map_err(|error| SettingsError::new("tasks", format!("{path}: {error}")))?;
                 left = left.checked_sub(text.len() as u64).ok_or_else(|| {
                     let most = LARGEST_RECIPES >> 20;
-                    SettingsError::of(
+                    SettingsError::new(
                         "tasks",
                         format!("{path}: the recipes hold more than {most} MiB together"),
                     )

@@ -62,7 +62,7 @@ pub(super) struct Trial<'a> {
     pub(super) calls: u32,
     /// What is known of the harness's session.
     pub(super) known: SessionState,
-    /// What the next attempt at the step is told, where there is feedback.
+    /// The feedback for the next attempt at the step, if the protocol has it.
     pub(super) feedback: Option<String>,
     /// Where commands run.
     pub(super) workdir: String,
@@ -76,7 +76,7 @@ pub(super) struct Trial<'a> {
     pub(super) is_as_kept: bool,
     /// Whether the next attempt begins in a container that a resume opened from a snapshot.
     pub(super) is_resumed: bool,
-    /// Ends the attempt in flight: with the run, or because somebody wishes that it is retried.
+    /// Ends the attempt in flight: with the run, or because a control request asks for a retry.
     pub(super) stop: CancellationToken,
 }
 
@@ -410,7 +410,7 @@ impl Trial<'_> {
         before: Option<Before>,
     ) -> Result<AfterStep, RunError> {
         let ends = |ended| Ok(AfterStep::Ended(ended));
-        let (mut since, mut started_at) = (Instant::now(), clock::now());
+        let (mut started, mut started_at) = (Instant::now(), clock::now());
         self.begin(step, number).await?;
         let before = match before {
             Some(before) => Some(before),
@@ -430,7 +430,7 @@ impl Trial<'_> {
                 if let Some(ended) = self.held().await {
                     return ends(ended);
                 }
-                (since, started_at) = (Instant::now(), clock::now());
+                (started, started_at) = (Instant::now(), clock::now());
             }
             self.attempt = attempt;
             self.calls = self.trajectory.summaries().iter().map(|turn| turn.attempts).sum::<u32>() + 1;
@@ -464,13 +464,13 @@ impl Trial<'_> {
             };
             let below = reward::below(&step.min_reward, played.rewards.as_ref());
             let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
-            let (told, is_broken) = (self.told(&played), played.is_over);
+            let (verifier_output, is_broken) = (self.verifier_output(&played), played.is_over);
             let over = played.call.as_ref().and_then(|call| call.over.clone());
-            let record = self.record(step, number, played, since, started_at.clone()).await?;
+            let record = self.record(step, number, played, started, started_at.clone()).await?;
             self.is_resumed = false;
             let passed = record.verdict == Verdict::Passed;
             let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
-            // Without a snapshot there is nothing to go on with where the container does not do what it should.
+            // Without a snapshot a broken container cannot be continued.
             let may_go_on = before.is_some() || !is_broken;
             let is_retried = !passed && attempt < limit && may_go_on && is_tried_again(reason);
             // What comes next does not rest on what this one left, whatever it came to, where steps are played by themselves.
@@ -489,7 +489,7 @@ impl Trial<'_> {
                 Err(error) => return ends(self.broken(&error)),
             }
             if is_retried {
-                self.keep_feedback(reason, told.as_deref());
+                self.keep_feedback(reason, verifier_output.as_deref());
                 attempt += 1;
                 continue;
             }
@@ -530,7 +530,7 @@ impl Trial<'_> {
         Ok(Ok(next))
     }
 
-    /// Plays an attempt. Where it has a snapshot, somebody may wish that it is retried from there: `stop` is cancelled then.
+    /// Runs an attempt. If it has a snapshot, a control request can ask for a retry from there, which cancels `stop`.
     async fn step_unless_retried(
         &mut self,
         step: &StepFile,

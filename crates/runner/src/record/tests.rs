@@ -281,9 +281,9 @@ fn the_speed_of_the_endpoint_is_reported_when_a_run_is_over() {
     assert!(reported(&run).is_null(), "the log still grows");
     run.finish = Some(crate::Finish::Finished);
     let speed = reported(&run);
-    let of = |part: &str, of: &str| (speed[part][of].as_f64().unwrap() * 1000.0).round() as u64;
-    assert_eq!([of("prompt", "median"), of("prompt", "p10")], [200_000, 160_000]);
-    assert_eq!([of("answer", "median"), of("answer", "p10")], [140_000, 100_000]);
+    let rate = |part: &str, figure: &str| (speed[part][figure].as_f64().unwrap() * 1000.0).round() as u64;
+    assert_eq!([rate("prompt", "median"), rate("prompt", "p10")], [200_000, 160_000]);
+    assert_eq!([rate("answer", "median"), rate("answer", "p10")], [140_000, 100_000]);
     let (read_run, ..) = ingested(room.path());
     let figures: Vec<&str> = read_run.reported.figures.iter().map(|(name, _)| name.as_str()).collect();
     for name in ["prompt.median", "prompt.p10", "answer.median", "answer.p10"] {
@@ -420,7 +420,7 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     }
     let forwarded = ("MY_KEY".to_owned(), "x9x9x9x9x9x9x9x9".to_owned());
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
-    let scrub = Scrub::of(&[forwarded], &settings);
+    let scrub = Scrub::new(&[forwarded], &settings);
     scrubbed(&folder, &scrub).unwrap();
     assert_eq!(std::fs::read_to_string(folder.join("app.py")).unwrap(), "KEY = '[secret]'");
     copy::remove(&folder).unwrap();
@@ -438,7 +438,7 @@ fn values_are_taken_out_of_names_of_files() {
     std::fs::write(folder.join(format!("{value}.py")), "one").unwrap();
     std::fs::write(folder.join("[secret].py"), "other").unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
-    let scrub = Scrub::of(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
+    let scrub = Scrub::new(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
     scrubbed(&folder, &scrub).unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(read("a-[secret]/[secret]/[secret].py"), "[secret]");

@@ -22,7 +22,7 @@ pub(crate) fn head_and_tail(bytes: &[u8], cap: usize) -> Vec<u8> {
     out
 }
 
-/// The begin of a text, at most `cap` bytes, in one line; control characters are escaped.
+/// The start of a text, at most `cap` bytes, in one line; control characters are escaped.
 pub(crate) fn one_line(text: &str, cap: usize) -> String {
     let mut out = String::new();
     for c in text.trim().chars() {

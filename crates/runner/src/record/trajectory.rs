@@ -233,7 +233,7 @@ impl TurnRecord {
             Some(Verdict::Failed) => TurnState::Failed,
             Some(Verdict::Error) => TurnState::Error,
             Some(Verdict::Unfinished) => TurnState::Censored,
-            // No run of ours has turns without tests.
+            // Every turn of this runner has tests.
             Some(Verdict::NotTested) => TurnState::NotTested,
         };
         let tokens = self.attempts.iter().fold(Tokens::default(), |sum, attempt| sum.plus(attempt.tokens));
@@ -262,7 +262,7 @@ pub(crate) struct Trajectory {
     prefix: u64,
     /// The same of the running turn, as it was written last.
     current_ends: u64,
-    /// The turn in play.
+    /// The current turn.
     pub(crate) current: Option<TurnRecord>,
 }
 

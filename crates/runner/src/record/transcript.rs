@@ -13,7 +13,8 @@ const ALL: usize = 16 << 20;
 /// The steps of an attempt; what the agent was told stands at the begin, whatever the harness shows of it.
 pub(super) fn encode(prompt: &str, steps: &[Step]) -> Vec<u8> {
     let mut out = format!("{{\"schema_version\":\"{SCHEMA}\",\"steps\":[\n").into_bytes();
-    let told = steps.iter().take_while(|step| step.kind != StepKind::Agent).any(|s| s.kind == StepKind::User);
+    let has_prompt =
+        steps.iter().take_while(|step| step.kind != StepKind::Agent).any(|s| s.kind == StepKind::User);
     let mut first = true;
     let mut put = |value: &Value, out: &mut Vec<u8>| {
         if !first {
@@ -23,7 +24,7 @@ pub(super) fn encode(prompt: &str, steps: &[Step]) -> Vec<u8> {
         // A `Value` always can be written.
         let _ = serde_json::to_writer(&mut *out, value);
     };
-    if !told {
+    if !has_prompt {
         put(&json!({"kind": "user", "text": cut(prompt)}), &mut out);
     }
     for step in steps {

@@ -90,7 +90,7 @@ fn leave_out_variables(config: &mut Config) -> Vec<LeftOut> {
 fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     let keys = Keys { given: &config.given, section: config.generation.benchmark.section() };
     let Some(agent) = keys.word("agent") else {
-        return Err(SettingsError::of(
+        return Err(SettingsError::new(
             "agent",
             "it is not given; it names the harness, such as MINI_SWE or MOCK",
         ));
@@ -99,7 +99,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     let harness_file = keys.path("harness_file");
     check_harness_file(&agent, harness_file.is_some())?;
     let Some(output_dir) = config.output_dir.as_ref().map(PathBuf::from) else {
-        return Err(SettingsError::of("output_dir", "it is not given; it is the folder for the results"));
+        return Err(SettingsError::new("output_dir", "it is not given; it is the folder for the results"));
     };
     tasks::check_keys(&keys)?;
     let model = model(&keys, &agent);
@@ -111,13 +111,13 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         let why = format!(
             "{name} holds the endpoint's key, which agents never get: the gateway gives them one of its own. Leave it out here"
         );
-        return Err(SettingsError::of(ENV_VARS, why));
+        return Err(SettingsError::new(ENV_VARS, why));
     }
     let use_docker = keys.truth("use_docker").unwrap_or(agent != "mock");
     let reach = match (keys.word("limits.network"), &endpoint) {
         (Some("open"), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
         (Some(_), EndpointSettings::Direct) => {
-            return Err(SettingsError::of(
+            return Err(SettingsError::new(
                 "limits.network",
                 "with endpoint.mode=direct the agent itself reaches its endpoint, which needs the network open",
             ));
@@ -126,7 +126,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     };
     let price = price(&keys)?;
     if endpoint == EndpointSettings::Direct && price.is_some_and(|price| price.per_hour.is_some()) {
-        return Err(SettingsError::of(
+        return Err(SettingsError::new(
             "endpoint.price.per_hour",
             "with endpoint.mode=direct nobody sees how long the endpoint works; give endpoint.base_url, or prices of tokens",
         ));
@@ -182,11 +182,11 @@ fn bound_by_pack(settings: &mut RunSettings, config: &Config) {
         return;
     }
     let section = settings.generation.benchmark.section();
-    let said = |name: &str| config.given.contains_key(&format!("{section}.{name}"));
-    if !said("n_scenarios") {
+    let is_given = |name: &str| config.given.contains_key(&format!("{section}.{name}"));
+    if !is_given("n_scenarios") {
         settings.generation.n_scenarios = ALL;
     }
-    if settings.generation.benchmark == Benchmark::Iterative && !said("n_turns") {
+    if settings.generation.benchmark == Benchmark::Iterative && !is_given("n_turns") {
         settings.generation.n_turns = ALL;
     }
 }
@@ -201,7 +201,7 @@ fn check_harness_file(agent: &str, has_file: bool) -> Result<(), SettingsError> 
     } else {
         "agent=CUSTOM needs it: the TOML file that describes the harness".to_owned()
     };
-    Err(SettingsError::of("harness_file", why))
+    Err(SettingsError::new("harness_file", why))
 }
 
 /// What holds between settings, however they came here: a resume reads them from a record that somebody else may have
@@ -210,39 +210,39 @@ pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
     tasks::check(s)?;
     check_harness_file(&s.agent, s.harness_file.is_some())?;
     if s.image.is_none() && s.use_docker && s.agent == "custom" && s.harness_file.is_none() {
-        return Err(SettingsError::of("docker.image_name", "a harness of one's own needs an image"));
+        return Err(SettingsError::new("docker.image_name", "a harness of one's own needs an image"));
     }
     let harmless = s.agent == "mock" && s.is_simulated();
     if !s.use_docker && !harmless {
-        return Err(SettingsError::of(
+        return Err(SettingsError::new(
             "use_docker",
             "without containers only agent=MOCK with endpoint.mode=oracle is played: anything else would run what a \
              model writes on this machine",
         ));
     }
     if !s.use_docker && !s.env_vars.is_empty() {
-        return Err(SettingsError::of(ENV_VARS, "without containers no variables are handed on"));
+        return Err(SettingsError::new(ENV_VARS, "without containers no variables are handed on"));
     }
     if !s.use_docker && s.extra != sandbox::ExtraArgs::default() {
         let why = "without containers there is nothing that takes them";
-        return Err(SettingsError::of("docker.extra_docker_args", why));
+        return Err(SettingsError::new("docker.extra_docker_args", why));
     }
     if !s.use_docker && s.oracle.stack != gateway::oracle::Stack::Native {
-        return Err(SettingsError::of("oracle.stack", "without containers it is native"));
+        return Err(SettingsError::new("oracle.stack", "without containers it is native"));
     }
     if matches!(s.endpoint, EndpointSettings::Gateway { .. }) && s.model.is_none() {
         let key = format!("{}.model_id", s.agent);
-        return Err(SettingsError::of(&key, "it is not given; it is the model's name at the endpoint"));
+        return Err(SettingsError::new(&key, "it is not given; it is the model's name at the endpoint"));
     }
     if s.endpoint == EndpointSettings::Direct && s.agent == "mock" {
-        return Err(SettingsError::of(
+        return Err(SettingsError::new(
             "endpoint.mode",
             "the mock agent has no endpoint of its own; use oracle or gateway",
         ));
     }
     let of_attempt = s.budgets.attempt;
     if s.endpoint == EndpointSettings::Direct && (of_attempt.tokens.is_some() || of_attempt.usd.is_some()) {
-        return Err(SettingsError::of(
+        return Err(SettingsError::new(
             "limits.attempt",
             "with endpoint.mode=direct nobody counts tokens or money while an agent works; of an attempt only minutes can be \
              limited, and tokens and money of the episode and of the run between attempts",
@@ -262,7 +262,7 @@ pub(crate) fn check_record(recorded: &RunSettings) -> Result<(), SettingsError> 
     if read_back == *recorded {
         return Ok(());
     }
-    Err(SettingsError::of("settings", "the record of this run holds settings that no configuration gives"))
+    Err(SettingsError::new("settings", "the record of this run holds settings that no configuration gives"))
 }
 
 pub(super) struct Keys<'a> {
@@ -357,13 +357,13 @@ fn endpoint(keys: &Keys<'_>, agent: &str, model: Option<&str>) -> Result<Endpoin
     let base_url = keys.text("endpoint.base_url");
     let key = match (keys.text("endpoint.key_env"), keys.text("endpoint.key_name")) {
         (Some(_), Some(_)) => {
-            return Err(SettingsError::of(
+            return Err(SettingsError::new(
                 "endpoint.key_name",
                 "there is endpoint.key_env too; give one of them",
             ));
         }
         (Some(name), None) if !is_variable(&name) || is_rather_a_key(&name) => {
-            return Err(SettingsError::of(
+            return Err(SettingsError::new(
                 "endpoint.key_env",
                 "it takes the name of an environment variable, such as OPENAI_API_KEY, and never the key itself",
             ));
@@ -377,7 +377,7 @@ fn endpoint(keys: &Keys<'_>, agent: &str, model: Option<&str>) -> Result<Endpoin
         (Some(mode), ..) => mode,
         (None, Some(_), _) => "gateway",
         (None, None, Some(model)) if agent != "mock" => {
-            return Err(SettingsError::of(
+            return Err(SettingsError::new(
                 "endpoint.base_url",
                 format!(
                     "the model \"{model}\" is named, but no endpoint: give endpoint.base_url=… for a model behind an \
@@ -393,11 +393,11 @@ fn endpoint(keys: &Keys<'_>, agent: &str, model: Option<&str>) -> Result<Endpoin
             let base_url = plain_url(&base_url)?;
             Ok(EndpointSettings::Gateway { base_url, key })
         }
-        ("gateway", None) => Err(SettingsError::of(
+        ("gateway", None) => Err(SettingsError::new(
             "endpoint.base_url",
             "endpoint.mode=gateway needs it: where the endpoint is, such as https://api.openai.com",
         )),
-        (_, Some(_)) => Err(SettingsError::of(
+        (_, Some(_)) => Err(SettingsError::new(
             "endpoint.base_url",
             format!("endpoint.mode={mode} has no such address; it belongs to endpoint.mode=gateway"),
         )),
@@ -413,7 +413,7 @@ fn is_variable(name: &str) -> bool {
 
 /// Without the slash at the end and without `/v1`, which the three APIs put behind it.
 fn plain_url(text: &str) -> Result<String, SettingsError> {
-    let refuse = |why: &str| SettingsError::of("endpoint.base_url", why);
+    let refuse = |why: &str| SettingsError::new("endpoint.base_url", why);
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let Some(rest) = rest.filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
         return Err(refuse("it begins with http:// or https:// and names a host"));
@@ -436,7 +436,7 @@ fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
         let tokens = [("input", input), ("cached", cached), ("cache_write", cache_write), ("output", output)];
         return match tokens.iter().find(|(_, price)| price.is_some()) {
             None => Ok(Some(gateway::Price::of_machine(per_hour))),
-            Some((name, _)) => Err(SettingsError::of(
+            Some((name, _)) => Err(SettingsError::new(
                 "endpoint.price.per_hour",
                 format!(
                     "a run has a price per hour of the machine or prices of tokens, and endpoint.price.{name} is given too; \
@@ -450,7 +450,7 @@ fn price(keys: &Keys<'_>) -> Result<Option<gateway::Price>, SettingsError> {
             Ok(Some(gateway::Price { input, cached, cache_write, output, per_hour: None }))
         }
         (None, None) if cached.or(cache_write).is_none() => Ok(None),
-        _ => Err(SettingsError::of(
+        _ => Err(SettingsError::new(
             "endpoint.price",
             "it takes input and output, both in US dollars for a million tokens",
         )),
@@ -482,6 +482,7 @@ fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
 fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
     use gateway::oracle::{Ability, FaultInjection, Stack};
     let standard = Ability::default();
+    // words: ok: the keys keep their name.
     let share = |name: &str| keys.number(&format!("oracle.mischief.{name}")).unwrap_or(0.0);
     Ability {
         seed: keys.amount("oracle.seed").unwrap_or(standard.seed),
@@ -519,9 +520,9 @@ fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
     }
     for entry in &list {
         // One of a mapping has a key of its own.
-        let of = format!("{within}{}", entry.split('=').next().unwrap_or_default());
-        let key = if keys.given.contains_key(&of) { of.as_str() } else { ENV_VARS };
-        check_variable(entry).map_err(|why| SettingsError::of(key, why))?;
+        let entry_key = format!("{within}{}", entry.split('=').next().unwrap_or_default());
+        let key = if keys.given.contains_key(&entry_key) { entry_key.as_str() } else { ENV_VARS };
+        check_variable(entry).map_err(|why| SettingsError::new(key, why))?;
     }
     Ok(list)
 }
@@ -544,7 +545,7 @@ fn check_variable(entry: &str) -> Result<(), String> {
 fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
     let words = match keys.given.get("docker.extra_docker_args") {
         Some(Value::String(line)) => arguments::split_arguments(line)
-            .map_err(|why| SettingsError::of("docker.extra_docker_args", why))?,
+            .map_err(|why| SettingsError::new("docker.extra_docker_args", why))?,
         _ => keys.words("docker.extra_docker_args"),
     };
     arguments::parse(&words)
@@ -559,7 +560,7 @@ fn kept(given: &BTreeMap<String, Value>, agent: &str) -> BTreeMap<String, Value>
         let model = MODEL_KEYS.iter().any(|name| key == format!("{agent}.{name}"));
         !free || TAKEN.contains(&key) || key.starts_with("docker.env_vars.") || model
     };
-    // The section is a name of ours.
+    // The section is a known name.
     let is_secret = |key: &str| key.split('.').skip(1).any(is_secret_name);
     given
         .iter()

@@ -32,8 +32,8 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
             };
             Ok(Some(TaskSettings { folder, timeout, background, session, protocol }))
         }
-        Some(_) => Err(SettingsError::of("tasks", "it belongs to benchmark=HARBOR")),
-        None if is_harbor => Err(SettingsError::of(
+        Some(_) => Err(SettingsError::new("tasks", "it belongs to benchmark=HARBOR")),
+        None if is_harbor => Err(SettingsError::new(
             "tasks",
             "it is not given; it is the folder or zip of the tasks of benchmark=HARBOR",
         )),
@@ -64,7 +64,7 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
     let sets = sets(protocol);
     let contradicts = |key: &str, wanted: &str| {
         let word = protocol.as_str();
-        Err(SettingsError::of(
+        Err(SettingsError::new(
             key,
             format!("harbor.protocol={word} sets it to {wanted}: leave one of them out"),
         ))
@@ -101,7 +101,7 @@ const fn sets(protocol: TaskProtocol) -> Protocol {
 pub(super) fn check_keys(keys: &Keys<'_>) -> Result<(), SettingsError> {
     if keys.count("attempt_limit").is_some() && keys.section != Benchmark::Harbor.section() {
         let why = format!("it belongs to benchmark=HARBOR; here it is {}.attempt_limit", keys.section);
-        return Err(SettingsError::of("attempt_limit", why));
+        return Err(SettingsError::new("attempt_limit", why));
     }
     Ok(())
 }
@@ -115,45 +115,45 @@ fn plays_tasks(agent: &str) -> bool {
 pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
     let is_player = crate::harbor::is_player(&s.agent);
     if s.tasks.is_some() != (s.generation.benchmark == Benchmark::Harbor) {
-        return Err(SettingsError::of("tasks", "it goes with benchmark=HARBOR, and with no other"));
+        return Err(SettingsError::new("tasks", "it goes with benchmark=HARBOR, and with no other"));
     }
     match &s.tasks {
-        None if is_player => Err(SettingsError::of(
+        None if is_player => Err(SettingsError::new(
             "agent",
             format!("{} plays tasks only: benchmark=HARBOR tasks=FOLDER", s.agent.to_uppercase()),
         )),
-        Some(_) if !is_player && !plays_tasks(&s.agent) => Err(SettingsError::of(
+        Some(_) if !is_player && !plays_tasks(&s.agent) => Err(SettingsError::new(
             "agent",
             "tasks are played by the harnesses that come with Stamina Lab, by ORACLE (their reference solutions) and by NOP (nobody); \
              MOCK cannot run commands, and nothing says what of a harness of one's own starts in the image of a task",
         )),
-        None if s.restore_before_try && s.feedback != Feedback::None => Err(SettingsError::of(
+        None if s.restore_before_try && s.feedback != Feedback::None => Err(SettingsError::new(
             "restore_before_try",
-            "an attempt that begins from the same snapshot as the one before has nothing to be told of: enable_feedback=false",
+            "an attempt that begins from the same snapshot as the one before gets no feedback: enable_feedback=false",
         )),
         Some(tasks) if s.attempt_limit > 1 && !s.restore_before_try && !tasks.gives_feedback() => {
-            Err(SettingsError::of(
+            Err(SettingsError::new(
                 "attempt_limit",
                 "several attempts at a step are independent tries (restore_before_try=true), or get feedback (harbor.protocol=ours)",
             ))
         }
         Some(_) if s.scenarios_dir.is_some() => {
-            Err(SettingsError::of("scenarios_dir", "benchmark=HARBOR plays tasks, and no scenarios"))
+            Err(SettingsError::new("scenarios_dir", "benchmark=HARBOR plays tasks, and no scenarios"))
         }
         Some(_) if is_player && s.endpoint != EndpointSettings::Oracle => {
-            Err(SettingsError::of("endpoint.mode", "ORACLE and NOP ask no model: leave the endpoint out"))
+            Err(SettingsError::new("endpoint.mode", "ORACLE and NOP ask no model: leave the endpoint out"))
         }
-        Some(_) if s.endpoint == EndpointSettings::Direct => Err(SettingsError::of(
+        Some(_) if s.endpoint == EndpointSettings::Direct => Err(SettingsError::new(
             "endpoint.mode",
             "harnesses play tasks through the gateway only: give endpoint.base_url, or leave it out for the simulated model",
         )),
         Some(_) if !s.use_docker => {
-            Err(SettingsError::of("use_docker", "tasks are played in containers only"))
+            Err(SettingsError::new("use_docker", "tasks are played in containers only"))
         }
         Some(_) if s.image.is_some() => {
-            Err(SettingsError::of("docker.image_name", "each task brings its own image"))
+            Err(SettingsError::new("docker.image_name", "each task brings its own image"))
         }
-        Some(_) if s.extra != sandbox::ExtraArgs::default() => Err(SettingsError::of(
+        Some(_) if s.extra != sandbox::ExtraArgs::default() => Err(SettingsError::new(
             "docker.extra_docker_args",
             "containers of tasks take no further arguments",
         )),
@@ -253,23 +253,23 @@ mod tests {
 
     #[test]
     fn a_protocol_sets_what_belongs_to_it_and_nothing_contradicts_it() {
-        let with = |more: &[&str]| resolved(&[&["agent=MINI_SWE", "tasks=/t"][..], more].concat());
-        let of = |s: RunSettings| {
+        let with_values = |more: &[&str]| resolved(&[&["agent=MINI_SWE", "tasks=/t"][..], more].concat());
+        let rules_of = |s: RunSettings| {
             (s.attempt_limit, s.restore_before_try, s.fail_stop, s.tasks.map(|tasks| tasks.timeout))
         };
         let tries = |k| (k, true, true, Some(TaskTimeout::Stop));
-        assert_eq!(of(with(&["harbor.protocol=mt_at_k"]).unwrap()), tries(4));
-        assert_eq!(of(with(&["harbor.protocol=mt_at_k", "attempt_limit=2"]).unwrap()), tries(2));
+        assert_eq!(rules_of(with_values(&["harbor.protocol=mt_at_k"]).unwrap()), tries(4));
+        assert_eq!(rules_of(with_values(&["harbor.protocol=mt_at_k", "attempt_limit=2"]).unwrap()), tries(2));
         let alone = |k| (k, true, false, Some(TaskTimeout::Stop));
-        assert_eq!(of(with(&["harbor.protocol=sr"]).unwrap()), alone(1));
-        assert_eq!(of(with(&["harbor.protocol=sr", "attempt_limit=4"]).unwrap()), alone(4));
-        assert!(with(&["harbor.protocol=sr"]).unwrap().tasks.unwrap().plays_alone());
-        let told = |k| (k, false, false, Some(TaskTimeout::Graded));
-        assert_eq!(of(with(&["harbor.protocol=ours"]).unwrap()), told(10));
-        assert_eq!(of(with(&["harbor.protocol=ours", "attempt_limit=3"]).unwrap()), told(3));
+        assert_eq!(rules_of(with_values(&["harbor.protocol=sr"]).unwrap()), alone(1));
+        assert_eq!(rules_of(with_values(&["harbor.protocol=sr", "attempt_limit=4"]).unwrap()), alone(4));
+        assert!(with_values(&["harbor.protocol=sr"]).unwrap().tasks.unwrap().plays_alone());
+        let expected = |k| (k, false, false, Some(TaskTimeout::Graded));
+        assert_eq!(rules_of(with_values(&["harbor.protocol=ours"]).unwrap()), expected(10));
+        assert_eq!(rules_of(with_values(&["harbor.protocol=ours", "attempt_limit=3"]).unwrap()), expected(3));
         let chain = (1, false, false, Some(TaskTimeout::Graded));
-        assert_eq!(of(with(&["harbor.protocol=evocode"]).unwrap()), chain);
-        assert_eq!(of(with(&[]).unwrap()), chain, "what is played unless something is said");
+        assert_eq!(rules_of(with_values(&["harbor.protocol=evocode"]).unwrap()), chain);
+        assert_eq!(rules_of(with_values(&[]).unwrap()), chain, "what is played unless something is said");
         for (more, named) in [
             (["harbor.protocol=mt_at_k", "fail_stop=false"], "fail_stop: "),
             (["harbor.protocol=mt_at_k", "harbor.timeout=graded"], "harbor.timeout: "),
@@ -279,7 +279,7 @@ mod tests {
             (["harbor.protocol=ours", "restore_before_try=true"], "restore_before_try: "),
             (["harbor.protocol=sr", "restore_before_try=false"], "restore_before_try: "),
         ] {
-            let refused = with(&more).unwrap_err();
+            let refused = with_values(&more).unwrap_err();
             assert!(
                 refused.starts_with(named) && refused.contains("harbor.protocol="),
                 "{more:?}: {refused}"

@@ -5,7 +5,7 @@ use super::*;
 
 mod declared;
 
-fn of(values: &[&str]) -> Result<RunSettings, SettingsError> {
+fn resolved_values(values: &[&str]) -> Result<RunSettings, SettingsError> {
     resolve(&[], &values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>())
 }
 
@@ -17,7 +17,7 @@ fn again(settings: &RunSettings) -> RunSettings {
 
 #[test]
 fn the_smoke_test_of_the_readme_needs_no_docker() {
-    let settings = of(&[
+    let settings = resolved_values(&[
         "agent=MOCK",
         "benchmark=RESTFUL_SERVER_GEN_ITERATIVE",
         "output_dir=/tmp/smoke",
@@ -49,12 +49,12 @@ fn the_real_run_of_the_originals_readme_is_direct_only_where_that_is_chosen() {
         "use_docker=true",
     ];
     // Nothing says where the model is: no credential of this machine is handed over for that.
-    let refused = of(&values).unwrap_err().to_string();
+    let refused = resolved_values(&values).unwrap_err().to_string();
     assert!(
         refused.starts_with("endpoint.base_url: ") && refused.contains("endpoint.mode=direct"),
         "{refused}"
     );
-    let settings = of(&[&values[..], &["endpoint.mode=direct"]].concat()).unwrap();
+    let settings = resolved_values(&[&values[..], &["endpoint.mode=direct"]].concat()).unwrap();
     assert_eq!(settings.model.as_deref(), Some("bedrock/zai.glm-5"));
     assert_eq!(settings.endpoint, EndpointSettings::Direct);
     assert_eq!(settings.reach, sandbox::Reach::Open);
@@ -95,7 +95,7 @@ fn a_pack_bounds_itself_unless_something_was_said() {
     let of_pack = |more: &[&str]| {
         let mut list = vec!["agent=MOCK", "output_dir=/r", "scenarios_dir=/pack"];
         list.extend(more);
-        let generation = of(&list).unwrap().generation;
+        let generation = resolved_values(&list).unwrap().generation;
         (generation.n_scenarios, generation.n_turns)
     };
     assert_eq!(of_pack(&[]), (1000, 1000));
@@ -105,53 +105,57 @@ fn a_pack_bounds_itself_unless_something_was_said() {
 
 #[test]
 fn refusals_say_which_key_why_and_what_instead() {
-    let said = |values: &[&str]| {
+    let refusal = |values: &[&str]| {
         let mut list = vec!["output_dir=/r"];
         list.extend(values);
-        of(&list).expect_err("it is refused").to_string()
+        resolved_values(&list).expect_err("it is refused").to_string()
     };
-    assert!(said(&[]).starts_with("agent: it is not given"));
-    assert!(of(&["agent=MOCK"]).unwrap_err().to_string().starts_with("output_dir: it is not given"));
+    assert!(refusal(&[]).starts_with("agent: it is not given"));
     assert!(
-        said(&["agent=MINI_SWE", "use_docker=false"])
+        resolved_values(&["agent=MOCK"]).unwrap_err().to_string().starts_with("output_dir: it is not given")
+    );
+    assert!(
+        refusal(&["agent=MINI_SWE", "use_docker=false"])
             .starts_with("use_docker: without containers only agent=MOCK")
     );
-    assert!(said(&["agent=MOCK", "limits.memry_gib=3"]).contains("nearest is \"limits.memory_gib\""));
-    assert!(said(&["agent=MOCK", "endpoint.modus=oracle"]).contains("nearest is \"endpoint.mode\""));
-    assert!(said(&["agent=MOCK", "limits.run.token=3"]).contains("nearest is \"limits.run.tokens\""));
-    assert!(said(&["agent=MOCK", "oracle.defect_rate=2"]).contains("a number from 0 to 1"));
-    assert!(said(&["agent=CODEX", "endpoint.mode=gateway"]).starts_with("endpoint.base_url: "));
-    assert!(said(&["agent=CODEX", "endpoint.base_url=ftp://x"]).contains("http://"));
-    assert!(said(&["agent=CODEX", "endpoint.base_url=http://me:sk@x"]).contains("endpoint.key_env"));
+    assert!(refusal(&["agent=MOCK", "limits.memry_gib=3"]).contains("nearest is \"limits.memory_gib\""));
+    assert!(refusal(&["agent=MOCK", "endpoint.modus=oracle"]).contains("nearest is \"endpoint.mode\""));
+    assert!(refusal(&["agent=MOCK", "limits.run.token=3"]).contains("nearest is \"limits.run.tokens\""));
+    assert!(refusal(&["agent=MOCK", "oracle.defect_rate=2"]).contains("a number from 0 to 1"));
+    assert!(refusal(&["agent=CODEX", "endpoint.mode=gateway"]).starts_with("endpoint.base_url: "));
+    assert!(refusal(&["agent=CODEX", "endpoint.base_url=ftp://x"]).contains("http://"));
+    assert!(refusal(&["agent=CODEX", "endpoint.base_url=http://me:sk@x"]).contains("endpoint.key_env"));
     assert!(
-        said(&["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=sk-12.3"])
+        refusal(&["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=sk-12.3"])
             .contains("never the key")
     );
-    assert!(said(&["agent=CODEX", "endpoint.base_url=http://x"]).starts_with("codex.model_id: "));
+    assert!(refusal(&["agent=CODEX", "endpoint.base_url=http://x"]).starts_with("codex.model_id: "));
     let both =
         ["agent=CODEX", "endpoint.base_url=http://x", "endpoint.key_env=MY_KEY", "docker.env_vars=TZ,MY_KEY"];
-    assert!(said(&both).starts_with("docker.env_vars: MY_KEY holds the endpoint's key"));
-    assert!(said(&["agent=CODEX", "docker.env_vars=OPENAI_API_KEY=sk-1"]).contains("looks like a secret"));
+    assert!(refusal(&both).starts_with("docker.env_vars: MY_KEY holds the endpoint's key"));
+    assert!(refusal(&["agent=CODEX", "docker.env_vars=OPENAI_API_KEY=sk-1"]).contains("looks like a secret"));
     assert!(
-        said(&["agent=CODEX", "docker.extra_docker_args=--privileged"])
+        refusal(&["agent=CODEX", "docker.extra_docker_args=--privileged"])
             .contains("--privileged is not understood")
     );
-    assert!(said(&["agent=CODEX", "docker.extra_docker_args=-e HF_TOKEN=x"]).contains("looks like a secret"));
     assert!(
-        said(&["agent=CODEX", "endpoint.mode=direct", "limits.attempt.usd=3"])
+        refusal(&["agent=CODEX", "docker.extra_docker_args=-e HF_TOKEN=x"]).contains("looks like a secret")
+    );
+    assert!(
+        refusal(&["agent=CODEX", "endpoint.mode=direct", "limits.attempt.usd=3"])
             .contains("only minutes can be limited")
     );
-    assert!(said(&["agent=CUSTOM"]).starts_with("harness_file: "));
-    assert!(said(&["agent=MOCK", "endpoint.price.input=3"]).starts_with("endpoint.price: "));
+    assert!(refusal(&["agent=CUSTOM"]).starts_with("harness_file: "));
+    assert!(refusal(&["agent=MOCK", "endpoint.price.input=3"]).starts_with("endpoint.price: "));
     let endpoint = ["agent=CODEX", "endpoint.base_url=http://x", "endpoint.price.per_hour=2"];
-    let both = said(&[&endpoint[..], &["endpoint.price.output=0"]].concat());
+    let both = refusal(&[&endpoint[..], &["endpoint.price.output=0"]].concat());
     assert!(
         both.starts_with("endpoint.price.per_hour: ") && both.contains("endpoint.price.output is"),
         "{both}"
     );
-    let direct = said(&["agent=CODEX", "endpoint.mode=direct", "endpoint.price.per_hour=2"]);
+    let direct = refusal(&["agent=CODEX", "endpoint.mode=direct", "endpoint.price.per_hour=2"]);
     assert!(direct.starts_with("endpoint.price.per_hour: "), "{direct}");
-    assert!(said(&[&endpoint[..2], &["endpoint.price.per_hour=-1"]].concat()).contains("per_hour"));
+    assert!(refusal(&[&endpoint[..2], &["endpoint.price.per_hour=-1"]].concat()).contains("per_hour"));
 }
 
 #[test]
@@ -164,7 +168,7 @@ fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
         "endpoint.price.per_hour=1.8",
         "limits.run.usd=5",
     ];
-    let settings = of(&asked).unwrap();
+    let settings = resolved_values(&asked).unwrap();
     assert_eq!(settings.price, Some(gateway::Price::of_machine(1.8)));
     let yaml = settings.to_yaml();
     assert!(yaml.contains("per_hour: 1.8") && !yaml.contains("output: 0"), "{yaml}");
@@ -174,7 +178,7 @@ fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
 #[test]
 // docs/security.md: A resume
 fn a_record_holds_only_what_a_configuration_gives() {
-    let good = of(&[
+    let good = resolved_values(&[
         "agent=CODEX",
         "output_dir=/r",
         "codex.model_id=m",
@@ -208,7 +212,7 @@ fn without_containers_the_configuration_gives_processes_nothing() {
     for value in
         ["docker.env_vars=PATH=/results/bin", "docker.env_vars=HOME", "docker.extra_docker_args=-e A=b"]
     {
-        let refused = of(&["agent=MOCK", "output_dir=/r", value]).unwrap_err().to_string();
+        let refused = resolved_values(&["agent=MOCK", "output_dir=/r", value]).unwrap_err().to_string();
         assert!(refused.contains("without containers"), "{value}: {refused}");
     }
 }
@@ -217,7 +221,7 @@ fn without_containers_the_configuration_gives_processes_nothing() {
 fn an_address_is_taken_with_and_without_its_version() {
     for spelling in ["https://x.example/v1/", "https://x.example", "https://x.example/v1"] {
         let url = format!("endpoint.base_url={spelling}");
-        let settings = of(&["agent=CODEX", "output_dir=/r", "codex.model_id=m", &url]).unwrap();
+        let settings = resolved_values(&["agent=CODEX", "output_dir=/r", "codex.model_id=m", &url]).unwrap();
         let EndpointSettings::Gateway { base_url, .. } = settings.endpoint else { panic!("{spelling}") };
         assert_eq!(base_url, "https://x.example");
         assert_eq!(settings.reach, sandbox::Reach::Gateway);
@@ -257,6 +261,7 @@ fn lists() -> impl Strategy<Value = Vec<String>> {
                 format!("limits.episode.minutes={}", share * 1000.0 + 1.0),
                 format!("limits.run.tokens={tokens}"),
                 format!("oracle.defect_rate={share}"),
+                // words: ok: the key keeps its name.
                 format!("oracle.mischief.stall={share}"),
                 format!("fail_stop={}", flags[1]),
                 format!("docker.env_vars=PLAIN,A={tenths}"),

@@ -7,6 +7,7 @@ use ts_rs::TS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct WaitForChanges {
     /// The last change that the caller knows.
+    // words: ok: a JSON key.
     pub since: u64,
     /// Answer after so many milliseconds at the latest.
     pub timeout_ms: u32,

@@ -421,17 +421,17 @@ pub enum ExportOf {
         preset: String,
         /// Height in pt; `None` = the preset's.
         height_pt: Option<u32>,
-        /// In greys.
+        /// In grayscale.
         #[serde(default)]
         grey: bool,
     },
-    /// A table. Venue and greys are those of its pictures.
+    /// A table. Venue and grayscale are those of its pictures.
     Table {
         /// Which.
         table: TableOf,
         /// Venue and columns: `icml`, `icml:full`, …; see `list_presets`.
         preset: String,
-        /// In greys.
+        /// In grayscale.
         #[serde(default)]
         grey: bool,
     },
@@ -509,9 +509,11 @@ pub struct Exported {
     pub bytes: u64,
     /// Caption for the paper.
     pub caption: String,
+    /// The same in a sentence or two; empty for a report or bundle.
+    pub short_caption: String,
     /// Width and height in inches, of a figure and of a table's picture.
     pub inches: Option<(f64, f64)>,
-    /// What does not read well: series that greys do not tell apart, letters that the font lacks, …
+    /// What does not read well: series that look alike in grayscale, letters that the font lacks, …
     pub warnings: Vec<String>,
 }
 

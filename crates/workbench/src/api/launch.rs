@@ -55,7 +55,7 @@ pub enum FormNetwork {
     Open,
 }
 
-/// What the oracle's servers are written in.
+/// The stack of the servers that the simulated model writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum FormStack {
@@ -207,7 +207,7 @@ pub struct FormSettings {
     pub batch_size: Option<f64>,
     /// 2 × 2.
     pub quick_debug: bool,
-    /// Containers, or plain processes (mock agent with the oracle only).
+    /// Containers, or plain processes (mock agent with the simulated model only).
     pub use_docker: bool,
 
     /// Wall minutes of an attempt in its container, at which the agent is ended: its failure.

@@ -245,18 +245,20 @@ pub struct RunRow {
     pub severities: WarningCounts,
     /// What is missing, in words: `25 of 26 tasks`.
     pub partial: Option<String>,
+    /// What makes its mean stamina or pass rate less sure than it looks, in a few words each, `partial` among it.
+    pub doubts: Vec<String>,
     /// Tags of the user.
     pub tags: Vec<String>,
     /// Note of the user.
     pub note: String,
     /// Why a user has withdrawn it; `None` = it counts. A withdrawn run is left out wherever runs are taken together.
     pub invalid: Option<String>,
-    /// Episodes that a user has withdrawn: they are in none of its numbers, and not among its `episodes`.
+    /// Episodes that a user has withdrawn: its numbers and its `episodes` do not include them.
     pub withdrawn_episodes: u32,
 }
 
 impl RunRow {
-    /// Whether nothing says how many turns it plays, because none of its episodes was at risk: it follows the runs beside it.
+    /// Whether its number of turns is unknown, because no episode was at risk: it follows the runs beside it.
     pub const fn is_of_unknown_turns(&self) -> bool {
         self.tested && self.pass_rate.is_none() && self.scored_episodes == 0 && self.planned_turns.is_none()
     }

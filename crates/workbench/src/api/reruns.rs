@@ -4,7 +4,7 @@ use model::EndReason;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Asks which trials of a run to run again. None of the three asks for all of them.
+/// Asks which trials of a run to run again. If all three are false it asks for all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct RerunRequest {
     /// Id of the run.
@@ -55,7 +55,7 @@ pub struct RerunTrial {
     pub end_reason: Option<EndReason>,
 }
 
-/// How the runner that made a run is told to play some tasks, each equally often.
+/// The flags or settings with which the runner of a run runs some tasks, each equally often.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct RerunCommand {
     /// How often each.
@@ -79,7 +79,7 @@ pub struct RerunList {
     pub trials: Vec<RerunTrial>,
     /// Trials that were planned and are not there, and that nothing names.
     pub unnamed: u32,
-    /// How the runner is told; one for each number of repeats.
+    /// The commands for the runner; one for each number of repeats.
     pub commands: Vec<RerunCommand>,
     /// All of it as text.
     pub text: String,

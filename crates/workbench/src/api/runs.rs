@@ -339,9 +339,9 @@ pub struct LiveEpisode {
     pub phase: LivePhase,
     /// Turns planned.
     pub turns: u32,
-    /// Turn in play or last played; 0 = not begun.
+    /// The current or the last turn; 0 = not begun.
     pub turn: u32,
-    /// Attempt in play or last played.
+    /// The current or the last attempt.
     pub attempt: u32,
     /// States of the turns that were decided, in order.
     pub cells: Vec<TurnState>,

@@ -56,7 +56,7 @@ pub struct ScenarioInfo {
     /// Parts (first schema, changes) that a model made, over all turns; unknown where no model was asked, or the pack does
     /// not say.
     pub sampled: Option<u32>,
-    /// Parts that were drawn from the seed instead.
+    /// Parts that were generated from the seed instead.
     pub fallback: Option<u32>,
 }
 
@@ -92,7 +92,7 @@ pub struct ScenarioTurn {
     pub changes: Vec<ChangeInfo>,
     /// Parts that a model made (of turn 1 its first schema, of later ones their changes); unknown where no model was asked.
     pub sampled: Option<u32>,
-    /// Parts that were drawn from the seed instead, since all answers of the model were refused.
+    /// Parts that were generated from the seed instead, because all answers of the model were refused.
     pub fallback: Option<u32>,
     /// Sizes.
     pub counts: TurnCounts,
@@ -114,6 +114,7 @@ pub struct DiagramEntity {
     /// Deleted records are kept and marked.
     pub soft_delete: bool,
     /// The turn that brought it.
+    // words: ok: a JSON key.
     pub since: u32,
     /// Against the turn before.
     pub state: PartState,
@@ -223,7 +224,7 @@ pub struct ScenarioDocumentRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ScenarioDocument {
-    /// What the agent is told (Markdown).
+    /// The request to the agent (Markdown).
     Request,
     /// The full specification (Markdown).
     Specification,
@@ -440,7 +441,7 @@ pub struct AnswerCounts {
     pub taken: u32,
     /// Answers that were refused, or never came.
     pub refused: u32,
-    /// Parts that were drawn from the seed instead, since every answer was refused.
+    /// Parts that were generated from the seed instead, because every answer was refused.
     pub filled: u32,
 }
 

@@ -108,7 +108,7 @@ pub struct MeanOf {
 
 impl MeanOf {
     /// Of values of which some are unknown.
-    pub fn of(values: impl Iterator<Item = Option<f64>>) -> Self {
+    pub fn from_values(values: impl Iterator<Item = Option<f64>>) -> Self {
         let (sum, known, of) = values.fold((0.0, 0, 0), |(sum, known, of), value| match value {
             Some(value) => (sum + value, known + 1, of + 1),
             None => (sum, known, of + 1),

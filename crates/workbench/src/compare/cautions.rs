@@ -11,7 +11,7 @@ use crate::api::{self, ComparedMember, Comparison};
 const FEW: u32 = 10;
 
 /// What a reader must know of the whole page.
-pub(super) fn of(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -> Vec<String> {
+pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPolicy) -> Vec<String> {
     let mut cautions = Vec::new();
     let list = |names: Vec<&str>| match names.as_slice() {
         [one] => (*one).to_owned(),
@@ -109,11 +109,11 @@ pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
 /// The pairs whose shared scenarios do not say as much as the comparison: their paired numbers have a τ of their own.
 pub(crate) fn shorter(comparison: &Comparison) -> Option<String> {
     let name = |index: u32| comparison.members.get(index as usize).map_or("", |member| member.name.as_str());
-    let of = |pair: &api::ComparedPair| {
+    let value_of = |pair: &api::ComparedPair| {
         let paired = pair.paired.as_ref().filter(|paired| paired.tau < comparison.tau)?;
         Some(format!("{} and {} (τ = {})", name(pair.a), name(pair.b), paired.tau))
     };
-    let pairs: Vec<String> = comparison.pairs.iter().filter_map(of).collect();
+    let pairs: Vec<String> = comparison.pairs.iter().filter_map(value_of).collect();
     (!pairs.is_empty()).then(|| {
         format!(
             "On the scenarios that both played stamina is known to fewer than {} for {}: paired numbers are over these.",

@@ -12,6 +12,8 @@ use crate::api::ApiError;
 pub(crate) struct Copied {
     ids: HashSet<EpisodeId>,
     slugs: HashSet<String>,
+    /// The scenarios that they play.
+    scenarios: BTreeSet<String>,
     /// Slugs of the runs in which they count, and how many do so in each.
     counted_in: BTreeMap<String, u32>,
 }
@@ -20,6 +22,16 @@ impl Copied {
     /// Whether the episode of this slug is counted elsewhere.
     pub(crate) fn contains(&self, slug: &str) -> bool {
         self.slugs.contains(slug)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.ids.len() as u32
+    }
+
+    /// The names of the scenarios that they play.
+    pub(crate) fn scenarios(&self) -> impl Iterator<Item = &str> {
+        self.scenarios.iter().map(String::as_str)
     }
 
     /// Where they are counted, a sentence for each run.
@@ -62,6 +74,7 @@ pub(crate) fn count_once(store: &Store, pools: &mut [Pool]) -> Result<(), ApiErr
             let Some(counted) = copies.get(&episode.id) else { return true };
             copied.ids.insert(episode.id);
             copied.slugs.insert(episode.slug.clone());
+            copied.scenarios.insert(episode.scenario.clone());
             if let Some(counted) = slugs.get(counted) {
                 *copied.counted_in.entry(counted.clone()).or_default() += 1;
             }
@@ -69,6 +82,16 @@ pub(crate) fn count_once(store: &Store, pools: &mut [Pool]) -> Result<(), ApiErr
         });
     }
     Ok(())
+}
+
+/// The same where members stand beside each other, one run each: one whose every trial counts in another one is no further
+/// member. Returns where the trials that are left out count, a sentence for each two runs.
+pub(crate) fn count_once_each(store: &Store, pools: &mut Vec<Pool>) -> Result<Vec<String>, ApiError> {
+    count_once(store, pools)?;
+    let runs = pools.iter().flat_map(|pool| &pool.runs);
+    let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    pools.retain(|pool| pool.runs.iter().any(|run| !run.is_copy()));
+    Ok(copied)
 }
 
 /// The same for the runs of one member. A run whose every trial counts in another one is no further run.
@@ -85,7 +108,7 @@ pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiErr
 pub(crate) struct Common(HashSet<(RunId, RunId)>);
 
 impl Common {
-    pub(crate) fn of(store: &Store, pools: &[Pool]) -> Result<Self, ApiError> {
+    pub(crate) fn read(store: &Store, pools: &[Pool]) -> Result<Self, ApiError> {
         let runs: Vec<RunId> =
             pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.id).collect();
         let mut groups: HashMap<EpisodeId, BTreeSet<RunId>> = HashMap::new();

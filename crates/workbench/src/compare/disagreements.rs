@@ -113,7 +113,7 @@ impl TurnLine {
 }
 
 impl Table {
-    fn of(pools: &[Pool], plays: &[Vec<Vec<EpisodeTurns>>], policy: &CensoringPolicy) -> Self {
+    fn new(pools: &[Pool], plays: &[Vec<Vec<EpisodeTurns>>], policy: &CensoringPolicy) -> Self {
         let mut scenarios: BTreeMap<Key<'_>, Scenario> = BTreeMap::new();
         let mut turns: BTreeMap<Key<'_>, u32> = BTreeMap::new();
         let mut of_member: Vec<BTreeMap<Key<'_>, Vec<(usize, Grid)>>> = Vec::new();
@@ -126,8 +126,11 @@ impl Table {
                     let key = run.scenario(episode);
                     let most = turns.entry(key.clone()).or_default();
                     *most = (*most).max(episode.cells.len() as u32);
-                    scenarios.entry(key.clone()).or_insert_with(|| Scenario::of(episode));
-                    played.entry(key).or_default().push((ids.len(), Grid::of(episode, play, policy)));
+                    scenarios.entry(key.clone()).or_insert_with(|| Scenario::from_episode(episode));
+                    played
+                        .entry(key)
+                        .or_default()
+                        .push((ids.len(), Grid::from_episode(episode, play, policy)));
                     ids.push((run.record.entry.slug.clone(), episode.slug.clone()));
                 }
             }
@@ -213,7 +216,7 @@ impl Table {
 }
 
 impl Scenario {
-    fn of(episode: &EpisodeEntry) -> Self {
+    fn from_episode(episode: &EpisodeEntry) -> Self {
         let folded = format!("{}\n{}", episode.scenario, episode.title.as_deref().unwrap_or_default());
         Self { name: episode.scenario.clone(), title: episode.title.clone(), folded: folded.to_lowercase() }
     }
@@ -241,7 +244,7 @@ impl Played {
 }
 
 impl Grid {
-    fn of(episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
+    fn from_episode(episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
         let mut turns: Vec<Played> = episode
             .cells
             .chars()
@@ -255,7 +258,7 @@ impl Grid {
                 (at.passed, at.total) = (turn.passed, turn.total);
                 at.failed |= at.state == TurnState::Error
                     && turn.attempts.last().is_some_and(|(verdict, reason)| {
-                        AttemptEnd::of(*verdict, *reason, policy) == AttemptEnd::Event
+                        AttemptEnd::from_verdict(*verdict, *reason, policy) == AttemptEnd::Event
                     });
             }
         }
@@ -307,7 +310,7 @@ impl Workbench {
                 .iter()
                 .map(|pool| pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect())
                 .collect::<Result<Vec<Vec<_>>, _>>()?;
-            Ok(Table::of(&pools, &plays, &self.store.get_policy()?))
+            Ok(Table::new(&pools, &plays, &self.store.get_policy()?))
         })
     }
 }

@@ -3,16 +3,43 @@
 use model::{CensoringPolicy, EndReason, Ending, PassRate, counted};
 use store::{EpisodeEntry, RunEntry};
 
-use super::members::{Pool, PooledRun};
+use super::coverage;
+use super::members::Pool;
 use crate::api::{ComparedMember, Stamina};
 
 /// A greater share of episodes that were stopped from outside is said.
 pub(crate) const MUCH_CENSORED: f64 = 0.1;
 
+/// How a cost that is known in part begins.
+const COST_IN_PART: &str = "cost ≥ ";
+
+/// A run with those of its episodes that count.
+pub(crate) struct Part<'a> {
+    /// The run.
+    pub(crate) entry: &'a RunEntry,
+    /// What of it is missing, in words.
+    pub(crate) partial: Option<&'a str>,
+    /// Its episodes.
+    pub(crate) episodes: &'a [EpisodeEntry],
+}
+
+impl<'a> Part<'a> {
+    /// The runs of members.
+    pub(crate) fn of_pools(pools: impl IntoIterator<Item = &'a Pool>) -> Vec<Self> {
+        let runs = pools.into_iter().flat_map(|pool| &pool.runs);
+        runs.map(|run| {
+            let entry = &run.record.entry;
+            let partial = entry.summary.as_ref().and_then(|summary| summary.partial.as_deref());
+            Self { entry, partial, episodes: &run.episodes }
+        })
+        .collect()
+    }
+}
+
 /// A mean stamina or pass rate with what it is made of.
 pub(crate) struct Number<'a> {
-    /// The members that are taken together.
-    pub(crate) pools: Vec<&'a Pool>,
+    /// The runs that are taken together.
+    pub(crate) parts: Vec<Part<'a>>,
     /// Their mean stamina.
     pub(crate) stamina: &'a Stamina,
     /// Their pass rate, where that is shown.
@@ -28,7 +55,7 @@ impl Number<'_> {
         doubts.extend(self.stopped());
         doubts.extend(self.repeats().map(str::to_owned));
         doubts.extend(self.refused_alike());
-        let unrecognised = (self.pools.iter().flat_map(|pool| pool.episodes()))
+        let unrecognised = (self.parts.iter().flat_map(|part| part.episodes))
             .filter(|e| e.unrecognised && policy.ending(e.end_reason) == Ending::Event)
             .count();
         if unrecognised > 0 {
@@ -42,18 +69,15 @@ impl Number<'_> {
 
     /// Which of the runs are there in part: `35 of 89 episodes`.
     fn coverage(&self) -> Vec<String> {
-        let entries: Vec<&RunEntry> =
-            self.pools.iter().flat_map(|pool| &pool.runs).map(|run| &run.record.entry).collect();
-        let partial = |entry: &&RunEntry| {
-            let partial = entry.summary.as_ref()?.partial.as_ref()?;
-            Some(if entries.len() == 1 { partial.clone() } else { format!("{partial} of {}", entry.slug) })
-        };
-        let mut said: Vec<String> = entries.iter().filter_map(partial).collect();
-        let withdrawn: u32 = entries.iter().map(|entry| entry.withdrawn_episodes).sum();
+        let missing = coverage::missing(&self.parts).into_iter();
+        let alone = self.parts.len() == 1;
+        let mut sentences: Vec<String> =
+            missing.map(|(run, text)| if alone { text } else { format!("{text} of {run}") }).collect();
+        let withdrawn: u32 = self.parts.iter().map(|part| part.entry.withdrawn_episodes).sum();
         if withdrawn > 0 {
-            said.push(format!("{} left out", counted(withdrawn.into(), "withdrawn episode")));
+            sentences.push(format!("{} left out", counted(withdrawn.into(), "withdrawn episode")));
         }
-        said
+        sentences
     }
 
     fn stopped(&self) -> Option<String> {
@@ -79,9 +103,8 @@ impl Number<'_> {
             let refused = e.end_reason == EndReason::Endpoint || e.unrecognised;
             e.stamina == 0 && refused && e.tokens.output.unwrap_or(0) == 0 && e.tool_calls.unwrap_or(0) == 0
         };
-        let runs = self.pools.iter().flat_map(|pool| &pool.runs);
-        let is_alike = |run: &PooledRun| run.episodes.len() > 1 && run.episodes.iter().all(is_silent);
-        runs.into_iter().any(is_alike).then(|| {
+        let is_alike = |part: &Part<'_>| part.episodes.len() > 1 && part.episodes.iter().all(is_silent);
+        self.parts.iter().any(is_alike).then(|| {
             let each = if self.pass_rate.is_some() { "trial" } else { "episode" };
             format!("every {each} ended before the agent answered: look at the configuration")
         })
@@ -98,15 +121,44 @@ impl Number<'_> {
 /// Those of a member of a comparison, with that of its cost.
 pub(super) fn of_member(pool: &Pool, member: &ComparedMember, policy: &CensoringPolicy) -> Vec<String> {
     let number = Number {
-        pools: vec![pool],
+        parts: Part::of_pools([pool]),
         stamina: &member.stamina,
         pass_rate: member.pass_rate.as_ref(),
         early_censored: member.early_censored,
     };
-    let mut doubts = number.doubts(policy);
+    let mut doubts: Vec<String> =
+        pool.runs.iter().filter_map(|run| withdrawn(run.record.entry.invalid.as_deref())).collect();
+    doubts.extend(number.doubts(policy));
     let (spent, n) = (&member.spent, member.stamina.n);
     if let Some(cost) = spent.cost_usd.filter(|_| !member.simulated && spent.cost_known < n) {
-        doubts.push(format!("cost ≥ ${cost:.2}, known for {} of {n}", spent.cost_known));
+        doubts.push(format!("{COST_IN_PART}${cost:.2}, known for {} of {n}", spent.cost_known));
     }
     doubts
+}
+
+/// The mark of a run that a user has withdrawn.
+pub(crate) fn withdrawn(reason: Option<&str>) -> Option<String> {
+    Some(format!("withdrawn ({})", reason?.trim_end_matches('.')))
+}
+
+/// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
+/// where costs are shown.
+pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {
+    let mut doubts: Vec<(&str, Vec<String>)> = Vec::new();
+    for member in members {
+        for doubt in member.doubts.iter().filter(|doubt| !doubt.starts_with(COST_IN_PART)) {
+            match doubts.iter_mut().find(|(one, _)| one == doubt) {
+                Some((_, names)) => names.push(member.marked()),
+                None => doubts.push((doubt, vec![member.marked()])),
+            }
+        }
+    }
+    let named = |(doubt, names): (&str, Vec<String>)| match &names[..] {
+        all if all.len() == members.len() && all.len() > 1 => format!("Each of them: {doubt}"),
+        [one, rest @ ..] if rest.len() > 2 => {
+            format!("{one} and {}: {doubt}", counted(rest.len() as u64, "more run"))
+        }
+        names => format!("{}: {doubt}", names.join(", ")),
+    };
+    doubts.into_iter().map(named).collect()
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use store::RunEntry;
 
+use super::coverage;
 use super::members::{Pool, PooledRun, Scenario};
 use super::rules::Effect;
 use super::settings::{Line, Setting};
@@ -74,7 +75,7 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
         Effect::CannotBeRuledOut,
         "episodes that are missing may be the hard ones",
         |run| {
-            let read = run.episodes.len() as u32;
+            let read = coverage::present(pools, run);
             // Only what is missing matters here; how many there are, the next line says.
             run.record.entry.planned_episodes.map(|planned| {
                 Setting::text(if read >= planned {
@@ -205,7 +206,7 @@ fn range(values: impl Iterator<Item = u32> + Clone) -> Option<String> {
 
 /// Which scenarios were played: the same, some of the same, or others.
 fn scenarios(pools: &[Pool]) -> Line<'static> {
-    let played: Vec<BTreeSet<Scenario<'_>>> = pools.iter().map(Pool::scenarios).collect();
+    let played: Vec<BTreeSet<Scenario<'_>>> = pools.iter().map(Pool::all_scenarios).collect();
     let shared = shared(&played);
     let value = |own: &BTreeSet<Scenario<'_>>| {
         let count = if own.len() == 1 { "1 scenario".to_owned() } else { format!("{} scenarios", own.len()) };

@@ -13,7 +13,7 @@ pub(crate) struct Horizon {
 }
 
 impl Horizon {
-    pub(crate) fn of(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> Self {
+    pub(crate) fn new(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> Self {
         let plain: Vec<Vec<Observation>> = episodes.iter().map(|e| observations(e)).collect();
         let played: Vec<usize> = (0..plain.len()).filter(|at| anyone_at_risk(&plain[*at])).collect();
         let curves: Vec<(&[Observation], Option<u32>)> =

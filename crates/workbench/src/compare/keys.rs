@@ -16,7 +16,7 @@ pub(crate) struct Key {
 impl Key {
     /// Takes a name apart: `agent.kwargs.temperature`, `mini_swe.temperature` and `opencode.temperature` are all
     /// `agent.temperature`; places in lists are left out.
-    pub(crate) fn of(name: &str, harness: Option<&str>) -> Self {
+    pub(crate) fn new(name: &str, harness: Option<&str>) -> Self {
         let name = name.to_lowercase();
         let mut parts: Vec<&str> =
             name.split('.').filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err()).collect();
@@ -75,13 +75,13 @@ mod tests {
             ("mini_swe.temperature", None),
             ("Goose.temperature", Some("goose")),
         ] {
-            let key = Key::of(name, harness);
+            let key = Key::new(name, harness);
             assert!(key.is("temperature") && key.is("agent.temperature") && key.is("^agent.temperature"));
             assert!(key.of_harness && key.text() == "agent.temperature", "{name}");
         }
-        let key = Key::of("datasets.0.task_names", None);
+        let key = Key::new("datasets.0.task_names", None);
         assert!(key.is("datasets.task_names") && !key.is("^task_names") && !key.of_harness);
-        assert!(!Key::of("agent", None).of_harness);
+        assert!(!Key::new("agent", None).of_harness);
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Pool {
             .flat_map(|run| {
                 let plays_alone = run.record.entry.benchmark.plays_steps_alone();
                 run.episodes.iter().map(move |e| {
-                    let observation = Observation::of_reason(e.stamina, e.end_reason, policy);
+                    let observation = Observation::from_reason(e.stamina, e.end_reason, policy);
                     let identity = |scenario: &str| ScenarioSets::identity(run.set, scenario);
                     in_scenario(plays_alone, &e.scenario, identity, observation)
                 })
@@ -118,7 +118,7 @@ impl Pool {
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
     }
 
-    /// Whether nothing says how many turns it plays, because none of its episodes was at risk.
+    /// Whether its number of turns is unknown, because no episode was at risk.
     pub(crate) fn of_unknown_turns(&self) -> bool {
         of_unknown_turns(self.episodes())
             && self.runs.iter().all(|run| run.record.run.reported.totals_only.is_empty())
@@ -132,6 +132,15 @@ impl Pool {
     /// The scenarios that it played.
     pub(crate) fn scenarios(&self) -> BTreeSet<Scenario<'_>> {
         self.runs.iter().flat_map(|run| run.episodes.iter().map(|e| run.scenario(e))).collect()
+    }
+
+    /// The same with those of episodes that count in another member.
+    pub(super) fn all_scenarios(&self) -> BTreeSet<Scenario<'_>> {
+        let of_copies = self.runs.iter().flat_map(|run| {
+            let names = run.copied.scenarios();
+            names.map(move |name| (run.set, sets::plain(name)))
+        });
+        self.scenarios().into_iter().chain(of_copies).collect()
     }
 
     /// The benchmark.
@@ -283,7 +292,7 @@ pub(crate) fn resolve_only(
         copies::count_once_in(store, &mut pool)?;
         pools.push(pool);
     }
-    let sets = ScenarioSets::of(pools.iter().flat_map(|p| &p.runs).map(|run| &run.record));
+    let sets = ScenarioSets::from_runs(pools.iter().flat_map(|p| &p.runs).map(|run| &run.record));
     for run in pools.iter_mut().flat_map(|p| &mut p.runs) {
         run.set = sets.set(&run.record);
     }
@@ -403,25 +412,32 @@ fn draw(pools: &mut [Pool]) {
     }
     let models = index(&pools.iter().map(Pool::model_level).collect::<Vec<_>>());
     let harnesses = index(&pools.iter().map(Pool::harness_level).collect::<Vec<_>>());
+    for (pool, swatch) in pools.iter_mut().zip(swatches(&models, &harnesses)) {
+        pool.swatch = swatch;
+    }
+}
+
+/// The same for members of these models and harnesses, each counted from 0.
+fn swatches(models: &[usize], harnesses: &[usize]) -> Vec<Swatch> {
     let varies = |levels: &[usize]| levels.iter().any(|level| *level > 0);
     let swatch = |colour: usize, dash: usize| Swatch {
         colour: (colour % COLOURS) as u32 + 1,
         dash: (dash % DASHES) as u32 + 1,
         marker: 0,
     };
-    let mut swatches: Vec<Swatch> = match (varies(&models), varies(&harnesses)) {
-        (true, true) => models.iter().zip(&harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
-        (true, false) => models.iter().map(|m| swatch(*m, *m)).collect(),
-        (false, _) => harnesses.iter().map(|h| swatch(*h, *h)).collect(),
+    // After the last color they begin anew with the next dash, so that no two of 64 are drawn alike.
+    let own = |i: usize| swatch(i, i + i / COLOURS);
+    let mut swatches: Vec<Swatch> = match (varies(models), varies(harnesses)) {
+        (true, true) => models.iter().zip(harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
+        (true, false) => models.iter().map(|m| own(*m)).collect(),
+        (false, _) => harnesses.iter().map(|h| own(*h)).collect(),
     };
     let distinct: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.colour, s.dash)).collect();
     if distinct.len() < swatches.len() {
-        swatches = (0..pools.len()).map(|i| swatch(i, i)).collect();
+        swatches = (0..models.len()).map(own).collect();
     }
     let markers = markers(&swatches.iter().map(|s| s.dash).collect::<Vec<_>>());
-    for ((pool, swatch), marker) in pools.iter_mut().zip(swatches).zip(markers) {
-        pool.swatch = Swatch { marker, ..swatch };
-    }
+    swatches.into_iter().zip(markers).map(|(swatch, marker)| Swatch { marker, ..swatch }).collect()
 }
 
 /// Markers of members with these dashes: the first of each dash has its marker, the others those that nobody has. When all
@@ -446,6 +462,18 @@ fn markers(dashes: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_two_members_are_drawn_alike() {
+        for count in [1, 8, 9, 13, 42] {
+            let (many, one): (Vec<usize>, Vec<usize>) = ((0..count).collect(), vec![0; count]);
+            for (models, harnesses) in [(&many, &one), (&one, &many), (&one, &one)] {
+                let swatches = swatches(models, harnesses);
+                let drawn: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.colour, s.marker)).collect();
+                assert_eq!(drawn.len(), count, "{swatches:?}");
+            }
+        }
+    }
 
     #[test]
     fn no_two_of_eight_members_share_a_marker() {

@@ -120,7 +120,7 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::Said,
         "",
     ),
-    // What the agent is told and has.
+    // What the agent gets.
     rule(
         "Feedback on retries",
         &["enable_feedback", "feedback"],
@@ -263,6 +263,7 @@ pub(crate) static RULES: &[Rule] = &[
     rule("", &["oracle.seed"], Effect::NotComparable, "the simulated model makes other errors"),
     rule(
         "",
+        // words: ok: the keys keep their name.
         &["oracle.*", "oracle.mischief.*"],
         Effect::OfSimulatedModel,
         "the simulated model's errors differ",

@@ -1,8 +1,8 @@
 //! Which scenario names mean the same scenario.
 //!
-//! Inside a benchmark the same name is the same scenario, except where scenarios are drawn from a seed: StaminaBench
+//! Inside a benchmark the same name is the same scenario, except where scenarios are generated from a seed: StaminaBench
 //! names them `scenario_0`, `scenario_1`, … whatever the seed, so runs of different seeds share names and nothing else.
-//! What a pack holds is told by its hash, and else by what it was drawn by: a folder's name says nothing.
+//! The hash of a pack identifies its content, or else what generated it: a folder's name says nothing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,10 +31,10 @@ struct Said {
 }
 
 impl Said {
-    fn of(run: &RunRecord) -> Self {
-        let said = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
-        let of_table = || said(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
-        let pack = said(PACK).or_else(of_table);
+    fn from_run(run: &RunRecord) -> Self {
+        let setting = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
+        let of_table = || setting(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
+        let pack = setting(PACK).or_else(of_table);
         Self { benchmark: run.entry.benchmark.key.clone(), pack, drawn: drawn_by(run) }
     }
 }
@@ -46,14 +46,14 @@ pub(crate) struct ScenarioSets {
 
 impl ScenarioSets {
     /// The sets that these runs play.
-    pub(crate) fn of<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
-        let said: BTreeSet<Said> = runs.map(Said::of).collect();
+    pub(crate) fn from_runs<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
+        let stated: BTreeSet<Said> = runs.map(Said::from_run).collect();
         let mut sets: BTreeMap<Said, u32> = BTreeMap::new();
         let mut next = 0;
         // Who says most goes first: a run that says less is taken to play what the others play, if that is one set.
-        let with_pack = said.iter().filter(|said| said.pack.is_some());
-        let drawn = said.iter().filter(|said| said.pack.is_none() && said.drawn.is_some());
-        let silent = said.iter().filter(|said| said.pack.is_none() && said.drawn.is_none());
+        let with_pack = stated.iter().filter(|set| set.pack.is_some());
+        let drawn = stated.iter().filter(|set| set.pack.is_none() && set.drawn.is_some());
+        let silent = stated.iter().filter(|set| set.pack.is_none() && set.drawn.is_none());
         for own in with_pack.chain(drawn).chain(silent) {
             let may_be = |other: &Said| {
                 let (a, b) = (own, other);
@@ -79,7 +79,7 @@ impl ScenarioSets {
 
     /// The set of a run.
     pub(crate) fn set(&self, run: &RunRecord) -> u32 {
-        self.sets.get(&Said::of(run)).copied().unwrap_or(0)
+        self.sets.get(&Said::from_run(run)).copied().unwrap_or(0)
     }
 
     /// A text that is the same exactly for the same scenario.

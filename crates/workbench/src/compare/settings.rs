@@ -107,9 +107,9 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
     for (m, pool) in pools.iter().enumerate() {
         for (r, run) in pool.runs.iter().enumerate() {
             let settings = &run.record.run.settings;
-            let unused = Unused::of(&run.record);
+            let unused = Unused::from_run(&run.record);
             for (name, value) in settings {
-                let key = Key::of(name, run.record.entry.harness.as_deref());
+                let key = Key::new(name, run.record.entry.harness.as_deref());
                 let rule = rule_of(&key);
                 if rule.effect == Effect::Said || unused.has(&key) {
                     continue;
@@ -193,26 +193,27 @@ fn is_own(run: &RunRecord) -> bool {
 /// Settings of a part that did not run, or that another setting answers for.
 struct Unused {
     no_model_sampled: bool,
-    no_scripted_model: bool,
+    no_simulated_model: bool,
     hash_is_known: bool,
 }
 
 impl Unused {
-    fn of(run: &RunRecord) -> Self {
+    fn from_run(run: &RunRecord) -> Self {
         let settings = &run.run.settings;
         let find = |name: &str| {
             settings.iter().find(|(key, _)| key.rsplit('.').next() == Some(name)).map(|(_, value)| value)
         };
         Self {
             no_model_sampled: find("use_llm_sampler") != Some(&Value::Bool(true)),
-            no_scripted_model: !run.entry.simulated,
+            no_simulated_model: !run.entry.simulated,
             hash_is_known: find(PACK).is_some_and(Value::is_string),
         }
     }
 
     fn has(&self, key: &Key) -> bool {
         (self.no_model_sampled && key.is("llm_sampler_model_id"))
-            || (self.no_scripted_model && (key.is("oracle.*") || key.is("oracle.mischief.*")))
+            // words: ok: the keys keep their name.
+            || (self.no_simulated_model && (key.is("oracle.*") || key.is("oracle.mischief.*")))
             // Wherever the pack lay: its hash says what was in it.
             || (self.hash_is_known && key.is("scenarios_dir"))
     }

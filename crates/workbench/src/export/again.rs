@@ -21,7 +21,7 @@ pub struct SpecFile {
     pub preset: Option<String>,
     /// Another height than the spec's.
     pub height_pt: Option<u32>,
-    /// In greys, whatever the spec says.
+    /// In grayscale, whatever the spec says.
     pub grey: bool,
     /// As what.
     pub format: ExportFormat,
@@ -49,9 +49,9 @@ impl Workbench {
         } else {
             request.path.clone()
         };
-        let said = || path.to_string_lossy().into_owned();
+        let shown_path = || path.to_string_lossy().into_owned();
         let unreadable = |error: std::io::Error| {
-            ApiError::new("export.spec", format!("The spec cannot be read: {error}")).at(said()).hint(
+            ApiError::new("export.spec", format!("The spec cannot be read: {error}")).at(shown_path()).hint(
                 if is_csv {
                     "The spec of a CSV stands in the file beside it, FILE.csv.toml"
                 } else {
@@ -62,7 +62,7 @@ impl Workbench {
         let bytes = files::beneath::read_named_file(&path, LARGEST).map_err(unreadable)?;
         let mut spec = spec_in(&bytes).map_err(|error| {
             ApiError::new("export.spec", error.to_string())
-                .at(said())
+                .at(shown_path())
                 .hint("Specs stand in TOML files and in the SVG, PDF, PNG, .tex and Parquet files of figures")
         })?;
         match (&request.preset, request.height_pt) {

@@ -153,6 +153,7 @@ impl Workbench {
             name: format!("{}.zip", report_name("bundle", of)),
             bytes: zip(&files).map_err(|e| failed(&e))?,
             caption: title,
+            short_caption: String::new(),
             inches: None,
             warnings,
             beside: Vec::new(),

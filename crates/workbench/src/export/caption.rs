@@ -3,8 +3,13 @@
 use figures::FigureSpec;
 
 /// The caption of a figure.
-pub(super) fn of(spec: &FigureSpec) -> String {
+pub(super) fn text(spec: &FigureSpec) -> String {
     figures::caption(spec)
+}
+
+/// The same in a sentence or two.
+pub(super) fn short(spec: &FigureSpec) -> String {
+    figures::short_caption(spec)
 }
 
 /// What does not read well: series that a printer without colors does not tell apart.

@@ -35,7 +35,7 @@ impl Workbench {
         let (figure, method) = match of {
             FigureOf::Survival { of, bands } => {
                 let data = self.compare_runs(of.clone())?;
-                let method = Method { tau: method::tau(data.tau), ..self.method(&data)? };
+                let method = Method { tau: method::tau(data.tau), ..self.method_with_doubts(&data)? };
                 let repeats = data.members.iter().any(|member| member.stamina.clustered);
                 let method = method::noted(method, repeats.then(|| REPEATS.to_owned()).into_iter().collect());
                 (survival(&data, *bands), method)
@@ -44,23 +44,23 @@ impl Workbench {
                 let data = self.compare_runs(of.clone())?;
                 let series = series(&data.members);
                 let figure = Figure::FirstFailuresComparison(FirstFailuresComparison { series });
-                (figure, self.method(&data)?)
+                (figure, self.method_with_doubts(&data)?)
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
                 // Holm's correction is over the pairs that the figure shows.
-                let method = method::differences(self.method(&data)?, &data, *ratio);
+                let method = method::differences(self.method_with_doubts(&data)?, &data, *ratio);
                 (Figure::Differences(differences(&data, *ratio)?), method)
             }
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                let method = method::paired(self.method(&data)?, &data, *other);
+                let method = method::paired(self.method_with_doubts(&data)?, &data, *other);
                 let names = self.names_of_scenarios(&data, *other)?;
                 (Figure::Paired(paired(&data, *other, &names)?), method)
             }
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
-                let method = method::bars(self.method(&data)?, &data, *measure);
+                let method = method::bars(self.method_with_doubts(&data)?, &data, *measure);
                 let beside_member = |member: &ComparedMember| {
                     if !*published || *measure != Measure::Stamina {
                         return Ok(Vec::new());
@@ -74,7 +74,7 @@ impl Workbench {
             }
             FigureOf::Pareto { of } => {
                 let data = self.compare_runs(of.clone())?;
-                (Figure::Pareto(pareto(&data)), method::pareto(self.method(&data)?, &data))
+                (Figure::Pareto(pareto(&data)), method::pareto(self.method_with_doubts(&data)?, &data))
             }
             FigureOf::Plane { runs } => {
                 if runs.is_empty() || runs.len() > MOST_RUNS {
@@ -261,25 +261,38 @@ fn reference(data: &Comparison) -> Result<&ComparedMember, ApiError> {
 
 /// Estimates of members against the reference; their p is corrected over these pairs.
 fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
+    // Of runs of one turn the pass rates are compared, as everywhere else.
+    let rates = data.of_one_turn && !ratio;
+    let scale = if rates { 100.0 } else { 1.0 };
     let rows =
         (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
             let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
-            let estimate = pair.and_then(|p| if ratio { p.ratio } else { p.difference });
+            let estimate = pair.and_then(|p| match (ratio, rates) {
+                (true, _) => p.ratio,
+                (false, true) => p.pass_rate_difference,
+                (false, false) => p.difference,
+            });
             DifferenceRow {
                 label: label(member),
-                value: estimate.map(|e| e.value),
-                ci_low: estimate.and_then(|e| e.ci_low),
-                ci_high: estimate.and_then(|e| e.ci_high),
+                value: estimate.map(|e| scale * e.value),
+                ci_low: estimate.and_then(|e| e.ci_low).map(|low| scale * low),
+                ci_high: estimate.and_then(|e| e.ci_high).map(|high| scale * high),
                 p: pair.and_then(|p| p.p_holm),
             }
         });
     Ok(Differences {
         reference: label(reference(data)?),
         rows: rows.collect(),
-        axis: if ratio { "Ratio of mean stamina" } else { "Difference in mean stamina (turns)" }.to_owned(),
+        axis: match (ratio, data.of_one_turn) {
+            (true, true) => "Ratio of pass rates",
+            (true, false) => "Ratio of mean stamina",
+            (false, true) => "Difference in pass rate (percentage points)",
+            (false, false) => "Difference in mean stamina (turns)",
+        }
+        .to_owned(),
         scale: if ratio { Scale::Log } else { Scale::Linear },
-        low: "fails earlier".to_owned(),
-        high: "lasts longer".to_owned(),
+        low: if data.of_one_turn { "passes less" } else { "fails earlier" }.to_owned(),
+        high: if data.of_one_turn { "passes more" } else { "lasts longer" }.to_owned(),
         p_name: data.holm_pairs().map(|pairs| format!("p (log-rank, Holm over {pairs})")),
     })
 }

@@ -203,9 +203,9 @@ impl Workbench {
 
     /// The path with its folder resolved, if it may be written to.
     pub(crate) fn allowed(&self, to: &Path) -> Result<PathBuf, ApiError> {
-        let said = to.to_string_lossy();
+        let shown_path = to.to_string_lossy();
         let refuse = |code: &str, message: &str, hint: &str| {
-            Err(ApiError::new(code, message).at(said.to_string()).hint(hint))
+            Err(ApiError::new(code, message).at(shown_path.to_string()).hint(hint))
         };
         let Some(name) = to.file_name() else {
             return refuse(
@@ -341,9 +341,9 @@ mod tests {
 
     #[test]
     fn names_are_safe_whatever_a_run_is_called() {
-        let of = |run: &str| named("survival", &[Member::Run { run: run.to_owned() }]);
-        assert_eq!(of("../../etc/passwd"), "survival-etc-passwd");
-        assert_eq!(of("生"), "survival");
-        assert!(of(&"x".repeat(500)).len() < 80);
+        let name_of = |run: &str| named("survival", &[Member::Run { run: run.to_owned() }]);
+        assert_eq!(name_of("../../etc/passwd"), "survival-etc-passwd");
+        assert_eq!(name_of("生"), "survival");
+        assert!(name_of(&"x".repeat(500)).len() < 80);
     }
 }

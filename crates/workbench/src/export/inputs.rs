@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use crate::api::{CompareRequest, ListRuns, Member};
 
-    fn of(paths: &[&str]) -> Vec<String> {
+    fn names_of(paths: &[&str]) -> Vec<String> {
         names(&(1..).zip(paths.iter().map(|path| (*path).to_owned())).collect()).into_values().collect()
     }
 
@@ -311,8 +311,8 @@ mod tests {
         workbench.ingest(&fixture, &|_, _| {}).unwrap();
         let run =
             workbench.list_runs(ListRuns { limit: 1, ..ListRuns::default() }).unwrap().rows.remove(0).id;
-        let of = CompareRequest { members: vec![Member::Run { run }], ..CompareRequest::default() };
-        let data = workbench.compare_runs(of).unwrap();
+        let request = CompareRequest { members: vec![Member::Run { run }], ..CompareRequest::default() };
+        let data = workbench.compare_runs(request).unwrap();
         (workbench, data)
     }
 
@@ -320,15 +320,15 @@ mod tests {
     fn what_is_beyond_the_most_bytes_is_named_in_the_file_and_in_the_warnings() {
         let folder = tempfile::tempdir().unwrap();
         let (workbench, data) = compared(folder.path());
-        let told = AtomicUsize::new(0);
+        let reported = AtomicUsize::new(0);
         let progress = |_: usize, of: usize| {
-            told.fetch_max(of, Ordering::Relaxed);
+            reported.fetch_max(of, Ordering::Relaxed);
         };
         let watch = Watch { progress: &progress, cancel: &NEVER };
         let all = hash(&workbench, &data, MOST_BYTES, &watch).unwrap();
         let files = all.sums.lines().count();
         assert!(files > 3 && all.warnings.is_empty() && !all.sums.contains('#'), "{}", all.sums);
-        assert_eq!(told.load(Ordering::Relaxed), files, "each file is told of");
+        assert_eq!(reported.load(Ordering::Relaxed), files, "each file is reported");
         assert_eq!(all.sums, hash(&workbench, &data, MOST_BYTES, &Watch::nobody()).unwrap().sums);
         let some = hash(&workbench, &data, 2_000, &Watch::nobody()).unwrap();
         let (left, hashed): (Vec<&str>, Vec<&str>) = some.sums.lines().partition(|l| l.starts_with("# "));
@@ -354,14 +354,14 @@ mod tests {
 
     #[test]
     fn sources_of_one_name_are_told_apart_by_the_folders_above_them() {
-        assert_eq!(of(&["/data/results", "/data/other.zip"]), ["results", "other.zip"]);
-        assert_eq!(of(&["/x/a/results", "/x/b/results"]), ["a/results", "b/results"]);
+        assert_eq!(names_of(&["/data/results", "/data/other.zip"]), ["results", "other.zip"]);
+        assert_eq!(names_of(&["/x/a/results", "/x/b/results"]), ["a/results", "b/results"]);
         assert_eq!(
-            of(&["/a/x/results", "/b/x/results", "/c/results"]),
+            names_of(&["/a/x/results", "/b/x/results", "/c/results"]),
             ["a/x/results", "b/x/results", "c/results"]
         );
         // A source whose name is a folder of another's path.
-        assert_eq!(of(&["/1/a", "/2/a/results", "/3/b/results"]), ["1/a", "2/a/results", "b/results"]);
-        assert_eq!(of(&["/results", "/results/results"]), ["results", "results/results"]);
+        assert_eq!(names_of(&["/1/a", "/2/a/results", "/3/b/results"]), ["1/a", "2/a/results", "b/results"]);
+        assert_eq!(names_of(&["/results", "/results/results"]), ["results", "results/results"]);
     }
 }

@@ -116,17 +116,17 @@ pub(super) fn left_out<'a>(beside: impl IntoIterator<Item = &'a Beside>, tau: u3
             }
         }
     }
-    let mut said: Vec<String> = not_drawn(numbers, tau).into_iter().collect();
+    let mut sentences: Vec<String> = not_drawn(numbers, tau).into_iter().collect();
     if !of_other_limits.is_empty() {
         let theirs: BTreeSet<Option<u32>> = of_other_limits.iter().map(|n| attempt_limit(n)).collect();
-        said.push(format!(
+        sentences.push(format!(
             "{} of {} and not drawn beside runs of {}",
             means_are(of_other_limits.len()),
             in_words(&theirs),
             in_words(&limits)
         ));
     }
-    said
+    sentences
 }
 
 /// `1 attempt per turn`, `3 or 10 attempts per turn`, `3 or an unknown number of attempts per turn`.

@@ -12,7 +12,8 @@ use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
     Member, Nothing, PairedComparison, PolicyTable, Stamina,
 };
-use crate::compare::{goes_on_differs, members};
+use crate::compare::members::Pool;
+use crate::compare::{copies, doubts, goes_on_differs, members};
 use crate::summary;
 
 /// The most members whose episodes a caption counts one by one.
@@ -76,6 +77,11 @@ impl Workbench {
         Ok(method)
     }
 
+    /// The same for a figure, with what makes its numbers less sure than they look.
+    pub(super) fn method_with_doubts(&self, data: &Comparison) -> Result<Method, ApiError> {
+        Ok(noted(self.method(data)?, doubts::beside(&data.members)))
+    }
+
     /// The censoring policy in words.
     pub(super) fn policy_method(&self, policy: &str) -> Result<Method, ApiError> {
         let table = self.get_policy(Nothing {})?;
@@ -124,8 +130,11 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         n => format!("Holm-adjusted over {n} comparisons"),
     };
     Method {
-        tau: tau(data.tau),
-        intervals: Some(if data.pairs.iter().any(|pair| pair.clustered) {
+        tau: tau(data.tau).filter(|_| !data.of_one_turn),
+        intervals: Some(if data.of_one_turn && !ratio {
+            let clustered = data.pairs.iter().any(|pair| pair.clustered);
+            format!("Newcombe's 95 % CI{}, unpaired", if clustered { ", clustered by task" } else { "" })
+        } else if data.pairs.iter().any(|pair| pair.clustered) {
             "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired".to_owned()
         } else if ratio {
             "95 % CI on the log scale from Greenwood's variances, unpaired".to_owned()
@@ -134,8 +143,8 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         }),
         test: (tested > 0).then(|| {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
-            let how = if clustered { ", clustered by scenario where these repeat" } else { "" };
-            format!("p: log-rank test over all turns{how}, {holm}")
+            let manner = if clustered { ", clustered by scenario where these repeat" } else { "" };
+            format!("p: log-rank test over all turns{manner}, {holm}")
         }),
         counts: counted(&data.members),
         ..method
@@ -350,13 +359,18 @@ impl Workbench {
         &self,
         of: &FailuresRequest,
     ) -> Result<Vec<EpisodeCounts>, ApiError> {
-        self.episodes_of(&self.members_with_failures(of)?)
+        let mut pools = members::resolve(&self.store, &self.members_with_failures(of)?)?;
+        copies::count_once_each(&self.store, &mut pools)?;
+        self.episodes_of_pools(&pools)
     }
 
     /// How the episodes of members ended; of many members their sum.
     fn episodes_of(&self, of: &[Member]) -> Result<Vec<EpisodeCounts>, ApiError> {
+        self.episodes_of_pools(&members::resolve(&self.store, of)?)
+    }
+
+    fn episodes_of_pools(&self, pools: &[Pool]) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
-        let pools = members::resolve(&self.store, of)?;
         let each: Vec<EpisodeCounts> = pools
             .iter()
             .map(|pool| {

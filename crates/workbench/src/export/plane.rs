@@ -66,9 +66,9 @@ fn label(name: &str, (color, mark): (u8, u8)) -> SeriesLabel {
 
 /// A run by one of its columns.
 fn own(means: &[SessionMean], name: &str, look: (u8, u8)) -> PlanePoint {
-    let of = |name: &str| means.iter().find(|mean| mean.name == name);
+    let mean_of = |name: &str| means.iter().find(|mean| mean.name == name);
     let ends = |mean: Option<&SessionMean>| mean.and_then(|mean| mean.ci_low.zip(mean.ci_high));
-    let (x, y) = (of("efficiency"), of("comprehension"));
+    let (x, y) = (mean_of("efficiency"), mean_of("comprehension"));
     PlanePoint {
         label: label(name, look),
         x: x.and_then(|mean| mean.mean),
@@ -88,11 +88,12 @@ fn published(numbers: &[PublishedNumber]) -> Vec<PlanePoint> {
             models.push(&number.model);
         }
     }
-    let of = |model: &str, metric: &str| {
+    let published_value = |model: &str, metric: &str| {
         numbers.iter().find(|number| number.model == model && number.metric == metric)
     };
-    let both =
-        models.into_iter().filter_map(|model| Some((of(model, PUBLISHED[0])?, of(model, PUBLISHED[1])?)));
+    let both = models.into_iter().filter_map(|model| {
+        Some((published_value(model, PUBLISHED[0])?, published_value(model, PUBLISHED[1])?))
+    });
     both.zip(0_u8..=u8::MAX)
         .map(|((x, y), place)| PlanePoint {
             label: label(&y.model, (OF_PUBLISHED.0, OF_PUBLISHED.1.saturating_add(place))),
@@ -152,7 +153,7 @@ mod tests {
         assert!(plane.note.contains(".780 / .650"), "{}", plane.note);
         assert_eq!((plane.points[0].y, plane.points[0].x_ends), (Some(0.7), Some((0.5, 0.7))));
         assert!(method.intervals.is_some());
-        // Marks tell them apart in greys.
+        // Marks distinguish them in grayscale.
         let marks: std::collections::BTreeSet<u8> = plane.points.iter().map(|p| p.label.mark).collect();
         assert_eq!(marks.len(), 8);
     }

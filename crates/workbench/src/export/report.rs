@@ -234,6 +234,7 @@ impl Workbench {
             name: format!("{}.{extension}", super::file::report_name("report", of)),
             bytes: text.into_bytes(),
             caption: report.title,
+            short_caption: String::new(),
             inches: None,
             warnings: report.warnings,
             beside,

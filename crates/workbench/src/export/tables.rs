@@ -44,8 +44,8 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Survival { of } => survival(&*compared(of)?),
         TableOf::Paired { of, other } => {
             // Each against the reference, whatever pairs were asked for.
-            let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-            paired(&*compared(&of)?, *other)?
+            let request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+            paired(&*compared(&request)?, *other)?
         }
         TableOf::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,

@@ -21,7 +21,7 @@ impl Workbench {
     /// The failed attempts behind a share.
     pub fn list_failure_cases(&self, request: FailureCasesRequest) -> Result<FailureCasePage, ApiError> {
         let found = self.failures_of(&request.of)?;
-        let grouping = Grouping::of(&found, request.of.group);
+        let grouping = Grouping::new(&found, request.of.group);
         let class = match &request.class {
             None => None,
             Some(word) => Some(FailureClass::parse(word).ok_or_else(|| {

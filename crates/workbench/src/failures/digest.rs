@@ -124,7 +124,7 @@ impl EpisodeFailures {
         1 + self.cases.len() + (tests + self.ids.len()) / TESTS
     }
 
-    fn of(entry: &EpisodeEntry, episode: &Episode, tree: Option<&Tree>) -> Self {
+    fn new(entry: &EpisodeEntry, episode: &Episode, tree: Option<&Tree>) -> Self {
         let history = history(episode);
         let standings: HashMap<(u32, u32, usize), Standing> = history
             .attempts
@@ -146,10 +146,16 @@ impl EpisodeFailures {
                 });
                 let ends_turn = at == last && !turn.state().is_passed();
                 let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
-                let ends = Ends::of(attempt, tree);
+                let ends = Ends::read(attempt, tree);
                 logs_unread += u32::from(ends.unread);
                 let ends_what = (ends_turn, ends_stamina);
-                cases.extend(Case::of(turn.number, (attempt, &ends), &standings, ends_what, &mut ids));
+                cases.extend(Case::from_attempt(
+                    turn.number,
+                    (attempt, &ends),
+                    &standings,
+                    ends_what,
+                    &mut ids,
+                ));
             }
         }
         let mut flips = history.flips;
@@ -206,7 +212,7 @@ impl Ids {
 }
 
 impl Case {
-    fn of(
+    fn from_attempt(
         turn: u32,
         (attempt, ends): (&Attempt, &Ends),
         standings: &HashMap<(u32, u32, usize), Standing>,
@@ -229,8 +235,8 @@ impl Case {
             origins[test.origin()] += 1;
         }
         let telling = classified.tests.iter().find(|test| test.class == classified.primary);
-        let told = telling.and_then(|test| Some((test.test, attempt.tests.get(test.test)?)));
-        let said = told
+        let decisive = telling.and_then(|test| Some((test.test, attempt.tests.get(test.test)?)));
+        let sentence = decisive
             .and_then(|(_, test)| test.message.as_deref().or(test.actual.as_deref()).map(beginning))
             .or_else(|| {
                 attempt.exception.as_ref().map(|(kind, message)| beginning(&format!("{kind}: {message}")))
@@ -246,12 +252,12 @@ impl Case {
             failing,
             not_described: classified.not_described,
             origins,
-            test: told.map(|(_, test)| test.id.clone()),
-            passed_in_turn: told.and_then(|(at, _)| match standing(at)? {
+            test: decisive.map(|(_, test)| test.id.clone()),
+            passed_in_turn: decisive.and_then(|(at, _)| match standing(at)? {
                 Standing::Regression { passed_in_turn } => Some(passed_in_turn),
                 _ => None,
             }),
-            message: said.filter(|text| !text.is_empty()),
+            message: sentence.filter(|text| !text.is_empty()),
             passed: attempt.passed,
             total: attempt.total,
         })
@@ -281,7 +287,7 @@ impl Digests {
     /// What is kept of each run; those that are not there, or have changed, are read, on several threads.
     ///
     /// A run is named with the source that it lies in; `open` gives the tree of a source.
-    pub(crate) fn of(
+    pub(crate) fn read(
         &self,
         store: &Store,
         runs: &[(RunId, i64)],
@@ -349,7 +355,7 @@ fn read(store: &Store, runs: &[(RunId, i64)], trees: &Trees) -> Result<Vec<RunFa
             let tree = trees.get(&runs[*run].1).and_then(Option::as_deref);
             // An episode that was replaced while we read is left to the next asking.
             if let Some(episode) = store.whole_episode(entry.id)? {
-                done.push((place, EpisodeFailures::of(entry, &episode, tree)));
+                done.push((place, EpisodeFailures::new(entry, &episode, tree)));
             }
         }
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use model::counted;
 use store::{RunEntry, RunFilter};
 
 use super::digest::{Case, EpisodeFailures, Made, RunFailures};
@@ -20,6 +21,10 @@ pub(super) struct Found {
     pub(super) pools: Vec<Pool>,
     /// For each member, its runs.
     pub(super) runs: Vec<Vec<Arc<RunFailures>>>,
+    /// Where trials count that are left out because they are in several runs, in words.
+    pub(super) copied: Vec<String>,
+    /// What is left out because a user has withdrawn it, in words.
+    pub(super) withdrawn: Vec<String>,
     /// Where no member was named: the benchmark, and all that there are.
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
@@ -30,6 +35,8 @@ pub(super) struct Asked {
     pub(super) members: Vec<Member>,
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
+    /// Its runs that a user has withdrawn, in words.
+    pub(super) withdrawn: Vec<String>,
 }
 
 /// An episode with where it stands.
@@ -101,7 +108,7 @@ pub(super) struct Grouping<'a> {
 }
 
 impl<'a> Grouping<'a> {
-    pub(super) fn of(found: &'a Found, by: FailureGrouping) -> Self {
+    pub(super) fn new(found: &'a Found, by: FailureGrouping) -> Self {
         let runs = || found.pools.iter().flat_map(|pool| &pool.runs);
         let mut harnesses: Vec<Option<&str>> =
             runs().map(|run| run.record.entry.harness.as_deref()).collect();
@@ -144,7 +151,7 @@ impl Workbench {
     fn asked(&self, request: &FailuresRequest) -> Result<Asked, ApiError> {
         if !request.members.is_empty() {
             let members = request.members.clone();
-            return Ok(Asked { members, benchmark: None, benchmarks: Vec::new() });
+            return Ok(Asked { members, benchmark: None, benchmarks: Vec::new(), withdrawn: Vec::new() });
         }
         let list = |real_only| -> Result<Vec<RunEntry>, ApiError> {
             let list =
@@ -158,9 +165,9 @@ impl Workbench {
         {
             return Err(no_stamina(untested));
         }
-        let benchmarks = benchmarks::of(&all);
+        let benchmarks = benchmarks::counted(&all);
         // One that has real runs goes before one that has none.
-        let with_real = benchmarks::of(&real);
+        let with_real = benchmarks::counted(&real);
         let first = || with_real.iter().chain(&benchmarks).map(|(key, _, _)| key.clone()).next();
         let key = request.benchmark.clone().or_else(first);
         let benchmark = benchmarks
@@ -174,7 +181,15 @@ impl Workbench {
         let own = |run: &&RunEntry| Some(&run.benchmark.key) == key.as_ref();
         let runs = if real.iter().any(|run| own(&run)) { real } else { all };
         let members = runs.iter().filter(own).map(|run| Member::Run { run: run.slug.clone() }).collect();
-        Ok(Asked { members, benchmark, benchmarks })
+        let every = self.store.list_runs(&RunFilter::default())?.rows.into_iter().map(|(_, run)| run);
+        let withdrawn = every
+            .filter(|run| own(&run))
+            .filter_map(|run| {
+                let reason = run.invalid.as_deref()?.trim_end_matches('.');
+                Some(format!("{} is withdrawn ({reason}), and not in these failures.", run.slug))
+            })
+            .collect();
+        Ok(Asked { members, benchmark, benchmarks, withdrawn })
     }
 
     /// The members whose failures are asked for.
@@ -184,17 +199,22 @@ impl Workbench {
 
     /// Their failures.
     pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<Found, ApiError> {
-        let Asked { members, benchmark, benchmarks } = self.asked(request)?;
+        let Asked { members, benchmark, benchmarks, mut withdrawn } = self.asked(request)?;
         let mut pools = members::resolve(&self.store, &members)?;
-        copies::count_once(&self.store, &mut pools)?;
+        let copied = copies::count_once_each(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
+        withdrawn.extend(pools.iter().flat_map(|pool| pool.left_out.iter().cloned()));
+        withdrawn.extend(records().filter(|record| record.entry.withdrawn_episodes > 0).map(|record| {
+            let episodes = counted(record.entry.withdrawn_episodes.into(), "withdrawn episode");
+            format!("{}: {episodes} left out.", record.entry.slug)
+        }));
         let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
         let open = |source| {
             let record = records().find(|record| record.entry.source == source)?;
             self.live.tree(source, &record.source_path).ok()
         };
-        let mut all = self.memory.failures.of(&self.store, &ids, open)?.into_iter();
+        let mut all = self.memory.failures.read(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
-        Ok(Found { pools, runs, benchmark, benchmarks })
+        Ok(Found { pools, runs, copied, withdrawn, benchmark, benchmarks })
     }
 }

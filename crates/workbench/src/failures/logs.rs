@@ -27,8 +27,8 @@ pub(super) struct Ends {
 
 impl Ends {
     /// Reads what the rules may look at; without a tree, the source cannot be read.
-    pub(super) fn of(attempt: &Attempt, tree: Option<&Tree>) -> Self {
-        let wanted = LogsWanted::of(attempt);
+    pub(super) fn read(attempt: &Attempt, tree: Option<&Tree>) -> Self {
+        let wanted = LogsWanted::from_attempt(attempt);
         let mut ends = Self::default();
         ends.agent = ends.read(attempt, ArtifactKind::AgentLog, wanted.agent, tree);
         ends.server = ends.read(attempt, ArtifactKind::ServerLog, wanted.server, tree);

@@ -39,7 +39,7 @@ impl Began<'_> {
 }
 
 /// Of all, and of each group: every member, and of the others each in which something began to fail.
-pub(super) fn of(found: &Found, grouping: &Grouping<'_>) -> (Repair, Vec<RepairGroup>) {
+pub(super) fn by_group(found: &Found, grouping: &Grouping<'_>) -> (Repair, Vec<RepairGroup>) {
     let mut total = Began::default();
     let mut groups: BTreeMap<u32, Began<'_>> = BTreeMap::new();
     if grouping.by == FailureGrouping::Member {

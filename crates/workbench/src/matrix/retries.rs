@@ -6,7 +6,7 @@ use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::difference::common_tau;
 use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
-use analysis::survival::{Observation, anyone_at_risk, summarise_over};
+use analysis::survival::{Observation, anyone_at_risk, summarize_over};
 use model::CensoringPolicy;
 use store::EpisodeTurns;
 
@@ -52,7 +52,7 @@ impl Workbench {
         for pool in &pools {
             let plays =
                 pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
-            curves.push(Curve::of(pool, &plays, &policy));
+            curves.push(Curve::new(pool, &plays, &policy));
         }
         let readings: Vec<(&[Observation], Option<u32>)> = pools
             .iter()
@@ -87,19 +87,23 @@ impl Workbench {
 }
 
 impl Curve {
-    fn of(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Self {
+    fn new(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Self {
         let mut attempts = Vec::new();
         for (run, plays) in pool.runs.iter().zip(plays) {
             for (episode, play) in run.episodes.iter().zip(plays) {
                 let turns = play.turns.iter().map(|turn| TurnAttempts {
                     turn: turn.number,
-                    attempts: turn.attempts.iter().map(|(v, r)| AttemptEnd::of(*v, *r, policy)).collect(),
+                    attempts: turn
+                        .attempts
+                        .iter()
+                        .map(|(v, r)| AttemptEnd::from_verdict(*v, *r, policy))
+                        .collect(),
                 });
                 let alone = run.record.entry.benchmark.plays_steps_alone();
                 let scenario = if alone { task_of(&episode.scenario) } else { episode.scenario.as_str() };
                 attempts.push(EpisodeAttempts {
                     scenario: ScenarioSets::identity(run.set, scenario),
-                    observed: Observation::of_reason(episode.stamina, episode.end_reason, policy),
+                    observed: Observation::from_reason(episode.stamina, episode.end_reason, policy),
                     turns: turns.collect(),
                 });
             }
@@ -131,7 +135,7 @@ impl Curve {
                 .zip(&self.readings)
                 .map(|(retries, reading)| {
                     let trials = self.in_scenarios(reading);
-                    let summary = summarise_over(reading, tau);
+                    let summary = summarize_over(reading, tau);
                     let bootstrap = || bootstrap_mean(&trials, tau, Resampling::default());
                     RetryPoint { retries, stamina: stamina_of(&summary, &trials, bootstrap) }
                 })

@@ -22,7 +22,7 @@ pub(crate) struct Alike {
 }
 
 impl Alike {
-    fn of(run: &RunEntry) -> Self {
+    fn from_run(run: &RunEntry) -> Self {
         Self {
             harness: run.harness.clone(),
             model: run.model.clone(),
@@ -63,7 +63,7 @@ impl Chains for &Store {
         let chain = |(_, run): (u32, RunEntry)| {
             let rounds = run.summary.as_ref()?.rounds.as_ref().filter(|rounds| rounds.round_by_round)?;
             let mt_at_4 = *rounds.mt_at_k.get(PAPER_K - 1)?;
-            Some(Chain { run: run.id, of: Alike::of(&run), mt_at_4 })
+            Some(Chain { run: run.id, of: Alike::from_run(&run), mt_at_4 })
         };
         Ok(self.list_runs(&filter)?.rows.into_iter().filter_map(chain).collect())
     }
@@ -101,7 +101,7 @@ impl<C: Chains> Gaps<C> {
         let data_set = run.benchmark.key.strip_prefix(Benchmark::STEPS).unwrap_or_default();
         let found = match sr {
             None => Err("Gap is unknown, because SR is.".to_owned()),
-            Some(_) => self.mt_at_4(data_set, run.id, &Alike::of(run))?,
+            Some(_) => self.mt_at_4(data_set, run.id, &Alike::from_run(run))?,
         };
         if let Some(rounds) = run.summary.as_mut().and_then(|summary| summary.rounds.as_mut()) {
             match found {
@@ -208,12 +208,12 @@ mod tests {
         }
     }
 
-    fn of(model: &str) -> Alike {
+    fn alike(model: &str) -> Alike {
         Alike { harness: None, model: Some(model.to_owned()), simulated: false, baseline: None }
     }
 
     fn library() -> Noted {
-        let chain = |run, model, mt_at_4| Chain { run, of: of(model), mt_at_4 };
+        let chain = |run, model, mt_at_4| Chain { run, of: alike(model), mt_at_4 };
         Noted {
             chains: vec![
                 chain(1, "m", 50.0),

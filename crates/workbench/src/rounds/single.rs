@@ -103,32 +103,42 @@ mod tests {
     #[test]
     fn sr_is_the_share_of_rounds_that_pass_by_themselves() {
         // N = 3, passes 1, 0, 1.
-        let of = of_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
-        assert!((of.sr.unwrap() - 200.0 / 3.0).abs() < 1e-9 && of.sr_at_k.len() == 1);
-        assert_eq!((of.alone, of.round_by_round, of.mt_at_k.len(), of.comp), (true, false, 0, None));
-        assert_eq!(of.missing, [NO_CHAIN]);
+        let single = of_rounds(&[task(&["1", "0", "1"])], Some(1), Some(1));
+        assert!((single.sr.unwrap() - 200.0 / 3.0).abs() < 1e-9 && single.sr_at_k.len() == 1);
+        assert_eq!(
+            (single.alone, single.round_by_round, single.mt_at_k.len(), single.comp),
+            (true, false, 0, None)
+        );
+        assert_eq!(single.missing, [NO_CHAIN]);
         // Mean within a task, then over tasks; a further try counts for SR@k only.
         let tasks = [task(&["01", "00"]), task(&["1"])];
-        let of = of_rounds(&tasks, Some(2), Some(2));
-        assert_eq!((of.sr, of.sr_at_k), (Some(50.0), vec![50.0, 75.0]));
+        let both = of_rounds(&tasks, Some(2), Some(2));
+        assert_eq!((both.sr, both.sr_at_k), (Some(50.0), vec![50.0, 75.0]));
     }
 
     #[test]
     fn sr_is_unknown_where_a_round_or_a_task_is_missing() {
         let mut tasks = [task(&["1", "01"])];
-        let of = of_rounds(&tasks, Some(2), Some(2));
-        assert_eq!((of.sr, of.missing[1].as_str()), (None, "SR is unknown: of 2 tasks 1 are not there."));
-        tasks[0].push(round(&[false], true));
-        let of = of_rounds(&tasks, Some(2), Some(1));
-        assert_eq!(of.sr_at_k.len(), 1, "its first try was made");
+        let absent = of_rounds(&tasks, Some(2), Some(2));
         assert_eq!(
-            of.missing[1],
+            (absent.sr, absent.missing[1].as_str()),
+            (None, "SR is unknown: of 2 tasks 1 are not there.")
+        );
+        tasks[0].push(round(&[false], true));
+        let one_try = of_rounds(&tasks, Some(2), Some(1));
+        assert_eq!(one_try.sr_at_k.len(), 1, "its first try was made");
+        assert_eq!(
+            one_try.missing[1],
             "SR@k for k > 1 is unknown: 1 of 3 rounds cut off from outside, or not over."
         );
         tasks[0].push(round(&[], true));
-        let of = of_rounds(&tasks, Some(2), Some(1));
-        assert_eq!((of.sr, of.sr_at_k.len()), (None, 0));
-        assert!(of.missing[1].starts_with("SR is unknown: 2 of 4 rounds"), "{:?}", of.missing);
+        let incomplete = of_rounds(&tasks, Some(2), Some(1));
+        assert_eq!((incomplete.sr, incomplete.sr_at_k.len()), (None, 0));
+        assert!(
+            incomplete.missing[1].starts_with("SR is unknown: 2 of 4 rounds"),
+            "{:?}",
+            incomplete.missing
+        );
     }
 
     #[test]

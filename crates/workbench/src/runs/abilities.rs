@@ -30,28 +30,28 @@ pub(super) struct Kept<'a>(&'a Store);
 
 impl<'a> Kept<'a> {
     /// In a library.
-    pub(super) const fn of(store: &'a Store) -> Self {
+    pub(super) const fn new(store: &'a Store) -> Self {
         Self(store)
     }
 
     /// What was found out within the last day. Nothing where the library cannot be read: it is asked again.
     fn recent(self, (address, model, api): &Place, now: i64) -> Option<(i64, Found)> {
-        let (since, found) = self.0.abilities(address, model, api).ok()??;
+        let (start_time, found) = self.0.abilities(address, model, api).ok()??;
         // A clock that was set back makes nothing younger.
-        let age = u64::try_from(now.checked_sub(since)?).ok()?;
+        let age = u64::try_from(now.checked_sub(start_time)?).ok()?;
         if age >= KEPT.as_secs() {
             return None;
         }
-        Some((since, serde_json::from_str(&found).ok()?))
+        Some((start_time, serde_json::from_str(&found).ok()?))
     }
 
     /// Keeps what was found out; a part of it since `since`. Not in a library that is only read.
-    fn keep(self, (address, model, api): &Place, since: i64, found: &Found) {
+    fn keep(self, (address, model, api): &Place, start_time: i64, found: &Found) {
         let Ok(text) = serde_json::to_string(found) else { return };
         if self.0.is_read_only() {
             return;
         }
-        if let Err(error) = self.0.keep_abilities(address, model, api, since, &text) {
+        if let Err(error) = self.0.keep_abilities(address, model, api, start_time, &text) {
             tracing::warn!(%error, "what an endpoint can do is not kept");
         }
     }
@@ -59,8 +59,8 @@ impl<'a> Kept<'a> {
 
 /// Seconds since 1970.
 fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(start.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Address, model, and path of the API.
@@ -137,7 +137,7 @@ pub(super) async fn checks(
             let known = known.filter(|(_, known)| {
                 !found_in(list.as_ref(), &model, &Found::default()).is_of_another(known)
             });
-            let (since, before) = known.unwrap_or_else(|| (now, Found::default()));
+            let (start_time, before) = known.unwrap_or_else(|| (now, Found::default()));
             let mut found = found_in(list.as_ref(), &model, &before);
             if asked.answers {
                 let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
@@ -145,7 +145,7 @@ pub(super) async fn checks(
                 found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
                     .await
                     .unwrap_or(before.abilities);
-                kept.keep(&place, since, &found);
+                kept.keep(&place, start_time, &found);
             }
             Some(found)
         }
@@ -153,7 +153,7 @@ pub(super) async fn checks(
     let Some(found) = found else { return (checks, EndpointAbilities::default()) };
     checks.extend(abilities(settings, &found));
     let Found { abilities, context, .. } = found;
-    let told = EndpointAbilities {
+    let reported = EndpointAbilities {
         streams: abilities.streams,
         tools: abilities.tools,
         json_schema: abilities.json_schema,
@@ -161,7 +161,7 @@ pub(super) async fn checks(
         cached: abilities.cached,
         context,
     };
-    (checks, told)
+    (checks, reported)
 }
 
 /// What a list tells of a model. What this one leaves open is as it was `before`, unless another program answers now.
@@ -240,17 +240,17 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
         return None;
     }
     let (title, needs) = harness_of(settings);
-    let mut said = Said::default();
-    said.tools(found, &title, needs);
-    said.streams(found, &title, needs);
-    said.context(settings, found, &title, needs);
-    said.slots(settings, found);
-    said.cached(found);
-    let mut check = Check::new("abilities", "Abilities", said.state(), value.join(", "));
-    if !said.sentences.is_empty() {
-        check = check.says(said.sentences.join(" "));
+    let mut doubts = Said::default();
+    doubts.tools(found, &title, needs);
+    doubts.streams(found, &title, needs);
+    doubts.context(settings, found, &title, needs);
+    doubts.slots(settings, found);
+    doubts.cached(found);
+    let mut check = Check::new("abilities", "Abilities", doubts.state(), value.join(", "));
+    if !doubts.sentences.is_empty() {
+        check = check.says(doubts.sentences.join(" "));
     }
-    check.fix = said.fix;
+    check.fix = doubts.fix;
     Some(check)
 }
 

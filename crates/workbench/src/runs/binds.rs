@@ -21,7 +21,7 @@ struct Bind<'a> {
 
 impl<'a> Bind<'a> {
     /// Nothing where only a folder of the container is named: nothing of this machine lies there.
-    fn of(text: &'a str) -> Option<Self> {
+    fn parse(text: &'a str) -> Option<Self> {
         let (host, rest) = text.split_once(':')?;
         let (to, options) = rest.split_once(':').unwrap_or((rest, ""));
         Some(Self { host, to, read_only: options.split(',').any(|option| option == "ro") })
@@ -58,7 +58,7 @@ pub(super) fn resumable(folder: &Path, settings: &RunSettings) -> Result<(), Api
 }
 
 fn checked(binds: &[String], home: Option<&Path>) -> Option<Check> {
-    let binds: Vec<Bind<'_>> = binds.iter().filter_map(|text| Bind::of(text)).collect();
+    let binds: Vec<Bind<'_>> = binds.iter().filter_map(|text| Bind::parse(text)).collect();
     let check = |state, value: String| Check::new("binds", "Folders of this machine", state, value);
     let refused: Vec<(&Bind<'_>, &str)> =
         binds.iter().filter_map(|bind| Some((bind, refusal(bind, home)?))).collect();
@@ -70,13 +70,13 @@ fn checked(binds: &[String], home: Option<&Path>) -> Option<Check> {
             each.join("; ")
         )));
     }
-    let said: Vec<String> = binds.iter().map(Bind::in_words).collect();
-    (!said.is_empty()).then(|| {
-        let value = if said.len() == 1 { "1 bound".to_owned() } else { format!("{} bound", said.len()) };
+    let lines: Vec<String> = binds.iter().map(Bind::in_words).collect();
+    (!lines.is_empty()).then(|| {
+        let value = if lines.len() == 1 { "1 bound".to_owned() } else { format!("{} bound", lines.len()) };
         check(CheckState::Warn, value).says(format!(
             "By docker.extra_docker_args agents get {}. All episodes share it, and it is not among the results: what it holds \
              can tell an agent more than its request.",
-            said.join(", ")
+            lines.join(", ")
         ))
     })
 }
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn only_containers_have_binds() {
-        let of = |docker: bool| {
+        let value_of = |docker: bool| {
             let values = [
                 "agent=MOCK".to_owned(),
                 "endpoint.mode=oracle".to_owned(),
@@ -298,9 +298,12 @@ mod tests {
             ];
             runner::settings::resolve(&[], &values)
         };
-        assert_eq!(check(&of(true).unwrap()).unwrap().state, CheckState::Warn);
+        assert_eq!(check(&value_of(true).unwrap()).unwrap().state, CheckState::Warn);
         assert!(
-            of(false).unwrap_err().to_string().starts_with("docker.extra_docker_args: without containers")
+            value_of(false)
+                .unwrap_err()
+                .to_string()
+                .starts_with("docker.extra_docker_args: without containers")
         );
     }
 }

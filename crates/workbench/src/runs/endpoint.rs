@@ -87,23 +87,23 @@ fn direct(settings: &RunSettings) -> Check {
     }
     let found = runner::AWS_CHAIN.iter().filter(|name| set(name)).count();
     let named = settings.env_vars.len();
-    let mut told = "In direct mode the agents hold the key, and their own counts of tokens are taken. Whether the endpoint \
+    let mut api_error = "In direct mode the agents hold the key, and their own counts of tokens are taken. Whether the endpoint \
                     answers is seen at the first turn."
         .to_owned();
     let b = &settings.budgets;
     let is_counted = [b.episode, b.run].iter().any(|budget| budget.tokens.is_some() || budget.usd.is_some());
     if is_counted {
-        told.push_str(
+        api_error.push_str(
             " Budgets of tokens and dollars are looked at between attempts, by what the agents' programs tell: an attempt \
              may go over by any amount, and what a program does not tell is not limited. Budgets of minutes hold.",
         );
     }
     let state = if found + named == 0 || is_counted { CheckState::Warn } else { CheckState::Unknown };
-    check(state, format!("direct, {found} AWS variables, {named} others"), Some(told))
+    check(state, format!("direct, {found} AWS variables, {named} others"), Some(api_error))
 }
 
 fn price(settings: &RunSettings) -> Option<Check> {
-    let known = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+    let known = settings.price.or_else(|| super::prices::price_of(settings.model.as_deref()));
     let new = |state, value: String, sentence: Option<String>| {
         Some(Check { id: "price".to_owned(), title: "Price".to_owned(), state, value, sentence, fix: None })
     };
@@ -198,8 +198,8 @@ fn judged(answer: Result<gateway::PreflightAnswer, gateway::PreflightError>) -> 
             if answer.reports_usage {
                 check(CheckState::Ok, value, None)
             } else {
-                let told = "The endpoint answers, and does not say how many tokens it used: tokens and cost will be unknown.";
-                check(CheckState::Warn, value, Some(told.to_owned()))
+                let reported = "The endpoint answers, and does not say how many tokens it used: tokens and cost will be unknown.";
+                check(CheckState::Warn, value, Some(reported.to_owned()))
             }
         }
         Err(error) => {

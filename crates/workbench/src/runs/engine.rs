@@ -11,8 +11,12 @@ use crate::api::{Check, CheckState};
 pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
     let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
     if let Some(why) = info.unfit() {
-        let told = sandbox_error(&SandboxError::Unfit { engine: info.kind.clone(), why });
-        return check(CheckState::Fail).says(format!("{}. {}", told.message, told.hint.unwrap_or_default()));
+        let reported = sandbox_error(&SandboxError::Unfit { engine: info.kind.clone(), why });
+        return check(CheckState::Fail).says(format!(
+            "{}. {}",
+            reported.message,
+            reported.hint.unwrap_or_default()
+        ));
     }
     if let Some(why) = room(info) {
         return check(CheckState::Fail).says(why);
@@ -25,7 +29,7 @@ pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
 
 /// Why containers cannot be made for lack of disk: engines often keep them on another than the results.
 fn room(info: &EngineInfo) -> Option<String> {
-    // Of an engine in a machine of its own the folder is not one of ours.
+    // The folder of an engine in a virtual machine is not a folder of this machine.
     let root = info.root.as_deref().filter(|root| root.is_dir())?;
     let free = machine::free_disk(root).filter(|free| *free < LEAST_DISK)?;
     Some(format!(
@@ -85,10 +89,10 @@ mod tests {
         // A file system of the kernel's own has no room.
         let full = check(&engine("Docker", false, Some("/proc")), &settings);
         assert_eq!(full.state, CheckState::Fail);
-        let said = full.sentence.unwrap();
+        let text = full.sentence.unwrap();
         assert!(
-            said.starts_with("Only 0 kB are free in /proc, where it keeps images and containers"),
-            "{said}"
+            text.starts_with("Only 0 kB are free in /proc, where it keeps images and containers"),
+            "{text}"
         );
         let rootless = check(&engine("Podman", true, None), &settings);
         assert_eq!((rootless.state, rootless.value.as_str()), (CheckState::Fail, "Podman 5.4"));

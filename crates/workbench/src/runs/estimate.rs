@@ -82,7 +82,7 @@ struct Speed {
 }
 
 impl Speed {
-    fn of(runs: &[(Option<f64>, Option<f64>)]) -> Self {
+    fn from_runs(runs: &[(Option<f64>, Option<f64>)]) -> Self {
         let median = |mut speeds: Vec<f64>| {
             speeds.sort_by(f64::total_cmp);
             let (below, above) = (speeds.len().checked_sub(1)? / 2, speeds.len() / 2);
@@ -125,33 +125,34 @@ fn time(
     elsewhere: Option<(f64, f64)>,
     speed: Speed,
 ) -> Time {
-    let said = speed.words();
+    let speed_text = speed.words();
     match (here, worked) {
         (Some(_), _) => {
-            Time { seconds: here, basis: said.map(|said| format!(". Speed of this endpoint, {said}")) }
+            Time { seconds: here, basis: speed_text.map(|text| format!(". Speed of this endpoint, {text}")) }
         }
         (None, Some(_)) => Time {
             seconds: worked,
-            basis: said.map(|said| {
-                format!(". Time: by the speed of this endpoint, {said}; what tools take is not in it")
+            basis: speed_text.map(|text| {
+                format!(". Time: by the speed of this endpoint, {text}; what tools take is not in it")
             }),
         },
-        (None, None) => {
-            Time { seconds: elsewhere, basis: said.map(|said| format!(". Speed of this endpoint, {said}")) }
-        }
+        (None, None) => Time {
+            seconds: elsewhere,
+            basis: speed_text.map(|text| format!(". Speed of this endpoint, {text}")),
+        },
     }
 }
 
 /// US dollars of seconds in which an endpoint works, counted one request at a time. Requests at once share the time of the machine
 /// as far as it has slots for them: further ones wait. Where its slots are unknown, from all at once to none.
 fn by_the_hour((low, high): (f64, f64), at_once: f64, slots: Option<u64>, usd: f64) -> (f64, f64) {
-    let of = |seconds: f64, at_once: f64| seconds / at_once / 3600.0 * usd;
+    let usd_of = |seconds: f64, at_once: f64| seconds / at_once / 3600.0 * usd;
     match slots {
         Some(slots) => {
             let at_once = at_once.min(slots.max(1) as f64);
-            (of(low, at_once), of(high, at_once))
+            (usd_of(low, at_once), usd_of(high, at_once))
         }
-        None => (of(low, at_once), of(high, 1.0)),
+        None => (usd_of(low, at_once), usd_of(high, 1.0)),
     }
 }
 
@@ -182,17 +183,17 @@ impl Workbench {
         let tokens_out = total(&mut rates.output);
         let cached = (rates.cached.1 > 0.0).then(|| (rates.cached.0 / rates.cached.1).clamp(0.0, 1.0));
         let worked = tokens_in.zip(tokens_out).and_then(|(input, output)| {
-            let of = |input, output| rates.speed.seconds(input, cached.unwrap_or(0.0), output);
-            of(input.0, output.0).zip(of(input.1, output.1))
+            let seconds_at = |input, output| rates.speed.seconds(input, cached.unwrap_or(0.0), output);
+            seconds_at(input.0, output.0).zip(seconds_at(input.1, output.1))
         });
         let Time { mut seconds, basis: of_time } = time(here, worked, elsewhere, rates.speed);
-        let price = settings.price.or_else(|| super::prices::of(settings.model.as_deref()));
+        let price = settings.price.or_else(|| super::prices::price_of(settings.model.as_deref()));
         let mut of_cost = None;
         let cost_usd = match (simulated, price, tokens_in, tokens_out) {
             (true, ..) => Some((0.0, 0.0)),
             // An hour costs the same, whatever it was asked for.
             (false, Some(Price { per_hour: Some(usd), .. }), ..) => {
-                let slots = super::abilities::slots(settings, Kept::of(&self.store));
+                let slots = super::abilities::slots(settings, Kept::new(&self.store));
                 let cost = worked.map(|seconds| by_the_hour(seconds, at_once, slots, usd));
                 if cost.is_some() && slots.is_none() && at_once > 1.0 {
                     of_cost = Some(
@@ -204,11 +205,11 @@ impl Workbench {
             }
             (false, Some(price), Some(input), Some(output)) => {
                 let share = cached.unwrap_or(0.0);
-                let of = |input: f64, output: f64| {
+                let cost_of = |input: f64, output: f64| {
                     let fresh = price.input * (1.0 - share) + price.cached.unwrap_or(price.input) * share;
                     (input * fresh + output * price.output) / 1e6
                 };
-                Some((of(input.0, output.0), of(input.1, output.1)))
+                Some((cost_of(input.0, output.0), cost_of(input.1, output.1)))
             }
             _ if rates.same_model => total(&mut rates.cost),
             _ => None,
@@ -320,7 +321,7 @@ impl Workbench {
                 speeds.push(speed_of(&row));
             }
         }
-        Ok(Speed::of(&speeds))
+        Ok(Speed::from_runs(&speeds))
     }
 }
 
@@ -338,7 +339,7 @@ fn is_at_endpoint(settings: &RunSettings, of_run: &model::Extra) -> bool {
 
 /// What an estimate rests on, in a sentence.
 fn basis(settings: &RunSettings, rates: &Rates) -> String {
-    let of = match (settings.is_simulated(), &settings.model) {
+    let played_model = match (settings.is_simulated(), &settings.model) {
         // A player of tasks asks no model, simulated or not.
         (true, _) if !settings.asks_model() => settings.agent.to_uppercase(),
         (true, _) => format!("simulated {}", settings.agent),
@@ -348,10 +349,10 @@ fn basis(settings: &RunSettings, rates: &Rates) -> String {
         (false, _) => settings.agent.clone(),
     };
     match rates.runs {
-        0 => format!("There is no earlier run of {of} in the library"),
+        0 => format!("There is no earlier run of {played_model} in the library"),
         n => {
             let runs = if n == 1 { "1 earlier run".to_owned() } else { format!("{n} earlier runs") };
-            let mut text = format!("From {runs} of {of}, 10th to 90th percentile per turn");
+            let mut text = format!("From {runs} of {played_model}, 10th to 90th percentile per turn");
             if let (false, false, Some(model)) = (rates.same_model, settings.is_simulated(), &settings.model)
             {
                 text.push_str(&format!(". No earlier run used {}", plain_model(model)));
@@ -423,15 +424,15 @@ mod tests {
 
     #[test]
     fn the_speed_of_an_endpoint_is_the_median_of_its_runs_and_is_said() {
-        let speed = Speed::of(&[(Some(100.0), Some(20.0)), (Some(200.0), None), (None, Some(10.0))]);
+        let speed = Speed::from_runs(&[(Some(100.0), Some(20.0)), (Some(200.0), None), (None, Some(10.0))]);
         assert_eq!(speed, Speed { runs: 3, prompt: Some(150.0), answer: Some(15.0) });
         assert_eq!(speed.words().unwrap(), "from 3 runs: prompt 150.0 tok/s, answer 15.0 tok/s");
         // 30,000 tokens of which a half is cached, and 150 that are written.
         assert_eq!(speed.seconds(30_000.0, 0.5, 150.0), Some(110.0));
-        let half = Speed::of(&[(None, Some(90.0))]);
+        let half = Speed::from_runs(&[(None, Some(90.0))]);
         assert_eq!(half.words().unwrap(), "from 1 run: answer 90.0 tok/s");
         assert_eq!(half.seconds(1.0, 0.0, 1.0), None, "how long a prompt takes is unknown");
-        assert_eq!((Speed::of(&[]).words(), Speed::of(&[]).prompt), (None, None));
+        assert_eq!((Speed::from_runs(&[]).words(), Speed::from_runs(&[]).prompt), (None, None));
     }
 
     #[test]
@@ -460,14 +461,14 @@ mod tests {
     fn only_runs_at_the_same_address_are_of_the_same_endpoint() {
         let asked =
             settings(&["agent=CODEX", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:8080/v1"]);
-        let of = |value: serde_json::Value| value.as_object().unwrap().clone();
-        let same = of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8080" }));
+        let value_of = |value: serde_json::Value| value.as_object().unwrap().clone();
+        let same = value_of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8080" }));
         assert!(is_at_endpoint(&asked, &same));
         assert!(!is_at_endpoint(
             &asked,
-            &of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8081" }))
+            &value_of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8081" }))
         ));
-        assert!(!is_at_endpoint(&asked, &of(serde_json::json!({}))));
+        assert!(!is_at_endpoint(&asked, &value_of(serde_json::json!({}))));
         assert!(!is_at_endpoint(&settings(&[]), &same), "the simulated model has no address");
     }
 
@@ -492,8 +493,8 @@ mod tests {
     #[test]
     fn budgets_that_the_upper_end_reaches_are_told() {
         let asked = settings(&["limits.run.usd=60", "limits.run.minutes=90", "limits.run.tokens=1000"]);
-        let said =
+        let message =
             budgets(&asked, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
-        assert_eq!(said, ["may hit $60", "may hit 1 h 30 m"]);
+        assert_eq!(message, ["may hit $60", "may hit 1 h 30 m"]);
     }
 }

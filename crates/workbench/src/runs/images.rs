@@ -115,11 +115,11 @@ fn described(engine: &Engine) -> String {
 
 /// No engine is an answer here, anything else an error.
 fn problem(error: &SandboxError) -> Result<String, ApiError> {
-    let told = sandbox_error(error);
+    let api_error = sandbox_error(error);
     if matches!(error, SandboxError::NoEngine { .. }) {
-        Ok(format!("{}. {}", told.message, told.hint.unwrap_or_default()))
+        Ok(format!("{}. {}", api_error.message, api_error.hint.unwrap_or_default()))
     } else {
-        Err(told)
+        Err(api_error)
     }
 }
 
@@ -232,7 +232,7 @@ fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
 /// Images that are to be tried, by their names.
 struct Tried {
     images: Vec<(String, Wanted)>,
-    /// All of ours: those that are not built are left out.
+    /// All built images of Stamina Lab.
     all: bool,
 }
 
@@ -349,9 +349,13 @@ fn try_all(tried: Tried, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), 
                     return Err(sandbox_error(&error));
                 }
                 Err(error) => {
-                    let told = sandbox_error(&error);
-                    let hint = told.hint.map_or_else(String::new, |hint| format!(". {hint}"));
-                    ImageOutcome { name: name.clone(), ok: false, message: format!("{}{hint}", told.message) }
+                    let reported = sandbox_error(&error);
+                    let hint = reported.hint.map_or_else(String::new, |hint| format!(". {hint}"));
+                    ImageOutcome {
+                        name: name.clone(),
+                        ok: false,
+                        message: format!("{}{hint}", reported.message),
+                    }
                 }
             };
             if !outcome.ok {

@@ -50,8 +50,8 @@ impl Workbench {
     /// One that cannot be told so (its folder is gone, the disk is full) is waited for half a minute: it ends as by a kill
     /// then, which it survives.
     pub fn stop_own_runs(&self) {
-        let mut told = Instant::now();
-        while told.elapsed() < PATIENCE {
+        let mut last_report = Instant::now();
+        while last_report.elapsed() < PATIENCE {
             let folders = self.played_here();
             if folders.is_empty() {
                 return;
@@ -60,11 +60,11 @@ impl Workbench {
                 // One whose folder tells nothing yet is looked at again.
                 let Ok(run) = live::read(&folder) else { continue };
                 if !matches!(run.state, RunState::Running | RunState::Paused) {
-                    told = Instant::now();
+                    last_report = Instant::now();
                     continue;
                 }
                 match send_control_request(&folder, &run, &RunAction::Stop) {
-                    Ok(()) => told = Instant::now(),
+                    Ok(()) => last_report = Instant::now(),
                     Err(error) => tracing::debug!(message = error.message, "a run could not be told to stop"),
                 }
             }

@@ -54,9 +54,9 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         LiveLogKind::Agent => {
             let now = format!(".stamina/episodes/{episode}.log");
             let log = runner::live::agent_log(folder, episode);
-            let of = (log.number > 0).then_some((log.turn, log.attempt));
+            let attempt_of = (log.number > 0).then_some((log.turn, log.attempt));
             tree.entry(&now)
-                .map(|entry| Found { path: now, number: log.number, of, size: entry.size })
+                .map(|entry| Found { path: now, number: log.number, of: attempt_of, size: entry.size })
                 .filter(|found| found.size > 0)
                 .or_else(|| newest(&tree, &format!("{episode}/agent_logs")))
         }
@@ -84,7 +84,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     let (bytes, _) = tree
         .read_range(&found.path, from, PIECE)
         .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
-    // Only whole lines, so that none is told in two pieces; but what never ends a line is told all the same.
+    // Only whole lines, so that none is shown in two pieces; but a line that never ends is shown too.
     let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
         Some(at) => at + 1,
         None if bytes.len() as u64 >= PIECE => bytes.len(),
@@ -114,7 +114,7 @@ struct Searched {
 fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searched, files::ReadError> {
     let mut lines = Vec::new();
     let mut next = None;
-    // The begin of a line whose rest is in `rest` lies before `at`.
+    // The start of a line whose rest is in `rest` lies before `at`.
     let (mut at, mut rest) = (found.size, Vec::new());
     while at > floor && found.size - at < SEARCHED && lines.len() < LINES {
         let from = at.saturating_sub(PIECE).max(floor);
@@ -122,7 +122,7 @@ fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searc
         bytes.append(&mut rest);
         at = from;
         if next.is_none() {
-            // Only whole lines, so that none is told in two pieces.
+            // Only whole lines, so that none is shown in two pieces.
             let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
                 rest = bytes;
                 continue;
@@ -193,32 +193,32 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
         return None;
     }
     let record: Value = serde_json::from_str(line).ok()?;
-    // What only says that a request begins is told again at its end.
+    // The start of a request needs no line: its end has one.
     if record.get("episode").and_then(Value::as_str) != Some(episode) || record.get("begun").is_some() {
         return None;
     }
     let text = |key: &str| record.get(key).and_then(Value::as_str).map(shown);
     if let Some(fault) = record.get("fault").and_then(Value::as_u64) {
-        let said = match fault {
+        let sentence = match fault {
             0 => "the endpoint did not answer".to_owned(),
             status => format!("the endpoint answered {status}"),
         };
-        return Some(LogLine { at: text("at"), kind: "model".to_owned(), text: said, facts: Vec::new() });
+        return Some(LogLine { at: text("at"), kind: "model".to_owned(), text: sentence, facts: Vec::new() });
     }
     let tokens = |key: &str| record.get("tokens").and_then(|t| t.get(key)).and_then(Value::as_u64);
     let count = |n: Option<u64>| n.map_or_else(|| "unknown".to_owned(), |n| n.to_string());
     let cached = tokens("cached").map_or_else(String::new, |n| format!(" ({n} cached)"));
     let status = record.get("status").and_then(Value::as_u64).unwrap_or(0);
-    let mut said = format!(
+    let mut message = format!(
         "{}  in {}{cached}  out {}",
         text("model").unwrap_or_else(|| "model unknown".to_owned()),
         count(tokens("input")),
         count(tokens("output"))
     );
     if status == 0 {
-        said = format!("{}  not answered", text("route").unwrap_or_default());
+        message = format!("{}  not answered", text("route").unwrap_or_default());
     } else if !(200..300).contains(&status) {
-        said = format!("{}  answered {status}", text("route").unwrap_or_default());
+        message = format!("{}  answered {status}", text("route").unwrap_or_default());
     }
     let mut facts = Vec::new();
     facts.extend(record.get("seconds").and_then(Value::as_f64).map(|s| format!("{s:.1} s")));
@@ -230,7 +230,7 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
     if record.get("probe").and_then(Value::as_bool) == Some(true) {
         facts.push("asked by the gateway itself".to_owned());
     }
-    Some(LogLine { at: text("at"), kind: "model".to_owned(), text: said, facts })
+    Some(LogLine { at: text("at"), kind: "model".to_owned(), text: message, facts })
 }
 
 #[cfg(test)]

@@ -533,7 +533,7 @@ mod tests {
             send_control_request(room.path(), run, &retry).unwrap();
             control::read(room.path()).unwrap().retry["scenario_0"]
         };
-        // One that the endpoint ended is played again; one with snapshots is retried from the last of them.
+        // An episode that the endpoint ended is continued; one with snapshots is retried from the last of them.
         (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Over, Some(model::EndReason::Endpoint));
         assert_eq!(requested(&run), 1);
         (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Agent, None);

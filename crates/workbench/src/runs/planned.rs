@@ -105,8 +105,9 @@ pub(super) fn named_images(settings: &RunSettings) -> Vec<(String, Option<String
     let (Ok(seen), Ok(planned)) = (runner::tasks(&named.folder, settings), runner::planned(settings)) else {
         return Vec::new();
     };
-    let of = |number: &u32| seen.get(*number as usize).map(|task| (task.name.clone(), task.image.clone()));
-    planned.iter().filter_map(|(number, _)| of(number)).collect()
+    let task_of =
+        |number: &u32| seen.get(*number as usize).map(|task| (task.name.clone(), task.image.clone()));
+    planned.iter().filter_map(|(number, _)| task_of(number)).collect()
 }
 
 /// What is said of tasks that are not played because of the images that they name; nothing where there are none.
@@ -168,17 +169,17 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
         refused.map(|task| (task.name.as_str(), task.refused.join("; "))).collect();
     let notes = seen.iter().filter(|task| task.refused.is_empty() && !task.notes.is_empty());
     let notes: Vec<(&str, String)> = notes.map(|task| (task.name.as_str(), task.notes.join("; "))).collect();
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     if !refused.is_empty() {
-        said.push(format!("Not played: {}.", few(&by_reason(&refused))));
+        message.push(format!("Not played: {}.", few(&by_reason(&refused))));
     }
     if !notes.is_empty() {
-        said.push(format!("Played otherwise than they say: {}.", few(&by_reason(&notes))));
+        message.push(format!("Played otherwise than they say: {}.", few(&by_reason(&notes))));
     }
-    if said.is_empty() {
+    if message.is_empty() {
         return check(CheckState::Ok, value);
     }
-    check(CheckState::Warn, value).says(said.join(" "))
+    check(CheckState::Warn, value).says(message.join(" "))
 }
 
 /// Whether what is asked of a pack is in it, and whole.
@@ -231,15 +232,15 @@ mod tests {
 
     #[test]
     fn tasks_of_which_the_same_is_said_stand_together() {
-        let said = |tasks: &[(&'static str, &str)]| {
+        let message_of = |tasks: &[(&'static str, &str)]| {
             let list: Vec<(&str, String)> =
                 tasks.iter().map(|(task, why)| (*task, (*why).to_owned())).collect();
             few(&by_reason(&list))
         };
-        assert_eq!(said(&[("a", "no image")]), "a: no image");
-        assert_eq!(said(&[("a", "x"), ("b", "y"), ("c", "x")]), "a, c: x. b: y");
+        assert_eq!(message_of(&[("a", "no image")]), "a: no image");
+        assert_eq!(message_of(&[("a", "x"), ("b", "y"), ("c", "x")]), "a, c: x. b: y");
         let five = [("a", "x"), ("b", "x"), ("c", "x"), ("d", "x"), ("e", "x")];
-        assert_eq!(said(&five), "a, b, c and 2 more: x");
+        assert_eq!(message_of(&five), "a, b, c and 2 more: x");
     }
 
     #[test]
@@ -283,8 +284,8 @@ mod tests {
         let pack = |settings: &RunSettings| super::pack(settings, &verified, false);
         let (check, none) = pack(&sampled);
         assert_eq!((check.state, none.is_none()), (CheckState::Warn, true));
-        let said = check.sentence.unwrap();
-        assert!(said.contains("x-pack") && said.contains("not in the estimate"), "{said}");
+        let sentence = check.sentence.unwrap();
+        assert!(sentence.contains("x-pack") && sentence.contains("not in the estimate"), "{sentence}");
         let nowhere = asked(&[
             "restful_server_gen_iterative.use_llm_sampler=true",
             "llm_sampler.base_url=https://api.example/v1",
@@ -378,20 +379,20 @@ mod tests {
         assert!(harness(&asked(&[])).is_none());
         let codex = |more: &str| asked(&["agent=CODEX", more]);
         assert!(harness(&codex("endpoint.mode=direct")).is_none());
-        let of = |values: &[&str]| {
+        let value_of = |values: &[&str]| {
             let mut all = vec!["output_dir=x".to_owned(), "endpoint.mode=direct".to_owned()];
             all.extend(values.iter().map(|&value| value.to_owned()));
             harness(&runner::settings::resolve(&[], &all).unwrap())
         };
         for agent in ["VIBE", "KIMI_CLI", "KIMI_CODE"] {
-            assert!(of(&[&format!("agent={agent}")]).is_none(), "{agent}");
+            assert!(value_of(&[&format!("agent={agent}")]).is_none(), "{agent}");
         }
         // The example of a file names its endpoint.
         let (_, described) = include_str!("../../../../docs/harnesses.md").split_once("```toml\n").unwrap();
         let room = tempfile::tempdir().unwrap();
         let file = room.path().join("my.toml");
         std::fs::write(&file, described.split_once("```").unwrap().0).unwrap();
-        let check = of(&["agent=CUSTOM", &format!("harness_file={}", file.display())]).unwrap();
+        let check = value_of(&["agent=CUSTOM", &format!("harness_file={}", file.display())]).unwrap();
         assert_eq!(check.state, CheckState::Fail);
         assert!(check.sentence.unwrap().contains("direct mode"));
     }

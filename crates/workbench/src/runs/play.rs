@@ -1,6 +1,6 @@
 //! Runs that this process plays, each on a thread of its own.
 //!
-//! What a run is doing is told by its folder, here as everywhere ([`super::now`]). Kept here is only what the folder cannot
+//! The folder of a run says what it is doing, here as everywhere ([`super::now`]). Kept here is only what the folder cannot
 //! tell: that it was begun a moment ago, and why it could not begin.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::shakedown;
 use crate::Workbench;
 use crate::api::{ApiError, CheckState, FieldError, ResumeRun, StartRun, StartedRun};
 
-/// How long a start waits for the first event: what is wrong at once is told at once.
+/// How long a start waits for the first event: an immediate error is reported immediately.
 const FIRST_EVENT: Duration = Duration::from_secs(5);
 /// How long a resume waits for the thread that played a run which has ended, as its folder tells.
 const LETTING_GO: Duration = Duration::from_secs(20);
@@ -53,7 +53,7 @@ pub(crate) struct Runs {
 
 impl Runs {
     /// Of a library.
-    pub(crate) fn of(db: &Path) -> Self {
+    pub(crate) fn new(db: &Path) -> Self {
         Self { shakedowns: shakedown::folder_of_library(db), ..Self::default() }
     }
 
@@ -159,11 +159,13 @@ impl Workbench {
             error: None,
         };
         let changes = super::prices::priced_changes(&folder, changes)?;
-        let of = folder.clone();
-        self.begin(folder, here, move |on_event| Box::pin(runner::resume(of, changes, looked_at, on_event)))
+        let run_folder = folder.clone();
+        self.begin(folder, here, move |on_event| {
+            Box::pin(runner::resume(run_folder, changes, looked_at, on_event))
+        })
     }
 
-    /// Plays on a thread, and answers when the run has really begun, or could not.
+    /// Runs on a thread, and returns when the run has begun or has failed to.
     fn begin(
         &self,
         folder: PathBuf,
@@ -181,9 +183,9 @@ impl Workbench {
         }
         let (begun, first) = sync_channel::<Option<ApiError>>(1);
         let me = self.live.workbench();
-        let of = folder.clone();
+        let results_folder = folder.clone();
         let on_event: OnEvent = {
-            let (me, of, begun) = (me.clone(), of.clone(), begun.clone());
+            let (me, results_folder, begun) = (me.clone(), results_folder.clone(), begun.clone());
             let adopts = !here.shakedown;
             Arc::new(move |event| {
                 let Some(workbench) = me.upgrade() else { return };
@@ -191,11 +193,11 @@ impl Workbench {
                     if let Some(record) = record
                         && let Err(error) = workbench.remember_run(record)
                     {
-                        tracing::warn!(%error, "the run is not remembered as one of ours: a resume of it will ask");
+                        tracing::warn!(%error, "the library does not remember that this run began here: a resume will ask");
                     }
                     drop(begun.try_send(None));
                     if adopts {
-                        workbench.adopt_soon(of.clone());
+                        workbench.adopt_soon(results_folder.clone());
                     }
                 }
                 workbench.changes.add([], []);
@@ -215,11 +217,11 @@ impl Workbench {
                 Err(_) => Some(ApiError::new("run.panicked", "It failed inside; the log says where")),
             };
             if let Some(workbench) = me.upgrade() {
-                let said = error.as_ref().map(|error| match &error.hint {
+                let words = error.as_ref().map(|error| match &error.hint {
                     Some(hint) => format!("{}. {hint}", error.message),
                     None => error.message.clone(),
                 });
-                workbench.runs.note_end(&of, said);
+                workbench.runs.note_end(&results_folder, words);
                 workbench.changes.add([], []);
             }
             ended(&begun, error);
@@ -286,11 +288,11 @@ fn ended(begun: &SyncSender<Option<ApiError>>, error: Option<ApiError>) {
 }
 
 pub(super) fn refused(errors: &[FieldError]) -> ApiError {
-    let said: Vec<String> = errors
+    let text: Vec<String> = errors
         .iter()
         .map(|e| if e.field.is_empty() { e.message.clone() } else { format!("{}: {}", e.field, e.message) })
         .collect();
-    ApiError::new("settings.value", said.join("; ")).hint("`check_settings` says what each field takes")
+    ApiError::new("settings.value", text.join("; ")).hint("`check_settings` says what each field takes")
 }
 
 /// An error of a run, for the edge.
@@ -333,9 +335,9 @@ pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
         E::Engine { .. } => "engine.refused",
         E::NoRoom { .. } | E::Files { .. } => "run.files",
     };
-    let mut told = ApiError::new(code, error.to_string());
-    told.hint = error.hint();
-    told
+    let mut api_error = ApiError::new(code, error.to_string());
+    api_error.hint = error.hint();
+    api_error
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl Workbench {
         let mut abilities = None;
         // Players of tasks ask no model.
         if settings.asks_model() {
-            let (found, told) = runtime.block_on(endpoint::checks(settings, call, Kept::of(&self.store)));
+            let (found, told) = runtime.block_on(endpoint::checks(settings, call, Kept::new(&self.store)));
             checks.extend(found);
             abilities = told;
         }
@@ -140,7 +140,7 @@ fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<es
 }
 
 fn wrong(errors: &[FieldError]) -> Preflight {
-    let said: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+    let reasons: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
     let check = Check::new(
         "settings",
         "Settings",
@@ -150,7 +150,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
             n => format!("{n} fields to fix"),
         },
     )
-    .says(said.join(". "));
+    .says(reasons.join(". "));
     Preflight {
         checks: vec![check],
         endpoint: None,
@@ -171,8 +171,8 @@ async fn containers(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
         Err(error) => {
-            let told = sandbox_error(&error);
-            let sentence = format!("{}. {}", told.message, told.hint.unwrap_or_default());
+            let reported = sandbox_error(&error);
+            let sentence = format!("{}. {}", reported.message, reported.hint.unwrap_or_default());
             let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").says(sentence);
             let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
             return (check, vec![image], None, false);
@@ -203,8 +203,8 @@ async fn task_images(settings: &RunSettings, engine: &Engine) -> Option<Check> {
         };
     }
     let why_not = |image: &Option<String>| named.get(image.as_deref()?)?.clone();
-    let of = |(task, image): &(String, Option<String>)| Some(format!("{task}: {}", why_not(image)?));
-    let unfit: Vec<String> = tasks.iter().filter_map(of).collect();
+    let unfit_text = |(task, image): &(String, Option<String>)| Some(format!("{task}: {}", why_not(image)?));
+    let unfit: Vec<String> = tasks.iter().filter_map(unfit_text).collect();
     planned::images(&unfit, tasks.len())
 }
 
@@ -406,21 +406,25 @@ fn machine_holds(settings: &RunSettings) -> Option<Check> {
     let at_once = f64::from(settings.batch_size);
     let (wants, needs) = (at_once * settings.limits.cpus, (at_once * settings.limits.memory as f64) as u64);
     let value = format!("{cores} cores, {}", memory.map_or_else(|| "memory unknown".to_owned(), bytes));
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     if wants > cores {
-        said.push(format!(
+        messages.push(format!(
             "{at_once} containers of {} cores are more than this machine has; agents get slower and may run into their time limit.",
             settings.limits.cpus
         ));
     }
     if memory.is_some_and(|memory| needs > memory) {
-        said.push(format!(
+        messages.push(format!(
             "{at_once} containers may take {} of memory in all; the system may end one of them.",
             bytes(needs)
         ));
     }
     let check = |state| Check::new("machine", "Machine", state, value.clone());
-    Some(if said.is_empty() { check(CheckState::Ok) } else { check(CheckState::Warn).says(said.join(" ")) })
+    Some(if messages.is_empty() {
+        check(CheckState::Ok)
+    } else {
+        check(CheckState::Warn).says(messages.join(" "))
+    })
 }
 
 /// What of the container arguments is not done.

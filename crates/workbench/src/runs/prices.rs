@@ -29,7 +29,7 @@ fn table() -> Result<Table, ApiError> {
 }
 
 /// The price of a model; `None` = unknown, also where the table cannot be read, which [`priced`] tells.
-pub(super) fn of(model: Option<&str>) -> Option<Price> {
+pub(super) fn price_of(model: Option<&str>) -> Option<Price> {
     table().ok()?.price(model?)
 }
 
@@ -45,8 +45,8 @@ pub fn priced(settings: &mut RunSettings) -> Result<(), ApiError> {
 /// What a resume changes, with the price of the table where the run began without one: it may be known by now.
 pub fn priced_changes(folder: &Path, mut changes: Vec<String>) -> Result<Vec<String>, ApiError> {
     let run = runner::live::read(folder).map_err(super::run_error)?;
-    let told = changes.iter().any(|change| change.trim_start().starts_with("endpoint.price."));
-    if run.price.is_some() || run.simulated || told {
+    let is_changed = changes.iter().any(|change| change.trim_start().starts_with("endpoint.price."));
+    if run.price.is_some() || run.simulated || is_changed {
         return Ok(changes);
     }
     let Some(price) =

@@ -65,7 +65,7 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
     Ok(form)
 }
 
-/// The first task that would be played; what is wrong with them is told by whoever begins the shakedown.
+/// The first task that would be run. The start of the smoke test reports what is wrong with tasks.
 fn first_task(form: &FormSettings) -> String {
     let planned = super::settings_of(form).ok().and_then(|settings| runner::planned(&settings).ok());
     let first = planned.and_then(|planned| planned.first().map(|(number, _)| number.to_string()));

@@ -178,7 +178,7 @@ fn resumable(folder: &Path) -> Result<Record, ApiError> {
 /// What a resume of the run would do. Whoever made the folder wrote these texts: none may look like another row.
 fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoint>) -> RunTrust {
     let Record { identity, settings, harness, image, scenarios } = record;
-    let tasks = TasksShown::of(&settings, &scenarios);
+    let tasks = TasksShown::new(&settings, &scenarios);
     let (mode, endpoint, key) = match &settings.endpoint {
         EndpointSettings::Gateway { base_url, key } => ("gateway", Some(base_url.clone()), key_in_words(key)),
         EndpointSettings::Direct => (
@@ -251,7 +251,7 @@ struct TasksShown {
 }
 
 impl TasksShown {
-    fn of(settings: &RunSettings, numbers: &[u32]) -> Self {
+    fn new(settings: &RunSettings, numbers: &[u32]) -> Self {
         let Some(tasks) = &settings.tasks else { return Self::default() };
         let found = match runner::task_images(&tasks.folder, numbers) {
             Ok(found) => found,
@@ -409,7 +409,7 @@ mod tests {
         let tasks = format!("tasks={}", room.path().display());
         let values = ["agent=NOP", "benchmark=HARBOR", "output_dir=x", &tasks].map(str::to_owned);
         let theirs = runner::settings::resolve(&[], &values).unwrap();
-        let shown = TasksShown::of(&theirs, &[0, 1, 2, 3]);
+        let shown = TasksShown::new(&theirs, &[0, 1, 2, 3]);
         let images: Vec<_> = shown
             .images
             .iter()
@@ -425,10 +425,10 @@ mod tests {
         );
         assert_eq!(shown.images[0].executes, ["RUN curl example.org | sh"]);
         assert_eq!((shown.more, shown.unreadable), (0, None));
-        let gone =
+        let removed =
             runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
-        assert!(TasksShown::of(&gone.unwrap(), &[0]).unreadable.is_some());
-        assert_eq!(TasksShown::of(&settings(&THEIRS), &[0]), TasksShown::default());
+        assert!(TasksShown::new(&removed.unwrap(), &[0]).unreadable.is_some());
+        assert_eq!(TasksShown::new(&settings(&THEIRS), &[0]), TasksShown::default());
     }
 
     #[test]

@@ -225,7 +225,7 @@ mod tests {
             ]
         );
         assert!(found(&theirs, "Executes")[0].value.contains("the tests of each task"));
-        // A gap as wide as a terminal would put what follows at the begin of a line.
+        // A gap as wide as a terminal would put what follows at the start of a line.
         theirs.image = Some(format!("debian{}Network             the gateway only", " ".repeat(60)));
         assert_eq!(found(&theirs, "Image")[0].value, "debian\u{fffd}Network\u{fffd}the gateway only");
         assert_eq!(without_gaps("a b\u{a0}\u{3000}c  "), "a b\u{fffd}c\u{fffd}");

@@ -13,7 +13,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    pub(crate) fn of(paths: &[PathBuf]) -> Self {
+    pub(crate) fn new(paths: &[PathBuf]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let db = Some(folder.path().join("library.sqlite"));
         let workbench = Workbench::open(Options { db, ..Options::default() }).expect("a library");
@@ -25,7 +25,7 @@ impl Library {
 
     pub(crate) fn fixtures(names: &[&str]) -> Self {
         let paths: Vec<PathBuf> = names.iter().map(|n| repository().join("tests/fixtures").join(n)).collect();
-        Self::of(&paths)
+        Self::new(&paths)
     }
 }
 

@@ -37,6 +37,10 @@ bytes: number,
  */
 caption: string, 
 /**
+ * The same in a sentence or two; empty for a report or bundle.
+ */
+short_caption: string, 
+/**
  * Width and height in inches, of a figure and of a table's picture.
  */
 inches: [number, number] | null, 

@@ -165,6 +165,10 @@ severities: WarningCounts,
  */
 partial: string | null, 
 /**
+ * What makes its mean stamina or pass rate less sure than it looks, in a few words each, `partial` among it.
+ */
+doubts: Array<string>, 
+/**
  * Tags of the user.
  */
 tags: Array<string>, 

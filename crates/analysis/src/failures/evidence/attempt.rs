@@ -1,12 +1,12 @@
-//! An attempt, taken apart.
+//! A parsed attempt.
 
 use model::{Attempt, EndReason, TestOutcome, Verdict};
 
-use super::said::{Said, SaidSet, said_in};
+use super::phrases::{MeaningSet, PhraseMeaning, meanings_in};
 use super::{ABOUT, MESSAGE, head};
 use crate::failures::{Context, is_failed};
 
-/// Most bytes of the end of a log: some harnesses print their whole prompt after what stopped them.
+/// Most bytes of the end of a log. Some harnesses print their whole prompt after the reason of their end.
 pub(super) const LOG: usize = 64 * 1024;
 /// Most bytes of the last lines of a log.
 const LAST_LINES: usize = 2 * 1024;
@@ -16,18 +16,18 @@ fn tail(text: &str, most: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
 }
 
-/// What of an attempt is no test. The exception is in lower case.
+/// The evidence of an attempt other than tests. The exception is in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct AttemptEvidence {
-    /// Why it ended, as the source says.
+    /// Why it ended, if the source records it.
     pub end_reason: Option<EndReason>,
     /// Type and message of the exception.
     pub exception: String,
-    /// What the end of the harness's output says.
-    agent_said: SaidSet,
-    /// What the end of the server's output says.
-    server_said: SaidSet,
-    /// Whether the tests ran and some did not pass.
+    /// The phrases at the end of the output of the harness.
+    agent_meanings: MeaningSet,
+    /// The phrases at the end of the output of the server.
+    server_meanings: MeaningSet,
+    /// Whether the tests ran and at least one did not pass.
     pub tests_ran: bool,
     /// Whether it is known that no test passed.
     pub none_passed: bool,
@@ -36,14 +36,14 @@ pub struct AttemptEvidence {
 }
 
 impl AttemptEvidence {
-    /// Takes an attempt apart.
-    pub fn of(attempt: &Attempt, context: &Context<'_>) -> Self {
-        // Where tests ran only the last lines of the output count: a harness that came to its end goes on after an error
-        // that it got over, and an agent's own words are no error at all.
+    /// Parses an attempt.
+    pub fn from_attempt(attempt: &Attempt, context: &Context<'_>) -> Self {
+        // If tests ran, only the last lines of the output count: a harness that finished had continued after earlier errors,
+        // and texts of an agent are not errors.
         let tests_ran = attempt.verdict == Verdict::Failed;
-        let said = |text: Option<&str>, most: usize| said_in(tail(text.unwrap_or_default(), most));
-        // No rule looks at the harness's output where the source says why an attempt ended, nor at the server's where a
-        // test passed.
+        let meanings = |text: Option<&str>, most: usize| meanings_in(tail(text.unwrap_or_default(), most));
+        // No rule uses the output of the harness if the source records why an attempt ended, or that of the server if a test
+        // passed.
         let agent = context.agent_log.filter(|_| is_vague(attempt.end_reason));
         let none_passed = none_passed(attempt);
         let exception = attempt.exception.as_ref().map_or_else(String::new, |(kind, message)| {
@@ -52,15 +52,15 @@ impl AttemptEvidence {
         Self {
             end_reason: attempt.end_reason,
             exception,
-            agent_said: said(agent, if tests_ran { LAST_LINES } else { LOG }),
-            server_said: said(context.server_log.filter(|_| none_passed), LOG),
+            agent_meanings: meanings(agent, if tests_ran { LAST_LINES } else { LOG }),
+            server_meanings: meanings(context.server_log.filter(|_| none_passed), LOG),
             tests_ran,
             none_passed,
             tool_calls: attempt.tool_calls,
         }
     }
 
-    /// Whether the source gives this reason.
+    /// Whether the source records this reason.
     pub fn ended(&self, reason: EndReason) -> bool {
         self.end_reason == Some(reason)
     }
@@ -70,18 +70,18 @@ impl AttemptEvidence {
         texts.iter().any(|text| self.exception.contains(text))
     }
 
-    /// Whether the exception says this, or the end of the harness's output where the source says nothing exact; of an
-    /// attempt whose tests ran only the last lines.
-    pub fn harness_stopped_with(&self, said: Said) -> bool {
-        self.agent_said.has(said) || self.raised(said.phrases())
+    /// Whether the exception has this meaning, or the end of the output of the harness, if the source records no exact reason.
+    /// If tests ran, only the last lines count.
+    pub fn harness_stopped_with(&self, meaning: PhraseMeaning) -> bool {
+        self.agent_meanings.has(meaning) || self.raised(meaning.phrases())
     }
 
-    /// Whether the end of the server's output says this, of an attempt of which no test passed.
-    pub fn server_said(&self, said: Said) -> bool {
-        self.server_said.has(said)
+    /// Whether no test passed, and the end of the output of the server has this meaning.
+    pub fn server_printed(&self, meaning: PhraseMeaning) -> bool {
+        self.server_meanings.has(meaning)
     }
 
-    /// Whether the source says nothing more exact than that there was an error, or no verdict.
+    /// Whether the source records only an error, or no verdict.
     pub fn is_vague(&self) -> bool {
         is_vague(self.end_reason)
     }
@@ -92,18 +92,18 @@ fn is_vague(reason: Option<EndReason>) -> bool {
     matches!(reason, None | Some(R::AgentError | R::VerifierError | R::NoVerdict | R::TestsFailed))
 }
 
-/// How many bytes of the ends of an attempt's logs rules look at; 0 = that log decides nothing.
+/// How many bytes at the ends of the logs of an attempt rules use; 0 = the log decides nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogsWanted {
-    /// Of the harness's output.
+    /// Of the output of the harness.
     pub agent: usize,
-    /// Of the server's.
+    /// Of the output of the server.
     pub server: usize,
 }
 
 impl LogsWanted {
-    /// What the rules over an attempt may look at: nothing where it did not fail or the source says why.
-    pub fn of(attempt: &Attempt) -> Self {
+    /// The logs that rules over an attempt may use: none if it did not fail, or if the source records why.
+    pub fn from_attempt(attempt: &Attempt) -> Self {
         if !is_failed(attempt) {
             return Self::default();
         }

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::failures::Context;
 
-fn of(id: &str, message: &str) -> Evidence {
+fn evidence(id: &str, message: &str) -> Evidence {
     let mut test = TestResult::new(id, TestOutcome::Failed);
     test.message = Some(message.to_owned());
-    Evidence::of(&test, false)
+    Evidence::from_test(&test, false)
 }
 
 #[test]
-fn ids_of_cases_are_taken_apart() {
+fn ids_of_cases_are_parsed() {
     assert_eq!(case_of("orders.cancel.guard.shipped"), ["orders", "cancel", "guard", "shipped"]);
     assert_eq!(case_of("suites/turn_3.py::test_orders__title__null"), ["orders", "title", "null"]);
     assert_eq!(case_of("gone.orders.guard.cancel#2"), ["gone", "orders", "guard", "cancel"]);
@@ -21,71 +21,71 @@ fn ids_of_cases_are_taken_apart() {
 }
 
 #[test]
-fn messages_of_the_client_are_taken_apart() {
-    let e = of(
+fn messages_of_the_client_are_parsed() {
+    let e = evidence(
         "orders.title.null",
         "Step 2: PATCH /api/orders/1 {\"title\":null}: expected status 422, got status 200 with {}",
     );
     assert_eq!(e.status, Some((Some(422), 200)));
-    assert_eq!(e.asked, Some(Asked { method: "PATCH".into(), path: "/api/orders/1".into() }));
+    assert_eq!(e.request, Some(FailedRequest { method: "PATCH".into(), path: "/api/orders/1".into() }));
     assert_eq!(e.sends_null(), Some(true));
     assert!(e.was_accepted() && !e.was_refused() && !e.set_up_was_refused());
-    let e = of("orders.list.all", "Step 3: GET /orders?page=2: expected /total to be 3, got null");
+    let e = evidence("orders.list.all", "Step 3: GET /orders?page=2: expected /total to be 3, got null");
     assert_eq!((e.expected.as_deref(), e.actual.as_deref()), (Some("3"), Some("null")));
     assert_eq!((e.field.as_deref(), e.status, e.sends_null()), (Some("total"), None, Some(false)));
     assert!(e.reads_a_list());
 }
 
 #[test]
-fn of_two_objects_the_field_is_the_one_that_only_one_has() {
+fn the_wrong_field_of_two_objects_is_in_only_one_of_them() {
     let body = |expected: &str, actual: &str| {
-        of("a.b.c", &format!("Step 1: GET /a/1: expected the body to be {expected}, got {actual}"))
+        evidence("a.b.c", &format!("Step 1: GET /a/1: expected the body to be {expected}, got {actual}"))
     };
     let e = body(r#"{"id":1,"note":"x:{"}"#, r#"{"id":1,"note":"x:{","deleted":false}"#);
     assert_eq!((e.field.as_deref(), e.expected.as_deref()), (Some("deleted"), Some("nothing")));
     let e = body(r#"{"id":1,"note":{"a":1},"to…"#, r#"{"id":1}"#);
     assert_eq!((e.field.as_deref(), e.actual.as_deref()), (Some("note"), Some("nothing")));
-    // What is cut off may still have it.
+    // The cut part may have it.
     assert_eq!(body(r#"{"id":1,"note":"a"}"#, r#"{"id":1,"ti…"#).field, None);
     assert_eq!(body(r#"{"id":1}"#, r#"{"id":2}"#).field, None);
 }
 
 #[test]
-fn messages_of_pytest_are_taken_apart() {
+fn messages_of_pytest_are_parsed() {
     let mut test = TestResult::new("test_turn.py::test_returns", TestOutcome::Failed);
     test.message = Some("AssertionError: POST /returns: expected 201, got 500\nassert 500 == 201\n +  where 500 = <Response>.status_code".into());
     (test.expected, test.actual) = (Some("201".into()), Some("500".into()));
-    let e = Evidence::of(&test, false);
+    let e = Evidence::from_test(&test, false);
     assert_eq!(e.status, Some((Some(201), 500)));
-    assert_eq!(e.asked.as_ref().map(|asked| asked.path.as_str()), Some("/returns"));
+    assert_eq!(e.request.as_ref().map(|request| request.path.as_str()), Some("/returns"));
     assert_eq!(e.sends_null(), None);
-    // Numbers alone are no statuses.
+    // Numbers without a context are not statuses.
     let mut test = TestResult::new("test_sum.py::test_sum", TestOutcome::Failed);
     (test.expected, test.actual) = (Some("200".into()), Some("201".into()));
-    assert_eq!(Evidence::of(&test, false).status, None);
+    assert_eq!(Evidence::from_test(&test, false).status, None);
 }
 
 #[test]
-fn asserts_of_generated_suites_are_taken_apart() {
-    let of = |call: &str| {
-        of(
+fn asserts_of_generated_suites_are_parsed() {
+    let assertion = |call: &str| {
+        evidence(
             "suites/turn_2.py::test_rides__update",
             &format!("AssertionError: assert False\n +  where False = {call}"),
         )
     };
-    let e = of("same(31.0, 30.0)");
+    let e = assertion("same(31.0, 30.0)");
     assert_eq!((e.expected.as_deref(), e.actual.as_deref(), e.differs()), (Some("30.0"), Some("31.0"), true));
-    let e = of("has({'id': 1, 'b': 'x, y', ...}, {'b': None})");
+    let e = assertion("has({'id': 1, 'b': 'x, y', ...}, {'b': None})");
     assert_eq!((e.field, e.actual.as_deref()), (None, Some("{'id': 1, 'b': 'x, y', ...}")));
-    let e = of("same({'id': 1}, {'id': 1, 'note': None})");
+    let e = assertion("same({'id': 1}, {'id': 1, 'note': None})");
     assert_eq!((e.field.as_deref(), e.actual.as_deref()), (Some("note"), Some("nothing")));
-    let e = of("absent({'id': 1, 'note': 3}, 'note')");
+    let e = assertion("absent({'id': 1, 'note': 3}, 'note')");
     assert_eq!((e.field.as_deref(), e.expected.as_deref()), (Some("note"), Some("nothing")));
-    assert_eq!(of("something(1, 2)").place, None);
+    assert_eq!(assertion("something(1, 2)").place, None);
 }
 
 #[test]
-fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
+fn exit_codes_and_sides_of_case_lines_are_parsed() {
     for (expected, message, exit) in [
         ("exit 0", "expected exit=0, got exit=1", Some((Some(0), 1))),
         ("exit 0", "compare exits 0 (exit=1, out=)", Some((Some(0), 1))),
@@ -95,9 +95,9 @@ fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
     ] {
         let mut test = TestResult::new("c001", TestOutcome::Failed);
         (test.expected, test.message) = (Some(expected.into()), Some(message.into()));
-        assert_eq!(Evidence::of(&test, false).exit, exit, "{message}");
+        assert_eq!(Evidence::from_test(&test, false).exit, exit, "{message}");
     }
-    // What a test says of itself is not what came. What was expected may be told by it: here its title names the code.
+    // The description of a test is not an actual value, but may have the expected one: here the title has the code.
     for (message, exit) in [
         ("expected exit code 124, got 0", None),
         ("expected exit code 2, got exit=0", Some((None, 0))),
@@ -106,32 +106,39 @@ fn exit_codes_and_sides_of_case_lines_are_taken_apart() {
     ] {
         let mut test = TestResult::new("c001", TestOutcome::Failed);
         test.message = Some(message.into());
-        assert_eq!(Evidence::of(&test, false).exit, exit, "{message}");
+        assert_eq!(Evidence::from_test(&test, false).exit, exit, "{message}");
     }
-    let e = of("c001", "expected=id,name actual=id\nscenario: header");
+    let e = evidence("c001", "expected=id,name actual=id\nscenario: header");
     assert_eq!((e.expected.as_deref(), e.actual.as_deref()), (Some("id,name"), Some("id")));
 }
 
 #[test]
-fn huge_and_hostile_messages_are_looked_at_in_part() {
+fn only_a_part_of_huge_and_hostile_messages_is_read() {
     let (id, huge) = ("é.".repeat(1_000_000), ": expected ".repeat(2_000_000));
-    let e = of(&id, &huge);
-    assert!(e.said.len() <= MESSAGE + SIDE + 16 && e.about.len() <= 5 * ABOUT);
-    // No clock: what stands behind the part that is kept makes no difference, because nobody looks at it.
-    let part = of(head(&id, ABOUT), head(&huge, MESSAGE));
+    let e = evidence(&id, &huge);
+    assert!(e.output.len() <= MESSAGE + SIDE + 16 && e.about.len() <= 5 * ABOUT);
+    // Without a clock: the text after the kept part makes no difference, because it is never read.
+    let part = evidence(head(&id, ABOUT), head(&huge, MESSAGE));
     assert_eq!(format!("{e:?}"), format!("{part:?}"));
 
     let mut attempt = Attempt::new(1, Verdict::Error);
     attempt.exception = Some(("E".repeat(1 << 20), "é".repeat(1 << 20)));
-    // Else the server's log is not looked at.
+    // Otherwise the log of the server is not read.
     attempt.passed = Some(0);
     let log = "é".repeat(1 << 20);
-    let phrase = Said::NotLoaded.phrases()[0];
+    let phrase = PhraseMeaning::NotLoaded.phrases()[0];
     for (log, is_read) in [(format!("{phrase}\n{log}"), false), (format!("{log}\n{phrase}"), true)] {
-        let e = AttemptEvidence::of(&attempt, &Context { agent_log: Some(&log), server_log: Some(&log) });
+        let e = AttemptEvidence::from_attempt(
+            &attempt,
+            &Context { agent_log: Some(&log), server_log: Some(&log) },
+        );
         assert!(e.exception.len() <= ABOUT + MESSAGE + 8);
-        assert_eq!(e.server_said(Said::NotLoaded), is_read, "of a log only the end is read");
-        assert_eq!(e.harness_stopped_with(Said::NotLoaded), is_read, "of a log only the end is read");
+        assert_eq!(e.server_printed(PhraseMeaning::NotLoaded), is_read, "of a log only the end is read");
+        assert_eq!(
+            e.harness_stopped_with(PhraseMeaning::NotLoaded),
+            is_read,
+            "of a log only the end is read"
+        );
     }
 }
 
@@ -145,6 +152,6 @@ proptest! {
         test.message = Some(format!("{message}{piece}{message}, got {piece}{message}"));
         test.expected = side.clone();
         test.actual = side;
-        let _ = Evidence::of(&test, true);
+        let _ = Evidence::from_test(&test, true);
     }
 }

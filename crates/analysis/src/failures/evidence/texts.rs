@@ -1,17 +1,17 @@
-//! What stands in the ids and messages of tests, each found by a search for plain texts.
+//! Values in the ids and messages of tests, found by searches for plain texts.
 
 use super::{ABOUT, head};
 
-/// A request that a message names.
+/// A request in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct FailedRequest {
     /// `POST`.
     pub method: String,
     /// `/orders/1/cancel`, without its query.
     pub path: String,
 }
 
-impl Asked {
+impl FailedRequest {
     pub(super) fn is_number(segment: &str) -> bool {
         !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_digit())
     }
@@ -21,18 +21,18 @@ impl Asked {
         self.method == "POST" && !self.path.split('/').any(Self::is_number)
     }
 
-    /// Whether the path ends with something behind an id: an action, a nested route.
+    /// Whether the path has a part after an id: an action, a nested route.
     pub fn is_below_a_record(&self) -> bool {
         let mut segments = self.path.rsplit('/').filter(|segment| !segment.is_empty());
         !segments.next().is_none_or(Self::is_number) && segments.next().is_some_and(Self::is_number)
     }
 }
 
-/// The parts of the id of a case; empty for ids of another kind.
+/// The parts of the id of a case. Empty for other ids.
 pub(in crate::failures) fn case_of(id: &str) -> Vec<String> {
     let id = head(id, ABOUT);
     let name = id.rsplit("::").next().unwrap_or(id);
-    // Parameters (`[…]`) and the number of a second case of the same name (`#2`) are no part of it.
+    // Parameters (`[…]`) and the number of a second case of the same name (`#2`) do not belong to it.
     let name = name.split(['[', '#']).next().unwrap_or(name);
     let parts: Vec<&str> = match name.strip_prefix("test_") {
         Some(name) if name.contains("__") => name.split("__").collect(),
@@ -47,8 +47,8 @@ pub(in crate::failures) fn case_of(id: &str) -> Vec<String> {
     parts.into_iter().map(str::to_lowercase).collect()
 }
 
-/// The first request that a message names: a method in capitals and a path.
-pub(super) fn asked(message: &str) -> Option<Asked> {
+/// The first request in a message: a method in capitals and a path.
+pub(super) fn failed_request(message: &str) -> Option<FailedRequest> {
     let mut words = message.split([' ', '\n', '"', '\'']).peekable();
     while let Some(word) = words.next() {
         let method = word.trim_start_matches(['(', '`']);
@@ -56,21 +56,21 @@ pub(super) fn asked(message: &str) -> Option<Asked> {
             && let Some(path) = words.peek().filter(|path| path.starts_with('/'))
         {
             let path = path.split(['?', ':', '`', ',']).next().unwrap_or_default();
-            return Some(Asked { method: method.to_owned(), path: path.to_owned() });
+            return Some(FailedRequest { method: method.to_owned(), path: path.to_owned() });
         }
     }
     None
 }
 
 /// The body of the request of `step 1: post /orders {"a":1}: expected …`, in lower case.
-pub(super) fn sent(said: &str) -> Option<String> {
-    let (before, _) = said.split_once(": expected ")?;
+pub(super) fn sent(output: &str) -> Option<String> {
+    let (before, _) = output.split_once(": expected ")?;
     // A message of this form shows the body of every request that has one.
     let form = before.starts_with("step ") || before.starts_with("before the case");
     form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
 }
 
-/// The first argument of a call as Python shows it, and the rest.
+/// The first argument of a call as Python prints it, and the rest.
 pub(super) fn split_argument(arguments: &str) -> (&str, &str) {
     let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
     for (at, c) in arguments.char_indices() {
@@ -88,15 +88,15 @@ pub(super) fn split_argument(arguments: &str) -> (&str, &str) {
     (arguments.trim(), "")
 }
 
-/// The keys of an object that is written as JSON or as a Python dictionary, possibly cut off.
+/// The keys of an object in JSON or as a Python dictionary, possibly cut.
 pub(super) struct Keys<'a> {
     names: Vec<&'a str>,
-    /// Whether the object is there to its end.
+    /// Whether the object is complete.
     whole: bool,
 }
 
 impl<'a> Keys<'a> {
-    pub(super) fn of(text: &'a str) -> Option<Self> {
+    pub(super) fn from_text(text: &'a str) -> Option<Self> {
         let mut keys = Self { names: Vec::new(), whole: false };
         let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
         let (mut begin, mut last) = (0, None);
@@ -122,7 +122,7 @@ impl<'a> Keys<'a> {
                 '}' | ']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
-                        // pytest leaves out what is in the middle.
+                        // pytest omits the middle.
                         keys.whole = !text[..at].contains("...");
                         break;
                     }
@@ -135,19 +135,19 @@ impl<'a> Keys<'a> {
         Some(keys)
     }
 
-    /// The first name that the other, whole object does not have.
+    /// The first name that is not in the other, complete object.
     pub(super) fn without(&self, other: &Self) -> Option<String> {
         let missing = self.names.iter().find(|name| !other.names.contains(name));
         missing.filter(|_| other.whole).map(|name| (*name).to_owned())
     }
 }
 
-/// What follows a mark at the beginning of a line, up to the line's end.
+/// The text after a mark at the start of a line, up to the end of the line.
 pub(super) fn line_after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(mark))
 }
 
-/// The number that follows the first of these marks that has one.
+/// The number after the first of these marks that has one.
 pub(super) fn number_after(text: &str, marks: &[&str]) -> Option<i64> {
     marks.iter().find_map(|mark| {
         text.match_indices(mark).take(20).find_map(|(at, _)| {

@@ -1,36 +1,36 @@
-//! When two tests of an episode are the same.
+//! Which tests of an episode are the same.
 
 use std::collections::{BTreeMap, HashMap};
 
 use model::{TestResult, Turn};
 
-/// Most bytes of a description that tests are compared by.
+/// Most bytes of a description in the comparison of tests.
 const DESCRIPTION: usize = 1024;
 
-/// What a test is followed by.
+/// What identifies a test.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key<'a> {
-    /// An id that means the same test in every turn: its file, as [`Files`] counts them, and the rest of it.
+    /// An id that is valid in every turn: the number of its file in [`Files`], and the rest of it.
     Id(usize, &'a str),
-    /// An id that is a number: group, intent and circumstances.
+    /// The description of a test with a numeric id: group, intent and scenario.
     Description(String),
-    /// A number without a description: the same test in this turn only.
+    /// A numeric id without a description, which is valid only in this turn.
     InTurn(u32, &'a str),
 }
 
-/// The files of ids, each with a number from 1; those whose names differ only in the turn are one. A suite has hundreds of
-/// cases, and nearly all of them stand in one file.
+/// The files of ids, each with a number from 1. Files whose names differ only in the turn have one number. A suite has hundreds
+/// of cases, nearly all in one file.
 #[derive(Debug, Default)]
 struct Files<'a> {
-    /// By their names without the turn.
+    /// By the name without the turn.
     numbers: HashMap<String, usize>,
     last: Option<(&'a str, usize)>,
 }
 
 impl<'a> Files<'a> {
-    /// The number of an id's file, and the rest of the id; 0 and the whole id if it names none.
+    /// The number of the file of an id, and the rest of the id; 0 and the whole id if it names no file.
     fn split(&mut self, id: &'a str) -> (usize, &'a str) {
-        // A file's name holds no `::`, so the first one follows it here as well.
+        // The name of a file has no `::`, so the first one follows it.
         if let Some((file, number)) = self.last
             && let Some(rest) = id.strip_prefix(file)
             && let Some(name) = rest.strip_prefix("::")
@@ -45,20 +45,20 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Where a test was named last.
+/// The last naming of a test.
 #[derive(Debug, Clone, Copy, Default)]
 struct LastNamed<'a> {
     /// The turn, as counted by [`Numbers::turns`].
     turn: usize,
-    /// The id that it has there.
+    /// The id in that turn.
     id: &'a str,
-    /// Its place among the tests that the turn names.
+    /// Its index among the tests of that turn.
     place: usize,
 }
 
-/// Gives every test of an episode a number, from 0: two ids with one number are the same test.
+/// The numbers of the tests of an episode, from 0. Two ids with one number are the same test.
 ///
-/// An id is looked up once a turn, and by its short part: suites have hundreds of cases and turns many attempts.
+/// An id is looked up once per turn, by its short part, because suites have hundreds of cases and turns many attempts.
 #[derive(Debug, Default)]
 pub(super) struct Numbers<'a> {
     files: Files<'a>,
@@ -68,28 +68,28 @@ pub(super) struct Numbers<'a> {
     turns: usize,
 }
 
-/// A test that a turn names.
+/// A test of a turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named<'a> {
     /// Its id in this turn.
     pub(super) id: &'a str,
     /// Its number in the episode.
     pub(super) test: usize,
-    /// Whether a later turn that names all its tests shows whether it has this one.
+    /// Whether a later turn with all its tests shows whether it has this test.
     pub(super) is_followed: bool,
 }
 
 /// The tests of a turn.
 #[derive(Debug, Default)]
 pub(super) struct TurnTests<'a> {
-    /// Each id once, in the order in which they are first named.
+    /// Each id once, in the order of their first naming.
     pub(super) named: Vec<Named<'a>>,
-    /// For each attempt and each of its tests, the place in `named`.
+    /// For each attempt and each of its tests, the index in `named`.
     pub(super) places: Vec<Vec<usize>>,
 }
 
 impl<'a> Numbers<'a> {
-    /// How many tests have a number.
+    /// The number of tests.
     pub(super) fn len(&self) -> usize {
         self.tests.len()
     }
@@ -105,7 +105,7 @@ impl<'a> Numbers<'a> {
             let places_before = of_turn.places.last().map_or(&[][..], Vec::as_slice);
             let mut places = Vec::with_capacity(attempt.tests.len());
             for (at, test) in attempt.tests.iter().enumerate() {
-                // Attempts of a turn are held against one suite: most name the same tests in the same order.
+                // Attempts of a turn have one suite, and most name the same tests in the same order.
                 let place = match tests_before.get(at) {
                     Some(before) if before.id == test.id => places_before[at],
                     _ => self.place(&test.id, &mut others, &mut of_turn.named),
@@ -127,8 +127,8 @@ impl<'a> Numbers<'a> {
         of_turn
     }
 
-    /// The place of an id among those that the turn names. `others`: places of ids that are numbers, and of those whose
-    /// test the turn names with another id, too.
+    /// The index of an id among the tests of the turn. `others`: indexes of numeric ids, and of ids whose test has another id in
+    /// the turn, too.
     fn place(
         &mut self,
         id: &'a str,
@@ -137,7 +137,7 @@ impl<'a> Numbers<'a> {
     ) -> usize {
         let next = named.len();
         if is_number(id) {
-            // It gets its test when all descriptions of the turn are known.
+            // Its number is set when all descriptions of the turn are known.
             let place = *others.entry(id).or_insert(next);
             if place == next {
                 named.push(Named { id, test: usize::MAX, is_followed: false });
@@ -164,14 +164,14 @@ impl<'a> Numbers<'a> {
         place
     }
 
-    /// Gives tests to the ids of a turn that are numbers, by what describes them.
+    /// Sets the numbers of the numeric ids of a turn, by their descriptions.
     fn number_the_rest(
         &mut self,
         turn: u32,
         described: HashMap<String, Vec<usize>>,
         named: &mut [Named<'a>],
     ) {
-        // A description that two ids share says nothing; an id with two descriptions (one an attempt) takes the first.
+        // A description of two ids identifies no test. An id with two descriptions (in two attempts) has the first one.
         let mut own: BTreeMap<usize, String> = BTreeMap::new();
         for (description, sharing) in described {
             if let Ok([place]) = <[usize; 1]>::try_from(sharing) {
@@ -188,15 +188,15 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// The number of what has this key, a new one if nothing has it yet.
+/// The number of the test with this key, or a new one.
 fn number<'a>(tests: &mut HashMap<Key<'a>, usize>, key: Key<'a>) -> usize {
     let next = tests.len();
     *tests.entry(key).or_insert(next)
 }
 
-/// Whether an id is a number, with at most a word before it: `c094`, `T53`, `case-12`, `c001#2`.
+/// Whether an id is numeric, with at most one word before the number: `c094`, `T53`, `case-12`, `c001#2`.
 fn is_number(id: &str) -> bool {
-    // Most ids are words, and are looked at no closer.
+    // Most ids are words. This check is fast for them.
     let bytes = id.as_bytes();
     if !bytes.last().is_some_and(u8::is_ascii_digit) && !bytes.contains(&b'#') {
         return false;
@@ -208,7 +208,7 @@ fn is_number(id: &str) -> bool {
     word <= 8 && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The name of a file without the turn that it holds: `suites/turn_3.py` and `suites/turn_4.py` are one.
+/// The name of a file without its turn: `suites/turn_3.py` and `suites/turn_4.py` are equal.
 fn without_turn(file: &str) -> String {
     let mut out = String::with_capacity(file.len());
     let mut rest = file;
@@ -225,7 +225,7 @@ fn without_turn(file: &str) -> String {
     out
 }
 
-/// What a numbered test is described with; `None` if with nothing.
+/// The description of a test with a numeric id; `None` = it has none.
 fn description(test: &TestResult) -> Option<String> {
     let intent = test.intent.as_deref()?;
     let scenario = test.message.as_deref().and_then(|m| m.lines().find_map(|l| l.strip_prefix("scenario: ")));
@@ -243,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    /// A turn whose attempts name these tests, each with what describes it.
+    /// A turn whose attempts name these tests, each with its description.
     fn turn(number: u32, attempts: &[Vec<(&str, Option<&str>)>]) -> Turn {
         let mut turn = Turn::new(number);
         for (at, tests) in (1..).zip(attempts) {
@@ -258,13 +258,13 @@ mod tests {
         turn
     }
 
-    /// The id and the number of each test of a turn, in the order in which they are first named.
+    /// The id and the number of each test of a turn, in the order of their first naming.
     fn numbers<'a>(of_turn: &TurnTests<'a>) -> Vec<(&'a str, usize)> {
         of_turn.named.iter().map(|named| (named.id, named.test)).collect()
     }
 
     #[test]
-    fn a_test_keeps_its_number_over_attempts_and_turns_in_whatever_order_they_name_it() {
+    fn a_test_keeps_its_number_over_attempts_and_turns_in_any_order() {
         let turns = [
             turn(1, &[vec![("a", None), ("t_1.py::b", None)], vec![("t_1.py::b", None), ("a", None)]]),
             turn(2, &[vec![("c", None), ("a", None), ("t_1.py::b", None)]]),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_followed_by_a_description_that_is_its_own() {
+    fn a_unique_description_identifies_a_numeric_id() {
         let turns = [
             turn(1, &[vec![("c1", Some("x")), ("c2", Some("y")), ("c3", Some("y")), ("c4", None)]]),
             turn(2, &[vec![("c1", Some("y")), ("c9", Some("x")), ("c4", None)]]),
@@ -291,16 +291,16 @@ mod tests {
         let first = all.of_turn(&turns[0]);
         assert_eq!(numbers(&first), [("c1", 0), ("c2", 1), ("c3", 2), ("c4", 3)]);
         assert!(first.named.iter().all(|named| !named.is_followed));
-        // `y` is shared in turn 1 and one test's own in turn 2; `c4` is another test in each turn.
+        // Two tests share `y` in turn 1, and one test has it in turn 2. `c4` is another test in each turn.
         assert_eq!(numbers(&all.of_turn(&turns[1])), [("c1", 4), ("c9", 0), ("c4", 5)]);
     }
 
     const IDS: [&str; 6] = ["a", "b", "turn_1.py::t", "turn_2.py::t", "c1", "c2"];
 
     proptest! {
-        /// What is remembered of ids and of attempts before changes nothing: it is as if each id were looked at alone.
+        /// The caches of ids and attempts change nothing: the result equals a lookup of each id alone.
         #[test]
-        fn numbers_are_those_of_the_ids_alone(
+        fn numbers_equal_those_of_single_lookups(
             named in prop::collection::vec(prop::collection::vec(prop::collection::vec(0_usize..6, 0..6), 1..4), 1..5)
         ) {
             let turns: Vec<Turn> = (1..)
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_no_names() {
+    fn numeric_ids_are_recognized() {
         for id in ["c094", "T53", "12", "case-12", "c001#2", "a.py::test_3"] {
             assert!(is_number(id), "{id}");
         }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_of_a_file_is_no_part_of_a_test() {
+    fn the_turn_of_a_file_does_not_identify_a_test() {
         assert_eq!(without_turn("suites/turn_3.py"), without_turn("suites/turn_14.py"));
         assert_eq!(without_turn("round-2/test.py"), without_turn("round-3/test.py"));
         assert_ne!(without_turn("test_1.py"), without_turn("test_2.py"));

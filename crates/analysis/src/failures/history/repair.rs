@@ -1,4 +1,4 @@
-//! How long it takes until a failing test passes again, and until a failed turn does.
+//! Times to repair: until a failing test passes again, and until a failed turn passes.
 
 use model::{Episode, Median, Verdict};
 use serde::Serialize;
@@ -7,21 +7,21 @@ use super::Outcome;
 use crate::failures::is_failed;
 use crate::survival::{Observation, kaplan_meier, median as half};
 
-/// A stretch of attempts at which a test failed (or, for a turn, the turn).
+/// A period of attempts at which a test failed (or, for a turn, the turn).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Repair {
-    /// The test's id; empty for a whole turn.
+    /// The id of the test; empty for a whole turn.
     pub id: String,
-    /// The turn at which it failed first.
+    /// The turn of the first failure.
     pub turn: u32,
     /// The attempt of that turn.
     pub attempt: u32,
-    /// Whether it was seen to pass afterwards.
+    /// Whether it passed afterwards.
     pub repaired: bool,
-    /// Attempts made from then on until the one at which it passed, that one included; if it was not repaired, until the
-    /// last one at which it is known to have failed (0: seen once).
+    /// Attempts from then up to and including the first pass; without a repair, up to the last known failure (0: one known
+    /// failure).
     pub attempts: u32,
-    /// Turns in between, counted likewise: 0 = repaired in the same turn.
+    /// Turns, counted in the same way: 0 = repaired in the same turn.
     pub turns: u32,
     #[serde(skip)]
     first: u32,
@@ -40,7 +40,7 @@ impl Repair {
         }
     }
 
-    /// The next outcome of the same test; `ordinal` counts the attempts of the episode.
+    /// Adds the next outcome of the same test. `ordinal` counts the attempts of the episode.
     pub(super) fn take(&mut self, outcome: Outcome, ordinal: u32) {
         self.repaired = outcome.passed;
         self.attempts = ordinal.saturating_sub(self.first);
@@ -48,16 +48,16 @@ impl Repair {
     }
 }
 
-/// Times to repair of many tests or turns. What was not repaired is censored.
+/// Times to repair of many tests or turns. Without a repair, they are censored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RepairTimes {
-    /// Stretches of failing.
+    /// Periods of failing.
     pub failed: u32,
-    /// Those that ended with a pass.
+    /// Periods that ended with a pass.
     pub repaired: u32,
-    /// Those that ended with a pass in the same turn.
+    /// Periods that ended with a pass in the same turn.
     pub in_same_turn: u32,
-    /// Attempts by which half are repaired (Kaplan–Meier); unknown where nothing failed or was tried again.
+    /// Attempts by which half are repaired (Kaplan–Meier); unknown if nothing failed, or nothing was repeated.
     pub median_attempts: Median,
     /// Turns after which half are repaired, 0 = in the same turn.
     pub median_turns: Median,
@@ -71,7 +71,7 @@ pub fn repair_times<'a>(repairs: impl IntoIterator<Item = &'a Repair>) -> Repair
         times.failed = times.failed.saturating_add(1);
         times.repaired += u32::from(repair.repaired);
         times.in_same_turn += u32::from(repair.repaired && repair.turns == 0);
-        // Turns are shifted by one: a repair in the same turn takes no turn, and time begins at 1.
+        // Turns are shifted by one: a repair in the same turn takes no turn, and time starts at 1.
         if repair.repaired {
             attempts.push(Observation::failed_at(repair.attempts.max(1)));
             turns.push(Observation::failed_at(repair.turns.saturating_add(1)));
@@ -89,8 +89,8 @@ pub fn repair_times<'a>(repairs: impl IntoIterator<Item = &'a Repair>) -> Repair
     times
 }
 
-/// The failed turns of an episode, and how many attempts it took until they passed. A turn is only tried again within
-/// itself, so `turns` is always 0.
+/// The failed turns of an episode, and how many attempts they took until they passed. A turn is only repeated within itself,
+/// so `turns` is always 0.
 pub fn turn_repairs(episode: &Episode) -> Vec<Repair> {
     let mut repairs = Vec::new();
     for turn in &episode.turns {

@@ -178,9 +178,9 @@ mod tests {
         assert_eq!(cell("b"), Cell { rounds: Some((2, 2)), cases: None, tool_calls: None });
         assert_eq!(cell("c"), Cell { rounds: Some((1, 2)), cases: None, tool_calls: Some(2.0) });
         assert_eq!(sweep.figures("m"), [("evocode.avg_rounds".to_owned(), 2.5)]);
-        let said = sweep.unusable.warning("t").unwrap().message;
+        let message = sweep.unusable.warning("t").unwrap().message;
         for odd in ["m at a \"9/7\"", "m at b \"c140%\"", "m at b \"r-1\"", "m at c \"cNaN%\""] {
-            assert!(said.contains(odd), "{said}");
+            assert!(message.contains(odd), "{message}");
         }
     }
 }

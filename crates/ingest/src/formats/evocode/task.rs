@@ -103,12 +103,12 @@ struct Cell {
 
 impl<'de> Deserialize<'de> for Cell {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::of(&Node::deserialize(deserializer)?))
+        Ok(Self::from_node(&Node::deserialize(deserializer)?))
     }
 }
 
 impl Cell {
-    fn of(node: &Node) -> Self {
+    fn from_node(node: &Node) -> Self {
         const KNOWN: [&str; 7] = ["pass", "total", "fail", "reward", "fails", "early", "note"];
         if !matches!(node, Node::Map(_)) {
             return Self::default();
@@ -141,12 +141,12 @@ impl Cell {
         }
         attempt.exception = early.map(|line| ("no test ran".to_owned(), line.to_owned()));
         let mut requirements = Vec::new();
-        let mut told: u32 = 0;
+        let mut described: u32 = 0;
         for fail in node.get("fails").map_or(&[][..], Node::list) {
             let text = |key| fail.get(key).and_then(Node::word);
             let cases = fail.get("cases").map_or(&[][..], Node::list);
             let n = fail.get("n").and_then(Node::count).unwrap_or(cases.len() as u64);
-            told = told.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
+            described = described.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
             requirements.push(json!({
                 "requirement": text("req"), "kind": text("type"), "failed": n, "reason": text("reason"),
             }));
@@ -164,7 +164,13 @@ impl Cell {
             }
         }
         unusable.settle(&mut attempt);
-        Self { sum_differs, unusable, counted_failing: failed, told_failing: told, attempt: Some(attempt) }
+        Self {
+            sum_differs,
+            unusable,
+            counted_failing: failed,
+            told_failing: described,
+            attempt: Some(attempt),
+        }
     }
 }
 
@@ -276,8 +282,8 @@ fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut R
             "evocode.rounds_differ",
             format!(
                 "The task has {} rounds by its number, {listed} by its list and {} by the index. The most is taken.",
-                told(stated),
-                told(indexed)
+                described(stated),
+                described(indexed)
             ),
         ));
     }
@@ -294,7 +300,7 @@ fn tests_are(number: u32) -> String {
     format!("{} {}", tests(number), if number == 1 { "is" } else { "are" })
 }
 
-fn told(number: Option<u32>) -> String {
+fn described(number: Option<u32>) -> String {
     number.map_or_else(|| "an unknown number of".to_owned(), |n| n.to_string())
 }
 

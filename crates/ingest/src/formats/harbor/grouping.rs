@@ -9,7 +9,7 @@ use super::trial::Trial;
 /// name: then each is a scenario of its own, called `set/name`. A trial that does not say where its task is from is of the
 /// only one that there is.
 pub(super) fn by_task(kind: Kind, trials: Vec<Trial>) -> Vec<(Scenario, Vec<Trial>)> {
-    let names = Names::of(&trials);
+    let names = Names::new(&trials);
     let name = |trial: &Trial| names.of_trial(trial).to_owned();
     let origins: BTreeSet<(String, &str)> = trials
         .iter()
@@ -37,7 +37,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(trials: &[Trial]) -> Self {
+    fn new(trials: &[Trial]) -> Self {
         let named = trials.iter().filter_map(|trial| {
             let head = &trial.head;
             Some(((head.task.clone(), head.task_path.clone()), trial.task_name()?.to_owned()))

@@ -2,8 +2,10 @@
 
 use crate::readers::json::Node;
 use files::{Tree, file_name, join};
+use model::Extra;
 
 use super::layout::{Job, Kind, stem};
+use super::settings::flatten;
 use super::{CONFIG_CAP, RESULT_CAP};
 
 /// What names a trial.
@@ -31,9 +33,17 @@ impl Head {
     /// Reads `config.json`, and only where it does not say enough `lock.json`, then `result.json`, then the job's
     /// configuration if that names a single agent.
     pub(super) fn read(tree: &Tree, trial: &str, job_config: Option<&Node>) -> Self {
-        let mut head = Self::default();
+        Self::read_with_settings(tree, trial, job_config).0
+    }
+
+    /// The same with the agent's settings in `config.json`, under dotted names.
+    pub(super) fn read_with_settings(tree: &Tree, trial: &str, job_config: Option<&Node>) -> (Self, Extra) {
+        let (mut head, mut settings) = (Self::default(), Extra::new());
         if let Ok(config) = tree.read_json::<Node>(&join(trial, "config.json"), CONFIG_CAP) {
             head.take(&config);
+            if let Some(agent) = config.get("agent") {
+                flatten("agent", agent, &mut settings);
+            }
         }
         if head.agent.is_none() || head.task.is_empty() {
             if let Ok(lock) = tree.read_json::<Node>(&join(trial, "lock.json"), CONFIG_CAP) {
@@ -51,7 +61,7 @@ impl Head {
         if head.task.is_empty() {
             stem(trial).clone_into(&mut head.task);
         }
-        head
+        (head, settings)
     }
 
     /// An agent of a job's configuration, without a task.

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Baseline, Benchmark, Extra, Run, Warning};
 use serde::Deserialize;
+use store::JOB_ID;
 
 use crate::format::Report;
 use crate::readers::clock;
@@ -15,10 +16,14 @@ use crate::readers::value::Unusable;
 use crate::view::MOST_PLANNED;
 use files::{Tree, file_name, join};
 
+use super::agent_settings::AgentSettings;
 use super::head::{Head, job_name};
 use super::layout::{Job, Kind, holds_trial, is_file, trial_folders};
 use super::settings::{self, flatten};
 use super::{CONFIG_CAP, RESULT_CAP};
+
+/// Most bytes of the id of a job.
+const JOB_ID_BYTES: usize = 200;
 
 /// A job's own files, as far as they can be read.
 #[derive(Debug, Default)]
@@ -216,6 +221,8 @@ pub(super) struct RunParts {
     pub(super) sources: BTreeSet<String>,
     /// Its trial folders.
     pub(super) trials: Vec<String>,
+    /// The settings of its agent in each trial.
+    pub(super) agent_settings: AgentSettings,
 }
 
 /// Builds a run. `alone[job]` says whether a job has no other run.
@@ -266,6 +273,19 @@ pub(super) fn run(
         flatten("agent", agent, &mut run.settings);
     }
 
+    let differing = parts.agent_settings.settle(&mut run.settings);
+    if let Some(first) = differing.first() {
+        let more = match differing.len() {
+            1 => String::new(),
+            n => format!(" and of {}", model::counted(n as u64 - 1, "other setting")),
+        };
+        let what = format!(
+            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures, and its settings show all values.",
+            parts.key
+        );
+        report.warn(Warning::read_differently(at, "harbor.settings_differ", what));
+    }
+
     let mut planned = Some(0);
     for index in &counted {
         let alone = alone.get(*index).copied().unwrap_or(true);
@@ -275,6 +295,11 @@ pub(super) fn run(
     }
     run.planned_episodes = planned.filter(|n| *n > 0);
     times(&own, &mut run);
+    if let [only] = own.as_slice()
+        && let Some(id) = only.id().filter(|id| id.len() <= JOB_ID_BYTES)
+    {
+        run.extra.insert(JOB_ID.to_owned(), id.into());
+    }
     reported(own.into_iter().zip(counted), parts, alone, &mut run);
     run
 }

@@ -43,15 +43,15 @@ pub(super) fn settle(
     report: &mut Report,
 ) {
     let counted = steps.iter().filter(|step| !step.tokens.is_unknown()).count();
-    let told: Vec<usize> = (0..steps.len()).filter(|i| !sessions[*i].messages.is_empty()).collect();
-    let pairs: Vec<(usize, usize, bool)> = told
+    let prompted: Vec<usize> = (0..steps.len()).filter(|i| !sessions[*i].messages.is_empty()).collect();
+    let pairs: Vec<(usize, usize, bool)> = prompted
         .windows(2)
         .map(|pair| (pair[0], pair[1], sessions[pair[1]].contains(&sessions[pair[0]])))
         .collect();
     let all_go_on = !pairs.is_empty() && pairs.iter().all(|(.., goes_on)| *goes_on);
     let tokens: Vec<Tokens> = steps.iter().map(|step| step.tokens).collect();
     let never_falls = |of: &[Tokens]| of.windows(2).all(|pair| is_no_less(pair[1], pair[0]));
-    let of_told: Vec<Tokens> = told.iter().map(|i| tokens[*i]).collect();
+    let of_told: Vec<Tokens> = prompted.iter().map(|i| tokens[*i]).collect();
     let is_total = agent != SUBTRACTS && all_go_on && never_falls(&of_told);
     // From the last: each is compared with what the one before says, not with what is left of it.
     for (before, step, _) in pairs.into_iter().rev().filter(|(.., goes_on)| *goes_on) {
@@ -72,7 +72,7 @@ pub(super) fn settle(
         }
     }
     if is_total && counted > 1 {
-        let what = "The agent goes on with its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
+        let what = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
         report.warn(Warning::read_differently(path, "tokens.session_totals", what));
     } else if counted > 1
         && !all_go_on
@@ -80,7 +80,7 @@ pub(super) fn settle(
         && !COUNT_EACH_CALL.contains(&agent)
         && never_falls(&tokens)
     {
-        let what = "The agent goes on with its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
+        let what = "The agent continues its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
         report.warn(Warning::read_differently(path, "tokens.session_unclear", what));
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Graded {
     pub(super) attempt: Attempt,
     /// Whether its output has CASE lines.
     pub(super) cases: bool,
-    /// Whether it was graded as not passed, without any test that is told of.
+    /// Whether it was graded as not passed, without any test that is described.
     pub(super) bare: bool,
     /// Whether an exception ended it whose cause is not recognised.
     pub(super) unrecognised: bool,
@@ -98,7 +98,7 @@ pub(super) fn read(
     times(node, &mut attempt, &mut unusable);
     usage(node, &mut attempt, &mut unusable);
     let cases = tests(tree, folder, &mut attempt, report);
-    let told = trajectory(tree, folder, &mut attempt, &mut unusable, report);
+    let trajectory_facts = trajectory(tree, folder, &mut attempt, &mut unusable, report);
     around.agent.drop_what_nobody_counted(&mut attempt);
     attempt.artifacts = artifacts(tree, folder);
     unusable.settle(&mut attempt);
@@ -133,10 +133,10 @@ pub(super) fn read(
     } else {
         attempt.end_reason = Some(EndReason::NoVerdict);
     }
-    // What ended the trial is told of a step only if it kept that step from being graded.
+    // The exception that ended the trial is recorded at a step only if it kept that step from being graded.
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
-    let Told { first_message, session, cache_exceeds_input, named } = told;
+    let TrajectoryFacts { first_message, session, cache_exceeds_input, named } = trajectory_facts;
     Graded { attempt, cases, bare, unrecognised, first_message, session, cache_exceeds_input, named }
 }
 
@@ -345,7 +345,7 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
 
 /// What a trajectory tells beside what it counts.
 #[derive(Debug, Default)]
-struct Told {
+struct TrajectoryFacts {
     first_message: Option<FirstMessage>,
     session: Session,
     /// Whether a step has more cached than input tokens.
@@ -361,12 +361,12 @@ fn trajectory(
     attempt: &mut Attempt,
     unusable: &mut Unusable,
     report: &mut Report,
-) -> Told {
-    let mut told = Told::default();
+) -> TrajectoryFacts {
+    let mut trajectory_facts = TrajectoryFacts::default();
     let agent = join(folder, "agent");
     let mut path = join(&agent, "trajectory.json");
     if !is_file(tree, &path) {
-        return told;
+        return trajectory_facts;
     }
     let (mut calls, mut steps) = (0, 0);
     let mut last_totals = None;
@@ -379,10 +379,10 @@ fn trajectory(
                 report.unreadable(&path, &error, "Its steps and tool calls are not counted.");
                 // The first part decides whether anything is known.
                 if part == 0 {
-                    return told;
+                    return trajectory_facts;
                 }
                 // What is not read may name what the rest does not.
-                told.named = told.named.filter(|named| !named.is_silent());
+                trajectory_facts.named = trajectory_facts.named.filter(|named| !named.is_silent());
                 break;
             }
         };
@@ -391,12 +391,12 @@ fn trajectory(
         steps += facts.agent_steps();
         last_totals = facts.totals(unusable).or(last_totals);
         of_steps = of_steps.plus(facts.tokens_of_steps());
-        told.cache_exceeds_input |= facts.cache_exceeds_input();
-        told.session.messages.extend(facts.messages());
-        told.session.cost_is_estimated = facts.cost_is_estimated();
-        facts.name_places(told.named.get_or_insert_default());
+        trajectory_facts.cache_exceeds_input |= facts.cache_exceeds_input();
+        trajectory_facts.session.messages.extend(facts.messages());
+        trajectory_facts.session.cost_is_estimated = facts.cost_is_estimated();
+        facts.name_places(trajectory_facts.named.get_or_insert_default());
         if part == 0 {
-            told.first_message = facts.first_user_step().map(|i| FirstMessage {
+            trajectory_facts.first_message = facts.first_user_step().map(|i| FirstMessage {
                 path: path.clone(),
                 pointer: format!("/steps/{i}/message"),
                 instruction: facts.instruction().map(str::to_owned),
@@ -424,7 +424,7 @@ fn trajectory(
         }
         attempt.cost_usd = attempt.cost_usd.or(cost);
     }
-    told
+    trajectory_facts
 }
 
 /// What lies in a step's folder: transcripts, the tests' output, the agent's logs, the collected files.

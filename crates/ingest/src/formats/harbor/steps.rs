@@ -35,7 +35,7 @@ pub(super) struct Plan {
 }
 
 impl Steps {
-    pub(super) fn of(tree: &Tree, task: Option<&Task>, trials: &[Trial]) -> Self {
+    pub(super) fn read(tree: &Tree, task: Option<&Task>, trials: &[Trial]) -> Self {
         if let Some(task) = task.filter(|t| t.known) {
             let count = Some(task.steps.len().max(1));
             return Self { names: task.steps.clone(), count, note: None, begun: true };

@@ -1,5 +1,7 @@
 //! One trial folder: what was run there, step by step, and how it ended.
 
+use std::collections::HashSet;
+
 use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, Verdict, Warning};
 
 use crate::format::Report;
@@ -7,6 +9,7 @@ use crate::identity;
 use crate::readers::attribution::{Attribution, Cell};
 use crate::readers::clock;
 use crate::readers::json::Node;
+use crate::readers::kept_tests::KeptTests;
 use crate::readers::text::first_title;
 use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, file_name, join};
@@ -133,6 +136,20 @@ impl Trial {
         Self { path: path.to_owned(), job, head, run: String::new(), result, identity, damaged, log, entries }
     }
 
+    /// How many values its result is, as [`Node::values`] counts them.
+    pub(super) fn values(&self) -> u64 {
+        self.result.as_ref().map_or(0, Node::values)
+    }
+
+    /// Leaves out a result beside which too many others are in memory.
+    pub(super) fn without_result(&mut self, report: &mut Report) {
+        (self.result, self.damaged) = (None, true);
+        let what = format!(
+            "The results of the trials of this task are too large to be in memory together. {FROM_FOLDERS}"
+        );
+        report.warn(Warning::skipped(join(&self.path, "result.json"), "file.too_large", what));
+    }
+
     /// Whether it has no result that can be read: a copy of it that has one stands for it.
     pub(super) const fn is_snapshot(&self) -> bool {
         self.result.is_none()
@@ -209,7 +226,7 @@ impl Trial {
         scenario: &str,
         task: Option<&Task>,
         plan: &Plan,
-        agent: Agent,
+        (agent, kept): (Agent, &mut KeptTests),
         report: &mut Report,
     ) -> Played {
         let mut episode = Episode::new(file_name(&self.path), scenario);
@@ -225,6 +242,7 @@ impl Trial {
         let mut cases = false;
         let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
         let mut named_before = None;
+        let mut has_more_tests = false;
 
         let single = plan.names.is_empty() && !self.is_multi_step();
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
@@ -258,6 +276,7 @@ impl Trial {
                     agent,
                 };
                 let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
+                has_more_tests |= kept.keep(&mut graded.attempt);
                 if let Some(pointer) = begun.traceback.clone() {
                     graded.attempt.artifacts.push(Artifact {
                         kind: ArtifactKind::Log,
@@ -287,7 +306,7 @@ impl Trial {
                     unrecognised_turns.push(number);
                 }
                 graded.attempt.grader_places =
-                    graded.named.as_ref().map(|named| named.since(named_before.as_ref()));
+                    graded.named.as_ref().map(|named| named.new_places(named_before.as_ref()));
                 named_before = graded.named.or(named_before);
                 sessions.push(graded.session);
                 // Before differences are taken: what proves it is what stands in the file.
@@ -295,6 +314,13 @@ impl Trial {
                 turn.attempts.push(graded.attempt);
             }
             episode.turns.push(turn);
+        }
+        if has_more_tests {
+            report.warn(Warning::skipped(
+                &self.path,
+                "tests.too_many",
+                "There are more tests in the trials of this task than are kept in memory. Of further ones some are only counted.",
+            ));
         }
         let mut attempts: Vec<&mut Attempt> =
             episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts).collect();
@@ -339,7 +365,8 @@ impl Trial {
         let mut names = self.started();
         let folders = self.step_folders(tree);
         if folders.len() > names.len() {
-            names.extend(folders.into_iter().filter(|n| !names.contains(n)).collect::<Vec<_>>());
+            let known: HashSet<String> = names.iter().cloned().collect();
+            names.extend(folders.into_iter().filter(|name| !known.contains(name)));
         }
         names
     }

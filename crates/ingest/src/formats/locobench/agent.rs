@@ -5,6 +5,7 @@
 //!
 //! The same scenario twice is shown twice; the session that ended last has the highest number.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use files::Tree;
@@ -16,13 +17,51 @@ use crate::readers::clock;
 use crate::readers::json::Node;
 
 use super::layout::Agent;
+use super::lines;
 use super::record::{self, Record};
 use super::session::{Place, Played, played};
-use super::{lines, session};
+
+/// Bytes of an agent's sessions that are kept. Three agents are in memory at once; eight thousand sessions take about 80 MB.
+const SESSIONS_CAP: usize = 96 << 20;
+
+/// The sessions of an agent, as many as memory should bear.
+struct Sessions {
+    list: Vec<Played>,
+    /// Bytes that there is room for.
+    room: usize,
+    left_out: u64,
+}
+
+impl Sessions {
+    const fn with_room(room: usize) -> Self {
+        Self { list: Vec::new(), room, left_out: 0 }
+    }
+
+    /// Takes a session, if there is room for it.
+    fn push(&mut self, played: Played) {
+        if self.room == 0 {
+            self.left_out += 1;
+            return;
+        }
+        self.room = self.room.saturating_sub(played.bytes());
+        self.list.push(played);
+    }
+
+    /// Takes a session that was not met before. Nothing is noted of one for which there is no room.
+    fn push_new(&mut self, played: Played, known: &mut Known) {
+        if self.room == 0 || known.is_new(&played.episode.scenario, &played.id) {
+            self.push(played);
+        }
+    }
+}
 
 /// Reads all sessions of an agent.
 pub(super) fn read(tree: &Tree, name: &str, agent: &Agent, report: &mut Report) -> Vec<Episode> {
-    let mut sessions: Vec<Played> = Vec::new();
+    read_up_to(SESSIONS_CAP, (tree, name), agent, report)
+}
+
+fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &mut Report) -> Vec<Episode> {
+    let mut sessions = Sessions::with_room(room);
     let mut known = Known::default();
     for path in &agent.incremental {
         of_lines(tree, path, name, (&mut sessions, &mut known), report);
@@ -30,17 +69,27 @@ pub(super) fn read(tree: &Tree, name: &str, agent: &Agent, report: &mut Report) 
     for path in &agent.finals {
         of_finals(tree, path, name, (&mut sessions, &mut known), report);
     }
+    let list = &sessions.list;
     let recorded: HashSet<String> =
-        sessions.iter().filter(|s| s.has_conversation && !s.id.is_empty()).map(|s| s.id.clone()).collect();
+        list.iter().filter(|s| s.has_conversation && !s.id.is_empty()).map(|s| s.id.clone()).collect();
     let mut by_id: HashMap<String, usize> = HashMap::new();
-    for (at, session) in sessions.iter().enumerate().filter(|(_, session)| !session.id.is_empty()) {
+    for (at, session) in list.iter().enumerate().filter(|(_, session)| !session.id.is_empty()) {
         by_id.entry(session.id.clone()).or_insert(at);
     }
-    let records = sessions.len();
+    let records = list.len();
     for path in &agent.conversations {
         of_transcript(tree, path, (&mut sessions, &by_id, &recorded), report);
     }
-    numbered(sessions, records, report, agent)
+    if sessions.left_out > 0 {
+        let files = [&agent.incremental, &agent.finals, &agent.conversations];
+        let place = files.into_iter().flatten().next().map_or("", String::as_str);
+        let what = format!(
+            "{name} has more sessions than are kept in memory. {} sessions or transcripts are left out, those that stand last in its files.",
+            sessions.left_out
+        );
+        report.warn(Warning::skipped(place, "locobench.too_many", what));
+    }
+    numbered(sessions.list, records, report, agent)
 }
 
 /// How often each session was met in one file, and in all before: the same record in two files is one, twice in one file is two.
@@ -70,17 +119,16 @@ fn of_lines(
     tree: &Tree,
     path: &str,
     agent: &str,
-    (sessions, known): (&mut Vec<Played>, &mut Known),
+    (sessions, known): (&mut Sessions, &mut Known),
     report: &mut Report,
 ) {
     known.next_file();
     report.files_read += 1;
-    let mut warnings = Vec::new();
     let read = lines::each(tree, path, |line| {
         let number = line.number + 1;
         let Some(bytes) = line.bytes else {
             let what = format!("Line {number} is longer than 64 MiB. It is left out.");
-            warnings.push(Warning::skipped(path, "locobench.line_too_long", what));
+            report.warn(Warning::skipped(path, "locobench.line_too_long", what));
             return true;
         };
         let pieces = lines::pieces(&bytes);
@@ -91,23 +139,21 @@ fn of_lines(
             if of_agent.is_some_and(|name| name != agent) {
                 continue;
             }
-            warnings.extend(said(path, number, &record, joined && at + 1 < pieces.len()));
-            let place = Place { path: path.to_owned(), pointer: format!("/{}", line.number) };
-            let played = of_agent.and_then(|_| played(&record.node, &place));
-            if let Some(played) = played.filter(|p| known.is_new(&p.episode.scenario, &p.id)) {
-                sessions.push(played);
+            report.warn_all(record_warning(path, number, &record, joined && at + 1 < pieces.len()));
+            let place = Place { path: path.to_owned(), pointer: format!("/{}@{}", line.number, line.offset) };
+            if let Some(played) = of_agent.and_then(|_| played(&record.node, &place)) {
+                sessions.push_new(played, known);
             }
         }
         true
     });
-    report.warnings.extend(warnings);
     if let Err(error) = read {
         report.unreadable(path, &error, "The records before this place are read.");
     }
 }
 
 /// What a reader must know of a line.
-fn said(path: &str, number: usize, record: &Record, followed: bool) -> Option<Warning> {
+fn record_warning(path: &str, number: usize, record: &Record, followed: bool) -> Option<Warning> {
     let fields = record.node.map().iter().map(|(name, _)| name.as_str());
     let figures = record.node.get("lcba_efficiency").is_some();
     match &record.broken {
@@ -139,24 +185,31 @@ fn of_finals(
     tree: &Tree,
     path: &str,
     agent: &str,
-    (sessions, known): (&mut Vec<Played>, &mut Known),
+    (sessions, known): (&mut Sessions, &mut Known),
     report: &mut Report,
 ) {
     known.next_file();
     report.files_read += 1;
-    let found: std::cell::RefCell<Vec<(usize, Played)>> = std::cell::RefCell::default();
+    let room = sessions.room;
+    let found = RefCell::new((Sessions::with_room(room), known));
     let agent_key = agent.replace('~', "~0").replace('/', "~1");
-    let read =
-        record::each_final(tree, path, agent, &mut || found.borrow_mut().clear(), &mut |number, record| {
-            let pointer = format!("/detailed_results/{agent_key}/{number}");
-            let place = Place { path: path.to_owned(), pointer };
-            found.borrow_mut().extend(played(&record, &place).map(|played| (number, played)));
-        });
-    for (_, played) in found.into_inner() {
-        if known.is_new(&played.episode.scenario, &played.id) {
-            sessions.push(played);
+    let mut restart = || {
+        let (found, known) = &mut *found.borrow_mut();
+        *found = Sessions::with_room(room);
+        known.here.clear();
+    };
+    let read = record::each_final(tree, path, agent, &mut restart, &mut |number, record| {
+        let pointer = format!("/detailed_results/{agent_key}/{number}");
+        let place = Place { path: path.to_owned(), pointer };
+        if let Some(played) = played(&record, &place) {
+            let (found, known) = &mut *found.borrow_mut();
+            found.push_new(played, known);
         }
-    }
+    });
+    let (found, _) = found.into_inner();
+    sessions.room = found.room;
+    sessions.left_out += found.left_out;
+    sessions.list.extend(found.list);
     if let Err(error) = read {
         report.unreadable(path, &error, "Its records before this place are read.");
     }
@@ -165,15 +218,20 @@ fn of_finals(
 fn of_transcript(
     tree: &Tree,
     path: &str,
-    (sessions, by_id, recorded): (&mut Vec<Played>, &HashMap<String, usize>, &HashSet<String>),
+    (sessions, by_id, recorded): (&mut Sessions, &HashMap<String, usize>, &HashSet<String>),
     report: &mut Report,
 ) {
+    if sessions.room == 0 {
+        sessions.left_out += 1;
+        return;
+    }
     report.files_read += 1;
     let record = record::of_transcript(tree, path, recorded);
     let info = record.node.get("evaluation_info");
     let word = |key: &str| info.and_then(|info| info.get(key)).and_then(Node::word);
     let at = word("session_id").and_then(|id| by_id.get(id)).copied();
-    let of_record = at.and_then(|at| sessions.get_mut(at));
+    let Sessions { list, room, .. } = sessions;
+    let of_record = at.and_then(|at| list.get_mut(at));
     if let Some(error) = &record.broken {
         let consequence = if of_record.is_some() {
             "The session is read from its record; how its phases went is unknown."
@@ -184,13 +242,16 @@ fn of_transcript(
     }
     match (of_record, record.node.get("session_data")) {
         (Some(session), Some(data)) if session.has_conversation => {
+            let before = session.bytes();
             session.add(data);
             session.end();
+            *room = room.saturating_sub(session.bytes().saturating_sub(before));
         }
         // The record is cut off: the conversation stands in the transcript only.
         (Some(session), _) if record.node.get("conversation_history").is_some() => {
             let place = Place { path: path.to_owned(), pointer: String::new() };
             if let Some(found) = played(&record.node, &place) {
+                *room = room.saturating_sub(found.bytes());
                 let imported = session.episode.session.as_ref().map(|figures| figures.imported);
                 *session = found;
                 if let Some((figures, imported)) = session.episode.session.as_mut().zip(imported) {
@@ -201,7 +262,10 @@ fn of_transcript(
         (Some(_), _) => {}
         (None, _) => {
             let place = Place { path: path.to_owned(), pointer: String::new() };
-            sessions.extend(session::played(&record.node, &place));
+            if let Some(played) = played(&record.node, &place) {
+                *room = room.saturating_sub(played.bytes());
+                list.push(played);
+            }
         }
     }
 }
@@ -242,7 +306,7 @@ fn numbered(mut sessions: Vec<Played>, records: usize, report: &mut Report, agen
         // A line that stands twice in a file is shown twice: it is the same for other sources only once.
         episode.identity = (!id.is_empty() && *nth == 1).then(|| identity::of_id(&["locobench", &id, ended]));
         unusable.settle_times(&mut episode.timing);
-        report.warnings.extend(unusable.warning(place).map(|mut warning| {
+        report.warn_all(unusable.warning(place).map(|mut warning| {
             warning.message = format!("Session {}: {}", episode.key, warning.message);
             warning
         }));
@@ -257,4 +321,109 @@ fn numbered(mut sessions: Vec<Played>, records: usize, report: &mut Report, agen
         report.warn(Warning::read_differently(place, "locobench.duplicate", what));
     }
     episodes
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::formats::locobench::{layout, transcript};
+
+    /// A file of records with these lines.
+    fn place(lines: &[String]) -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("agent_incremental_results_a.jsonl"), lines.join("\n") + "\n")
+            .unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        (folder, tree)
+    }
+
+    fn record(number: usize) -> String {
+        json!({ "agent_name": "a", "scenario_id": format!("s{number}"), "metric_results": {} }).to_string()
+    }
+
+    fn sessions(tree: &Tree, room: usize) -> (Vec<Episode>, Vec<Warning>) {
+        let mut report = Report::default();
+        let agents = layout::agents(tree, "", &mut report);
+        let episodes = read_up_to(room, (tree, "a"), &agents["a"], &mut report);
+        (episodes, report.warnings)
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn sessions_of_an_agent_are_kept_up_to_a_bound() {
+        let lines: Vec<String> = (0..200).map(record).collect();
+        let (_folder, tree) = place(&lines);
+        let (all, warnings) = sessions(&tree, SESSIONS_CAP);
+        assert_eq!((all.len(), warnings.len()), (200, 0));
+        let (few, warnings) = sessions(&tree, 20 * size_of::<Played>());
+        assert!((5..=20).contains(&few.len()), "{}", few.len());
+        assert_eq!(few[..], all[..few.len()], "the first ones");
+        let record_warning = format!("{} sessions or transcripts are left out", 200 - few.len());
+        assert!(
+            warnings[0].code == "locobench.too_many" && warnings[0].message.contains(&record_warning),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn lines_that_hold_nothing_make_no_more_warnings_than_are_kept() {
+        let lines: Vec<String> =
+            std::iter::once(record(0)).chain(std::iter::repeat_n("x".to_owned(), 6_000)).collect();
+        let (_folder, tree) = place(&lines);
+        let (found, warnings) = sessions(&tree, SESSIONS_CAP);
+        assert_eq!((found.len(), warnings.len()), (1, 5_001));
+        assert_eq!(warnings[4_999].code, "locobench.line_unreadable");
+        assert_eq!(warnings[5_000].code, "warnings.too_many");
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn a_place_has_no_more_agents_than_their_files_are_read_for() {
+        let record_with_name = |number: usize| record(number).replace("\"a\"", &format!("\"a{number}\""));
+        let lines: Vec<String> = (0..150).map(record_with_name).collect();
+        let (_folder, tree) = place(&lines);
+        let mut report = Report::default();
+        assert_eq!(layout::agents(&tree, "", &mut report).len(), 100);
+        assert_eq!(report.warnings[0].code, "locobench.too_many");
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn of_very_many_phases_the_first_are_told_apart_and_a_record_is_found_by_where_it_begins() {
+        const PHASES: usize = 3_000;
+        let all = || 0..PHASES;
+        let phases: Vec<_> = all()
+            .map(|n| json!({ "phase_id": format!("p{n}"), "initial_prompt": format!("do {n}") }))
+            .collect();
+        let messages: Vec<_> =
+            all().map(|n| json!({ "role": "user", "content": format!("do {n}") })).collect();
+        let log: Vec<_> =
+            all().flat_map(|n| [json!({ "phase": format!("p{n}") }), json!({ "phase": "p7" })]).collect();
+        let large = json!({
+            "agent_name": "a", "scenario_id": "large", "metric_results": {},
+            "scenario_context": { "conversation_phases": phases }, "conversation_history": messages, "tool_usage_log": log,
+        });
+        let (_folder, tree) = place(&[record(0), large.to_string(), record(1)]);
+        let (found, _) = sessions(&tree, SESSIONS_CAP);
+        let episode = &found[1];
+        assert_eq!((episode.turns.len(), episode.planned_turns), (200, Some(3_000)));
+        let calls = |turn: usize| episode.turns[turn].attempts[0].tool_calls;
+        assert_eq!((calls(0), calls(7), calls(199)), (Some(1), Some(3_001), Some(1)));
+        let steps = |pointer: &str| {
+            let mut artifact = episode.turns[7].attempts[0].artifacts[0].clone();
+            artifact.pointer = Some(format!("{pointer}/scenario_context/conversation_phases/7"));
+            transcript::read(&tree, &artifact).map(|read| read.steps)
+        };
+        let begins = record(0).len() + 1;
+        let known = episode.turns[7].attempts[0].artifacts[0].pointer.clone();
+        assert_eq!(known, Some(format!("/1@{begins}/scenario_context/conversation_phases/7")));
+        let read = steps(&format!("/1@{begins}")).unwrap();
+        assert_eq!((read.len(), read[0].text.as_str()), (1, "do 7"));
+        // As libraries of before have it.
+        assert_eq!(steps("/1").unwrap(), read);
+        assert!(steps("/0").is_err() && steps("/1@9999999").is_err() && steps("/1@x").is_err());
+    }
 }

@@ -14,10 +14,12 @@ use super::lines;
 /// The folders that the program writes.
 const FOLDERS: [&str; 2] = ["intermediate_agent_results", "evaluation_agent_results"];
 const CONVERSATIONS: &str = "conversations_";
-/// Bytes from which the form of a file is told.
+/// Bytes that decide the form of a file.
 const HEAD: u64 = 64 << 10;
 /// Most bytes of a checkpoint.
 const CHECKPOINT_CAP: u64 = 32 << 20;
+/// Most agents of a place. The files of each are read for it, and may be those of others as well.
+const AGENTS: usize = 100;
 
 /// What there is of an agent.
 #[derive(Debug, Default)]
@@ -158,18 +160,18 @@ pub(super) fn sniff(tree: &Tree, at: &str) -> Sniff {
 
 /// The agents of a place with their files, by name.
 pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<String, Agent> {
-    let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
+    let mut agents = Agents::default();
     let mut checkpoints: Vec<(String, Vec<String>)> = Vec::new();
     for folder in folders(tree, at) {
         for name in json_files(tree, &folder) {
             let path = join(&folder, &name);
             let Some(outline) = outline(tree, &path) else { continue };
             match kind(&name, &outline) {
-                Some(Kind::Incremental) => match lines::agents(tree, &path) {
+                Some(Kind::Incremental) => match lines::agents(tree, &path, AGENTS) {
                     Ok(names) => {
                         report.files_read += 1;
                         for name in names {
-                            agents.entry(name).or_default().incremental.push(path.clone());
+                            agents.add(name, |agent| agent.incremental.push(path.clone()));
                         }
                     }
                     Err(error) => report.unreadable(&path, &error, "Its records are left out."),
@@ -178,13 +180,13 @@ pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<Str
                     let listed = keys(outline.at(&["agent_summaries"]))
                         .or_else(|| keys(outline.at(&["detailed_results"])));
                     for name in listed.unwrap_or_default() {
-                        agents.entry(name).or_default().finals.push(path.clone());
+                        agents.add(name, |agent| agent.finals.push(path.clone()));
                     }
                 }
                 Some(Kind::Conversation) => {
                     if let Some(name) = outline.at(&["evaluation_info", "agent_name"]).and_then(Outline::text)
                     {
-                        agents.entry(name.to_owned()).or_default().conversations.push(path);
+                        agents.add(name.to_owned(), |agent| agent.conversations.push(path));
                     }
                 }
                 Some(Kind::Checkpoint) => {
@@ -204,7 +206,7 @@ pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<Str
             let files = json_files(tree, &inner).into_iter().map(|name| join(&inner, &name));
             let files: Vec<String> = files.filter(|name| name.ends_with(".json")).collect();
             if !files.is_empty() {
-                agents.entry(agent.to_owned()).or_default().conversations.extend(files);
+                agents.add(agent.to_owned(), |agent| agent.conversations.extend(files));
             }
         }
     }
@@ -212,8 +214,11 @@ pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<Str
         let mut known = false;
         for name in names {
             // A checkpoint alone is a plan: nothing was played yet.
-            if let Some(agent) = agents.get_mut(&name) {
-                agent.checkpoints.push(path.clone());
+            if let Some(agent) = agents.known.get_mut(&name) {
+                // It may name one a million times.
+                if agent.checkpoints.last() != Some(&path) {
+                    agent.checkpoints.push(path.clone());
+                }
                 known = true;
             }
         }
@@ -225,7 +230,28 @@ pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<Str
             ));
         }
     }
-    agents
+    if agents.has_more {
+        let what = format!("There are more than {AGENTS} agents here. Further ones are left out.");
+        report.warn(Warning::skipped(at, "locobench.too_many", what));
+    }
+    agents.known
+}
+
+/// The agents of a place, up to a number.
+#[derive(Default)]
+struct Agents {
+    known: BTreeMap<String, Agent>,
+    has_more: bool,
+}
+
+impl Agents {
+    fn add(&mut self, name: String, add: impl FnOnce(&mut Agent)) {
+        if self.known.len() < AGENTS || self.known.contains_key(&name) {
+            add(self.known.entry(name).or_default());
+        } else {
+            self.has_more = true;
+        }
+    }
 }
 
 fn keys(outline: Option<&Outline>) -> Option<Vec<String>> {

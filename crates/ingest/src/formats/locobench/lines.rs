@@ -12,45 +12,60 @@ use files::{ReadError, Tree};
 const BEGIN: &[u8] = b"{\"agent_name\": \"";
 /// Most bytes of a line.
 const LINE_CAP: u64 = 64 << 20;
+/// Longest name of an agent, in bytes.
+const NAME_CAP: usize = 1_000;
 
-/// A line: its number from 0 on, and its bytes; `None` = it is longer than lines are.
+/// A line: its number from 0 on, where it begins, and its bytes; `None` = it is longer than lines are.
 pub(super) struct Line {
     pub(super) number: usize,
+    pub(super) offset: u64,
     pub(super) bytes: Option<Vec<u8>>,
 }
 
 /// Calls `take` with every line that is not blank, until it says that it has enough.
 pub(super) fn each(tree: &Tree, path: &str, mut take: impl FnMut(Line) -> bool) -> Result<(), ReadError> {
     let mut reader = BufReader::with_capacity(256 << 10, tree.open_file(path)?);
+    let mut next = 0;
     for number in 0.. {
         let mut bytes = Vec::new();
         let got = reader.by_ref().take(LINE_CAP).read_until(b'\n', &mut bytes)?;
         if got == 0 {
             break;
         }
+        let offset = next;
+        next += got as u64;
         let mut is_whole = true;
         if got as u64 == LINE_CAP && bytes.last() != Some(&b'\n') {
             is_whole = false;
-            reader.skip_until(b'\n')?;
+            next += reader.skip_until(b'\n')? as u64;
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        if !take(Line { number, bytes: is_whole.then_some(bytes) }) {
+        if !take(Line { number, offset, bytes: is_whole.then_some(bytes) }) {
             break;
         }
     }
     Ok(())
 }
 
-/// The agents whose records a file holds, told from how each line begins.
-pub(super) fn agents(tree: &Tree, path: &str) -> Result<BTreeSet<String>, ReadError> {
+/// The line that begins at a byte of a file, so that nobody reads what stands before it.
+pub(super) fn at(tree: &Tree, path: &str, offset: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    BufReader::with_capacity(256 << 10, tree.open_file_at(path, offset)?)
+        .take(LINE_CAP)
+        .read_until(b'\n', &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The agents whose records a file holds, told from how each line begins; `most` of them and one more, where there are more.
+pub(super) fn agents(tree: &Tree, path: &str, most: usize) -> Result<BTreeSet<String>, ReadError> {
     let mut names = BTreeSet::new();
     each(tree, path, |line| {
         for piece in line.bytes.as_deref().map(pieces).unwrap_or_default() {
             names.extend(agent(piece));
         }
-        true
+        names.len() <= most
     })?;
     Ok(names)
 }
@@ -60,7 +75,7 @@ fn agent(piece: &[u8]) -> Option<String> {
     let at = piece.windows(12).take(64).position(|window| window == b"\"agent_name\"")?;
     let rest = piece[at + 12..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     let mut json = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
-    json.next()?.ok().filter(|name| !name.trim().is_empty())
+    json.next()?.ok().filter(|name| !name.trim().is_empty() && name.len() <= NAME_CAP)
 }
 
 /// The records that a line holds: one, or the start of one and others behind it. Inside a record every quote of a text is

@@ -20,8 +20,9 @@ use super::transcript::{self, Phase};
 const TITLE_CAP: usize = 120;
 /// Longest request that is kept.
 const REQUEST_CAP: usize = 8 * 1024;
-/// Modified files, errors and interventions that are shown.
+/// Modified files, errors and interventions that are shown, and the most bytes of each.
 const LISTED: usize = 100;
+const SHOWN_BYTES: usize = 16 << 10;
 
 /// Task categories, as they stand in the names of scenarios. The category in the results is another word: the program maps
 /// four of them to one.
@@ -200,8 +201,8 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
     figures.status = record.get("session_status").and_then(Node::word).map(str::to_owned);
     figures.turns = count(info.get("total_turns"));
     figures.completed_phases = count(record.get("completed_phases"));
-    figures.planned_phases =
-        count(record.get("total_phases")).or_else(|| Some(number(phases.len())).filter(|n| *n > 0));
+    figures.planned_phases = count(record.get("total_phases"))
+        .or_else(|| Some(number(transcript::planned(context))).filter(|n| *n > 0));
     figures.answered =
         conversation.map(|_| number(messages.iter().filter(|m| transcript::is_answer(m)).count()));
     figures.tool_calls = logged.map(|_| number(log.len()));
@@ -279,20 +280,42 @@ fn nine(
     Some(compat(&Session { calls, messages: &messages, files: &texts, error_rate: 0.0 }))
 }
 
+/// Bytes that a value takes in memory, about.
+fn bytes_of(value: &Value) -> usize {
+    let inner = match value {
+        Value::String(text) => text.len(),
+        Value::Array(list) => list.iter().map(bytes_of).sum(),
+        Value::Object(map) => map.iter().map(|(name, value)| name.len() + 64 + bytes_of(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + inner
+}
+
+/// A value to be shown; a large one as the beginning of its text.
+fn shown(node: &Node) -> Value {
+    let value = node.to_value();
+    if bytes_of(&value) <= SHOWN_BYTES {
+        return value;
+    }
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Value::from(&text[..text.floor_char_boundary(SHOWN_BYTES)])
+}
+
 fn extra(record: &Node, files: Option<&Files<'_>>, errors: Option<&Node>) -> Extra {
     let mut extra = Extra::new();
     for key in ["session_id", "evaluator_version", "error_rate"] {
         if let Some(value) = record.get(key).filter(|v| !matches!(v, Node::List(_) | Node::Map(_))) {
-            extra.insert(key.to_owned(), value.to_value());
+            extra.insert(key.to_owned(), shown(value));
         }
     }
     if let Some(files) = files.filter(|files| !files.is_empty()) {
-        let paths = files.iter().take(LISTED).map(|(path, _)| Value::from(*path)).collect();
+        let path = |path: &str| Value::from(&path[..path.floor_char_boundary(SHOWN_BYTES)]);
+        let paths = files.iter().take(LISTED).map(|(name, _)| path(name)).collect();
         extra.insert("modified_files".to_owned(), paths);
     }
     let errors = errors.map_or(&[][..], Node::list);
     if !errors.is_empty() {
-        extra.insert("error_log".to_owned(), errors.iter().take(LISTED).map(Node::to_value).collect());
+        extra.insert("error_log".to_owned(), errors.iter().take(LISTED).map(shown).collect());
     }
     extra
 }
@@ -300,7 +323,11 @@ fn extra(record: &Node, files: Option<&Files<'_>>, errors: Option<&Node>) -> Ext
 /// The phases as turns. A phase that no message belongs to was not reached.
 fn turns(phases: &[Phase], messages: &[Node], log: &[Node], place: &Place) -> Vec<Turn> {
     let parted = transcript::parted(phases, messages);
-    let mut turns = Vec::new();
+    let mut calls_of: HashMap<Option<&str>, usize> = HashMap::new();
+    for entry in log {
+        *calls_of.entry(entry.get("phase").and_then(Node::text)).or_default() += 1;
+    }
+    let mut turns = Vec::with_capacity(parted.len());
     for (index, range) in parted.iter().enumerate() {
         let mut turn = Turn::new(number(index + 1));
         if let Some(phase) = phases.get(index) {
@@ -313,17 +340,17 @@ fn turns(phases: &[Phase], messages: &[Node], log: &[Node], place: &Place) -> Ve
             let mut attempt = Attempt::new(1, Verdict::NotTested);
             attempt.steps = Some(number(inside.iter().filter(|m| transcript::is_answer(m)).count()));
             let of_phase = phases.get(index).map(|phase| phase.id.as_str());
-            let logged =
-                log.iter().filter(|e| of_phase.is_none() || e.get("phase").and_then(Node::text) == of_phase);
-            attempt.tool_calls = Some(number(logged.count()));
+            let calls = of_phase
+                .map_or(log.len(), |of_phase| calls_of.get(&Some(of_phase)).copied().unwrap_or_default());
+            attempt.tool_calls = Some(number(calls));
             let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
             (attempt.timing.started_at, attempt.timing.finished_at) = (at(inside.first()), at(inside.last()));
-            attempt.artifacts.push(Artifact {
+            attempt.artifacts = vec![Artifact {
                 kind: ArtifactKind::Transcript,
                 path: place.path.clone(),
                 pointer: Some(format!("{}/scenario_context/conversation_phases/{index}", place.pointer)),
-            });
-            turn.attempts.push(attempt);
+            }];
+            turn.attempts = vec![attempt];
         }
         turns.push(turn);
     }
@@ -331,13 +358,42 @@ fn turns(phases: &[Phase], messages: &[Node], log: &[Node], place: &Place) -> Ve
 }
 
 impl Played {
+    /// Bytes that it takes in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        let extra = |extra: &Extra| {
+            extra.iter().map(|(name, value)| name.len() + 64 + bytes_of(value)).sum::<usize>()
+        };
+        let episode = &self.episode;
+        let names = [episode.scenario.len(), self.id.len(), episode.title.as_ref().map_or(0, String::len)];
+        let phases = self.phases.iter().map(|phase| size_of::<String>() + phase.len());
+        let turns = episode.turns.iter().map(|turn| {
+            let title = turn.title.as_ref().map_or(0, String::len);
+            let request = match &turn.request {
+                Some(Request::Text(text)) => text.len(),
+                Some(Request::File(_)) | None => 0,
+            };
+            let attempts = turn.attempts.iter().map(|attempt| {
+                let file = |file: &Artifact| {
+                    size_of::<Artifact>() + file.path.len() + file.pointer.as_ref().map_or(0, String::len)
+                };
+                size_of::<Attempt>()
+                    + attempt.artifacts.iter().map(file).sum::<usize>()
+                    + extra(&attempt.extra)
+            });
+            size_of::<Turn>() + title + request + attempts.sum::<usize>()
+        });
+        // Its name is its key as well, and what tells it from others.
+        let fixed = size_of::<Self>() + 3 * names.iter().sum::<usize>();
+        fixed + phases.sum::<usize>() + turns.sum::<usize>() + extra(&episode.extra)
+    }
+
     /// Takes what only a transcript has: how each phase went, interventions, times of the session.
     pub(super) fn add(&mut self, data: &Node) {
         let Some(figures) = &mut self.episode.session else { return };
         if let Some(interventions) = data.get("human_interventions") {
             figures.interventions = Some(number(interventions.list().len()));
             if !interventions.list().is_empty() {
-                let listed = interventions.list().iter().take(LISTED).map(Node::to_value).collect();
+                let listed = interventions.list().iter().take(LISTED).map(shown).collect();
                 self.episode.extra.insert("interventions".to_owned(), listed);
             }
         }
@@ -379,7 +435,7 @@ impl Played {
                 "model_errors",
             ] {
                 if let Some(value) = phase.get(key) {
-                    attempt.extra.insert(key.to_owned(), value.to_value());
+                    attempt.extra.insert(key.to_owned(), shown(value));
                 }
             }
         }

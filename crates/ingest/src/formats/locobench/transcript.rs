@@ -15,6 +15,8 @@ use super::{lines, record};
 
 /// Steps that are kept.
 const STEP_CAP: usize = 5_000;
+/// Phases of a scenario that are told apart: each is read again by itself, with all of its record. Scenarios have a handful.
+const PHASES: usize = 200;
 /// Characters of the line that says what a call does.
 const SUMMARY_CAP: usize = 160;
 
@@ -26,18 +28,24 @@ pub(super) struct Phase {
     pub(super) prompt: String,
 }
 
-/// The planned phases of a scenario.
+/// The planned phases of a scenario. What is said after the last one that is kept belongs to it.
 pub(super) fn phases(context: Option<&Node>) -> Vec<Phase> {
     let listed = context.and_then(|context| context.get("conversation_phases")).map_or(&[][..], Node::list);
     let text = |phase: &Node, key: &str| phase.get(key).and_then(Node::text).unwrap_or_default().to_owned();
     listed
         .iter()
+        .take(PHASES)
         .map(|phase| Phase {
             id: text(phase, "phase_id"),
             name: text(phase, "name"),
             prompt: text(phase, "initial_prompt"),
         })
         .collect()
+}
+
+/// How many phases a scenario plans.
+pub(super) fn planned(context: Option<&Node>) -> usize {
+    context.and_then(|context| context.get("conversation_phases")).map_or(0, |listed| listed.list().len())
 }
 
 /// Whether a message is an answer of the model.
@@ -61,9 +69,9 @@ pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<us
         if message.get("role").and_then(Node::text) != Some("user") {
             continue;
         }
-        let said = message.get("content").and_then(Node::text).unwrap_or_default();
+        let content = message.get("content").and_then(Node::text).unwrap_or_default();
         let from = current.map_or(0, |current| current + 1);
-        let next = begins.get(said).and_then(|at| at.get(at.partition_point(|at| *at < from)).copied());
+        let next = begins.get(content).and_then(|at| at.get(at.partition_point(|at| *at < from)).copied());
         if let Some(next) = next {
             if let Some(current) = current {
                 parts[current] = Some(begin..at);
@@ -91,7 +99,8 @@ pub(super) fn read(tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadE
     Ok(steps(&messages[range]))
 }
 
-/// The record that a pointer names: in a file of records the number of its line, in final results the agent and a number.
+/// The record that a pointer names: in a file of records the number of its line and the byte where that begins, in final results
+/// the agent and a number.
 fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadError> {
     let keys: Vec<String> =
         pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect();
@@ -104,18 +113,15 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
             }
         }
         [line] => {
-            let (line, mut found) = (line.parse::<usize>().map_err(|_| ReadError::Missing)?, None);
-            lines::each(tree, path, |read| {
-                if read.number == line {
-                    // A record that is cut off has no conversation: what is meant is the whole one behind it.
-                    found = read
-                        .bytes
-                        .as_deref()
-                        .and_then(|bytes| lines::pieces(bytes).pop().map(record::of_bytes));
+            let bytes = match line.split_once('@') {
+                Some((_, offset)) => {
+                    lines::at(tree, path, offset.parse::<u64>().map_err(|_| ReadError::Missing)?)?
                 }
-                read.number < line
-            })?;
-            Ok(found.map(|record| record.node))
+                // Libraries of before know the number only.
+                None => by_number(tree, path, line)?,
+            };
+            // A record that is cut off has no conversation: what is meant is the whole one behind it.
+            Ok(lines::pieces(&bytes).pop().map(|piece| record::of_bytes(piece).node))
         }
         ["detailed_results", agent, number] => {
             let number = number.parse::<usize>().map_err(|_| ReadError::Missing)?;
@@ -129,6 +135,18 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
         }
         _ => Err(ReadError::Missing),
     }
+}
+
+/// A line by its number; empty where there is none, or one that is longer than lines are.
+fn by_number(tree: &Tree, path: &str, line: &str) -> Result<Vec<u8>, ReadError> {
+    let (line, mut found) = (line.parse::<usize>().map_err(|_| ReadError::Missing)?, None);
+    lines::each(tree, path, |read| {
+        if read.number == line {
+            found = read.bytes;
+        }
+        read.number < line
+    })?;
+    Ok(found.unwrap_or_default())
 }
 
 fn steps(messages: &[Node]) -> Transcript {

@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::logs::{self, Claim, Log};
-use super::notes::Notes;
+use super::warnings::PartWarnings;
 use super::{own, task};
 use crate::readers::grader::{Named, OwnTranscript};
 use crate::readers::json::Object;
@@ -30,27 +30,27 @@ pub(super) fn episode(
     tree: &Tree,
     folder: &str,
     mut episode: Episode,
-    said: own::Trajectory,
-    notes: &mut Notes<'_>,
+    recorded: own::Trajectory,
+    warnings: &mut PartWarnings<'_>,
 ) -> Episode {
     episode.end_reason =
-        end_word(folder, said.end_reason.as_deref(), notes).filter(|r| *r != EndReason::PassedAll);
-    episode.title = said.title.map(|t| t.0);
-    let is_task = said.task.is_some();
-    if let Some(task) = said.task.filter(|task| !task.is_empty()) {
+        end_word(folder, recorded.end_reason.as_deref(), warnings).filter(|r| *r != EndReason::PassedAll);
+    episode.title = recorded.title.map(|t| t.0);
+    let is_task = recorded.task.is_some();
+    if let Some(task) = recorded.task.filter(|task| !task.is_empty()) {
         episode.scenario = task.0;
     }
-    episode.planned_turns = said.planned_turns.or(episode.planned_turns);
+    episode.planned_turns = recorded.planned_turns.or(episode.planned_turns);
     episode.timing = Timing {
-        started_at: said.started_at.map(|t| t.0),
-        finished_at: said.finished_at.map(|t| t.0),
+        started_at: recorded.started_at.map(|t| t.0),
+        finished_at: recorded.finished_at.map(|t| t.0),
         ..Timing::default()
     };
-    episode.exception = said.exception.map(own::Exception::pair);
-    episode.extra.extend(said.extra);
-    note_resumes(folder, &episode, notes);
-    if said.is_cut {
-        notes.warn(Warning::read_differently(
+    episode.exception = recorded.exception.map(own::Exception::pair);
+    episode.extra.extend(recorded.extra);
+    note_resumes(folder, &episode, warnings);
+    if recorded.is_cut {
+        warnings.warn(Warning::read_differently(
             join(folder, "trajectory.json"),
             "trajectory.too_large",
             "There is more in this trajectory than is kept in memory. What came first is read.",
@@ -59,15 +59,15 @@ pub(super) fn episode(
     let mut unusable = Unusable::default();
     unusable.settle_times(&mut episode.timing);
     if let Some(warning) = unusable.warning(&join(folder, "trajectory.json")) {
-        notes.warn(warning);
+        warnings.warn(warning);
     }
     let mut reader =
-        Reader { tree, folder, is_task, named_before: None, named: None, sizes: HashMap::new(), notes };
-    for (index, turn) in said.turns.into_iter().enumerate() {
+        Reader { tree, folder, is_task, named_before: None, named: None, sizes: HashMap::new(), warnings };
+    for (index, turn) in recorded.turns.into_iter().enumerate() {
         let turn = reader.turn(index, turn);
         let after = episode.turns.last().map_or(0, |t| t.number);
         if turn.number <= after {
-            reader.notes.warn(Warning::skipped(
+            reader.warnings.warn(Warning::skipped(
                 join(folder, "trajectory.json"),
                 "turns.out_of_order",
                 format!("Turn {} comes after turn {after}. It is left out.", turn.number),
@@ -76,7 +76,7 @@ pub(super) fn episode(
             episode.turns.push(turn);
         }
     }
-    let may_go_on = may_go_on(&episode, said.attempt_limit);
+    let may_go_on = may_go_on(&episode, recorded.attempt_limit);
     episode.attempts_left = may_go_on;
     if episode.timing.finished_at.is_none() && may_go_on {
         episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
@@ -86,14 +86,14 @@ pub(super) fn episode(
 }
 
 /// Notes that a trial of a task was resumed, and what its container lost by it.
-fn note_resumes(folder: &str, episode: &Episode, notes: &mut Notes<'_>) {
+fn note_resumes(folder: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
     let Some(resumes) = episode.extra.get("resumes").and_then(|list| list.as_array()) else { return };
     let anew = resumes.iter().filter(|resume| resume["from"] == "first_step").count();
     let continued = resumes.len() - anew;
     if resumes.is_empty() {
         return;
     }
-    notes.warn(Warning::read_differently(
+    warnings.warn(Warning::read_differently(
         join(folder, "trajectory.json"),
         "episode.resumed",
         format!(
@@ -113,15 +113,15 @@ fn may_go_on(episode: &Episode, attempt_limit: Option<u32>) -> bool {
     is_last && attempt_limit.is_some_and(|limit| tried < limit)
 }
 
-fn end_word(folder: &str, word: Option<&str>, notes: &mut Notes<'_>) -> Option<EndReason> {
+fn end_word(folder: &str, word: Option<&str>, warnings: &mut PartWarnings<'_>) -> Option<EndReason> {
     let word = word?;
     let reason = EndReason::parse(word);
     if reason.is_none() {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             join(folder, "trajectory.json"),
             "end_reason.unknown",
             format!(
-                "“{word}” is no end reason that this version knows. The reason is told from the verdicts."
+                "“{word}” is no end reason that this version knows. The reason is derived from the verdicts."
             ),
         ));
     }
@@ -139,7 +139,7 @@ struct Reader<'a, 'b> {
     named: Option<Named>,
     /// Sizes of the files in the folders of logs, each listed once.
     sizes: HashMap<String, HashMap<String, u64>>,
-    notes: &'a mut Notes<'b>,
+    warnings: &'a mut PartWarnings<'b>,
 }
 
 impl Reader<'_, '_> {
@@ -151,7 +151,7 @@ impl Reader<'_, '_> {
             && named.split('/').all(|part| part != "..");
         if !inside {
             let shown: String = named.chars().take(200).collect();
-            self.notes.warn(Warning::skipped(
+            self.warnings.warn(Warning::skipped(
                 join(self.folder, "trajectory.json"),
                 "path.outside",
                 format!("It names the file “{shown}”, which leads out of the scenario. It is not looked at."),
@@ -181,12 +181,12 @@ impl Reader<'_, '_> {
         self.sizes.get(folder)?.get(file_name(path)).copied()
     }
 
-    fn turn(&mut self, index: usize, said: own::Turn) -> Turn {
-        let mut turn = Turn::new(said.number);
-        turn.title = said.title.map(|t| t.0);
-        let files = said.files.unwrap_or_default();
-        turn.extra = said.extra;
-        turn.request = match said.request {
+    fn turn(&mut self, index: usize, recorded: own::Turn) -> Turn {
+        let mut turn = Turn::new(recorded.number);
+        turn.title = recorded.title.map(|t| t.0);
+        let files = recorded.files.unwrap_or_default();
+        turn.extra = recorded.extra;
+        turn.request = match recorded.request {
             Some(text) if text.len() <= REQUEST_CAP || files.request.is_none() => Some(Request::Text(text.0)),
             _ => files
                 .request
@@ -197,18 +197,18 @@ impl Reader<'_, '_> {
         self.artifact(ArtifactKind::Reference, files.reference.as_deref(), &mut turn.artifacts);
         self.artifact(ArtifactKind::Suite, files.suite.as_deref(), &mut turn.artifacts);
         self.artifact(ArtifactKind::Schema, files.schema.as_deref(), &mut turn.artifacts);
-        for (at, attempt) in said.attempts.into_iter().enumerate() {
+        for (at, attempt) in recorded.attempts.into_iter().enumerate() {
             let pointer = format!("/turns/{index}/attempts/{at}/steps");
-            let attempt = self.attempt(said.number, attempt, &said.tests.0, pointer);
+            let attempt = self.attempt(recorded.number, attempt, &recorded.tests.0, pointer);
             if turn.attempts.last().is_none_or(|before| before.number < attempt.number) {
                 turn.attempts.push(attempt);
             } else {
-                self.notes.warn(Warning::skipped(
+                self.warnings.warn(Warning::skipped(
                     join(self.folder, "trajectory.json"),
                     "turns.out_of_order",
                     format!(
                         "Attempt {} of turn {} comes twice. The second is left out.",
-                        attempt.number, said.number
+                        attempt.number, recorded.number
                     ),
                 ));
             }
@@ -226,15 +226,15 @@ impl Reader<'_, '_> {
         let path = &attempt.artifacts.iter().find(is_own_file)?.path;
         match self.tree.read_json::<Object<OwnTranscript>>(path, TRANSCRIPT_CAP) {
             Ok(Object(transcript)) => {
-                self.notes.read_file();
-                let places = transcript.steps.since(self.named_before.as_ref());
+                self.warnings.read_file();
+                let places = transcript.steps.new_places(self.named_before.as_ref());
                 self.named = Some(transcript.steps);
                 Some(places)
             }
             // It is shown as missing where it is looked at.
             Err(ReadError::Missing) => None,
             Err(error) => {
-                self.notes.warn(Warning::skipped(
+                self.warnings.warn(Warning::skipped(
                     path,
                     error.code(),
                     format!("{error}. Which places of the verifier its tool calls name is unknown."),
@@ -244,68 +244,79 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn attempt(&mut self, turn: u32, said: own::Attempt, suite: &[own::Name], pointer: String) -> Attempt {
-        let mut attempt = Attempt::new(said.number, Verdict::Error);
-        attempt.end_reason = end_word(self.folder, said.end_reason.as_deref(), self.notes);
-        let tokens = said.tokens.unwrap_or_default();
+    fn attempt(
+        &mut self,
+        turn: u32,
+        recorded: own::Attempt,
+        suite: &[own::Name],
+        pointer: String,
+    ) -> Attempt {
+        let mut attempt = Attempt::new(recorded.number, Verdict::Error);
+        attempt.end_reason = end_word(self.folder, recorded.end_reason.as_deref(), self.warnings);
+        let tokens = recorded.tokens.unwrap_or_default();
         attempt.tokens = tokens.with_cached_included();
         attempt.cached_input = CachedInput::from_counts(&tokens);
-        attempt.cost_usd = said.cost_usd;
-        attempt.tool_calls = said.tool_calls;
+        attempt.cost_usd = recorded.cost_usd;
+        attempt.tool_calls = recorded.tool_calls;
         // Every call of the model goes through the gateway, and is a step.
-        attempt.steps = said.model_requests;
-        attempt.exception = said.exception.map(own::Exception::pair);
+        attempt.steps = recorded.model_requests;
+        attempt.exception = recorded.exception.map(own::Exception::pair);
         attempt.timing = Timing {
-            started_at: said.started_at.map(|t| t.0),
-            finished_at: said.finished_at.map(|t| t.0),
-            agent_seconds: said.agent_seconds,
-            test_seconds: said.test_seconds,
+            started_at: recorded.started_at.map(|t| t.0),
+            finished_at: recorded.finished_at.map(|t| t.0),
+            agent_seconds: recorded.agent_seconds,
+            test_seconds: recorded.test_seconds,
         };
-        attempt.extra = said.extra;
-        if let Some(own::Counted(steps)) = said.steps {
+        attempt.extra = recorded.extra;
+        if let Some(own::Counted(steps)) = recorded.steps {
             attempt.extra.insert("agent_steps".to_owned(), steps.into());
         }
         if attempt.extra.get("session_restarted") == Some(&true.into()) {
-            self.notes.warn(Warning::read_differently(
+            self.warnings.warn(Warning::read_differently(
                 join(self.folder, "trajectory.json"),
                 "session.restarted",
                 format!(
                     "The agent's session could not be gone on with: turn {turn}, attempt {} began a new one, which was told the \
                      request again and knows nothing of what came before. Whether the episode counts as one session is for \
                      you to say.",
-                    said.number
+                    recorded.number
                 ),
             ));
         }
-        let files = said.files.unwrap_or_default();
-        self.files(&mut attempt, &files, said.steps.is_some().then_some(pointer));
-        attempt.tests =
-            self.tests(turn, said.number, suite, said.outcomes.as_deref().unwrap_or(""), said.failures.0);
+        let files = recorded.files.unwrap_or_default();
+        self.files(&mut attempt, &files, recorded.steps.is_some().then_some(pointer));
+        attempt.tests = self.tests(
+            turn,
+            recorded.number,
+            suite,
+            recorded.outcomes.as_deref().unwrap_or(""),
+            recorded.failures.0,
+        );
 
-        (attempt.passed, attempt.total) = (said.passed, said.total);
+        (attempt.passed, attempt.total) = (recorded.passed, recorded.total);
         let mut unusable = Unusable::default();
         unusable.settle(&mut attempt);
         if let Some(mut warning) = unusable.warning(&join(self.folder, "trajectory.json")) {
-            warning.message = format!("Turn {turn}, attempt {}: {}", said.number, warning.message);
-            self.notes.warn(warning);
+            warning.message = format!("Turn {turn}, attempt {}: {}", recorded.number, warning.message);
+            self.warnings.warn(warning);
         }
         let (passed, total) = (attempt.passed.take(), attempt.total.take());
-        let claim = Claim { passed, total, success: said.success };
-        attempt.verdict = self.verdict(&said.verdict, claim);
+        let claim = Claim { passed, total, success: recorded.success };
+        attempt.verdict = self.verdict(&recorded.verdict, claim);
         let described = attempt.tests.iter().filter(|t| t.is_failing()).all(|t| t.message.is_some());
         let brief = !attempt.tests.is_empty() && (attempt.verdict == Verdict::Passed || described);
         let path = files.test_output.as_deref().and_then(|named| self.path(named)).unwrap_or_default();
         if self.is_task {
             (attempt.passed, attempt.total) = (claim.passed, claim.total);
-            task::settle(self.tree, &path, &mut attempt, self.notes);
+            task::settle(self.tree, &path, &mut attempt, self.warnings);
             attempt.grader_places = self.grader_places(&attempt);
             return attempt;
         }
         let log = if let Some(size) = self.size(&path) {
-            logs::read(self.tree, &path, size, claim, brief, self.notes)
+            logs::read(self.tree, &path, size, claim, brief, self.warnings)
         } else {
             if !path.is_empty() {
-                self.notes.warn(Warning::skipped(
+                self.warnings.warn(Warning::skipped(
                     &path,
                     "file.missing",
                     "The trajectory names this test log, and it is not there. The numbers of the trajectory are taken unchecked.",
@@ -317,17 +328,17 @@ impl Reader<'_, '_> {
             Log::Whole(log) => Some(*log),
             Log::Agrees | Log::Nothing => None,
         };
-        logs::settle(&mut attempt, claim, &path, log, self.notes);
+        logs::settle(&mut attempt, claim, &path, log, self.warnings);
         logs::give_reason(&mut attempt);
         attempt
     }
 
     fn verdict(&mut self, word: &str, claim: Claim) -> Verdict {
         Verdict::parse(word).unwrap_or_else(|| {
-            self.notes.warn(Warning::read_differently(
+            self.warnings.warn(Warning::read_differently(
                 join(self.folder, "trajectory.json"),
                 "verdict.unknown",
-                format!("“{word}” is no verdict that this version knows. It is told from the numbers."),
+                format!("“{word}” is no verdict that this version knows. It is derived from the numbers."),
             ));
             match claim.passes() {
                 Some(true) => Verdict::Passed,
@@ -363,7 +374,7 @@ impl Reader<'_, '_> {
         failures: Vec<own::Failure>,
     ) -> Vec<TestResult> {
         if !outcomes.is_empty() && outcomes.len() != suite.len() {
-            self.notes.warn(Warning::read_differently(
+            self.warnings.warn(Warning::read_differently(
                 join(self.folder, "trajectory.json"),
                 "tests.mismatch",
                 format!(

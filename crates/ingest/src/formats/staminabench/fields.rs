@@ -120,13 +120,13 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         return true;
     }
     if is(words::SUCCESS) {
-        let said = match value {
+        let success = match value {
             Node::Bool(b) => Some(*b),
             Node::Text(text, _) => words::status(text),
             _ => value.count().filter(|n| *n <= 1).map(|n| n == 1),
         };
-        facts.success = facts.success.or(said);
-        return said.is_some();
+        facts.success = facts.success.or(success);
+        return success.is_some();
     }
     if is(words::SCORE)
         && let Some(n) = value.number()
@@ -181,13 +181,13 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
     if is(words::STATUS)
         && let Some(text) = value.word()
     {
-        let said = words::status(text);
-        facts.success = facts.success.or(said);
+        let success = words::status(text);
+        facts.success = facts.success.or(success);
         facts.end_reason = facts.end_reason.or_else(|| end_by_words(text));
         if let Some(raised) = raised_by_state(text) {
             raise(facts, raised);
         }
-        return said.is_some();
+        return success.is_some();
     }
     if is(words::WRAPPERS) && depth < 3 && !value.map().is_empty() {
         record(facts, value, &format!("{prefix}{key}."), depth + 1);
@@ -327,7 +327,7 @@ pub(super) fn tests(list: &[Node]) -> Vec<TestResult> {
 }
 
 fn tests_by_name(node: &Node) -> Vec<TestResult> {
-    let of = |(id, value): &(String, Node)| {
+    let named_test = |(id, value): &(String, Node)| {
         let outcome = outcome(value)?;
         Some(TestResult::new(id.clone(), outcome))
     };
@@ -338,7 +338,8 @@ fn tests_by_name(node: &Node) -> Vec<TestResult> {
     node.map()
         .iter()
         .filter_map(|entry| {
-            of(entry).or_else(|| test(&entry.1, None).map(|t| TestResult { id: entry.0.clone(), ..t }))
+            named_test(entry)
+                .or_else(|| test(&entry.1, None).map(|t| TestResult { id: entry.0.clone(), ..t }))
         })
         .take(TESTS_CAP)
         .collect()

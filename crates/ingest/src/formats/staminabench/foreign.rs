@@ -1,7 +1,7 @@
 //! `trajectory.json` of unknown schema, read for what it plainly says.
 //!
 //! Turns and attempts are found by the names of lists and maps (`turns`, `attempts`), by numbers that elements say
-//! (`turn`, `attempt_idx`) and by numbered keys (`turn_3`). Everything else is told by the field names in [`words`].
+//! (`turn`, `attempt_idx`) and by numbered keys (`turn_3`). Everything else is recognized by the field names in [`words`].
 
 use model::{Artifact, ArtifactKind};
 
@@ -53,7 +53,7 @@ fn child(pointer: &str, key: impl std::fmt::Display) -> String {
 }
 
 /// The number that an element says under one of the names.
-fn said(node: &Node, names: &[&str]) -> Option<u32> {
+fn number_in(node: &Node, names: &[&str]) -> Option<u32> {
     node.map().iter().find(|(k, _)| names.contains(&normal(k).as_str())).and_then(|(_, v)| match v {
         Node::Text(text, _) => names::placed(text).turn.filter(|_| text.len() < 40),
         v => v.count().and_then(|n| u32::try_from(n).ok()),
@@ -89,7 +89,7 @@ fn says_an_end(node: &Node) -> bool {
         |value: &Node| value.word().is_some_and(|text| is_word(text) || raised_by_name(text).is_some());
     let is_state =
         |value: &Node| value.word().is_some_and(|text| is_word(text) || raised_by_state(text).is_some());
-    said(node, words::ATTEMPT).is_some()
+    number_in(node, words::ATTEMPT).is_some()
         && !has(&OF_STEPS, &|value| *value != Node::Null)
         && (has(words::EXCEPTION, &|value| value.word().is_some() || !value.map().is_empty())
             || has(words::END, &is_label)
@@ -116,7 +116,7 @@ impl Walk<'_> {
             let list = value.list();
             if words::TURNS.contains(&name) && (!list.is_empty() || !value.map().is_empty()) {
                 self.turns(value, &at);
-            } else if list.iter().any(|e| said(e, words::TURN).is_some() || has_result(e))
+            } else if list.iter().any(|e| number_in(e, words::TURN).is_some() || has_result(e))
                 && !words::TESTS.contains(&name)
             {
                 self.elements(list, &at);
@@ -168,13 +168,14 @@ impl Walk<'_> {
     fn elements(&mut self, list: &[Node], pointer: &str) {
         for (index, element) in list.iter().enumerate() {
             let at = child(pointer, index);
-            if let Some(turn) = said(element, words::TURN) {
-                let is_step =
-                    !has_result(element) && said(element, words::ATTEMPT).is_none() && !has_attempts(element);
+            if let Some(turn) = number_in(element, words::TURN) {
+                let is_step = !has_result(element)
+                    && number_in(element, words::ATTEMPT).is_none()
+                    && !has_attempts(element);
                 if is_step {
                     self.lone_step(turn, None, element, &at);
                 } else if !has_result(element) && !has_attempts(element) && !says_an_end(element) {
-                    self.lone_step(turn, said(element, words::ATTEMPT), element, &at);
+                    self.lone_step(turn, number_in(element, words::ATTEMPT), element, &at);
                 } else {
                     self.turn(Number::Said(turn), element, &at);
                 }
@@ -215,7 +216,8 @@ impl Walk<'_> {
 
     fn turns(&mut self, node: &Node, pointer: &str) {
         for (index, element) in node.list().iter().enumerate() {
-            let number = said(element, words::TURN).map_or(Number::Position(position(index)), Number::Said);
+            let number =
+                number_in(element, words::TURN).map_or(Number::Position(position(index)), Number::Said);
             self.turn(number, element, &child(pointer, index));
         }
         for (index, (key, value)) in node.map().iter().enumerate() {
@@ -233,7 +235,7 @@ impl Walk<'_> {
             return;
         }
         let mut turn = TurnFacts::default();
-        if let Some(attempt) = said(node, words::ATTEMPT).filter(|_| !has_attempts(node)) {
+        if let Some(attempt) = number_in(node, words::ATTEMPT).filter(|_| !has_attempts(node)) {
             turn.title = title(node);
             turn.request = request(node);
             let facts = self.attempt(node, pointer);
@@ -292,7 +294,7 @@ impl Walk<'_> {
                 return;
             }
             let number =
-                said(element, words::ATTEMPT).map_or(Number::Position(position(index)), Number::Said);
+                number_in(element, words::ATTEMPT).map_or(Number::Position(position(index)), Number::Said);
             let facts = self.attempt(element, &child(pointer, index));
             turn.attempts.push((number, facts));
         }

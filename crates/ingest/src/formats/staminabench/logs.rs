@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use model::{Attempt, EndReason, Episode, TestOutcome, TestResult, Verdict, Warning};
 
-use super::notes::Notes;
+use super::warnings::PartWarnings;
 use crate::readers::pytest::{self, PytestLog};
 use files::{ReadError, Tree};
 
@@ -60,26 +60,26 @@ pub(super) fn read(
     size: u64,
     claim: Claim,
     brief: bool,
-    notes: &mut Notes<'_>,
+    warnings: &mut PartWarnings<'_>,
 ) -> Log {
     if brief && claim.passes() == Some(true) && size > SMALL {
         match tree.read_range(path, size - TAIL, TAIL) {
             Ok((bytes, _)) => {
-                notes.read_file();
+                warnings.read_file();
                 if agrees(&String::from_utf8_lossy(&bytes), claim) {
                     return Log::Agrees;
                 }
             }
-            Err(error) => return unreadable(path, &error, notes),
+            Err(error) => return unreadable(path, &error, warnings),
         }
     }
-    let text = match whole(tree, path, size, notes) {
+    let text = match whole(tree, path, size, warnings) {
         Ok(text) => text,
-        Err(error) => return unreadable(path, &error, notes),
+        Err(error) => return unreadable(path, &error, warnings),
     };
-    notes.read_file();
+    warnings.read_file();
     if text.trim().is_empty() {
-        notes.warn(Warning::skipped(
+        warnings.warn(Warning::skipped(
             path,
             "file.empty",
             "The test log is empty. It says nothing about this attempt.",
@@ -94,7 +94,7 @@ pub(super) fn read(
     }
     let log = pytest::parse(&text);
     if !log.is_pytest {
-        notes.warn(Warning::skipped(
+        warnings.warn(Warning::skipped(
             path,
             "pytest.not_recognised",
             "Nothing in this file is output of pytest. It is shown as it stands, and decides nothing.",
@@ -102,21 +102,21 @@ pub(super) fn read(
         return Log::Nothing;
     }
     if log.truncated {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             path,
             "pytest.truncated",
             "The log ends before pytest's last line. Only what failed until there is taken from it.",
         ));
     }
     if log.breaks_off && !log.truncated {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             path,
             "pytest.truncated",
             "The log breaks off after its progress was complete. The numbers are those of the progress; what failed may have no message.",
         ));
     }
     if log.sessions > 1 {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             path,
             "pytest.sessions",
             format!("The log holds {} sessions of pytest. The last one is read.", log.sessions),
@@ -125,19 +125,19 @@ pub(super) fn read(
     Log::Whole(Box::new(log))
 }
 
-fn unreadable(path: &str, error: &ReadError, notes: &mut Notes<'_>) -> Log {
+fn unreadable(path: &str, error: &ReadError, warnings: &mut PartWarnings<'_>) -> Log {
     // A log that is named and not there is said by whoever names it.
     if !matches!(error, ReadError::Missing) {
-        notes.warn(Warning::skipped(path, error.code(), format!("{error}. The test log is left out.")));
+        warnings.warn(Warning::skipped(path, error.code(), format!("{error}. The test log is left out.")));
     }
     Log::Nothing
 }
 
-fn whole(tree: &Tree, path: &str, size: u64, notes: &mut Notes<'_>) -> Result<String, ReadError> {
+fn whole(tree: &Tree, path: &str, size: u64, warnings: &mut PartWarnings<'_>) -> Result<String, ReadError> {
     let bytes = if size <= CAP {
         tree.read(path, CAP)?
     } else {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             path,
             "file.too_large",
             format!("The test log has {size} bytes. Its first {CAP} and its last {FAR_TAIL} are read."),
@@ -150,7 +150,7 @@ fn whole(tree: &Tree, path: &str, size: u64, notes: &mut Notes<'_>) -> Result<St
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            notes.warn(Warning::repaired(
+            warnings.warn(Warning::repaired(
                 path,
                 "file.not_utf8",
                 "The test log is not UTF-8. What is not is read as U+FFFD.",
@@ -240,7 +240,7 @@ pub(super) fn is_unrecognised(episode: &Episode) -> bool {
 pub(super) fn give_reason(attempt: &mut Attempt) {
     let has_tests = attempt.passed.is_some() || attempt.total.is_some() || !attempt.tests.is_empty();
     let reason = match attempt.verdict {
-        // No test is told: what was raised is why it did not pass.
+        // No test is described: the exception is why it did not pass.
         Verdict::Failed if has_tests || attempt.exception.is_none() => EndReason::TestsFailed,
         Verdict::Failed | Verdict::Error if attempt.exception.is_some() => {
             if attempt.end_reason.is_none() {
@@ -260,13 +260,19 @@ pub(super) fn settle(
     claim: Claim,
     path: &str,
     log: Option<PytestLog>,
-    notes: &mut Notes<'_>,
+    warnings: &mut PartWarnings<'_>,
 ) {
-    decide(attempt, claim, path, log, notes);
-    notes.keep_tests(attempt, path);
+    decide(attempt, claim, path, log, warnings);
+    warnings.keep_tests(attempt, path);
 }
 
-fn decide(attempt: &mut Attempt, claim: Claim, path: &str, log: Option<PytestLog>, notes: &mut Notes<'_>) {
+fn decide(
+    attempt: &mut Attempt,
+    claim: Claim,
+    path: &str,
+    log: Option<PytestLog>,
+    warnings: &mut PartWarnings<'_>,
+) {
     (attempt.passed, attempt.total) = (claim.passed, claim.total);
     let ruling = log.as_ref().and_then(rule);
     let Some(ruling) = ruling else {
@@ -277,7 +283,7 @@ fn decide(attempt: &mut Attempt, claim: Claim, path: &str, log: Option<PytestLog
     };
     let log = log.unwrap_or_default();
     if let Some(difference) = contradiction(claim, &ruling, &log) {
-        notes.warn(Warning::read_differently(path, "verdict.contradiction", difference));
+        warnings.warn(Warning::read_differently(path, "verdict.contradiction", difference));
     }
     let before = std::mem::replace(&mut attempt.verdict, ruling.verdict);
     match ruling.numbers {
@@ -311,11 +317,11 @@ fn contradiction(claim: Claim, ruling: &Ruling, log: &PytestLog) -> Option<Strin
         let wrong_total = claim.total.is_some_and(|t| !totals.contains(&t));
         let wrong_passed = claim.passed.is_some_and(|p| !passes.contains(&p));
         if wrong_total || wrong_passed {
-            let said = |n: Option<u32>| n.map_or_else(|| "?".to_owned(), |n| n.to_string());
+            let number_text = |n: Option<u32>| n.map_or_else(|| "?".to_owned(), |n| n.to_string());
             return Some(format!(
                 "The test log counts {passed} of {total} tests passed, elsewhere {} of {} are reported. The log is taken.",
-                said(claim.passed),
-                said(claim.total)
+                number_text(claim.passed),
+                number_text(claim.total)
             ));
         }
     }

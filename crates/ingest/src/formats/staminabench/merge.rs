@@ -12,7 +12,7 @@ use super::foreign;
 use super::lean::Lean;
 use super::logs::{self, Claim, Log};
 use super::names::{self, Base};
-use super::notes::Notes;
+use super::warnings::PartWarnings;
 use crate::readers::value::Unusable;
 use files::Tree;
 
@@ -45,29 +45,29 @@ pub(super) fn episode(
     tree: &Tree,
     folder: &str,
     mut episode: Episode,
-    said: TrajectoryFacts,
+    trajectory_facts: TrajectoryFacts,
     listing: Listing,
-    notes: &mut Notes<'_>,
+    warnings: &mut PartWarnings<'_>,
 ) -> Episode {
     let mut turns: BTreeMap<u32, Building> = BTreeMap::new();
     for path in &listing.no_files {
-        notes.warn(Warning::skipped(
+        warnings.warn(Warning::skipped(
             path,
             "file.special",
             "It is a folder where a file is expected. Nothing is read from it.",
         ));
     }
-    let (turn_base, attempt_base) = bases(&said, &listing);
+    let (turn_base, attempt_base) = bases(&trajectory_facts, &listing);
     let path = listing.trajectory.as_ref().map_or_else(|| folder.to_owned(), |(path, _)| path.clone());
     if turn_base.any_from_zero() {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             folder,
             "turns.from_zero",
             "The turns of this scenario are counted from 0. They are shown counted from 1.",
         ));
     }
     let mut outlandish = BTreeSet::new();
-    place_said(said.turns, &turn_base, &attempt_base, &mut turns, &mut outlandish);
+    place_facts(trajectory_facts.turns, &turn_base, &attempt_base, &mut turns, &mut outlandish);
     let mut steps = Vec::new();
     let mut loose = Vec::new();
     for file in listing.files {
@@ -84,21 +84,22 @@ pub(super) fn episode(
         }
     }
     if let Some(turn) = outlandish.iter().next() {
-        notes.warn(Warning::skipped(
+        warnings.warn(Warning::skipped(
             folder,
             "turns.out_of_range",
             format!("There is a turn {turn}. Turns from 1 to {MAX_TURN} are read."),
         ));
     }
-    imply_attempts(folder, &mut turns, notes);
+    imply_attempts(folder, &mut turns, warnings);
     place_steps(steps, &mut turns, &mut loose);
 
     let last_played = turns.iter().rev().find(|(_, t)| !t.attempts.is_empty()).map(|(n, _)| *n);
-    let finished = episode.timing.finished_at.is_some() || said.whole.timing.finished_at.is_some();
+    let finished =
+        episode.timing.finished_at.is_some() || trajectory_facts.whole.timing.finished_at.is_some();
     for (number, building) in turns {
         let is_last = last_played == Some(number);
         let place = Whereabouts { path: &path, turn: number };
-        let turn = turn(tree, &place, building, is_last && !finished, notes);
+        let turn = turn(tree, &place, building, is_last && !finished, warnings);
         // Every verdict counts, so one that is missing is said, unless the turn may just be running.
         let missing = turn.attempts.last().and_then(|last| match last.verdict {
             Verdict::Error if last.end_reason == Some(EndReason::NoVerdict) => Some("an error"),
@@ -110,7 +111,7 @@ pub(super) fn episode(
             _ => None,
         });
         if let Some(shown) = missing {
-            notes.warn(Warning::read_differently(
+            warnings.warn(Warning::read_differently(
                 &path,
                 "verdict.missing",
                 format!("Turn {number} was played, and no verdict is found that can be read. It is shown as {shown}."),
@@ -118,13 +119,13 @@ pub(super) fn episode(
         }
         episode.turns.push(turn);
     }
-    finish(&mut episode, said.whole, said.planned, said.title, loose);
-    say_unclear(&path, &episode, notes);
+    finish(&mut episode, trajectory_facts.whole, trajectory_facts.planned, trajectory_facts.title, loose);
+    say_unclear(&path, &episode, warnings);
     episode
 }
 
 /// Says once for a scenario that nothing tells whether its input tokens include the cached ones.
-fn say_unclear(path: &str, episode: &Episode, notes: &mut Notes<'_>) {
+fn say_unclear(path: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
     let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
     let mut counts = of_attempts
         .map(|attempt| (attempt.tokens, attempt.cached_input))
@@ -139,20 +140,20 @@ fn say_unclear(path: &str, episode: &Episode, notes: &mut Notes<'_>) {
             tokens.input.unwrap_or(0),
             tokens.cached.unwrap_or(0)
         );
-        notes.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
+        warnings.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
     }
 }
 
-fn bases(said: &TrajectoryFacts, listing: &Listing) -> (Base, Base) {
+fn bases(trajectory_facts: &TrajectoryFacts, listing: &Listing) -> (Base, Base) {
     let (mut turns, mut attempts) = (Base::default(), Base::default());
     let explicit = |n: &Number| match n {
         Number::Said(n) => Some(*n),
         Number::Position(_) => None,
     };
-    turns.note("trajectory", said.turns.iter().filter_map(|(n, _)| explicit(n)));
+    turns.note("trajectory", trajectory_facts.turns.iter().filter_map(|(n, _)| explicit(n)));
     attempts.note(
         "trajectory",
-        said.turns.iter().flat_map(|(_, t)| &t.attempts).filter_map(|(n, _)| explicit(n)),
+        trajectory_facts.turns.iter().flat_map(|(_, t)| &t.attempts).filter_map(|(n, _)| explicit(n)),
     );
     let mut groups: Vec<&'static str> = listing.files.iter().map(|f| f.group).collect();
     groups.dedup();
@@ -164,8 +165,8 @@ fn bases(said: &TrajectoryFacts, listing: &Listing) -> (Base, Base) {
     (turns, attempts)
 }
 
-fn place_said(
-    said: Vec<(Number, super::facts::TurnFacts)>,
+fn place_facts(
+    trajectory_facts: Vec<(Number, super::facts::TurnFacts)>,
     turn_base: &Base,
     attempt_base: &Base,
     turns: &mut BTreeMap<u32, Building>,
@@ -176,7 +177,7 @@ fn place_said(
         Number::Said(n) | Number::Position(n) => n,
     };
     let mut records: BTreeMap<u32, Vec<Facts>> = BTreeMap::new();
-    for (number, facts) in said {
+    for (number, facts) in trajectory_facts {
         let number = real(number, turn_base);
         if !(1..=MAX_TURN).contains(&number) {
             outlandish.insert(number);
@@ -230,7 +231,7 @@ const fn per_attempt(kind: ArtifactKind) -> bool {
 }
 
 /// Makes sure that a turn that was played has its attempts.
-fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, notes: &mut Notes<'_>) {
+fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, warnings: &mut PartWarnings<'_>) {
     let mut implied = 0u32;
     for turn in turns.values_mut() {
         let played = turn.whole.is_played() || !turn.of_final.is_empty();
@@ -265,7 +266,7 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, notes: &mut
         }
     }
     if implied > 0 {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             folder,
             "attempts.implied",
             format!("{implied} attempts are counted and not described. Each was followed by another, so it is shown as failed."),
@@ -299,7 +300,7 @@ fn turn(
     place: &Whereabouts<'_>,
     building: Building,
     may_be_running: bool,
-    notes: &mut Notes<'_>,
+    warnings: &mut PartWarnings<'_>,
 ) -> Turn {
     let mut turn = Turn::new(place.turn);
     let mut request = building.request.map(Request::Text);
@@ -322,7 +323,7 @@ fn turn(
     let last = building.attempts.keys().next_back().copied();
     for (number, (facts, files)) in building.attempts {
         let is_last = last == Some(number);
-        turn.attempts.push(attempt(tree, place, number, facts, files, is_last && may_be_running, notes));
+        turn.attempts.push(attempt(tree, place, number, facts, files, is_last && may_be_running, warnings));
     }
     turn
 }
@@ -343,14 +344,14 @@ fn attempt(
     mut facts: Facts,
     files: Vec<Found>,
     may_be_running: bool,
-    notes: &mut Notes<'_>,
+    warnings: &mut PartWarnings<'_>,
 ) -> Attempt {
     // A JSON beside the logs says what a trajectory would.
     for file in files.iter().filter(|f| f.kind == ArtifactKind::TestOutput && is_json(&f.path)) {
         let mut lean = Lean::default();
         match tree.read_json_into(&file.path, JSON_CAP, &mut lean) {
-            Ok(()) => notes.read_file(),
-            Err(error) => notes.warn(Warning::skipped(
+            Ok(()) => warnings.read_file(),
+            Err(error) => warnings.warn(Warning::skipped(
                 &file.path,
                 error.code(),
                 format!("{error}. What came before the error is read."),
@@ -359,7 +360,7 @@ fn attempt(
         facts.complete(foreign::attempt(lean, &file.path));
     }
     for odd in std::mem::take(&mut facts.odd) {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             place.path,
             "value.not_usable",
             format!("Turn {} attempt {number} has “{odd}”, which cannot be. It is kept as an extra field and not used.", place.turn),
@@ -369,7 +370,7 @@ fn attempt(
     if let (Some(p), Some(t)) = (passed, total)
         && p > t
     {
-        notes.warn(Warning::read_differently(
+        warnings.warn(Warning::read_differently(
             place.path,
             "value.not_usable",
             format!("Turn {} attempt {number} has {p} tests passed of {t}. The numbers are kept as extra fields and not used.", place.turn),
@@ -379,7 +380,7 @@ fn attempt(
         (passed, total) = (None, None);
     }
     let claim = Claim { passed, total, success: facts.success };
-    let (log, log_path) = best_log(tree, &files, claim, notes);
+    let (log, log_path) = best_log(tree, &files, claim, warnings);
 
     let mut attempt = Attempt::new(number, Verdict::Error);
     attempt.end_reason = facts.end_reason;
@@ -399,7 +400,7 @@ fn attempt(
     unusable.settle(&mut attempt);
     if let Some(mut warning) = unusable.warning(place.path) {
         warning.message = format!("Turn {} attempt {number}: {}", place.turn, warning.message);
-        notes.warn(warning);
+        warnings.warn(warning);
     }
     attempt.artifacts = facts.artifacts;
     attempt.artifacts.extend(files.into_iter().map(|f| Artifact::new(f.kind, f.path)));
@@ -420,7 +421,7 @@ fn attempt(
     if attempt.verdict == Verdict::Passed {
         attempt.end_reason = None;
     }
-    logs::settle(&mut attempt, claim, &log_path, log, notes);
+    logs::settle(&mut attempt, claim, &log_path, log, warnings);
     logs::give_reason(&mut attempt);
     attempt
 }
@@ -434,11 +435,11 @@ fn best_log(
     tree: &Tree,
     files: &[Found],
     claim: Claim,
-    notes: &mut Notes<'_>,
+    warnings: &mut PartWarnings<'_>,
 ) -> (Option<crate::readers::pytest::PytestLog>, String) {
     let mut best: Option<(crate::readers::pytest::PytestLog, String)> = None;
     for file in files.iter().filter(|f| f.kind == ArtifactKind::TestOutput && !is_json(&f.path)).take(8) {
-        if let Log::Whole(log) = logs::read(tree, &file.path, file.size, claim, false, notes) {
+        if let Log::Whole(log) = logs::read(tree, &file.path, file.size, claim, false, warnings) {
             let better = best.as_ref().is_none_or(|(b, _)| b.truncated && !log.truncated);
             if better {
                 best = Some((*log, file.path.clone()));

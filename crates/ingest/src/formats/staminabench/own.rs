@@ -43,8 +43,8 @@ pub(super) type Lines = Short<8192>;
 
 impl<'de, const N: usize> Deserialize<'de> for Short<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cut<const N: usize>;
-        impl<const N: usize> Visitor<'_> for Cut<N> {
+        struct CutText<const N: usize>;
+        impl<const N: usize> Visitor<'_> for CutText<N> {
             type Value = Short<N>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a text")
@@ -53,7 +53,7 @@ impl<'de, const N: usize> Deserialize<'de> for Short<N> {
                 Ok(Short(cut(text, N).0.to_owned()))
             }
         }
-        deserializer.deserialize_str(Cut)
+        deserializer.deserialize_str(CutText)
     }
 }
 

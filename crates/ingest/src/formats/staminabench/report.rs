@@ -66,7 +66,7 @@ impl ReportFile {
         self.root.get(key).and_then(Node::word)
     }
 
-    /// A text of the `run` object of our own schema.
+    /// A text of the `run` object in the schema of Stamina Lab.
     pub(super) fn run_text(&self, key: &str) -> Option<&str> {
         self.root.at(&["run", key]).and_then(Node::word)
     }

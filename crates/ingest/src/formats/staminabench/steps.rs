@@ -209,9 +209,9 @@ fn step(index: u32, node: &Node) -> Step {
     };
     let listed = get(&["tool_calls", "calls"]).map(Node::list).unwrap_or_default();
     let mut calls: Vec<ToolCall> = listed.iter().chain(of_type("tool_use")).take(200).map(call).collect();
-    let said = get(&["text", "content", "message", "response", "thought", "output"]);
-    let (text, text_cut) = match (said, node) {
-        (Some(said), _) => content(said),
+    let body = get(&["text", "content", "message", "response", "thought", "output"]);
+    let (text, text_cut) = match (body, node) {
+        (Some(body), _) => content(body),
         (None, Node::Text(text, over)) => text_of(text, *over),
         // Nothing of it is known: it is shown as it stands.
         (None, node) if calls.is_empty() => {
@@ -413,6 +413,7 @@ mod tests {
         assert_eq!(steps[0].text, "Look.");
         assert_eq!(steps[0].tool_calls[0].result.as_deref(), Some("server.py"));
         assert_eq!(steps[1].text, "just a text");
+        // words: ok: a text of the fixture.
         assert!(steps[2].text.contains("grey"));
         assert_eq!(steps[3].text, "7");
     }

@@ -246,33 +246,33 @@ mod tests {
 
     #[test]
     fn tokens_under_common_names() {
-        let of = |json: &str| {
+        let counts_of = |json: &str| {
             let t = usage(&node(json)).tokens().0;
             (t.input, t.cached, t.output)
         };
         assert_eq!(
-            of(
+            counts_of(
                 r#"{"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}}"#
             ),
             (Some(10), Some(4), Some(3))
         );
-        assert_eq!(of(r#"{"input": 10, "output": 3}"#), (Some(10), None, Some(3)));
+        assert_eq!(counts_of(r#"{"input": 10, "output": 3}"#), (Some(10), None, Some(3)));
         assert_eq!(
-            of(
+            counts_of(
                 r#"{"input_tokens": 10, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 5, "output_tokens": 3}"#
             ),
             (Some(105), Some(90), Some(3))
         );
         assert_eq!(
-            of(r#"{"inputTokens": 10, "totalOutputTokens": 3, "cachedTokens": 70}"#),
+            counts_of(r#"{"inputTokens": 10, "totalOutputTokens": 3, "cachedTokens": 70}"#),
             (Some(80), Some(70), Some(3))
         );
-        assert_eq!(of(r#"{"prompt_tokens": null, "completion_tokens": "3"}"#), (None, None, None));
+        assert_eq!(counts_of(r#"{"prompt_tokens": null, "completion_tokens": "3"}"#), (None, None, None));
     }
 
     #[test]
     fn input_and_cache_may_be_named_apart() {
-        let of = |parts: &[&str]| {
+        let counts_of = |parts: &[&str]| {
             let mut found = Usage::default();
             for part in parts {
                 found.complete(usage(&node(part)));
@@ -281,22 +281,22 @@ mod tests {
             (t.input, t.cached, basis)
         };
         let added = (Some(80), Some(70), CachedInput::Added);
-        assert_eq!(of(&[r#"{"input_tokens": 10}"#, r#"{"cached_tokens": 70}"#]), added);
-        assert_eq!(of(&[r#"{"cached_tokens": 70}"#, r#"{"input_tokens": 10}"#]), added);
+        assert_eq!(counts_of(&[r#"{"input_tokens": 10}"#, r#"{"cached_tokens": 70}"#]), added);
+        assert_eq!(counts_of(&[r#"{"cached_tokens": 70}"#, r#"{"input_tokens": 10}"#]), added);
         let apart = (Some(85), Some(5), CachedInput::Included);
-        assert_eq!(of(&[r#"{"input_tokens": 80}"#, r#"{"cache_read_input_tokens": 5}"#]), apart);
+        assert_eq!(counts_of(&[r#"{"input_tokens": 80}"#, r#"{"cache_read_input_tokens": 5}"#]), apart);
         // A detail of the input is a part of it, unless there is more of it.
         let detail = r#"{"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 90}}"#;
-        assert_eq!(of(&[detail]), (Some(100), Some(90), CachedInput::Included));
+        assert_eq!(counts_of(&[detail]), (Some(100), Some(90), CachedInput::Included));
         let more = r#"{"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 90}}"#;
-        assert_eq!(of(&[more]), (Some(100), Some(90), CachedInput::Added));
+        assert_eq!(counts_of(&[more]), (Some(100), Some(90), CachedInput::Added));
         // Two ways to say the same usage are not mixed.
         let both = [
             r#"{"prompt_tokens": 100, "cached_tokens": 90}"#,
             r#"{"input_tokens": 10, "cache_read_input_tokens": 90}"#,
         ];
-        assert_eq!(of(&both), (Some(100), Some(90), CachedInput::Assumed));
-        assert_eq!(of(&[both[1], both[0]]), (Some(100), Some(90), CachedInput::Included));
+        assert_eq!(counts_of(&both), (Some(100), Some(90), CachedInput::Assumed));
+        assert_eq!(counts_of(&[both[1], both[0]]), (Some(100), Some(90), CachedInput::Included));
     }
 
     #[test]
@@ -315,11 +315,11 @@ mod tests {
 
     #[test]
     fn times_of_several_kinds() {
-        let of = |json: &str| time(&node(json));
-        assert_eq!(of("1767225600.5").as_deref(), Some("2026-01-01T00:00:00.500Z"));
-        assert_eq!(of("1767225600500").as_deref(), Some("2026-01-01T00:00:00.500Z"));
-        assert_eq!(of("\"2026-01-01 10:00:00\"").as_deref(), Some("2026-01-01 10:00:00"));
-        assert_eq!(of("12.5"), None);
-        assert_eq!(of("\"soon\""), None);
+        let time_of = |json: &str| time(&node(json));
+        assert_eq!(time_of("1767225600.5").as_deref(), Some("2026-01-01T00:00:00.500Z"));
+        assert_eq!(time_of("1767225600500").as_deref(), Some("2026-01-01T00:00:00.500Z"));
+        assert_eq!(time_of("\"2026-01-01 10:00:00\"").as_deref(), Some("2026-01-01 10:00:00"));
+        assert_eq!(time_of("12.5"), None);
+        assert_eq!(time_of("\"soon\""), None);
     }
 }

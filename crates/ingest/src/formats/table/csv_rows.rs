@@ -57,7 +57,7 @@ impl CsvRows {
         let head = &head[mark..];
         let rank = |delimiter: &u8| {
             let header = first_record(head, *delimiter).unwrap_or_default();
-            (7_usize.saturating_sub(Mapping::of(&header, None).missing().len()), header.len())
+            (7_usize.saturating_sub(Mapping::new(&header, None).missing().len()), header.len())
         };
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(rank).unwrap_or(b',');
         let header = first_record(head, delimiter).ok_or_else(|| ReadError::Malformed {

@@ -9,14 +9,15 @@ use model::{
 };
 
 use crate::identity;
+use crate::readers::clock;
 use crate::readers::text::first_title;
 use crate::readers::value::Unusable;
 
 use super::cell::Cell;
 use super::columns::Field;
 use super::mapping::{ATTEMPT, FILES, OTHERS_CAP, VALUE};
-use super::notes::{Done, Notes};
 use super::scan::Row;
+use super::warnings::{Done, RowWarnings};
 
 /// Highest number of a turn, and of an attempt at one.
 const NUMBERS_CAP: u32 = 10_000;
@@ -46,7 +47,7 @@ pub(super) struct Place<'a> {
     /// The folder of the table.
     pub(super) folder: &'a str,
     pub(super) path: &'a str,
-    /// Columns that are none of ours.
+    /// Columns that the tidy table does not define.
     pub(super) others: &'a [(usize, String)],
 }
 
@@ -55,7 +56,7 @@ struct Taker<'a, 'b> {
     row: &'a Row<'b>,
     place: &'a Place<'a>,
     run: &'a str,
-    notes: &'a mut Notes,
+    warnings: &'a mut RowWarnings,
 }
 
 impl<'b> Taker<'_, 'b> {
@@ -83,7 +84,7 @@ impl<'b> Taker<'_, 'b> {
     }
 
     fn say(&mut self, code: &'static str, done: Done, what: &str) {
-        self.notes.of_run(self.run, self.place.path, self.row.number(), code, done, what);
+        self.warnings.of_run(self.run, self.place.path, self.row.number(), code, done, what);
     }
 
     fn count(&mut self, field: Field) -> Option<u32> {
@@ -91,8 +92,8 @@ impl<'b> Taker<'_, 'b> {
     }
 
     fn tokens(&mut self, input: Field, cached: Field, output: Field) -> Tokens {
-        let mut of = |field| self.take(field, Cell::tokens);
-        Tokens { input: of(input), cached: of(cached), output: of(output) }
+        let mut count_of = |field| self.take(field, Cell::tokens);
+        Tokens { input: count_of(input), cached: count_of(cached), output: count_of(output) }
     }
 
     /// What the counts say of cached tokens. Where they exceed the input, that is said.
@@ -134,9 +135,9 @@ impl Building {
         scenario: String,
         row: &Row<'_>,
         place: &Place<'_>,
-        notes: &mut Notes,
+        warnings: &mut RowWarnings,
     ) -> Self {
-        let mut taker = Taker { row, place, run: &run, notes };
+        let mut taker = Taker { row, place, run: &run, warnings };
         let repeat = taker.count(Field::Repeat).unwrap_or(1);
         let mut episode = Episode::new(format!("{scenario}#{}", row.repeat()), scenario);
         episode.repeat = repeat;
@@ -176,8 +177,8 @@ impl Building {
     }
 
     /// Takes a row of it.
-    pub(super) fn add(&mut self, row: &Row<'_>, place: &Place<'_>, notes: &mut Notes) {
-        let mut taker = Taker { row, place, run: &self.run, notes };
+    pub(super) fn add(&mut self, row: &Row<'_>, place: &Place<'_>, warnings: &mut RowWarnings) {
+        let mut taker = Taker { row, place, run: &self.run, warnings };
         self.episode_agrees(&mut taker);
         Self::describe_episode(&mut self.episode, &mut taker);
         if row.cell(Field::Turn).is_unknown() {
@@ -252,7 +253,7 @@ impl Building {
     }
 
     /// The episode, when all its rows were there, and what does not fit in it.
-    pub(super) fn finish(mut self, path: &str, notes: &mut Notes) -> (String, Episode) {
+    pub(super) fn finish(mut self, path: &str, warnings: &mut RowWarnings) -> (String, Episode) {
         let scenario = Cell::Text(&self.episode.scenario).shown();
         let whose = format!("Scenario “{scenario}” of run “{}”", Cell::Text(&self.run).shown());
         let first_row = self.first_row;
@@ -262,7 +263,7 @@ impl Building {
             turn.attempts.sort_by_key(|attempt| attempt.number);
         }
         let mut say = |row: u64, code: &'static str, done: Done, what: String| {
-            notes.of_run(&run, path, row, code, done, &what);
+            warnings.of_run(&run, path, row, code, done, &what);
         };
         if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {
             say(
@@ -363,8 +364,30 @@ impl Building {
                 );
             }
         }
+        let span = odd_span(
+            (Field::EpisodeStartedAt, self.episode.timing.started_at.as_deref()),
+            (Field::EpisodeFinishedAt, self.episode.timing.finished_at.as_deref()),
+        );
+        if let Some(what) = span {
+            say(first_row, "value.not_usable", Done::Differently, format!("begins an episode that {what}"));
+        }
         (self.run, self.episode)
     }
+}
+
+/// What is wrong with a begin and an end of which nobody can say how far they are apart. Both are kept as they are.
+pub(super) fn odd_span(begin: (Field, Option<&str>), end: (Field, Option<&str>)) -> Option<String> {
+    let ((begin_field, begin), (end_field, end)) = (begin, end);
+    let (begin, end) = (begin?, end?);
+    clock::seconds_between(begin, end).is_none().then(|| {
+        format!(
+            "says {} “{}” and {} “{}”: the end is before the begin, or one of them has no zone. The time between is unknown.",
+            begin_field.name(),
+            Cell::Text(begin).shown(),
+            end_field.name(),
+            Cell::Text(end).shown()
+        )
+    })
 }
 
 /// The turn of this number; a new one stands behind the others.
@@ -414,13 +437,16 @@ fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) -> usize {
 fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let end_reason = taker.take(Field::EndReason, |cell, _| cell.end_reason());
     let passed = taker.take(Field::Passed, |cell, _| cell.flag());
-    let said = taker.take(Field::Verdict, |cell, _| cell.verdict());
-    let verdict = verdict(passed, said, end_reason);
-    if let (Some(passed), Some(said)) = (passed, said)
-        && passed != (said == Verdict::Passed)
+    let stated = taker.take(Field::Verdict, |cell, _| cell.verdict());
+    let verdict = verdict(passed, stated, end_reason);
+    if let (Some(passed), Some(stated)) = (passed, stated)
+        && passed != (stated == Verdict::Passed)
     {
-        let what =
-            format!("says passed {passed} and verdict {}. It counts as {}.", said.as_str(), verdict.as_str());
+        let what = format!(
+            "says passed {passed} and verdict {}. It counts as {}.",
+            stated.as_str(),
+            verdict.as_str()
+        );
         taker.say("table.contradiction", Done::Differently, &what);
     }
     let mut attempt = Attempt::new(number, verdict);
@@ -449,6 +475,11 @@ fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
     attempt.counting = counting.unwrap_or_default();
     attempt.reward = taker.take(Field::Reward, Cell::number);
+    if let Some(reward) = attempt.reward.filter(|reward| !(0.0..=1.0).contains(reward)) {
+        let what =
+            format!("says reward {reward}, which is not in 0 to 1. The verdict does not depend on it.");
+        taker.say("reward.range", Done::Differently, &what);
+    }
     let tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
     attempt.cached_input = taker.cached_input(&tokens);
     attempt.tokens = tokens.with_cached_included();
@@ -459,6 +490,13 @@ fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     attempt.timing.test_seconds = taker.amount(Field::TestSeconds);
     attempt.timing.started_at = taker.time(Field::StartedAt);
     attempt.timing.finished_at = taker.time(Field::FinishedAt);
+    let span = odd_span(
+        (Field::StartedAt, attempt.timing.started_at.as_deref()),
+        (Field::FinishedAt, attempt.timing.finished_at.as_deref()),
+    );
+    if let Some(what) = span {
+        taker.say("value.not_usable", Done::Differently, &what);
+    }
     let message = taker.text(Field::Exception);
     if let Some(kind) =
         taker.text(Field::ExceptionType).or_else(|| message.as_ref().map(|_| "error".to_owned()))
@@ -492,14 +530,14 @@ fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
 }
 
 /// The verdict: by `passed`, unless `verdict` says more of what did not pass.
-fn verdict(passed: Option<bool>, said: Option<Verdict>, end_reason: Option<EndReason>) -> Verdict {
+fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<EndReason>) -> Verdict {
     let without_tests = |reason: EndReason| {
         matches!(reason, EndReason::NoVerdict | EndReason::VerifierError | EndReason::VerifierTimeout)
     };
-    match (passed, said, end_reason) {
+    match (passed, stated, end_reason) {
         (Some(true), ..) => Verdict::Passed,
         (Some(false), Some(Verdict::Passed), _) => Verdict::Failed,
-        (_, Some(said), _) => said,
+        (_, Some(stated), _) => stated,
         (Some(false), None, Some(reason)) if without_tests(reason) => Verdict::Error,
         (Some(false), None, _) => Verdict::Failed,
         (None, None, Some(reason)) if reason.default_ending() == Ending::Event => Verdict::Error,
@@ -525,7 +563,7 @@ mod tests {
     #[test]
     fn the_verdict_is_what_the_row_says_of_it() {
         use Verdict::{Error, Failed, Passed, Unfinished};
-        for (passed, said, reason, expected) in [
+        for (passed, stated, reason, expected) in [
             (Some(true), None, None, Passed),
             (Some(true), Some(Failed), None, Passed),
             (Some(false), None, None, Failed),
@@ -539,7 +577,7 @@ mod tests {
             (None, None, Some(EndReason::Budget), Unfinished),
             (None, None, None, Unfinished),
         ] {
-            assert_eq!(verdict(passed, said, reason), expected, "{passed:?} {said:?} {reason:?}");
+            assert_eq!(verdict(passed, stated, reason), expected, "{passed:?} {stated:?} {reason:?}");
         }
     }
 }

@@ -88,7 +88,7 @@ fn with_columns(
     columns: Vec<String>,
     encoding: Encoding,
 ) -> Result<Table, Near> {
-    let mapping = Mapping::of(&columns, tree.column_names().get(header));
+    let mapping = Mapping::new(&columns, tree.column_names().get(header));
     let missing = guesses(&columns, &mapping);
     if missing.is_empty() {
         return Ok(Table { path: path.to_owned(), encoding, columns, mapping });

@@ -98,7 +98,7 @@ impl JsonRows {
             }
         }
         if header.is_empty() {
-            let what = "none of its first lines is a JSON object".to_owned();
+            let what = "no JSON object in its first lines".to_owned();
             return Err(ReadError::Malformed { code: "json.wrong_type", what });
         }
         let next = Begin { row: 1, offset: 0 };

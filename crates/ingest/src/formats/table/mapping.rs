@@ -16,7 +16,7 @@ pub(super) const VALUE: usize = 128;
 /// Bytes of the list of an attempt's files, beside their paths: the first one makes room for four.
 pub(super) const FILES: usize = 4 * size_of::<Artifact>();
 
-/// Names of columns that a person said the meaning of: name of our column, name in the header.
+/// Columns that a user named: the name in the tidy table, the name in the header.
 pub type Renamed = BTreeMap<String, String>;
 
 /// A name as names are compared: lower case, every other sign an underscore.
@@ -44,13 +44,13 @@ pub fn header_id(header: &[String]) -> String {
 pub(super) struct Mapping {
     /// Place in the header, by field.
     places: [Option<usize>; COUNT],
-    /// Columns that are none of ours: place and name.
+    /// Columns that the tidy table does not define: place and name.
     pub(super) others: Vec<(usize, String)>,
 }
 
 impl Mapping {
-    /// The mapping of a header: what a person said first, then equal names, then other names of ours.
-    pub(super) fn of(header: &[String], said: Option<&Renamed>) -> Self {
+    /// The mapping of a header: first the user's names, then equal names, then other known names.
+    pub(super) fn new(header: &[String], renamed: Option<&Renamed>) -> Self {
         let names: Vec<String> = header.iter().map(|name| plain(name)).collect();
         let mut places = [None; COUNT];
         let mut taken = vec![false; names.len()];
@@ -66,7 +66,7 @@ impl Mapping {
             }
         };
         for column in COLUMNS {
-            if let Some(name) = said.and_then(|said| said.get(column.name)) {
+            if let Some(name) = renamed.and_then(|renamed| renamed.get(column.name)) {
                 take(column, name, &mut places);
             }
         }
@@ -118,7 +118,7 @@ impl Mapping {
     }
 }
 
-/// Names that often stand for a column of ours, beside [`Column::also`].
+/// Names that other tables often use for a column, beside [`Column::also`].
 const GUESSES: &[(&str, &[&str])] = &[
     ("run", &["run_id", "run_name", "experiment", "job", "config", "id"]),
     ("harness", &["agent_name", "agent_type", "framework", "tool", "system", "cli"]),
@@ -135,7 +135,7 @@ const GUESSES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// A column of ours and the column of the header that it may be.
+/// A column of the tidy table and the column of the header that it may be.
 pub(super) fn guesses(header: &[String], mapping: &Mapping) -> Vec<(&'static str, Option<String>)> {
     let mut free: Vec<&(usize, String)> = mapping.others.iter().collect();
     let mut out = Vec::new();
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn equal_names_are_found_however_they_are_written() {
         let names = header("Run, Harness,MODEL,scenario,Turn,attempt,passed,Tests Passed,seconds,note");
-        let mapping = Mapping::of(&names, None);
+        let mapping = Mapping::new(&names, None);
         assert!(mapping.missing().is_empty());
         assert_eq!(mapping.place(Field::TestsPassed), Some(7));
         assert_eq!(mapping.place(Field::AgentSeconds), Some(8));
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn what_a_person_said_wins_and_the_rest_is_guessed() {
         let names = header("experiment,agent,model_name,task,round,try,ok,turn");
-        let said = Renamed::from([("turn".to_owned(), "round".to_owned())]);
-        let mapping = Mapping::of(&names, Some(&said));
+        let renamed = Renamed::from([("turn".to_owned(), "round".to_owned())]);
+        let mapping = Mapping::new(&names, Some(&renamed));
         assert_eq!(mapping.place(Field::Turn), Some(4));
         assert_eq!(mapping.place(Field::Harness), Some(1));
         let guessed = guesses(&names, &mapping);
@@ -206,7 +206,7 @@ mod tests {
             ("passed", Some("ok")),
         ];
         assert_eq!(guessed, expected);
-        assert_ne!(mapping.stamp(), Mapping::of(&names, None).stamp());
+        assert_ne!(mapping.stamp(), Mapping::new(&names, None).stamp());
         assert_eq!(
             header_id(&names),
             header_id(&header("Experiment,agent,model name,task,round,try,ok,turn"))

@@ -126,7 +126,7 @@ pub(super) fn all_columns(tree: &Tree, path: &str, encoding: Encoding, first: &[
     }
 }
 
-/// A reader that gives at most so many bytes until it is told that a new row begins, so that a quote that nobody closes
+/// A reader that gives at most so many bytes until its caller reports a new row, so that a quote that nobody closes
 /// does not read a whole file into one cell.
 pub(super) struct Budgeted<R> {
     inner: R,

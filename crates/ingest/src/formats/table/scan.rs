@@ -14,10 +14,11 @@ use crate::format::{Part, Report};
 use super::FORMAT;
 use super::cell::Cell;
 use super::columns::Field;
+use super::episode::odd_span;
 use super::files::Table;
 use super::mapping::Mapping;
-use super::notes::{Done, Notes};
 use super::rows::{Begin, RowError, Rows, mix};
+use super::warnings::{Done, RowWarnings};
 
 /// Rows from which on a part ends with the next episode.
 const PART_ROWS: u64 = 20_000;
@@ -55,7 +56,7 @@ impl<'a> Row<'a> {
         [Field::TestsPassed, Field::TestsTotal].iter().any(|field| self.mapping.place(*field).is_some())
     }
 
-    /// The cell of a column that is none of ours.
+    /// The cell of a column that the tidy table does not define.
     pub(super) fn other(&self, at: usize) -> Cell<'a> {
         self.rows.cell(at)
     }
@@ -203,7 +204,7 @@ struct Chunk {
 
 /// Goes over the tables.
 pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanned {
-    let mut notes = Notes::default();
+    let mut warnings = RowWarnings::default();
     let mut runs = Runs::default();
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut chunk_of: HashMap<u64, u32> = HashMap::new();
@@ -224,7 +225,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
             match next {
                 Ok(()) => {}
                 Err(RowError::Row(code, what)) => {
-                    notes.row(
+                    warnings.row(
                         &table.path,
                         rows.begin().row,
                         code,
@@ -249,7 +250,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
             }
             let number = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
             if is_new {
-                runs.see(&row, &table.path, &mut notes);
+                runs.see(&row, &table.path, &mut warnings);
                 if has_episode {
                     apart |= match chunk_of.get(&key.hash()) {
                         Some(known) => *known != number,
@@ -267,7 +268,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
         }
     }
     if runs.too_many {
-        notes.row(
+        warnings.row(
             "",
             1,
             "table.too_many_runs",
@@ -275,7 +276,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
             &format!("and those after it name more than {RUNS_CAP} runs. Rows of further runs are left out."),
         );
     }
-    notes.settle(report);
+    warnings.settle(report);
     let parts = if apart {
         shares(&chunks, all, tree.hash_key())
     } else {
@@ -296,18 +297,21 @@ impl Chunk {
 /// The parts of episodes whose rows lie apart: any change of any file may change each, and so does another division of the
 /// episodes, by another key or by the hash of another version of the standard library.
 fn shares(chunks: &[Chunk], all: Taken, hash_key: HashKey) -> Vec<Part> {
-    let of = all.rows.div_ceil(SHARE_ROWS).max(all.bytes.div_ceil(PART_BYTES)).max(1);
+    let share_count = all.rows.div_ceil(SHARE_ROWS).max(all.bytes.div_ceil(PART_BYTES)).max(1);
     let whole = Stamp::new().number(keyed(hash_key, ""));
     let whole = chunks.iter().fold(whole, |stamp, chunk| stamp.number(chunk.stamp).number(chunk.taken.rows));
-    let part = |number| Part { key: Piece::Share { number, of }.key(), stamp: whole.number(number).finish() };
-    (0..of).map(part).collect()
+    let part = |number| Part {
+        key: Piece::Share { number, of: share_count }.key(),
+        stamp: whole.number(number).finish(),
+    };
+    (0..share_count).map(part).collect()
 }
 
 impl Runs {
     /// Looks at the first row of some of an episode.
-    fn see(&mut self, row: &Row<'_>, path: &str, notes: &mut Notes) {
+    fn see(&mut self, row: &Row<'_>, path: &str, warnings: &mut RowWarnings) {
         let Some(key) = row.text(Field::Run) else {
-            return notes.row(
+            return warnings.row(
                 path,
                 row.number(),
                 "table.no_name",
@@ -322,7 +326,7 @@ impl Runs {
                 return;
             }
             None => {
-                let run = run(row, &key, path, notes);
+                let run = run(row, &key, path, warnings);
                 self.at.insert(key.clone(), self.found.len());
                 self.found.push(run);
                 self.found.len() - 1
@@ -337,17 +341,24 @@ impl Runs {
                         field.name(),
                         Cell::Text(&new).shown()
                     );
-                    notes.of_run(&key, path, row.number(), "table.contradiction", Done::Differently, &what);
+                    warnings.of_run(
+                        &key,
+                        path,
+                        row.number(),
+                        "table.contradiction",
+                        Done::Differently,
+                        &what,
+                    );
                 }
                 (Some(new), None) => *known = Some(new.chars().take(NAME_CAP).collect()),
                 _ => {}
             }
         }
-        self.see_planned(row, &key, path, notes);
+        self.see_planned(row, &key, path, warnings);
     }
 
     /// A scenario has as many turns in every run.
-    fn see_planned(&mut self, row: &Row<'_>, run: &str, path: &str, notes: &mut Notes) {
+    fn see_planned(&mut self, row: &Row<'_>, run: &str, path: &str, warnings: &mut RowWarnings) {
         let Some(turns) = row.cell(Field::PlannedTurns).count(row.decimal_comma()) else { return };
         let name = |field| row.cell(field).text().unwrap_or_default();
         let scenario = Stamp::new()
@@ -364,13 +375,13 @@ impl Runs {
                 "says planned_turns {turns} of scenario “{}”, of which row {first} says {known}. Each episode has its own.",
                 Cell::Text(&name(Field::Scenario)).shown()
             );
-            notes.of_run(run, path, row.number(), "table.contradiction", Done::Differently, &what);
+            warnings.of_run(run, path, row.number(), "table.contradiction", Done::Differently, &what);
         }
     }
 }
 
 /// A run from its first row.
-fn run(row: &Row<'_>, key: &str, path: &str, notes: &mut Notes) -> Run {
+fn run(row: &Row<'_>, key: &str, path: &str, warnings: &mut RowWarnings) -> Run {
     let (name, title) = (row.text(Field::Benchmark), row.text(Field::BenchmarkName));
     let benchmark = match (name, title) {
         (Some(key), title) => Benchmark { name: title.unwrap_or_else(|| key.clone()), key },
@@ -387,7 +398,7 @@ fn run(row: &Row<'_>, key: &str, path: &str, notes: &mut Notes) -> Run {
                 cell.shown(),
                 field.column().kind.words()
             );
-            notes.of_run(key, path, row.number(), "value.not_usable", Done::Differently, &what);
+            warnings.of_run(key, path, row.number(), "value.not_usable", Done::Differently, &what);
         }
     };
     run.harness = row.text(Field::Harness);
@@ -416,6 +427,13 @@ fn run(row: &Row<'_>, key: &str, path: &str, notes: &mut Notes) -> Run {
         if time.is_none() {
             odd(field);
         }
+    }
+    let span = odd_span(
+        (Field::RunStartedAt, run.started_at.as_deref()),
+        (Field::RunFinishedAt, run.finished_at.as_deref()),
+    );
+    if let Some(what) = span {
+        warnings.of_run(key, path, row.number(), "value.not_usable", Done::Differently, &what);
     }
     run.invalid = row.text(Field::Invalid);
     for (field, setting) in [(Field::ScenarioSet, SCENARIO_SET), (Field::Scoring, SCORING)] {

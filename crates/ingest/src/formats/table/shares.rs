@@ -113,9 +113,10 @@ impl Shares {
     /// Goes over the tables once. Rows without an episode are in the first share.
     ///
     /// Errors: where no file can be made, or the file system has no room for it.
-    pub(super) fn sort(tree: &Tree, tables: &[Table], of: u64) -> io::Result<Self> {
-        let of = of.max(1);
-        let number = usize::try_from(of).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    pub(super) fn sort(tree: &Tree, tables: &[Table], share_count: u64) -> io::Result<Self> {
+        let share_count = share_count.max(1);
+        let number =
+            usize::try_from(share_count).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let block = (WAITING / number).clamp(SMALLEST_BLOCK, LARGEST_BLOCK);
         let mut waiting: Vec<Vec<u8>> = vec![Vec::new(); number];
         let mut shares =
@@ -133,7 +134,7 @@ impl Shares {
                     Err(RowError::Rest(_)) => break,
                 }
                 let has_episode = Row::new(rows.as_ref(), &table.mapping).episode(&mut key);
-                let share = if has_episode { key.share(of, tree.hash_key()) as usize } else { 0 };
+                let share = if has_episode { key.share(share_count, tree.hash_key()) as usize } else { 0 };
                 put_row(at, rows.as_ref(), &columns, &mut waiting[share]);
                 if waiting[share].len() >= block {
                     shares.put_block(share, &mut waiting[share], &mut end)?;
@@ -324,7 +325,7 @@ mod tests {
     }
 
     /// What each row of a table says, with its number.
-    fn said(rows: &dyn Rows, columns: &[usize]) -> String {
+    fn text_of(rows: &dyn Rows, columns: &[usize]) -> String {
         let cells = columns.iter().map(|column| format!("{:?}", rows.cell(*column)));
         format!("{} {} {}", rows.begin().row, rows.decimal_comma(), cells.collect::<Vec<_>>().join("|"))
     }
@@ -333,7 +334,7 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn each_row_is_read_once_from_its_table_and_once_from_its_share() {
         const ROWS: usize = 4_000;
-        for of in [1, 7, 64, 2_000] {
+        for share_count in [1, 7, 64, 2_000] {
             let (room, tree) = tree(ROWS);
             let tables = tables(&tree, "");
             let mut expected: Vec<Vec<String>> = Vec::new();
@@ -342,18 +343,18 @@ mod tests {
                 let mut all = Vec::new();
                 while let Some(next) = rows.advance() {
                     next.unwrap();
-                    all.push(said(rows.as_ref(), &columns));
+                    all.push(text_of(rows.as_ref(), &columns));
                 }
                 expected.push(all);
             }
-            let shares = Shares::sort(&tree, &tables, of).unwrap();
+            let shares = Shares::sort(&tree, &tables, share_count).unwrap();
             // Nothing is read of the tables from here on.
             for name in ["a.csv", "b.jsonl"] {
                 std::fs::remove_file(room.path().join(name)).unwrap();
             }
             let mut found = vec![Vec::new(); tables.len()];
             let (mut bytes, mut key) = (0, EpisodeKey::default());
-            for share in 0..of {
+            for share in 0..share_count {
                 let mut rows = shares.rows(share);
                 bytes += rows.blocks.clone().map(|(_, size)| *size as u64).sum::<u64>();
                 let mut last = (0, 0);
@@ -364,16 +365,20 @@ mod tests {
                     assert!((table, rows.begin().row) > last, "in the order of the tables");
                     last = (table, rows.begin().row);
                     assert!(Row::new(&rows, mapping).episode(&mut key));
-                    assert_eq!(key.share(of, tree.hash_key()), share);
-                    found[table].push(said(&rows, &mapping.columns()));
+                    assert_eq!(key.share(share_count, tree.hash_key()), share);
+                    found[table].push(text_of(&rows, &mapping.columns()));
                 }
             }
-            assert_eq!(bytes, shares.file.metadata().unwrap().len(), "of {of} shares: each block once");
+            assert_eq!(
+                bytes,
+                shares.file.metadata().unwrap().len(),
+                "of {share_count} shares: each block once"
+            );
             for all in expected.iter_mut().chain(&mut found) {
                 all.sort_unstable();
             }
             assert_eq!(expected.iter().map(Vec::len).sum::<usize>(), ROWS);
-            assert_eq!(found, expected, "of {of} shares");
+            assert_eq!(found, expected, "of {share_count} shares");
         }
     }
 

@@ -6,7 +6,7 @@ const STOP: u8 = 0;
 /// What a field holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// An `i32`; whoever walks is told of it by this name, 0 = nobody is.
+    /// An `i32`; the visitor gets it under this name, 0 = not at all.
     Number(u8),
     /// An `i64`.
     Long,
@@ -157,10 +157,10 @@ mod tests {
     const OUTER: Spec = Spec(&[(1, Kind::Number(1)), (3, Kind::Struct(&INNER)), (20, Kind::Flag)]);
 
     fn walked(bytes: &[u8]) -> Option<Vec<(u8, i64)>> {
-        let mut told = Vec::new();
+        let mut visited = Vec::new();
         let mut thrift = Thrift::new(bytes);
-        thrift.structure(&OUTER, &mut |name, number| told.push((name, number)));
-        (!thrift.is_broken()).then_some(told)
+        thrift.structure(&OUTER, &mut |name, number| visited.push((name, number)));
+        (!thrift.is_broken()).then_some(visited)
     }
 
     #[test]

@@ -237,7 +237,7 @@ struct Results {
 }
 
 impl Results {
-    fn of(observation: &Node) -> Self {
+    fn from_node(observation: &Node) -> Self {
         let results = observation.get("results").map_or(&[][..], Node::list);
         let only = match results {
             [only] => Some(print(&result_text(only).0)),
@@ -249,7 +249,7 @@ impl Results {
 
 impl<'de> Deserialize<'de> for Results {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::of(&Node::deserialize(deserializer)?))
+        Ok(Self::from_node(&Node::deserialize(deserializer)?))
     }
 }
 
@@ -362,9 +362,9 @@ mod tests {
 
     #[test]
     fn a_trajectory_of_too_many_steps_is_refused_and_not_held() {
-        let of = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
-        assert!(serde_json::from_str::<Facts>(&of(STEPS_CAP)).is_ok());
-        let error = serde_json::from_str::<Facts>(&of(STEPS_CAP + 1)).unwrap_err();
+        let with_steps = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
+        assert!(serde_json::from_str::<Facts>(&with_steps(STEPS_CAP)).is_ok());
+        let error = serde_json::from_str::<Facts>(&with_steps(STEPS_CAP + 1)).unwrap_err();
         assert!(error.to_string().contains("more than 200000 steps"), "{error}");
     }
 

@@ -98,7 +98,7 @@ impl<'a> Case<'a> {
         let of_package = match self.module {
             _ if row.packages.is_empty() => true,
             Some(module) => row.packages.iter().any(|package| is_below(module, package)),
-            // Without its module a type is told by its name alone.
+            // Without its module a type is recognized by its name alone.
             None => !row.types.is_empty(),
         };
         of_package
@@ -195,8 +195,8 @@ impl<'a> Case<'a> {
         // Another time-out, and nothing says whose.
         let unclear = Attribution { reason, recognised: !early, cell: None };
         let Some(first) = self.first_block() else { return unclear };
-        let cancelled = traceback::names(self.traceback, "CancelledError");
-        if first.kind.ends_with(self.name) || cancelled && !early {
+        let is_canceled = traceback::names(self.traceback, "CancelledError");
+        if first.kind.ends_with(self.name) || is_canceled && !early {
             return unclear;
         }
         if !matches!(traceback::last(first.kind), "CancelledError" | "TimeoutError") {
@@ -213,12 +213,12 @@ impl<'a> Case<'a> {
 
     /// Keys for a terminal in the container: it may be gone with it, or ended by the agent.
     fn keys(&self) -> Attribution {
-        let gone = self.message.split_once("stderr='").is_some_and(|(_, stderr)| {
+        let is_removed = self.message.split_once("stderr='").is_some_and(|(_, stderr)| {
             ["Error response from daemon", "service \"main\" is not running"]
                 .iter()
                 .any(|begin| stderr.starts_with(begin))
         });
-        if gone { is(EndReason::Environment) } else { UNCLEAR }
+        if is_removed { is(EndReason::Environment) } else { UNCLEAR }
     }
 
     /// What a wrapper wraps: the exception it names, the first of a group, else the one that was raised first.

@@ -85,7 +85,7 @@ impl Row {
     /// Which exceptions it means.
     pub(super) fn in_words(&self) -> String {
         let kinds = if self.types.is_empty() { "all".to_owned() } else { self.types.join(", ") };
-        let of = if self.packages.is_empty() {
+        let of_packages = if self.packages.is_empty() {
             String::new()
         } else {
             format!(" of {}", self.packages.join(", "))
@@ -93,7 +93,7 @@ impl Row {
         let begins: Vec<String> = self.begins.iter().map(|begin| format!("“{}”", begin.trim_end())).collect();
         let begins =
             if begins.is_empty() { String::new() } else { format!(" that begin with {}", begins.join(", ")) };
-        format!("{kinds}{of}{begins}")
+        format!("{kinds}{of_packages}{begins}")
     }
 }
 

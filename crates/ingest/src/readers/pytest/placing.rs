@@ -34,7 +34,7 @@ impl Queue {
 impl Alike {
     /// The test that an entry is about: one of a file in its traceback that has no entry yet, else one without an entry,
     /// else one that has one (it failed, and then its teardown did).
-    fn of(&mut self, block: &Block, taken: &[bool]) -> Option<usize> {
+    fn find(&mut self, block: &Block, taken: &[bool]) -> Option<usize> {
         let mut had = None;
         for file in &block.files {
             if let Some(queue) = self.by_file.get_mut(file_name(file)) {
@@ -73,7 +73,7 @@ impl Reading<'_> {
                 unnamed_collection += 1;
                 self.by_id.get(&block.name).copied()
             } else {
-                by_name.get_mut(&block.name).and_then(|alike| alike.of(&block, &taken))
+                by_name.get_mut(&block.name).and_then(|alike| alike.find(&block, &taken))
             };
             let outcome = if block.phase == Phase::Call { TestOutcome::Failed } else { TestOutcome::Error };
             let Some(index) = found.or_else(|| self.name(&id_of(&block), outcome)) else { continue };

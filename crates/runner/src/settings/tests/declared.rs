@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use settings::{AGENTS, DefaultValue, Key, Takes, keys, protocols};
 
-use super::{again, of};
+use super::{again, resolved_values};
 
 /// Settings under which a key means something.
 fn base(key: &str) -> Vec<String> {
@@ -58,19 +58,19 @@ fn other_value(key: &Key) -> String {
 }
 
 /// The settings of a key's base with one more value.
-fn with(key: &str, more: Option<&str>) -> super::RunSettings {
+fn with_value(key: &str, more: Option<&str>) -> super::RunSettings {
     let mut list = base(key);
     list.extend(more.map(|value| format!("{key}={value}")));
     let list: Vec<&str> = list.iter().map(String::as_str).collect();
-    of(&list).unwrap_or_else(|error| panic!("{list:?}: {error}"))
+    resolved_values(&list).unwrap_or_else(|error| panic!("{list:?}: {error}"))
 }
 
 #[test]
 fn every_key_that_is_declared_is_read_and_comes_back() {
     for key in keys() {
         let (name, value) = (key.dotted(), other_value(key));
-        let changed = with(&name, Some(&value));
-        assert_ne!(changed, with(&name, None), "{name}={value} is not read");
+        let changed = with_value(&name, Some(&value));
+        assert_ne!(changed, with_value(&name, None), "{name}={value} is not read");
         assert_eq!(again(&changed), changed, "{name}={value} does not come back");
     }
 }
@@ -80,7 +80,11 @@ fn a_default_that_is_declared_is_the_one_that_holds() {
     for key in keys() {
         if let DefaultValue::Is(value) = key.setting.default {
             let name = key.dotted();
-            assert_eq!(with(&name, Some(value)), with(&name, None), "{name}={value} is not the default");
+            assert_eq!(
+                with_value(&name, Some(value)),
+                with_value(&name, None),
+                "{name}={value} is not the default"
+            );
         }
     }
 }
@@ -105,7 +109,8 @@ fn the_words_of_agents_are_those_of_the_harnesses() {
 fn the_words_of_protocols_are_those_of_the_run() {
     for protocol in protocols::ALL {
         let named = format!("harbor.protocol={}", protocol.word);
-        let settings = of(&["agent=NOP", "output_dir=/r", "benchmark=HARBOR", "tasks=/t", &named]).unwrap();
+        let settings =
+            resolved_values(&["agent=NOP", "output_dir=/r", "benchmark=HARBOR", "tasks=/t", &named]).unwrap();
         let tasks = settings.tasks.unwrap();
         assert_eq!(tasks.protocol.map(super::TaskProtocol::as_str), Some(protocol.word));
         assert_eq!(

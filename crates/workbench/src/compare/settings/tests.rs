@@ -159,7 +159,7 @@ fn every_rule_has_an_example() {
     for rule in RULES {
         let shown = examples
             .iter()
-            .any(|(name, _, _, _, _)| std::ptr::eq(rule_of(&Key::of(name, Some("mini_swe"))), rule));
+            .any(|(name, _, _, _, _)| std::ptr::eq(rule_of(&Key::new(name, Some("mini_swe"))), rule));
         assert!(shown, "{}, {:?} has no example", rule.label, rule.keys);
     }
     for (name, a, b, label, expected) in examples {
@@ -255,7 +255,7 @@ fn every_setting_that_our_runner_writes_has_a_rule() {
     }
     let known = ::settings::keys().iter().map(::settings::Key::dotted);
     for key in keys.into_iter().chain(known) {
-        let rule = rule_of(&Key::of(&key, Some("custom")));
+        let rule = rule_of(&Key::new(&key, Some("custom")));
         assert!(RULES.iter().any(|named| std::ptr::eq(named, rule)), "{key} has no rule");
     }
 }
@@ -340,8 +340,9 @@ fn what_is_unknown_cannot_be_ruled_out_and_harbor_leaves_out_what_was_not_set() 
 
 #[test]
 fn the_harness_and_the_model_are_what_is_compared() {
-    let of = |section: &str| json!({ format!("{section}.model_id"): "m", format!("{section}.knob"): 1 });
-    let (_store, pools) = runs("staminabench", &[of("mini_swe"), of("opencode")], |i, run| {
+    let value_of =
+        |section: &str| json!({ format!("{section}.model_id"): "m", format!("{section}.knob"): 1 });
+    let (_store, pools) = runs("staminabench", &[value_of("mini_swe"), value_of("opencode")], |i, run| {
         run.harness = Some(["mini_swe", "opencode"][i].into());
         run.harness_version = Some(["2.1", "1.0"][i].into());
     });

@@ -5,14 +5,15 @@ use model::{PassRate, RateInterval};
 
 use super::super::tables;
 use super::{
-    COST_PER_EPISODE, counted, differences, failures, matrix, of_means, paired, pseudo_observed, retries,
-    summed, tau,
+    COST_PER_EPISODE, counted, differences, failures, matrix, noted, of_means, paired, pseudo_observed,
+    retries, summed, tau,
 };
 use crate::Workbench;
 use crate::api::{
     ApiError, CompareRequest, Comparison, FailuresRequest, JobRef, MatrixRequest, Member, Nothing, Pairs,
     RetriesRequest, ScenarioTurnRef, TableOf,
 };
+use crate::compare::doubts;
 
 const BY_BOOTSTRAP: &str = "95 % CI by a bootstrap that draws scenarios";
 const BY_TASKS: &str = "95 % CI from the variance between tasks";
@@ -105,18 +106,21 @@ impl Workbench {
             }
             TableOf::Spent { of } => self.of_comparison(of, |method, data| {
                 let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
-                Method { counts: counted(&data.members), notes, ..method }
+                noted(
+                    Method { counts: counted(&data.members), notes, ..method },
+                    doubts::beside(&data.members),
+                )
             }),
             TableOf::Pairs { of } => self.of_comparison(of, pairs),
             TableOf::Survival { of } => self.of_comparison(of, |method, data| Method {
                 tau: tau(data.tau),
                 intervals: Some(LOG_LOG.to_owned()),
                 counts: counted(&data.members),
-                ..method
+                ..noted(method, doubts::beside(&data.members))
             }),
             TableOf::Paired { of, other } => {
-                let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-                self.of_comparison(&of, |method, data| match other {
+                let request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+                self.of_comparison(&request, |method, data| match other {
                     Some(other) => paired(method, data, *other),
                     None => all_paired(method, data),
                 })

@@ -48,7 +48,7 @@ impl Figures<'_> {
         }
         self.warnings.extend(caption::cautions(&spec));
         let svg = figures::draw(&spec).svg;
-        Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::of(&spec), svg, spec })))
+        Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::text(&spec), svg, spec })))
     }
 
     /// A table that can be exported on its own, too.
@@ -191,15 +191,15 @@ fn differences(
         figures.table(&TableOf::Pairs { of: of.clone() })?,
     ];
     // Each against the reference, whatever pairs are tested.
-    let of = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-    let data = figures.workbench.compare_runs(of.clone())?;
+    let paired_request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+    let data = figures.workbench.compare_runs(paired_request.clone())?;
     let others: Vec<u32> = data.pairs.iter().filter(|p| p.paired.is_some()).map(|p| p.a).collect();
     for other in &others {
         let name = if others.len() == 1 { "paired".to_owned() } else { format!("paired-{}", other + 1) };
-        blocks.push(figures.draw(&name, &FigureOf::Paired { of: of.clone(), other: *other })?);
+        blocks.push(figures.draw(&name, &FigureOf::Paired { of: paired_request.clone(), other: *other })?);
     }
     if !others.is_empty() {
-        blocks.push(figures.table(&TableOf::Paired { of, other: None })?);
+        blocks.push(figures.table(&TableOf::Paired { of: paired_request, other: None })?);
     }
     Ok(blocks)
 }
@@ -280,11 +280,11 @@ fn by_attempt_and_turn(
 }
 
 fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
-    let of = RetriesRequest { members: of.members.clone(), ..RetriesRequest::default() };
+    let retries_request = RetriesRequest { members: of.members.clone(), ..RetriesRequest::default() };
     Ok(vec![
-        figures.draw("retries", &FigureOf::Retries { of: of.clone(), published: false })?,
-        figures.table(&TableOf::Gains { of: of.clone() })?,
-        figures.table(&TableOf::Retries { of })?,
+        figures.draw("retries", &FigureOf::Retries { of: retries_request.clone(), published: false })?,
+        figures.table(&TableOf::Gains { of: retries_request.clone() })?,
+        figures.table(&TableOf::Retries { of: retries_request })?,
     ])
 }
 
@@ -302,13 +302,13 @@ fn failures(
     let data = figures.workbench.get_failures(request.clone())?;
     let mut blocks = vec![Block::Text(words::failures(&data, attempts::not_passed(played)))];
     if data.attempts > 0 {
-        let of = || request.clone();
-        blocks.push(figures.draw("failures", &FigureOf::Failures { of: of() })?);
-        blocks.push(figures.table(&TableOf::Failures { of: of() })?);
-        blocks.push(figures.table(&TableOf::Origins { of: of() })?);
-        blocks.push(figures.table(&TableOf::Repairs { of: of() })?);
-        blocks.push(figures.table(&TableOf::RepairTimes { of: of() })?);
-        blocks.push(figures.table(&TableOf::Flips { of: of() })?);
+        let failures_request = || request.clone();
+        blocks.push(figures.draw("failures", &FigureOf::Failures { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::Failures { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::Origins { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::Repairs { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
+        blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
     }
     let method = figures.workbench.of_episodes(&of.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));

@@ -125,18 +125,18 @@ pub(super) fn comparability(data: &Comparison) -> String {
 
 /// The log-rank tests over all.
 pub(super) fn overall(data: &Comparison) -> String {
-    let of = |test: &crate::api::ChiSquare| {
+    let test_text = |test: &crate::api::ChiSquare| {
         format!("χ² = {:.2}, df = {}, {}", test.chi2, test.df, p_value(Some(test.p)))
     };
     let mut text = match &data.overall {
-        Some(test) => format!("Log-rank test over all runs: {}.", of(test)),
+        Some(test) => format!("Log-rank test over all runs: {}.", test_text(test)),
         None => format!(
             "There is no log-rank test over all runs: {}.",
             data.no_overall.as_deref().unwrap_or("it is not defined")
         ),
     };
     match &data.overall_stratified {
-        Some(test) => text.push_str(&format!(" Stratified by scenario: {}.", of(test))),
+        Some(test) => text.push_str(&format!(" Stratified by scenario: {}.", test_text(test))),
         // Where the plain one is missing for the same reason, that is said already.
         None if data.no_overall_stratified != data.no_overall => text.push_str(&format!(
             " There is none stratified by scenario: {}.",
@@ -221,11 +221,11 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
         .iter()
         .filter(|row| row.ending != row.default_ending)
         .map(|row| {
-            let how = match row.ending {
+            let manner = match row.ending {
                 model::Ending::Event => "a failure",
                 model::Ending::Censored => "censored",
             };
-            format!("{} counts as {how}", row.label)
+            format!("{} counts as {manner}", row.label)
         })
         .chain(moved_rows(policy).map(|moved| format!("exceptions by the row {moved}")))
         .collect();

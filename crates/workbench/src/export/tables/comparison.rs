@@ -347,9 +347,9 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         data.seed
     ));
     if data.pairs.iter().any(|pair| pair.clustered) {
-        let of = if one { "trials of a task" } else { "episodes of a scenario" };
+        let repeats_of = if one { "trials of a task" } else { "episodes of a scenario" };
         table.notes.push(format!(
-            "Where a run has several {of} they are alike: intervals of differences and ratios and the log-rank test are clustered."
+            "Where a run has several {repeats_of} they are alike: intervals of differences and ratios and the log-rank test are clustered."
         ));
     }
     table.notes.extend(shorter(data));

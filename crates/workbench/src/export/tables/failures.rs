@@ -106,8 +106,8 @@ pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<T
         only.push(format!("group {}", of.group));
     }
     if let Some(class) = &of.class {
-        let of = if of.by_tests { "a failing test of" } else { "of" };
-        only.push(format!("attempts {of} the class {}", class.replace('_', " ")));
+        let relation = if of.by_tests { "a failing test of" } else { "of" };
+        only.push(format!("attempts {relation} the class {}", class.replace('_', " ")));
     }
     if let Some(origin) = of.origin {
         only.push(format!("attempts with a failing test that is {}", word(origin)));

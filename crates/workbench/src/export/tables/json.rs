@@ -4,7 +4,7 @@ use figures::table::{Kind, Table, Value};
 use serde_json::{Map, Value as Json, json};
 
 /// `{ name, title, columns: [{ name, heading, unit, kind }], rows: [{ NAME: value }], notes }`; unknown is `null`.
-pub(in crate::export) fn of(table: &Table) -> Json {
+pub(in crate::export) fn to_json(table: &Table) -> Json {
     let columns: Vec<Json> = table
         .columns
         .iter()

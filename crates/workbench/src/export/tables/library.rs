@@ -55,6 +55,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::text("started_at", "Started").for_machines(),
         Column::integer("warnings", "Import warnings").for_machines(),
         Column::text("partial", "What is missing").missing("nothing").for_machines(),
+        Column::text("doubts", "Less sure than it looks").missing("nothing").for_machines(),
         Column::text("tags", "Tags").missing("none").for_machines(),
         Column::text("note", "Note").missing("none").for_machines(),
         Column::text("invalid", "Withdrawn").missing("no").for_machines(),
@@ -105,6 +106,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             maybe(run.started_at.as_deref()),
             known(run.warnings),
             maybe(run.partial.as_deref()),
+            maybe(Some(run.doubts.join("; ")).filter(|doubts| !doubts.is_empty())),
             maybe(Some(run.tags.join(", ")).filter(|tags| !tags.is_empty())),
             maybe(Some(run.note.as_str()).filter(|note| !note.is_empty())),
             maybe(run.invalid.as_deref()),
@@ -131,12 +133,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
 /// What a reader must know of a row: it is withdrawn, a part of it is missing, its cost is known in part.
 fn marks(run: &RunRow) -> Option<String> {
     let mut marks = Vec::new();
-    if let Some(reason) = &run.invalid {
-        marks.push(format!("withdrawn ({})", reason.trim_end_matches('.')));
-    }
-    if let Some(partial) = &run.partial {
-        marks.push(partial.clone());
-    }
+    marks.extend(run.doubts.iter().cloned());
     if (run.tokens.input.is_some() || run.tokens.output.is_some()) && run.tokens_known < run.episodes {
         marks.push(format!(
             "tokens known for {} of {}",

@@ -67,8 +67,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
     });
     for (model, spread) in data.models.iter().zip(&data.spread) {
         let Some(spread) = spread else { continue };
-        let of = |row: u32| data.harnesses.get(row as usize).map_or_else(unknown, name);
-        let (best, worst) = (of(spread.best), of(spread.worst));
+        let part_of = |row: u32| data.harnesses.get(row as usize).map_or_else(unknown, name);
+        let (best, worst) = (part_of(spread.best), part_of(spread.worst));
         table.notes.push(match spread.ratio {
             _ if spread.best == spread.worst => {
                 let more = if one { "passes more" } else { "lasts longer" };
@@ -158,12 +158,12 @@ pub(super) fn spread(data: &Matrix) -> Table {
             table.push_absent(vec![known(name(model))], "one harness only");
             continue;
         };
-        let of = |row: u32| data.harnesses.get(row as usize).map(name);
+        let value_of = |row: u32| data.harnesses.get(row as usize).map(name);
         let [ratio, low, high, _] = parts(spread.ratio);
         let simulated = data.cells.iter().flatten().any(|cell| cell.model == m && cell.simulated);
         let row = [
-            maybe(of(spread.best)),
-            maybe(of(spread.worst)),
+            maybe(value_of(spread.best)),
+            maybe(value_of(spread.worst)),
             maybe(ratio),
             maybe(low),
             maybe(high),
@@ -171,11 +171,13 @@ pub(super) fn spread(data: &Matrix) -> Table {
         ];
         table.push(std::iter::once(known(name(model))).chain(row).collect());
     }
-    table.notes.push(format!(
-        "Mean stamina of the best over that of the worst, over the first {}; interval by bootstrap (seed {}). {PICKED}",
-        counted(data.tau.into(), "turn"),
-        data.seed
-    ));
+    let what = if data.of_one_turn {
+        "Pass rate of the best over that of the worst".to_owned()
+    } else {
+        let turns = counted(data.tau.into(), "turn");
+        format!("Mean stamina of the best over that of the worst, over the first {turns}")
+    };
+    table.notes.push(format!("{what}; interval by bootstrap (seed {}). {PICKED}", data.seed));
     table
 }
 

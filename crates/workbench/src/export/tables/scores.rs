@@ -3,7 +3,7 @@
 
 use figures::table::{Column, Table, Value, known, maybe};
 
-use super::{push_of, stamina, stamina_columns};
+use super::{mean_columns, push_of, stamina};
 use crate::api::{Comparison, PublishedNumber, TurnScores};
 use crate::rounds::PAPER;
 
@@ -18,9 +18,11 @@ pub(super) fn scores(data: &Comparison) -> Table {
         Column::flag("simulated", "Simulated"),
         Column::integer("runs", "Runs").for_machines(),
     ];
-    let shown = ["mean_stamina", "ci_low", "ci_high"];
+    // A pass rate has its interval in the table of runs.
+    let shown: &[&str] =
+        if data.of_one_turn { &["mean_stamina"] } else { &["mean_stamina", "ci_low", "ci_high"] };
     columns.extend(
-        stamina_columns()
+        mean_columns(data.of_one_turn)
             .into_iter()
             .map(|column| Column { for_machines: !shown.contains(&column.name.as_str()), ..column }),
     );

@@ -9,7 +9,7 @@ use crate::api::{ApiError, MeanOf, TaskCell, TaskColumn, TaskGrid, TaskMode, Tas
 
 /// Agent time, tokens and cost, each a mean and over how many it is.
 fn mean_columns(per: &str) -> Vec<Column> {
-    let of = |name: &str, heading: &str, decimals| {
+    let columns_of = |name: &str, heading: &str, decimals| {
         let known = format!("{heading} known for").to_lowercase();
         let known = known[..1].to_uppercase() + &known[1..];
         [
@@ -17,9 +17,9 @@ fn mean_columns(per: &str) -> Vec<Column> {
             Column::integer(&format!("{name}_known"), &known).for_machines(),
         ]
     };
-    let [seconds, seconds_known] = of("seconds", "Time", 0);
-    let [tokens, tokens_known] = of("tokens", "Tokens", 0);
-    let [cost, cost_known] = of("cost_usd", "Cost", 3);
+    let [seconds, seconds_known] = columns_of("seconds", "Time", 0);
+    let [tokens, tokens_known] = columns_of("tokens", "Tokens", 0);
+    let [cost, cost_known] = columns_of("cost_usd", "Cost", 3);
     vec![seconds.unit("s"), seconds_known, tokens, tokens_known, cost.unit("US$"), cost_known]
 }
 

@@ -153,7 +153,7 @@ pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiEr
         return Err(ApiError::new("export.too_many", format!("The runs have {attempts} attempts"))
             .hint(format!("One table takes {ATTEMPTS_CAP}: export fewer runs at once")));
     }
-    let sets = ScenarioSets::of(runs().map(|run| &run.record));
+    let sets = ScenarioSets::from_runs(runs().map(|run| &run.record));
     let several = runs().map(|run| sets.set(&run.record)).collect::<BTreeSet<u32>>().len() > 1;
     let mut seen = BTreeSet::new();
     for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {

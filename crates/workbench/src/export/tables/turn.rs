@@ -135,14 +135,14 @@ pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiE
 
 /// How many tests an attempt passed and ran, and how many of them the table cannot name.
 fn counted(attempt: &AttemptDetail) -> String {
-    let of = match attempt.passed.zip(attempt.total) {
+    let tests_passed = match attempt.passed.zip(attempt.total) {
         Some((passed, total)) => format!("{passed} of {total} tests passed"),
         None => "How many tests passed is unknown".to_owned(),
     };
     let named = attempt.passed_tests.len() as u64;
     let silent = attempt.passed.map_or(0, |passed| u64::from(passed).saturating_sub(named));
     format!(
-        "{of}; {} that failed are only counted, and {silent} that passed are not named by the source.",
+        "{tests_passed}; {} that failed are only counted, and {silent} that passed are not named by the source.",
         attempt.failing_not_described
     )
 }
@@ -193,7 +193,7 @@ pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf)
             a.failing.iter().map(|t| t.id.as_str()).chain(a.passed_tests.iter().map(String::as_str))
         })
         .collect();
-    let of = |side: usize, id: &str| sides[side].1.as_ref().and_then(|attempt| standing(attempt)(id));
+    let value_of = |side: usize, id: &str| sides[side].1.as_ref().and_then(|attempt| standing(attempt)(id));
     let result = |side: usize, id: &str| {
         sides[side].1.as_ref().and_then(|attempt| attempt.failing.iter().find(|t| t.id == id)).cloned()
     };
@@ -205,17 +205,18 @@ pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf)
         (true, true) => 2,
         (false, false) => 3,
     };
-    let mut rows: Vec<(u8, &str)> = ids.into_iter().map(|id| (order(of(0, id), of(1, id)), id)).collect();
+    let mut rows: Vec<(u8, &str)> =
+        ids.into_iter().map(|id| (order(value_of(0, id), value_of(1, id)), id)).collect();
     rows.sort_unstable();
     for (group, id) in rows {
         let [left, right] = [result(0, id), result(1, id)];
         let text = |side: &Option<TestResult>, of: fn(&TestResult) -> &Option<String>| -> Option<Value> {
-            maybe(side.as_ref().and_then(|test| of(test).as_deref()))
+            maybe(side.as_ref().and_then(|test| value_of(test).as_deref()))
         };
         table.push(vec![
             known(id),
-            maybe(of(0, id)),
-            maybe(of(1, id)),
+            maybe(value_of(0, id)),
+            maybe(value_of(1, id)),
             known(group < 2),
             text(&left, |t| &t.expected),
             text(&left, |t| &t.actual),

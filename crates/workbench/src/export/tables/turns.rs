@@ -129,8 +129,8 @@ mod tests {
         for one in [&failed, &turn(&[Verdict::Failed, Verdict::Passed], Some((40, 40))), &turn(&[], None)] {
             sum.add(one);
         }
-        let of = (sum.reached, sum.passed, sum.after_retries, sum.attempts, sum.scored);
-        assert_eq!(of, (2, 1, 1, 4, 2));
+        let attempt_counts = (sum.reached, sum.passed, sum.after_retries, sum.attempts, sum.scored);
+        assert_eq!(attempt_counts, (2, 1, 1, 4, 2));
         assert!((sum.score - 175.0).abs() < 1e-9);
     }
 }

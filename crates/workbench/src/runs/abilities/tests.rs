@@ -34,13 +34,13 @@ fn whole(server: Option<ServerKind>) -> Found {
     }
 }
 
-fn said(values: &[&str], found: &Found) -> Check {
+fn check_of(values: &[&str], found: &Found) -> Check {
     abilities(&settings(values), found).unwrap()
 }
 
 #[test]
 fn an_endpoint_with_all_that_is_needed_gets_no_sentence() {
-    let check = said(&[], &whole(Some(ServerKind::LlamaCpp)));
+    let check = check_of(&[], &whole(Some(ServerKind::LlamaCpp)));
     assert_eq!((check.state, check.sentence, check.fix), (CheckState::Ok, None, None));
     assert_eq!(check.value, "streams, tools, JSON schema, usage in streams, cached tokens, context 32000");
     assert!(abilities(&settings(&[]), &Found::default()).is_none(), "nothing known, nothing said");
@@ -59,7 +59,7 @@ fn tools_that_are_missing_come_with_the_remedy_of_the_program() {
         let mut found = whole(server);
         found.abilities.tools = Some(false);
         found.abilities.tools_refused = Some("the reason".to_owned());
-        let check = said(&[], &found);
+        let check = check_of(&[], &found);
         let sentence = check.sentence.unwrap();
         assert_eq!(check.state, CheckState::Warn);
         assert!(check.value.contains("no tools"), "{}", check.value);
@@ -69,19 +69,19 @@ fn tools_that_are_missing_come_with_the_remedy_of_the_program() {
     // Nobody answered that question: nothing is said of the model.
     let mut found = whole(None);
     found.abilities.tools = None;
-    let check = said(&[], &found);
+    let check = check_of(&[], &found);
     let sentence = check.sentence.unwrap();
     assert_eq!(check.state, CheckState::Unknown);
     assert!(sentence.contains("did not answer") && !sentence.contains("did not call"), "{sentence}");
     found.abilities.tools_uncalled = true;
-    let check = said(&[], &found);
+    let check = check_of(&[], &found);
     assert!(check.state == CheckState::Unknown && check.sentence.unwrap().contains("did not call"));
 }
 
 #[test]
 fn what_was_found_out_counts_for_a_day_from_when_it_was_however_often_it_is_looked_at() {
     let store = Store::in_memory().unwrap();
-    let kept = Kept::of(&store);
+    let kept = Kept::new(&store);
     let place = ("http://127.0.0.1:8080".to_owned(), "m".to_owned(), "/v1/chat/completions");
     let begin = now();
     let after = |hours: i64| begin + hours * 3600;
@@ -156,17 +156,17 @@ fn only_what_the_harness_needs_is_missing() {
     let mut found = whole(None);
     found.abilities.streams = Some(false);
     found.abilities.usage_in_stream = None;
-    assert_eq!(said(&[], &found).state, CheckState::Ok, "mini-swe-agent reads no streams");
-    let check = said(&["agent=OPENCODE", "opencode.model_id=m"], &found);
+    assert_eq!(check_of(&[], &found).state, CheckState::Ok, "mini-swe-agent reads no streams");
+    let check = check_of(&["agent=OPENCODE", "opencode.model_id=m"], &found);
     assert_eq!(check.state, CheckState::Warn);
     assert!(check.sentence.unwrap().contains("OpenCode reads answers as streams"));
     let mut found = whole(None);
     found.abilities.usage_in_stream = Some(false);
-    let check = said(&["agent=OPENCODE", "opencode.model_id=m"], &found);
+    let check = check_of(&["agent=OPENCODE", "opencode.model_id=m"], &found);
     assert!(check.state == CheckState::Warn && check.sentence.unwrap().contains("cost will be unknown"));
     let mut found = whole(Some(ServerKind::Vllm));
     found.abilities.cached = Some(false);
-    let check = said(&[], &found);
+    let check = check_of(&[], &found);
     assert!(
         check.state == CheckState::Ok && check.sentence.unwrap().contains("--enable-prompt-tokens-details")
     );
@@ -176,7 +176,7 @@ fn only_what_the_harness_needs_is_missing() {
 fn a_context_that_is_too_small_is_fixed_in_the_settings_or_at_the_server() {
     let mut found = whole(Some(ServerKind::LlamaCpp));
     found.context = Some(8192);
-    let check = said(&[], &found);
+    let check = check_of(&[], &found);
     let sentence = check.sentence.unwrap();
     assert_eq!(check.state, CheckState::Warn);
     assert!(sentence.contains("8192") && sentence.contains("32000") && sentence.contains("-c"), "{sentence}");
@@ -184,7 +184,8 @@ fn a_context_that_is_too_small_is_fixed_in_the_settings_or_at_the_server() {
     assert_eq!(check.fix.unwrap().action, action);
 
     // Qwen Code alone fills more than that.
-    let short = said(&["agent=QWEN_CODE", "qwen_code.model_id=m", "endpoint.context_window=8192"], &found);
+    let short =
+        check_of(&["agent=QWEN_CODE", "qwen_code.model_id=m", "endpoint.context_window=8192"], &found);
     let sentence = short.sentence.unwrap();
     assert!(short.fix.is_none() && sentence.contains("19500"), "{sentence}");
     for (server, remedy) in [
@@ -194,7 +195,7 @@ fn a_context_that_is_too_small_is_fixed_in_the_settings_or_at_the_server() {
         (ServerKind::LmStudio, "LM Studio"),
     ] {
         found.server = Some(server);
-        assert!(said(&[], &found).sentence.unwrap().contains(remedy));
+        assert!(check_of(&[], &found).sentence.unwrap().contains(remedy));
     }
 }
 
@@ -203,19 +204,19 @@ fn a_context_that_is_too_small_is_fixed_in_the_settings_or_at_the_server() {
 fn a_context_that_is_all_that_the_model_was_made_for_is_not_to_be_made_larger() {
     let mut found = whole(Some(ServerKind::LlamaCpp));
     (found.context, found.model_context) = (Some(8192), Some(8192));
-    let sentence = said(&["agent=QWEN_CODE", "qwen_code.model_id=m"], &found).sentence.unwrap();
+    let sentence = check_of(&["agent=QWEN_CODE", "qwen_code.model_id=m"], &found).sentence.unwrap();
     assert!(
         sentence.contains("choose a model with a longer context") && !sentence.contains("-c"),
         "{sentence}"
     );
     found.model_context = Some(32768);
-    let sentence = said(&["agent=QWEN_CODE", "qwen_code.model_id=m"], &found).sentence.unwrap();
+    let sentence = check_of(&["agent=QWEN_CODE", "qwen_code.model_id=m"], &found).sentence.unwrap();
     assert!(sentence.contains("larger -c") && !sentence.contains("choose a model"), "{sentence}");
 }
 
 #[test]
 fn more_episodes_than_slots_wait_for_one_another() {
-    let check = said(&["batch_size=4"], &whole(Some(ServerKind::LlamaCpp)));
+    let check = check_of(&["batch_size=4"], &whole(Some(ServerKind::LlamaCpp)));
     let action = FixAction::SetNumber { field: "batch_size".to_owned(), value: 1.0 };
     assert_eq!((check.state, check.fix.unwrap().action), (CheckState::Warn, action));
     assert!(check.sentence.unwrap().contains("-np 4"));

@@ -11,7 +11,7 @@ fn attempt(verdict: Verdict, reason: Option<R>, exception: &str, log: &str) -> A
     let mut attempt = Attempt::new(1, verdict);
     attempt.end_reason = reason;
     attempt.exception = (!exception.is_empty()).then(|| ("RuntimeError".to_owned(), exception.to_owned()));
-    AttemptEvidence::of(&attempt, &Context { agent_log: Some(log), ..Context::default() })
+    AttemptEvidence::from_attempt(&attempt, &Context { agent_log: Some(log), ..Context::default() })
 }
 
 fn ended(reason: R) -> AttemptEvidence {
@@ -29,18 +29,18 @@ fn logged(log: &str) -> AttemptEvidence {
 fn of_server(passed: u32, log: &str) -> AttemptEvidence {
     let mut attempt = Attempt::new(1, Verdict::Failed);
     (attempt.passed, attempt.total) = (Some(passed), Some(9));
-    AttemptEvidence::of(&attempt, &Context { server_log: Some(log), ..Context::default() })
+    AttemptEvidence::from_attempt(&attempt, &Context { server_log: Some(log), ..Context::default() })
 }
 
 fn calls(calls: Option<u32>) -> AttemptEvidence {
     let mut attempt = Attempt::new(1, Verdict::Failed);
     attempt.tool_calls = calls;
-    AttemptEvidence::of(&attempt, &Context::default())
+    AttemptEvidence::from_attempt(&attempt, &Context::default())
 }
 
 #[test]
 fn every_rule_over_attempts_has_an_example_and_a_counter_example() {
-    // What the nine harnesses print is from runs of them against a scripted model.
+    // The output of the nine harnesses is from runs with a simulated model.
     let samples: Vec<(&str, AttemptEvidence, AttemptEvidence)> = vec![
         ("end.endpoint", ended(R::Endpoint), ended(R::Budget)),
         ("end.budget", ended(R::Budget), ended(R::Endpoint)),
@@ -138,9 +138,9 @@ fn plain_failures_have_no_rule_over_the_attempt() {
     }
 }
 
-/// What nine harnesses print when they stop, from runs of each against a scripted model.
+/// The output of nine harnesses when they stop, from runs of each with a simulated model.
 #[test]
-fn what_harnesses_print_when_they_stop_is_told() {
+fn the_output_of_harnesses_that_stop_is_classified() {
     let context = "This model's maximum context length is 131072 tokens. However, your messages resulted in 140000 tokens.";
     let opencode_context =
         format!("{{\"name\":\"ContextOverflowError\",\"data\":{{\"message\":\"{context}\"}}}}");
@@ -236,32 +236,32 @@ fn what_harnesses_print_when_they_stop_is_told() {
 }
 
 #[test]
-fn an_error_that_a_harness_got_over_is_no_class() {
+fn an_error_that_a_harness_survived_is_not_a_class() {
     let log = format!(
         "prompt is too long\nLoop detected\nMax number of steps reached: 3\n{}",
         "edited a file\n".repeat(500)
     );
-    assert!(first(ATTEMPT_RULES, &logged(&log)).is_none(), "tests ran behind it");
+    assert!(first(ATTEMPT_RULES, &logged(&log)).is_none(), "tests ran after it");
     let without = attempt(Verdict::Error, Some(R::AgentError), "", &log);
     assert_eq!(first(ATTEMPT_RULES, &without).map(|rule| rule.class), Some(C::ContextOverflow));
 }
 
 #[test]
-fn logs_are_wanted_where_a_rule_may_look_at_them() {
+fn logs_are_wanted_if_a_rule_may_use_them() {
     let wanted = |verdict, reason, passed| {
         let mut attempt = Attempt::new(1, verdict);
         (attempt.end_reason, attempt.passed) = (reason, passed);
-        let LogsWanted { agent, server } = LogsWanted::of(&attempt);
+        let LogsWanted { agent, server } = LogsWanted::from_attempt(&attempt);
         (agent, server)
     };
     assert_eq!(wanted(Verdict::Passed, None, Some(9)), (0, 0));
     assert_eq!(wanted(Verdict::Error, Some(R::Cancelled), None), (0, 0), "did not fail");
-    assert_eq!(wanted(Verdict::Error, Some(R::Endpoint), None), (0, 0), "the source says why");
+    assert_eq!(wanted(Verdict::Error, Some(R::Endpoint), None), (0, 0), "the source records why");
     let (agent, server) = wanted(Verdict::Failed, Some(R::TestsFailed), Some(3));
     assert!(agent > 0 && server == 0);
     let (agent_without, server) = wanted(Verdict::Error, Some(R::AgentError), Some(0));
     assert!(agent_without > agent && server > 0);
-    // What is longer is cut to its end, between characters.
+    // A longer log is cut to its end, between characters.
     let log = format!("address already in use\n{}", "ä".repeat(40_000));
     assert!(first(ATTEMPT_RULES, &of_server(0, &log)).is_none());
 }

@@ -46,7 +46,7 @@ impl Sample {
     }
 
     fn evidence(&self) -> Evidence {
-        let mut evidence = Evidence::of(&self.test, self.none_passed);
+        let mut evidence = Evidence::from_test(&self.test, self.none_passed);
         evidence.old_name_answers = self.old;
         evidence.default_is_wrong = self.default;
         evidence
@@ -56,7 +56,7 @@ impl Sample {
 const REFUSED: &str =
     "Before the case: POST /reset: no answer: no connection (Connection refused (os error 111))";
 
-/// By rule: a failing test that it decides, and one that is near and not its.
+/// By rule: a failing test that it decides, and a similar one that it does not decide.
 fn samples() -> Vec<(&'static str, Sample, Sample)> {
     vec![
         ("server.refused", test("orders.missing", REFUSED).none_passed(), test("orders.missing", REFUSED)),

@@ -75,7 +75,7 @@ struct Named {
 }
 
 impl Named {
-    fn of(label: &SeriesLabel) -> Self {
+    fn from_label(label: &SeriesLabel) -> Self {
         Self { name: clean(&label.name), simulated: label.simulated }
     }
 
@@ -109,7 +109,7 @@ pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<S
 
 /// The same where each has a room of its own.
 pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
-    apart_in(&labels.iter().map(|label| Named::of(label)).collect::<Vec<_>>(), widths, size)
+    apart_in(&labels.iter().map(|label| Named::from_label(label)).collect::<Vec<_>>(), widths, size)
 }
 
 /// The same for other names than those of runs: scenarios, models, classes.
@@ -270,7 +270,7 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
 }
 
 /// A run's name in a sentence.
-pub(crate) fn said(label: &SeriesLabel) -> String {
+pub(crate) fn full_name(label: &SeriesLabel) -> String {
     let name = clean(&label.name);
     let name = if name.chars().count() > MOST_CHARACTERS {
         fit(&name, f64::from(MOST_CHARACTERS as u32) / 2.0, 1.0)
@@ -318,9 +318,9 @@ mod tests {
         for names in [&middle, &end] {
             for simulated in [false, true] {
                 let labels = labels(names, simulated);
-                let of: Vec<&SeriesLabel> = labels.iter().collect();
+                let refs: Vec<&SeriesLabel> = labels.iter().collect();
                 for width in [40.0, 60.0, 90.0, 1e9] {
-                    let texts = shown_all(&of, width, 7.0);
+                    let texts = shown_all(&refs, width, 7.0);
                     let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
                     assert_eq!(distinct.len(), 8, "{texts:?}");
                     assert!(
@@ -331,8 +331,8 @@ mod tests {
                 }
             }
         }
-        let of = labels(&middle, false);
-        let texts = shown_all(&of.iter().collect::<Vec<_>>(), 60.0, 7.0);
+        let long = labels(&middle, false);
+        let texts = shown_all(&long.iter().collect::<Vec<_>>(), 60.0, 7.0);
         assert!(texts[2].contains('3') && texts[2].starts_with("clau"), "{texts:?}");
         // The same name is the same.
         let same = labels(&["a".to_owned(), "a".to_owned()], false);
@@ -346,8 +346,8 @@ mod tests {
             .flat_map(|model| ["codex", "claude_code", "kimi_code"].map(|h| format!("oracle-{model} · {h}")))
             .map(|name| SeriesLabel { simulated: true, ..SeriesLabel::new(name, 0) })
             .collect();
-        let of: Vec<&SeriesLabel> = labels.iter().collect();
-        let shown = |width: f64| shown_all(&of, width, 7.0);
+        let refs: Vec<&SeriesLabel> = labels.iter().collect();
+        let shown = |width: f64| shown_all(&refs, width, 7.0);
         assert_eq!(shown(1e9)[4], "oracle-middling · claude_code (simulated)");
         assert_eq!(shown(120.0)[4], "middling · claude_code (sim.)");
         assert_eq!(shown(120.0)[8], "weak · kimi_code (sim.)");

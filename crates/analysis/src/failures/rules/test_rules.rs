@@ -1,14 +1,16 @@
 //! Rules over one failing test.
 //!
-//! Three groups, in this order. First what holds for tests of any kind: no answer, a crash, a route that is not there.
-//! Then what the ids of this project's suites say (`docs/scenarios.md`, "Ids of cases"). Then what statuses, values and
-//! common words say, for all other suites.
+//! There are three groups, in this order:
+//!
+//! 1. rules for tests of any kind: no response, a crash, a missing route;
+//! 2. rules over the ids of the suites of this project (`docs/scenarios.md`, "Ids of cases");
+//! 3. rules over statuses, values and common words, for all other suites.
 
 use super::Rule;
 use crate::failures::FailureClass as C;
 use crate::failures::evidence::Evidence as E;
 
-/// Nobody listens.
+/// Texts about a server that does not listen.
 const REFUSED: &[&str] = &[
     "no connection (",
     "connection refused",
@@ -17,7 +19,7 @@ const REFUSED: &[&str] = &[
     "failed to establish a new connection",
     "cases before were not answered",
 ];
-/// It was there, and went away.
+/// Texts about a server that ended during a request.
 const BROKE_OFF: &[&str] = &[
     "remotedisconnected",
     "connection aborted",
@@ -31,7 +33,7 @@ const BROKE_OFF: &[&str] = &[
     "incompleteread",
     "broken pipe",
 ];
-/// It fell.
+/// Texts about a crash.
 const CRASHED: &[&str] = &[
     "segmentation fault",
     "core dumped",
@@ -49,7 +51,7 @@ const CRASHED: &[&str] = &[
     "zerodivisionerror",
     "unboundlocalerror",
 ];
-/// It took too long.
+/// Texts about a time-out.
 const TOO_LONG: &[&str] = &[
     "nothing complete came within",
     "the time for the whole suite",
@@ -63,7 +65,7 @@ const TOO_LONG: &[&str] = &[
     "command timed out",
     "deadline exceeded",
 ];
-/// It could not be built, loaded or started.
+/// Texts about a program that could not be built, loaded or started.
 const NOT_BUILT: &[&str] = &[
     "build failed",
     "compilation failed",
@@ -83,7 +85,7 @@ const NOT_BUILT: &[&str] = &[
     "command not found",
     "executable file not found",
 ];
-/// A part of a program's interface is not there.
+/// Texts about a missing part of the interface of a program.
 const NOT_THERE: &[&str] = &[
     "unknown command",
     "unknown subcommand",
@@ -121,13 +123,13 @@ fn is_of_list(e: &E) -> bool {
         || e.ends(&["nested", "list"])
 }
 
-/// Whether a field or key that was expected did not come at all.
+/// Whether an expected field or key is missing.
 fn lacks_what_was_expected(e: &E) -> bool {
     e.place.is_some() && e.actual.as_deref() == Some("nothing") && e.expected.as_deref() != Some("nothing")
 }
 
-/// Whether what came is about the null of a case that is about one: another value; a null that was accepted; or one that
-/// was refused with an answer that does not name another field.
+/// Whether the failure of a case about null is about that null: another value, an accepted null, or a null that was refused
+/// with a response that does not name another field.
 fn is_of_null(e: &E) -> bool {
     if e.status.is_none() {
         return !lacks_what_was_expected(e) || e.expected.as_deref() == Some("null");
@@ -135,14 +137,14 @@ fn is_of_null(e: &E) -> bool {
     if !e.was_refused() {
         return e.sends_null() != Some(false);
     }
-    let answer = e.said.split_once(", got status ").map_or("", |(_, answer)| answer);
+    let answer = e.output.split_once(", got status ").map_or("", |(_, answer)| answer);
     let plain = |text: &str| text.replace('_', "");
     let field = e.case.get(1).map(|field| plain(field)).unwrap_or_default();
     let blames_another = answer.contains(" is required") && !plain(answer).contains(&field);
     e.sends_null() == Some(true) && !blames_another
 }
 
-/// Whether the field that is wrong tells which error it is.
+/// Whether the wrong field tells the kind of error.
 fn is_error_code(e: &E) -> bool {
     const KEYS: &[&str] = &["code", "kind", "reason", "type", "error", "error_code"];
     e.case.len() > 1
@@ -151,9 +153,9 @@ fn is_error_code(e: &E) -> bool {
         && e.field.as_deref().is_some_and(|field| KEYS.contains(&field))
 }
 
-/// In order; the first that applies decides.
+/// In order. The first applicable rule decides.
 pub const TEST_RULES: &[Rule<E>] = &[
-    // No answer, or none that a program gives that works.
+    // No response, or one of a broken program.
     Rule {
         id: "server.refused",
         class: C::DidNotStart,
@@ -208,7 +210,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
                 && (e.gave(CRASHED) || e.exit.is_some_and(|(_, got)| (132..140).contains(&got) || got < -1))
         },
     },
-    // What is still there under its old name.
+    // Names that still respond after their removal.
     Rule {
         id: "route.old_name",
         class: C::StaleName,
@@ -228,7 +230,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         class: C::Nullability,
         about: "A request that holds a null was refused, and the answer speaks of null.",
         applies: |e| {
-            let answer = e.said.split_once(", got status ").map_or("", |(_, answer)| answer);
+            let answer = e.output.split_once(", got status ").map_or("", |(_, answer)| answer);
             e.was_refused() && e.sends_null() == Some(true) && answer.contains("null")
         },
     },
@@ -264,7 +266,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "The case is about something that the turn took away or loosened.",
         applies: |e| e.begins("gone"),
     },
-    // What the ids of cases say.
+    // Ids of cases.
     Rule {
         id: "case.wide",
         class: C::InventedFeature,
@@ -327,7 +329,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "A field or key is not there.",
         applies: |e| {
             (e.place.is_some() && e.actual.as_deref() == Some("nothing"))
-                || (e.status.is_none() && e.said.lines().any(|line| line.starts_with("keyerror: ")))
+                || (e.status.is_none() && e.output.lines().any(|line| line.starts_with("keyerror: ")))
         },
     },
     Rule {
@@ -360,7 +362,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "The case is about a filter, an order, a page or a list, and its content is wrong or it was refused.",
         applies: |e| is_of_list(e) && (e.status.is_none() || (e.was_refused() && e.reads_a_list())),
     },
-    // What statuses say, in any suite.
+    // Statuses, in any suite.
     Rule {
         id: "status.refused",
         class: C::TooStrict,
@@ -379,7 +381,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "Another status was expected, and no rule before applies.",
         applies: |e| e.got().is_some(),
     },
-    // What exit codes say.
+    // Exit codes.
     Rule {
         id: "exit.accepted",
         class: C::TooLax,
@@ -392,7 +394,7 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "Another exit code was expected.",
         applies: |e| e.exit.is_some_and(|(expected, got)| expected.is_some_and(|code| code != got)),
     },
-    // What values say.
+    // Values.
     Rule {
         id: "value.empty",
         class: C::WrongValue,

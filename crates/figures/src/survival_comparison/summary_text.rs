@@ -2,25 +2,25 @@
 
 use super::Line;
 use super::plan::Plan;
+use crate::display_names::full_name;
 use crate::labels::Area;
-use crate::names::said;
 use crate::number::{decimal, interval, share_with_band};
 use crate::scale::ValueAxis;
 use crate::scene::hundredths;
 use crate::spec::SurvivalComparison;
-use crate::words;
+use crate::summary_text;
 use crate::{Hit, Mark};
 
 pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
     let s = &line.data.summary;
     let mean = &s.restricted_mean;
     let mut lines = vec![
-        said(&line.data.label),
+        full_name(&line.data.label),
         format!(
             "{}, {} failed, {} censored",
-            words::counted(s.n, "episode", "episodes"),
-            words::count(s.events),
-            words::count(s.censored)
+            summary_text::counted(s.n, "episode", "episodes"),
+            summary_text::count(s.events),
+            summary_text::count(s.censored)
         ),
     ];
     if let Some(value) = mean.mean {
@@ -31,7 +31,7 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
             mean.tau
         ));
     }
-    Mark::of(format!("{what}-{}", line.index), Some(line.index), area, lines)
+    Mark::new(format!("{what}-{}", line.index), Some(line.index), area, lines)
 }
 
 pub(super) fn hit(
@@ -43,8 +43,8 @@ pub(super) fn hit(
 ) -> Hit {
     let (x0, x1) = plan.axis.column(turn);
     let first = data.reference.and_then(|r| lines.get(r as usize)).or(lines.first());
-    let said = |line: &Line<'_>| {
-        let name = said(&line.data.label);
+    let row_text = |line: &Line<'_>| {
+        let name = full_name(&line.data.label);
         match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
             None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => {
                 format!("{name}: 0, nobody at risk")
@@ -53,7 +53,7 @@ pub(super) fn hit(
             Some(p) => format!(
                 "{name}: {}, at risk {}",
                 share_with_band(p.survival, p.ci_low, p.ci_high),
-                words::count(p.at_risk)
+                summary_text::count(p.at_risk)
             ),
         }
     };
@@ -62,15 +62,15 @@ pub(super) fn hit(
         x0: hundredths(x0),
         x1: hundredths(x1.min(plan.right)),
         y: hundredths(first.map_or(plan.bottom, |l| y.at(l.curve.at(turn)))),
-        lines: lines.iter().map(said).collect(),
+        lines: lines.iter().map(row_text).collect(),
     }
 }
 
 pub(super) fn summary(data: &SurvivalComparison, turns: u32) -> String {
     let mut sentences = vec![format!(
         "Survival curves of {} over {}.",
-        words::counted(data.series.len() as u32, "run", "runs"),
-        words::counted(turns, "turn", "turns")
+        summary_text::counted(data.series.len() as u32, "run", "runs"),
+        summary_text::counted(turns, "turn", "turns")
     )];
     for series in &data.series {
         let s = &series.summary;
@@ -84,14 +84,14 @@ pub(super) fn summary(data: &SurvivalComparison, turns: u32) -> String {
         );
         sentences.push(format!(
             "{}: {}, {} failed, {} censored, {mean}.",
-            said(&series.label),
-            words::counted(s.n, "episode", "episodes"),
-            words::count(s.events),
-            words::count(s.censored)
+            full_name(&series.label),
+            summary_text::counted(s.n, "episode", "episodes"),
+            summary_text::count(s.events),
+            summary_text::count(s.censored)
         ));
     }
     if let Some(reference) = data.reference.and_then(|r| data.series.get(r as usize)) {
-        sentences.push(format!("The reference is {}.", said(&reference.label)));
+        sentences.push(format!("The reference is {}.", full_name(&reference.label)));
     }
     sentences.join(" ")
 }

@@ -2,10 +2,10 @@
 
 use plotters::style::RGBColor;
 
+use crate::display_names::fit;
 use crate::font::text_width;
-use crate::lines::broken;
+use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas};
-use crate::names::fit;
 
 /// Most lines that one note takes.
 const MOST_LINES: usize = 6;

@@ -1,18 +1,18 @@
-//! What harnesses and servers print when they stop, looked for in one pass over a log.
+//! Phrases that harnesses and servers print when they stop, found in one pass over a log.
 //!
-//! There are dozens of phrases, and a log has up to 64 KiB: searched one by one they take most of the time in which a
-//! library's failures are classified.
+//! There are dozens of phrases, and a log has up to 64 KiB. Single searches for each phrase would take most of the time of
+//! classifying the failures of a library.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-/// What a phrase in a log, or in an exception, tells.
+/// The meaning of a phrase in a log or in an exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum PhraseMeaning {
     /// The context was exceeded.
     Context,
-    /// A tool call could not be read.
+    /// A tool call was malformed.
     Format,
     /// A loop was stopped.
     Loop,
@@ -20,17 +20,17 @@ pub enum Said {
     Endpoint,
     /// A limit on steps or money was reached.
     Budget,
-    /// The container is going down.
+    /// The container is being lost.
     Lost,
-    /// A server's port was taken, or its code could not be loaded.
+    /// The port of a server was in use, or its code could not be loaded.
     NotLoaded,
 }
 
-impl Said {
+impl PhraseMeaning {
     const ALL: [Self; 7] =
         [Self::Context, Self::Format, Self::Loop, Self::Endpoint, Self::Budget, Self::Lost, Self::NotLoaded];
 
-    /// The phrases that tell it, in lower case. Those of harnesses were taken from nine of them.
+    /// The phrases with this meaning, in lower case. Those of harnesses come from nine of them.
     pub(crate) const fn phrases(self) -> &'static [&'static str] {
         match self {
             Self::Context => &[
@@ -120,52 +120,52 @@ impl Said {
     }
 }
 
-/// Several of them.
+/// A set of meanings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct SaidSet(u8);
+pub(crate) struct MeaningSet(u8);
 
-impl SaidSet {
-    pub(crate) const fn has(self, said: Said) -> bool {
-        self.0 & (1 << said as u8) != 0
+impl MeaningSet {
+    pub(crate) const fn has(self, meaning: PhraseMeaning) -> bool {
+        self.0 & (1 << meaning as u8) != 0
     }
 }
 
-/// The automaton of all phrases, and what each of them tells.
+/// The automaton of all phrases, and the meaning of each.
 struct Phrases {
     automaton: AhoCorasick,
-    tells: Vec<Said>,
+    tells: Vec<PhraseMeaning>,
 }
 
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    let (mut phrases, mut tells): (Vec<&str>, Vec<Said>) = (Vec::new(), Vec::new());
-    for said in Said::ALL {
-        phrases.extend(said.phrases());
-        tells.resize(phrases.len(), said);
+    let (mut phrases, mut tells): (Vec<&str>, Vec<PhraseMeaning>) = (Vec::new(), Vec::new());
+    for meaning in PhraseMeaning::ALL {
+        phrases.extend(meaning.phrases());
+        tells.resize(phrases.len(), meaning);
     }
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::Standard)
-        // A few hundred states: as a table they take the fewest steps a byte.
+        // There are a few hundred states. A table needs the fewest steps per byte.
         .kind(Some(AhoCorasickKind::DFA))
         .build(phrases)
         .ok()?;
     Some(Phrases { automaton, tells })
 });
 
-/// What is said in a text, whatever the case of its ASCII letters.
-pub(crate) fn said_in(text: &str) -> SaidSet {
-    let mut found = SaidSet::default();
+/// The meanings of the phrases in a text, for any case of its ASCII letters.
+pub(crate) fn meanings_in(text: &str) -> MeaningSet {
+    let mut found = MeaningSet::default();
     if let Some(phrases) = &*PHRASES {
-        // One phrase may lie inside another: each place is looked at for all of them.
+        // One phrase may be a part of another, so overlapping matches count.
         for hit in phrases.automaton.find_overlapping_iter(text) {
             found.0 |= 1 << phrases.tells[hit.pattern().as_usize()] as u8;
         }
     } else {
-        // No machine is too small for so few phrases; if one is, they are looked for one by one.
+        // The automaton always fits into memory. If it does not, each phrase is searched alone.
         let text = text.to_ascii_lowercase();
-        for said in Said::ALL {
-            if said.phrases().iter().any(|phrase| text.contains(phrase)) {
-                found.0 |= 1 << said as u8;
+        for meaning in PhraseMeaning::ALL {
+            if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
+                found.0 |= 1 << meaning as u8;
             }
         }
     }
@@ -177,34 +177,34 @@ mod tests {
 
     use super::*;
 
-    /// As it was looked for before, and as the fallback does: each phrase for itself.
-    fn one_by_one(text: &str) -> SaidSet {
+    /// The search of the fallback: each phrase alone.
+    fn one_by_one(text: &str) -> MeaningSet {
         let text = text.to_ascii_lowercase();
-        let mut found = SaidSet::default();
-        for said in Said::ALL {
-            if said.phrases().iter().any(|phrase| text.contains(phrase)) {
-                found.0 |= 1 << said as u8;
+        let mut found = MeaningSet::default();
+        for meaning in PhraseMeaning::ALL {
+            if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
+                found.0 |= 1 << meaning as u8;
             }
         }
         found
     }
 
     #[test]
-    fn every_phrase_is_found_alone_and_inside_others_as_when_looked_for_one_by_one() {
-        for said in Said::ALL {
-            for phrase in said.phrases() {
+    fn every_phrase_is_found_like_in_single_searches() {
+        for meaning in PhraseMeaning::ALL {
+            for phrase in meaning.phrases() {
                 assert_eq!(*phrase, phrase.to_ascii_lowercase(), "phrases are in lower case");
                 for text in [(*phrase).to_owned(), format!("é {} \u{1f600}", phrase.to_ascii_uppercase())] {
-                    assert!(said_in(&text).has(said), "{text}");
-                    assert_eq!(said_in(&text), one_by_one(&text), "{text}");
+                    assert!(meanings_in(&text).has(meaning), "{text}");
+                    assert_eq!(meanings_in(&text), one_by_one(&text), "{text}");
                 }
             }
         }
-        let all: String = Said::ALL.iter().flat_map(|said| said.phrases()).copied().collect();
-        assert_eq!(said_in(&all), one_by_one(&all));
+        let all: String = PhraseMeaning::ALL.iter().flat_map(|meaning| meaning.phrases()).copied().collect();
+        assert_eq!(meanings_in(&all), one_by_one(&all));
         assert_eq!(
-            said_in("An order has a context and a loop; the tool prints the limit."),
-            SaidSet::default()
+            meanings_in("An order has a context and a loop; the tool prints the limit."),
+            MeaningSet::default()
         );
     }
 }

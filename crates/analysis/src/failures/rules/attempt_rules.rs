@@ -1,16 +1,16 @@
 //! Rules over the end of an attempt.
 //!
-//! What the source says comes first. Only where it says nothing exact (an error, no verdict, failed tests) the end of the
-//! harness's output is looked at for what harnesses print when they stop; see [`Said`]. Where
-//! tests ran only its last lines count: harnesses go on after an error that they got over.
+//! The reason of the source comes first. Only if it is not exact (an error, no verdict, failed tests), rules search the end of
+//! the output of the harness for phrases of harnesses that stop; see [`PhraseMeaning`]. If tests ran, only its last lines
+//! count, because harnesses continue after minor errors.
 
 use model::EndReason as R;
 
 use super::Rule;
 use crate::failures::FailureClass as C;
-use crate::failures::evidence::{AttemptEvidence as E, Said};
+use crate::failures::evidence::{AttemptEvidence as E, PhraseMeaning};
 
-/// In order: what the source says, then what can be told from exceptions and logs.
+/// In order: rules over the reason of the source, then rules over exceptions and logs.
 pub const ATTEMPT_RULES: &[Rule<E>] = &[
     Rule {
         id: "end.endpoint",
@@ -121,37 +121,37 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         id: "log.context_overflow",
         class: C::ContextOverflow,
         about: "The source says nothing exact; exception or harness output end with a context that was exceeded.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Context),
+        applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Context),
     },
     Rule {
         id: "log.tool_call_format",
         class: C::ToolCallFormat,
         about: "The source says nothing exact; exception or harness output end with a tool call that could not be read.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Format),
+        applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Format),
     },
     Rule {
         id: "log.loop_detected",
         class: C::LoopDetection,
         about: "The source says nothing exact; exception or harness output end with a loop that was stopped.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Loop),
+        applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Loop),
     },
     Rule {
         id: "log.endpoint",
         class: C::Endpoint,
         about: "The source says nothing exact; exception or harness output end with an endpoint that failed.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Endpoint),
+        applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Endpoint),
     },
     Rule {
         id: "log.budget",
         class: C::Budget,
         about: "The source says nothing exact; exception or harness output end with a limit on steps, time or cost.",
-        applies: |e| e.is_vague() && e.harness_stopped_with(Said::Budget),
+        applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Budget),
     },
     Rule {
         id: "log.infrastructure",
         class: C::Infrastructure,
         about: "There is no verdict; exception or harness output end with a container that was lost.",
-        applies: |e| e.is_vague() && !e.tests_ran && e.harness_stopped_with(Said::Lost),
+        applies: |e| e.is_vague() && !e.tests_ran && e.harness_stopped_with(PhraseMeaning::Lost),
     },
     Rule {
         id: "log.killed_itself",
@@ -174,7 +174,7 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
         id: "log.server_port",
         class: C::DidNotStart,
         about: "No test passed, and the server's output ends with a port that was taken or code that could not be loaded.",
-        applies: |e| e.none_passed && e.server_said(Said::NotLoaded),
+        applies: |e| e.none_passed && e.server_printed(PhraseMeaning::NotLoaded),
     },
     Rule {
         id: "attempt.no_calls",

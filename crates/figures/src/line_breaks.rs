@@ -86,16 +86,16 @@ mod tests {
 
     #[test]
     fn lines_end_where_a_reader_would_end_them() {
-        let of = |text: &str, width: f64| broken(text, width, 10.0);
-        assert_eq!(of("short", 100.0), ["short"]);
-        assert_eq!(of("Cost per survived turn (US$)", 60.0), ["Cost per", "survived turn", "(US$)"]);
-        assert_eq!(of("claude-opus-4.8-with-tools", 60.0), ["claude-", "opus-4.8-", "with-tools"]);
-        assert_eq!(of("−1.00 to −0.25", 40.0), ["−1.00 to", "−0.25"]);
-        assert_eq!(of("通义千问三点五", 31.0), ["通义千", "问三点", "五"]);
-        let lines = of("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb", 30.0);
+        let broken_at = |text: &str, width: f64| broken(text, width, 10.0);
+        assert_eq!(broken_at("short", 100.0), ["short"]);
+        assert_eq!(broken_at("Cost per survived turn (US$)", 60.0), ["Cost per", "survived turn", "(US$)"]);
+        assert_eq!(broken_at("claude-opus-4.8-with-tools", 60.0), ["claude-", "opus-4.8-", "with-tools"]);
+        assert_eq!(broken_at("−1.00 to −0.25", 40.0), ["−1.00 to", "−0.25"]);
+        assert_eq!(broken_at("通义千问三点五", 31.0), ["通义千", "问三点", "五"]);
+        let lines = broken_at("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb", 30.0);
         assert_eq!(lines.concat(), "a".repeat(30) + "bb", "{lines:?}");
         assert!(widest_part("Cost per survived turn", 10.0) < 50.0);
-        assert_eq!(of("", 10.0), [""]);
+        assert_eq!(broken_at("", 10.0), [""]);
     }
 
     proptest! {

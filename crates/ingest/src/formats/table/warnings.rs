@@ -19,12 +19,12 @@ pub(super) enum Done {
 
 /// Collects them.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct RowWarnings {
     counts: BTreeMap<(String, &'static str), u64>,
     listed: Vec<Warning>,
 }
 
-impl Notes {
+impl RowWarnings {
     /// Says something of a row.
     pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, done: Done, what: &str) {
         if self.is_new(path, code) {
@@ -70,7 +70,7 @@ impl Notes {
 
     /// Hands them over.
     pub(super) fn settle(self, report: &mut Report) {
-        report.warnings.extend(self.listed);
+        report.warn_all(self.listed);
         for ((path, code), count) in self.counts.into_iter().filter(|(_, count)| *count > LISTED) {
             let more = count - LISTED;
             let what = format!("{more} more of the same kind are not listed.");

@@ -1,0 +1,68 @@
+//! What makes a number less sure than it looks stands wherever the number stands, in the same words.
+
+mod app;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use app::TestHome;
+
+/// Nine episodes of three turns, four of which the environment stopped in turn 2; two tasks have two episodes.
+fn table() -> String {
+    let mut rows =
+        "run,harness,model,scenario,repeat,turn,attempt,passed,end_reason,planned_turns\n".to_owned();
+    let episodes = [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("c", 1), ("d", 1), ("e", 1), ("f", 1), ("g", 1)];
+    for (index, (scenario, repeat)) in episodes.iter().enumerate() {
+        for turn in 1..=3 {
+            let stopped = index < 4 && turn == 2;
+            let (passed, end) = match (stopped, index == 8 && turn == 3) {
+                (true, _) => ("", "environment"),
+                (false, true) => ("false", ""),
+                (false, false) => ("true", ""),
+            };
+            writeln!(rows, "one,h,m,{scenario},{repeat},{turn},1,{passed},{end},3").expect("a row");
+            if stopped {
+                break;
+            }
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
+    let home = TestHome::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("attempts.csv");
+    fs::write(&path, table()).expect("a table");
+    home.ingest(&path);
+    let runs = home.json(&["runs"]);
+    let run = runs[0]["id"].as_str().expect("an id").to_owned();
+    let doubts: Vec<&str> =
+        runs[0]["doubts"].as_array().expect("doubts").iter().filter_map(|doubt| doubt.as_str()).collect();
+    let stopped = "44 % of episodes stopped from outside before turn 3";
+    let repeats = "several episodes of a scenario, interval by scenario";
+    assert_eq!(doubts, [stopped, repeats]);
+
+    let listed = home.text(&["runs"]);
+    assert!(listed.contains("*  "), "the number has a star: {listed}");
+    for arguments in [
+        vec!["runs"],
+        vec!["show", &run],
+        vec!["survival", &run],
+        vec!["compare", &run],
+        vec!["table", "library"],
+        vec!["table", "runs", &run],
+        vec!["table", "survival", &run],
+        vec!["rpc", "get_run", &format!("{{\"run\": \"{run}\"}}")],
+    ] {
+        let printed = home.text(&arguments);
+        assert!(printed.contains(stopped) && printed.contains(repeats), "{arguments:?}: {printed}");
+    }
+    for figure in ["survival", "bars"] {
+        let out = home.path(&format!("{figure}.svg"));
+        let out = out.to_str().expect("UTF-8");
+        let caption = home.json(&["figure", figure, &run, "--out", out])["caption"].to_string();
+        assert!(caption.contains(stopped) && caption.contains(repeats), "{figure}: {caption}");
+    }
+}

@@ -1,0 +1,82 @@
+//! What is missing of runs that are taken together. The runs of one job that lies in several sources are one: what one of them
+//! lacks, another one may have.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use model::counted;
+use store::RunEntry;
+
+use super::doubts::Part;
+use super::members::{Pool, PooledRun};
+
+/// Whether two runs are of one job, and play the same there.
+pub(crate) fn is_one_job(a: &RunEntry, b: &RunEntry) -> bool {
+    a.job.is_some() && (&a.job, &a.format, &a.harness, &a.model) == (&b.job, &b.format, &b.harness, &b.model)
+}
+
+/// What is missing of the runs in words, `35 of 89 episodes`, each with the slug of its run. What is missing of a job that lies in
+/// several runs stands once, with the first of them.
+pub(super) fn missing<'a>(parts: &'a [Part<'a>]) -> Vec<(&'a str, String)> {
+    let mut jobs: Vec<Vec<&Part<'a>>> = Vec::new();
+    for part in parts {
+        match jobs.iter_mut().find(|job| job.first().is_some_and(|first| is_one_job(first.entry, part.entry)))
+        {
+            Some(job) => job.push(part),
+            None => jobs.push(vec![part]),
+        }
+    }
+    let in_words = |job: Vec<&'a Part<'a>>| {
+        let first = *job.first()?;
+        let text = if job.len() == 1 { first.partial?.to_owned() } else { missing_of_job(&job)? };
+        Some((first.entry.slug.as_str(), text))
+    };
+    jobs.into_iter().filter_map(in_words).collect()
+}
+
+/// The same of the runs of one job.
+fn missing_of_job(parts: &[&Part<'_>]) -> Option<String> {
+    let planned = parts.iter().filter_map(|part| part.entry.planned_episodes).max()?;
+    let withdrawn: u32 = parts.iter().map(|part| part.entry.withdrawn_episodes).sum();
+    let planned = planned.saturating_sub(withdrawn);
+    let present: u32 = parts.iter().map(|part| part.episodes.len() as u32).sum();
+    (present < planned).then(|| format!("{present} of {}", counted(planned.into(), "episode")))
+}
+
+/// Members that are compared with each other, with the runs of one job in one run: what differs between parts of a job is no
+/// difference.
+pub(crate) fn by_job(pools: &[Pool]) -> Cow<'_, [Pool]> {
+    let mut jobs = HashSet::new();
+    let mut all = pools.iter().flat_map(|pool| &pool.runs).filter_map(|run| run.record.entry.job.as_deref());
+    if all.all(|job| jobs.insert(job)) {
+        return Cow::Borrowed(pools);
+    }
+    let mut members: Vec<Pool> = Vec::new();
+    for pool in pools {
+        let run = if let [run] = pool.runs.as_slice() { Some(run) } else { None };
+        let is_of_job = |member: &Pool| match (member.runs.as_slice(), run) {
+            ([own], Some(run)) => is_one_job(&own.record.entry, &run.record.entry),
+            _ => false,
+        };
+        let whole = members.iter().position(is_of_job);
+        let Some((whole, part)) = whole.zip(run) else {
+            members.push(pool.clone());
+            continue;
+        };
+        if let Some(whole) = members[whole].runs.first_mut() {
+            whole.episodes.extend(part.episodes.iter().cloned());
+        }
+    }
+    Cow::Owned(members)
+}
+
+/// How many episodes of a run there are, or of its job where other runs of its member have parts of that, also those that count
+/// elsewhere.
+pub(super) fn present(pools: &[Pool], run: &PooledRun) -> u32 {
+    let is_own = |other: &&PooledRun| {
+        other.record.entry.id == run.record.entry.id || is_one_job(&other.record.entry, &run.record.entry)
+    };
+    let has_run = |pool: &&Pool| pool.runs.iter().any(|own| own.record.entry.id == run.record.entry.id);
+    let of_member = pools.iter().find(has_run).map_or(&[][..], |pool| pool.runs.as_slice());
+    of_member.iter().filter(is_own).map(|own| own.episodes.len() as u32 + own.copied.count()).sum()
+}
