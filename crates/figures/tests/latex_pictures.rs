@@ -16,7 +16,7 @@ use std::sync::Arc;
 use figures::export::{Format, export};
 use figures::venue::Preset;
 use figures::{Drawing, Figure, FigureSpec, PLEX_SANS_REGULAR, Theme, draw, text_width};
-use papers::{Picture, difference, have, output_of, painted, plain, run_pdflatex, spec};
+use papers::{Picture, difference, have, output_of, painted, plain, run_pdflatex, spec, unescaped};
 use resvg::tiny_skia::{Pixmap, Transform};
 use usvg::roxmltree;
 
@@ -100,7 +100,7 @@ fn words(pdf: &Path) -> Vec<Words> {
         rest.split_once('"').unwrap().0.parse().unwrap()
     };
     let word = |line: &str| {
-        let text = line.split_once('>')?.1.split_once("</word>")?.0.to_owned();
+        let text = unescaped(line.split_once('>')?.1.split_once("</word>")?.0);
         Some(Word { text, area: ["xMin", "yMin", "xMax", "yMax"].map(|name| attribute(line, name)) })
     };
     let words = |page: &str| page.lines().filter(|l| l.contains("<word ")).filter_map(word).collect();

@@ -52,14 +52,17 @@ pub fn words(svg: &str) -> Vec<String> {
     svg.split("<text ")
         .skip(1)
         .filter_map(|t| t.split_once('>')?.1.split_once("</text>"))
-        .map(|(text, _)| {
-            text.replace("&amp;", "&")
-                .replace("&lt;", "<")
-                .replace("&gt;", ">")
-                .replace("&quot;", "\"")
-                .replace("&#39;", "'")
-        })
+        .map(|(text, _)| unescaped(text))
         .collect()
+}
+
+/// Text of XML or HTML as it was before it was escaped.
+pub fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
 }
 
 /// A document of one column as wide as a figure, with a figure or table a page.
@@ -112,7 +115,7 @@ pub fn run_pdflatex(folder: &Path, name: &str, document: &str) {
 
 /// A page of a PDF at 300 dots an inch, as bare colors: packing them as a PNG takes longer than painting them.
 pub fn painted(pdf: &Path, page: usize) -> Vec<u8> {
-    let out = pdf.with_extension("painted");
+    let out = pdf.with_extension("");
     let page = page.to_string();
     let status = Command::new("pdftoppm")
         .args(["-r", "300", "-singlefile", "-f", &page, "-l", &page])
