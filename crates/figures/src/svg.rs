@@ -1,8 +1,8 @@
-//! Our plotters backend: it writes SVG.
+//! The backend of plotters, which writes SVG.
 //!
-//! Plotters counts in whole units, so a unit here is a hundredth of a px; [`unit`] and [`point`] convert, and numbers are
-//! written with at most two decimals. Plotters also clips to the drawing, but a track's axis may stand left of it, so
-//! everything is shifted by [`SHIFT`] on the way in and back on the way out.
+//! Plotters uses whole units, so a unit is a hundredth of a px. [`unit`] and [`point`] convert, and numbers have at most two
+//! decimals. Plotters also clips to the drawing, but the axis of a track may be left of it. All input is therefore shifted by
+//! [`SHIFT`], and all output is shifted back.
 //!
 //! For texts the `Bottom` anchor means that y is the base line.
 
@@ -18,7 +18,7 @@ use plotters_backend::{
 use crate::font::{FONT_FAMILY, text_width};
 
 const PER_PX: f64 = 100.0;
-/// How far outside the drawing things may stand, in px.
+/// How far outside of the drawing elements may be, in px.
 const SHIFT: f64 = 4_000.0;
 
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
@@ -28,7 +28,7 @@ pub(crate) fn unit(px: f64) -> i32 {
     (px * PER_PX).round() as i32
 }
 
-/// A length as precise as it is written.
+/// A length with the precision of the output.
 pub(crate) fn hundredths(px: f64) -> f64 {
     (px * PER_PX).round() / PER_PX
 }
@@ -53,8 +53,7 @@ fn x_y((x, y): BackendCoord) -> (String, String) {
     (px(x - unit(SHIFT)), px(y - unit(SHIFT)))
 }
 
-/// Text as it may stand in XML or HTML, in an element or in an attribute in quotes. Characters that XML 1.0 has no way
-/// to say are left out.
+/// Text for XML or HTML, in an element or in a quoted attribute. Characters that XML 1.0 does not allow are removed.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -72,21 +71,21 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// What stands for the prefix of ids until the content is known; no text can hold it.
+/// The placeholder for the prefix of ids until the content is known. No text can contain it.
 const PREFIX: char = '\u{1}';
 
-/// The content of a drawing while it is written.
+/// The content of a drawing in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     body: String,
     part_open: bool,
 }
 
-/// The size of a drawing and how it is described.
+/// The size of a drawing and its descriptions.
 pub(crate) struct Outside<'a> {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// In pt, standing alone, rather than in px inside a page.
+    /// Whether it is in pt in its own file, instead of in px inside a page.
     pub(crate) print: bool,
     /// A word for ids: `survival`.
     pub(crate) kind: &'a str,
@@ -103,8 +102,8 @@ impl Document {
         }
     }
 
-    /// The whole `<svg>` element. Ids begin with the kind and a hash of the content: the same figure always has the same
-    /// ids, and two figures on one page do not share any.
+    /// The whole `<svg>` element. Ids start with the kind and a hash of the content: a figure always has the same ids, and two
+    /// figures on one page have different ones.
     pub(crate) fn finish(mut self, outside: &Outside<'_>) -> String {
         self.close_part();
         let hash =
@@ -113,7 +112,7 @@ impl Document {
         let (width, height) = (px(unit(outside.width)), px(unit(outside.height)));
         let (title, summary) = (escape(outside.title), escape(outside.summary));
         let mut svg = String::from("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
-        // In a page a <title> would pop up over the data, so there the name is an attribute.
+        // In a page, a <title> would show a tooltip over the data, so the name is an attribute.
         let (size_unit, described) = if outside.print {
             ("pt", format!("aria-label=\"{title}\"><title>{title}</title><desc>{summary}</desc>"))
         } else {
@@ -160,7 +159,7 @@ fn path_data(points: impl IntoIterator<Item = BackendCoord>) -> String {
     out
 }
 
-/// Writes what plotters draws into a [`Document`].
+/// Writes the elements of plotters into a [`Document`].
 pub(crate) struct SvgBackend<'a> {
     document: &'a mut Document,
     size: (u32, u32),
@@ -172,7 +171,7 @@ impl<'a> SvgBackend<'a> {
         Self { document, size }
     }
 
-    /// Ends the current part of the figure and begins one of this name.
+    /// Ends the current part of the figure and starts one of this name.
     pub(crate) fn begin_part(&mut self, name: &str) {
         self.document.close_part();
         let _ = write!(self.document.body, "<g id=\"{PREFIX}{name}\">");
@@ -286,7 +285,7 @@ impl DrawingBackend for SvgBackend<'_> {
             HPos::Center => " text-anchor=\"middle\"",
             HPos::Right => " text-anchor=\"end\"",
         };
-        // Plex Sans' figures are 0.7 em high.
+        // The digits of Plex Sans are 0.7 em high.
         let drop = match style.anchor().v_pos {
             VPos::Bottom => 0.0,
             VPos::Center => 0.35,
