@@ -13,7 +13,7 @@ use crate::agent::blocking;
 use crate::live::Phase;
 use crate::record::Exception;
 
-/// What a trial was before a step.
+/// The state of a trial before a step.
 pub(super) struct Before {
     /// The snapshot of its container.
     image: String,
@@ -21,7 +21,7 @@ pub(super) struct Before {
 }
 
 impl Trial<'_> {
-    /// Where the record of its snapshots lies.
+    /// The path of the record of its snapshots.
     pub(super) fn record_path(&self) -> PathBuf {
         Record::path(&self.context.paths.state(&self.planned.name))
     }
@@ -130,7 +130,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Takes away the snapshots of the trial, the record of them first: no resume is to look for what is gone.
+    /// Removes the snapshots of the trial, their record first, so that no resume looks for them.
     pub(super) async fn forget_snapshots(&self) {
         let path = self.record_path();
         if let Err(error) = blocking(move || Record::remove(&path)).await {
@@ -145,7 +145,7 @@ impl Trial<'_> {
     }
 }
 
-/// What came of a container that a resume opens.
+/// The container that a resume opens.
 pub(super) enum Reopened {
     /// It is as it was before the step.
     Open(Before),
