@@ -1,7 +1,7 @@
-//! Figures and tables as a paper takes them: fonts and text of PDFs, their picture, and a LaTeX document of everything.
+//! Figures and tables in a paper: fonts and text of PDFs, their picture, and a LaTeX document of everything.
 //!
-//! Needs `pdffonts`, `pdftotext`, `pdfinfo` and `pdftoppm` (poppler-utils) and `pdflatex` with pgfplots. Where they are
-//! missing, nothing is tested, but in CI that is a failure.
+//! They need `pdffonts`, `pdftotext`, `pdfinfo` and `pdftoppm` (poppler-utils) and `pdflatex` with pgfplots. Without these
+//! programs, nothing is tested, except in CI, where this is a failure.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -23,7 +23,7 @@ use resvg::tiny_skia::Pixmap;
 
 const HOW_TO_GET_THEM: &str = "On Debian and Ubuntu: sudo apt-get install poppler-utils texlive-latex-base texlive-latex-recommended texlive-pictures";
 
-/// Whether these programs are here; in CI they must be.
+/// Whether these programs are installed. In CI they must be.
 fn have(programs: &[&str]) -> bool {
     let missing: Vec<&&str> =
         programs.iter().filter(|p| Command::new(p).arg("-v").output().is_err()).collect();
@@ -63,7 +63,7 @@ fn in_presets() -> Vec<(&'static str, Figure, &'static str)> {
         .collect()
 }
 
-/// Words that the drawing sets, in one line each.
+/// Words of the drawing, in one line each.
 fn words(svg: &str) -> Vec<String> {
     svg.split("<text ")
         .skip(1)
@@ -115,7 +115,7 @@ fn pdfs_have_their_fonts_their_text_their_size_and_no_more() {
         }
         let text = output_of("pdftotext", &["-raw"], &path);
         if name.starts_with("survival-odd") && !file.warnings.iter().any(|w| w.starts_with("No font")) {
-            // Of other scripts only what is used, too; and it is found by whoever looks for it.
+            // Other fonts are subsets too, and their text can be searched.
             assert!(rows.iter().any(|row| !row.contains("IBMPlexSans")), "{name}: {fonts}");
             assert!(text.chars().any(|c| ('\u{4E00}'..'\u{A000}').contains(&c)), "{name}: {text}");
         }
@@ -143,7 +143,7 @@ fn a_pdf_looks_like_its_png() {
         let path = folder.path().join(format!("{name}.pdf"));
         fs::write(&path, export(&spec, Format::Pdf).unwrap().bytes).unwrap();
         let painted = folder.path().join(name);
-        // Bare colors: packing them as a PNG takes longer than painting them.
+        // Raw colors, because compressing a PNG takes longer than painting.
         let status = Command::new("pdftoppm")
             .args(["-r", "300", "-singlefile"])
             .args([&path, &painted])
@@ -161,7 +161,7 @@ fn a_pdf_looks_like_its_png() {
     }
 }
 
-/// Dots of a picture, line by line; the first three of their bytes are red, green and blue.
+/// Dots of a picture, by line. Their first three bytes are red, green and blue.
 struct Picture<'a> {
     width: usize,
     height: usize,
@@ -170,7 +170,7 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// What pdftoppm writes: `P6`, width, height and 255, each behind white space, then three bytes a dot.
+    /// The output of pdftoppm: `P6`, width, height and 255, separated by white space, then three bytes per dot.
     fn of_ppm(ppm: &'a [u8]) -> Self {
         let mut rest = ppm;
         let [kind, width, height, most] = [(); 4].map(|()| {
@@ -193,7 +193,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Sums of red, green and blue over cells of 6 × 6 dots, of so many columns and rows of cells.
+    /// Sums of red, green and blue over cells of 6 × 6 dots, with the numbers of columns and rows.
     fn cells(&self, columns: usize, rows: usize) -> Vec<u32> {
         let mut sums = vec![0; columns * rows];
         let lines = self.dots.chunks_exact(self.width * self.bytes_of_a_dot);
@@ -209,10 +209,10 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Width of a cell in dots: half a millimetre.
+/// Width of a cell in dots: half a millimeter.
 const CELL: usize = 6;
 
-/// Share of cells whose mean gray differs much: painters differ in the edges of letters and lines.
+/// Share of cells with a large difference of the mean gray. Renderers differ at the edges of letters and lines.
 fn difference(a: &Picture, b: &Picture) -> f64 {
     let (columns, rows) = (a.width.min(b.width) / CELL, a.height.min(b.height) / CELL);
     let (of_a, of_b) = (a.cells(columns, rows), b.cells(columns, rows));
@@ -221,7 +221,7 @@ fn difference(a: &Picture, b: &Picture) -> f64 {
     differ as f64 / (columns * rows) as f64
 }
 
-/// A document of one column as wide as a figure, with a figure or table a page.
+/// A document with one column of the width of a figure, with one figure or table per page.
 fn compile(folder: &Path, name: &str, width_pt: f64, packages: &str, body: &str) {
     let geometry = format!("paperwidth=9in,paperheight=12in,textwidth={width_pt}bp,textheight=10in");
     compile_as(folder, name, ("10pt", &geometry), packages, body);
@@ -235,7 +235,7 @@ fn compile_as(folder: &Path, name: &str, (option, geometry): (&str, &str), packa
     );
     fs::write(folder.join(format!("{name}.tex")), document).unwrap();
     let mut log = String::new();
-    // Widths of long tables are known at the third time.
+    // Widths of long tables are known after the third run.
     for _ in 0..3 {
         let output = Command::new("pdflatex")
             .args(["-interaction=nonstopmode", "-halt-on-error", &format!("{name}.tex")])
@@ -333,7 +333,7 @@ fn a_latex_document_of_every_table_compiles_without_a_warning() {
     }
 }
 
-/// A test for each venue, since each compiles a paper of its own.
+/// One test per venue, because each compiles a paper.
 macro_rules! of_each {
     ($($test:ident: $venue:literal,)*) => {$(
         #[test]

@@ -1,4 +1,4 @@
-//! Harness × model, cell by cell where the drawing has them.
+//! Harness × model, with the cells at the places of the drawing.
 
 use plotters::style::RGBColor;
 
@@ -128,13 +128,13 @@ fn rgb(RGBColor(r, g, b): RGBColor) -> String {
 }
 
 impl Picture {
-    /// Words at a place of the drawing, whose heights go downwards.
+    /// A text at a place of the drawing, whose y axis points downwards.
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: &str, more: &str, text: &str) {
         let y = self.height - y;
         self.words((x, y), anchor, more, text);
     }
 
-    /// A path around an area of the drawing, this much within it.
+    /// A path around an area of the drawing, with this inset.
     pub(super) fn boxed(&mut self, area: &Area, inset: f64, path: &str) {
         let height = self.height;
         self.add(&format!(

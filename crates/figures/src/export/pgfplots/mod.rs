@@ -1,7 +1,7 @@
-//! A figure as a pgfplots picture, for papers that set their figures themselves.
+//! A figure as a pgfplots picture, for papers that typeset their figures.
 //!
-//! The picture has a bounding box of exactly the figure's size, so it fills a column as the PDF does, whatever font the paper
-//! has. Sizes of letters are whole points, which every font has. The data stand in it as coordinates, so it can be edited.
+//! The picture has exactly the size of the figure, so it fills a column like the PDF, in any font of the paper. Sizes of
+//! letters are whole points, which every font has. Its data are coordinates, so it can be edited.
 
 mod grid;
 mod planes;
@@ -46,7 +46,7 @@ struct Picture {
     notes: Vec<String>,
 }
 
-/// Where an axis stands in a picture, in bp from its left lower corner.
+/// The place of an axis in a picture, in bp from its left lower corner.
 struct Place {
     left: f64,
     bottom: f64,
@@ -60,7 +60,7 @@ pub(super) fn write(spec: &FigureSpec, drawing: &Drawing) -> String {
         Layout::Print { fonts, .. } => fonts,
         _ => Fonts::USUAL,
     };
-    // Fonts come in whole points; between them LaTeX warns and takes another.
+    // Fonts have sizes in whole points. For other sizes LaTeX warns and uses another one.
     let size = |pt: f64| if pt.is_finite() { pt.round().clamp(5.0, 10.0) } else { 7.0 };
     let mut picture = Picture {
         out: String::new(),
@@ -152,7 +152,7 @@ fn bp(length: f64) -> String {
     number((length * 100.0).round() / 100.0)
 }
 
-/// A number as pgf reads it.
+/// A number for pgf.
 fn number(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value:?}").trim_end_matches(".0").to_owned() }
 }
@@ -173,12 +173,12 @@ fn mark(label: &SeriesLabel) -> &'static str {
     MARKS[usize::from(label.marker()) % MARKS.len()]
 }
 
-/// A text that takes at most `width` at `size`, its middle left out where it must.
+/// A text of at most `width` at `size`, without its middle if needed.
 fn fitted(text: &str, width: f64, size: f64) -> String {
     escape(&fit(&clean(text), width, size))
 }
 
-/// Names of runs that take at most `width` at `size`; those that differ stay different.
+/// Names of runs of at most `width` at `size`. Different names stay different.
 fn fitted_names(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<String> {
     shown_all(labels, width, size).iter().map(|name| escape(name)).collect()
 }
@@ -187,7 +187,7 @@ fn finite(values: impl IntoIterator<Item = Option<f64>>) -> Vec<f64> {
     values.into_iter().flatten().filter(|v| v.is_finite()).collect()
 }
 
-/// The least and the greatest of some numbers; 0 and 1 where there is none.
+/// The least and the greatest of some numbers; 0 and 1 without any.
 fn range(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -205,7 +205,7 @@ impl Picture {
         self.tick + self.label + 12.0 + footnotes::height(self.notes.len(), self.tick)
     }
 
-    /// Says something under everything else. Comes before anything is drawn.
+    /// Adds notes at the bottom. Call it before anything is drawn.
     fn note(&mut self, text: &str) {
         self.notes = footnotes::wrap(text, self.width - 6.0, self.tick);
     }
@@ -218,7 +218,7 @@ impl Picture {
         }
     }
 
-    /// Words at a place; `anchor` as `TikZ` says it.
+    /// A text at a place, with an `anchor` of `TikZ`.
     fn words(&mut self, (x, y): (f64, f64), anchor: &str, more: &str, text: &str) {
         let _ = writeln!(
             self.out,
@@ -234,18 +234,18 @@ impl Picture {
         (columns, labels.div_ceil(columns))
     }
 
-    /// Height of a legend of so many names.
+    /// Height of a legend with this number of names.
     fn legend_height(&self, labels: usize) -> f64 {
         if labels == 0 { 0.0 } else { self.legend_size(labels).1 as f64 * self.line() + 3.0 }
     }
 
-    /// Makes the picture so high that its plot has this height between what stands above and below it. Comes before
+    /// Sets the height of the picture so that its plot has this height between the parts above and below it. Call it before
     /// anything is drawn.
     fn make_room(&mut self, above: f64, plot: f64, below: f64) {
         self.height = self.height.max((above + plot + below).ceil());
     }
 
-    /// What stands for whom, over the plot; returns its height.
+    /// A legend over the plot. Returns its height.
     fn legend(&mut self, labels: &[&SeriesLabel], with_mark: bool) -> f64 {
         if labels.is_empty() {
             return 0.0;
@@ -278,7 +278,7 @@ impl Picture {
         self.legend_height(labels.len())
     }
 
-    /// Begins an axis whose plot stands at this place.
+    /// Starts an axis with its plot at this place.
     fn axis(&mut self, place: &Place, options: &str) {
         let _ = write!(
             self.out,

@@ -1,4 +1,4 @@
-//! Two measures against each other.
+//! Two measures in a plane.
 
 use super::{Picture, Place, color, coordinates, finite, fitted, mark, number, range};
 use crate::font::text_width;
@@ -6,7 +6,7 @@ use crate::pareto::unknown;
 use crate::plane::under;
 use crate::spec::{Pareto, ParetoPoint, Plane, Scale, SeriesLabel};
 
-/// The points that no other beats in both, from cheap to dear.
+/// The points of the Pareto front, by ascending cost.
 fn front(points: &[&ParetoPoint]) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points.iter().filter_map(|p| Some((p.cost?, p.mean?))).collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
@@ -150,7 +150,7 @@ pub(super) fn plane(picture: &mut Picture, data: &Plane) {
     picture.end_axis();
 }
 
-/// Ends of an axis with a little room around these.
+/// Ends of an axis around these numbers, with a margin.
 fn roomy((low, high): (f64, f64)) -> (f64, f64) {
     let room = ((high - low) * 0.08).max(0.01);
     (low - room, high + room)

@@ -1,4 +1,4 @@
-//! One row a run, scenario or group.
+//! One row per run, scenario or group.
 
 use super::{Picture, Place, bp, color, coordinates, finite, fitted, fitted_names, mark, number, range};
 use crate::bars::{axis_name, published, published_note, published_texts, value_text};
@@ -10,7 +10,7 @@ use crate::scale::ValueAxis;
 use crate::spec::{Bars, Differences, Pair, Paired, Scale, SeriesLabel};
 use crate::tex::escape;
 
-/// Where rows stand: their names left of the plot.
+/// The places of rows, with names left of the plot.
 pub(super) struct Rows {
     pub(super) place: Place,
     /// Names as tick labels.
@@ -19,14 +19,13 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The height of the middle of a row, or of what is over the first (−1).
+    /// The y of the middle of a row, or of the head over the first row (−1).
     pub(super) fn middle(&self, row: f64) -> f64 {
         self.place.bottom + self.place.height * (1.0 - (row + 0.6) / (self.count.max(1) as f64 + 0.2))
     }
 }
 
-/// Rows with names of at most this share of the width, and `right` kept free right of the plot. Names that differ stay
-/// different.
+/// Rows with names of at most this share of the width, and free space `right` of the plot. Different names stay different.
 pub(super) fn rows(picture: &Picture, labels: &[&SeriesLabel], above: f64, right: f64, share: f64) -> Rows {
     let size = picture.tick;
     let widest = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
@@ -50,13 +49,13 @@ pub(super) fn rows(picture: &Picture, labels: &[&SeriesLabel], above: f64, right
     Rows { place, ticks, count: names.len() }
 }
 
-/// Makes the picture so high that every row can be read. Comes before anything is drawn.
+/// Sets the height of the picture so that every row is readable. Call it before anything is drawn.
 pub(super) fn make_room(picture: &mut Picture, rows: usize, above: f64) {
     let each = picture.line() + 1.0;
     picture.make_room(above, (rows as f64 * each).max(24.0), picture.under_axis() + 4.0);
 }
 
-/// Most of the width that names take, where nothing stands right of the plot.
+/// The greatest share of the width for names, if nothing is right of the plot.
 pub(super) const NAMES: f64 = 0.42;
 /// Room for the last number of the x axis.
 pub(super) const RIGHT: f64 = 10.0;
@@ -69,7 +68,7 @@ fn around(values: &[f64], must: f64) -> (f64, f64) {
     (if low < must { low - room } else { low }, if high > must { high + room } else { high })
 }
 
-/// Room for texts right of the plot: small letters of papers are wider than ours by up to a fifth.
+/// Room for texts right of the plot. Small letters of papers are up to a fifth wider than those of the drawing.
 fn beside<'a>(texts: impl Iterator<Item = &'a str>, size: f64) -> f64 {
     texts.map(|text| text_width(text, size)).fold(0.0, f64::max) * 1.22
 }
@@ -82,7 +81,7 @@ pub(super) fn differences(picture: &mut Picture, data: &Differences) {
     let value_width = beside(texts.iter().map(|t| t.value.as_str()).chain([head]), size);
     let p_width = data.p_name.as_ref().map(|_| beside(texts.iter().map(|t| t.p.as_str()), size));
     let value_right = picture.width - 1.0 - p_width.map_or(0.0, |w| w + size);
-    // Where the numbers would leave no room to see anything, they are left to the table.
+    // If the numbers left no room for the plot, only the table has them.
     let numbers = value_width + size + p_width.map_or(0.0, |w| w + size) <= 0.5 * picture.width;
     let (above, right, share) = if numbers {
         (line, picture.width - value_right + value_width + 0.6 * size, 0.24)
@@ -188,7 +187,7 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
     let rows = rows(picture, &names, above, widest + 12.0, NAMES);
     let values = finite(pairs.iter().flat_map(|p| [Some(p.a), Some(p.b)]));
     let (_, high) = around(&values, 0.0);
-    // Many rows are told by place, not by name.
+    // Many rows have no names.
     let named = rows.place.height / names.len().max(1) as f64 >= picture.tick * 0.9;
     let ticks = if named {
         rows.ticks.clone()
@@ -205,7 +204,7 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
             number(pair.a),
             number(pair.b)
         ));
-        // An arrow: at least so much.
+        // An arrow for a lower bound.
         for (value, _, label) in
             [(pair.a, pair.a_censored, &data.a), (pair.b, pair.b_censored, &data.b)].iter().filter(|p| p.1)
         {
@@ -216,7 +215,7 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
             ));
         }
     }
-    // Where both stand on one spot, they stand one over the other.
+    // Two marks at one place are one over the other.
     let near = (high.max(1.0) / rows.place.width.max(1.0)) * 4.0;
     let positions = |value: fn(&Pair) -> f64, aside: f64| -> Vec<(f64, f64)> {
         let shift = |p: &Pair| if (p.a - p.b).abs() < near { aside } else { 0.0 };
@@ -236,7 +235,7 @@ pub(super) fn paired(picture: &mut Picture, data: &Paired) {
     if named && !pairs.is_empty() {
         let right = picture.width - 1.0;
         let top = rows.place.bottom + rows.place.height;
-        // Whose is taken from whose, by their markers.
+        // The markers of both runs of the difference.
         let sample = |label: &SeriesLabel| {
             format!(
                 "\\tikz[baseline=-0.6ex]\\draw[{}] plot[only marks,mark={},mark size=1.8bp] coordinates {{(0,0)}};",

@@ -1,4 +1,4 @@
-//! Classes of failures: stacked bars, or classes beside groups, as the drawing has them.
+//! Classes of failures: stacked bars, or classes beside groups, as in the drawing.
 
 use super::rows::{NAMES, make_room, rows};
 use super::{Picture, bp, color, coordinates, fitted, fitted_names};
@@ -10,7 +10,7 @@ use crate::sheet::Sheet;
 use crate::spec::{FailureShares, FigureSpec, SeriesLabel};
 use crate::tex::escape;
 
-/// Fills of classes, told apart in gray, too.
+/// Fills of classes, which also differ in grayscale.
 const FILLS: [&str; 6] = ["black!80", "stamina1!90", "stamina0!65", "stamina2!45", "stamina3!35", "black!12"];
 
 pub(super) fn failure_shares(picture: &mut Picture, spec: &FigureSpec, data: &FailureShares) {

@@ -15,7 +15,7 @@ use crate::summary_text::count;
 use crate::survival_comparison::{EVENTS, in_front, with_bands};
 use crate::tex::escape;
 
-/// Turns on the axis: as the layout says, else as many as the data has.
+/// Turns on the axis: those of the layout, else those of the data.
 fn turns(spec: &FigureSpec, points: &[&[SurvivalPoint]]) -> u32 {
     let observed = points.iter().flat_map(|p| p.iter()).filter(|p| p.at_risk > 0).map(|p| p.turn).max();
     let of_data =
@@ -81,7 +81,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     picture.make_room(if legend { picture.legend_height(labels.len()) } else { 4.0 }, plot, bottom + 4.0);
     let above = if legend { picture.legend(&labels, false) } else { 4.0 };
     let left = picture.label + text_width("0.25", picture.tick) + 12.0;
-    // Small letters of papers are wider than ours by up to a fifth.
+    // Small letters of papers are up to a fifth wider than those of the drawing.
     let events =
         if data.at_risk && data.events { 1.2 * text_width(EVENTS, picture.tick) + picture.tick } else { 0.0 };
     let place = Place {
@@ -138,7 +138,7 @@ fn curves(picture: &mut Picture, spec: &FigureSpec, data: &SurvivalComparison, l
     }
 }
 
-/// Numbers at risk under the labeled turns, a line a run, each with its line's color and dashes.
+/// Numbers at risk under the labeled turns, one line per run, each with the color and dashes of its curve.
 fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turns: u32, ticks: &[u32]) {
     let line = picture.line();
     let top = place.bottom - picture.under_axis();
@@ -158,7 +158,7 @@ fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turn
             y = bp(y)
         );
         for turn in ticks.iter().copied() {
-            // Before turn 1 everybody is at risk who is at it.
+            // Before turn 1, the same episodes are at risk as at turn 1.
             let Some(point) = series.points.iter().find(|p| p.turn == turn.max(1)) else { continue };
             let x = place.left + place.width * f64::from(turn) / (f64::from(turns) + 0.5);
             picture.words((x, y), "center", "", &point.at_risk.to_string());
@@ -171,7 +171,7 @@ fn at_risk(picture: &mut Picture, place: &Place, data: &SurvivalComparison, turn
     }
 }
 
-/// The outline of a band: its upper steps from left to right, its lower ones back.
+/// The outline of a band: its upper steps from left to right, then its lower steps back.
 fn band(points: &[SurvivalPoint]) -> Vec<(f64, f64)> {
     let banded: Vec<(f64, f64, f64)> =
         points.iter().filter_map(|p| Some((f64::from(p.turn), p.ci_low?, p.ci_high?))).collect();
