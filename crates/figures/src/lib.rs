@@ -36,7 +36,7 @@ mod first_failures_comparison;
 mod font;
 mod footnotes;
 mod frame;
-mod greyscale;
+mod grayscale;
 mod labels;
 mod legend;
 mod line_breaks;
@@ -68,7 +68,7 @@ use serde::{Deserialize, Serialize};
 pub use axis::TurnAxis;
 pub use caption::{caption, short_caption};
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
-pub use greyscale::greyscale_check;
+pub use grayscale::grayscale_check;
 pub use number::{p_number, p_value, thousands};
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,

@@ -11,7 +11,7 @@ use figures::table::{Value, known};
 use figures::{
     Bands, Drawing, Figure, FigureSpec, Layout, Scale, SeriesLabel, SharesForm, Theme, caption, draw,
     export::{Format, export},
-    greyscale_check, text_width,
+    grayscale_check, text_width,
     venue::Preset,
 };
 use proptest::prelude::*;
@@ -371,9 +371,9 @@ fn captions_say_method_numbers_policy_and_software() {
 #[test]
 fn greys_that_cannot_be_told_apart_are_named() {
     let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
-    assert!(greyscale_check(&spec(many::runs(8, 20, 9))).is_empty());
+    assert!(grayscale_check(&spec(many::runs(8, 20, 9))).is_empty());
     assert!(
-        greyscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
+        grayscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
         "the background has no marks to confuse"
     );
     let mut series = many::runs(3, 20, 9);
@@ -381,11 +381,11 @@ fn greys_that_cannot_be_told_apart_are_named() {
         s.label.mark = 0;
     }
     // Blue, vermillion and green differ by at most 12.
-    let found = greyscale_check(&spec(series.clone()));
+    let found = grayscale_check(&spec(series.clone()));
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].contains("Claude-Opus-4.8 and GPT-5.5"), "{found:?}");
     series[1].label.color = 4;
-    assert_eq!(greyscale_check(&spec(series)).len(), 1);
+    assert_eq!(grayscale_check(&spec(series)).len(), 1);
 }
 
 #[test]
@@ -453,11 +453,11 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
     let spec = |series: &[figures::SeriesData]| {
         FigureSpec::new(many::survival(series.to_vec(), 9), Layout::panel(600.0), Theme::Print)
     };
-    assert!(!greyscale_check(&spec(&series)).is_empty());
+    assert!(!grayscale_check(&spec(&series)).is_empty());
     for (i, s) in (0..).zip(&mut series) {
         s.label.marker = Some(i);
     }
-    assert!(greyscale_check(&spec(&series)).is_empty());
+    assert!(grayscale_check(&spec(&series)).is_empty());
 }
 
 #[test]
@@ -748,7 +748,7 @@ fn retries_of_many_runs_have_a_panel_each() {
         everywhere(&figure);
         let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
         let drawing = draw(&spec);
-        assert!(greyscale_check(&spec).is_empty(), "names stand over their panels");
+        assert!(grayscale_check(&spec).is_empty(), "names stand over their panels");
         let texts = texts(&drawing);
         for name in &many::MODELS[..count] {
             assert!(texts.iter().any(|set| set.text == *name), "{name} is not whole: {texts:?}");

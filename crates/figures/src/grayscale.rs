@@ -14,7 +14,7 @@ const NEAR: f64 = 15.0;
 /// Empty = the figure is readable.
 ///
 /// Figures with each name beside its bar, row or cell need no check.
-pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
+pub fn grayscale_check(spec: &FigureSpec) -> Vec<String> {
     let tokens = Theme::Print.tokens();
     let marks_are_drawn = match &spec.figure {
         Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Plane(_) => true,
