@@ -81,7 +81,7 @@ pub(crate) fn ask<T>(
                         keep = *kept;
                         match live.ask(question(asked, attempt, last.as_ref()))? {
                             Outcome::Text(text) => Ok(text),
-                            Outcome::Nothing(why) => Err((String::new(), why)),
+                            Outcome::Missing(why) => Err((String::new(), why)),
                         }
                     }
                 }

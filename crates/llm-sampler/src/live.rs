@@ -159,7 +159,7 @@ impl Live {
         };
         match &outcome {
             Outcome::Text(_) => self.missing.store(0, Ordering::Relaxed),
-            Outcome::Nothing(why) => {
+            Outcome::Missing(why) => {
                 let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
                 if missing >= self.caller.limits.missing_in_a_row {
                     let what = format!("{missing} answers in a row did not come, the last because: {why}");
@@ -188,7 +188,7 @@ impl Caller {
             let call = tokio::time::timeout(self.limits.call, self.model.ask(question));
             let failure = match call.await {
                 Ok(Ok(text)) if text.len() > self.limits.answer => {
-                    return Ok(Outcome::Nothing(format!(
+                    return Ok(Outcome::Missing(format!(
                         "the answer is longer than {} bytes",
                         self.limits.answer
                     )));
@@ -202,14 +202,14 @@ impl Caller {
                 self.limits.back_off.saturating_mul(1 << (tried - 1).min(16)).min(self.limits.longest_wait);
             let what = match failure {
                 Failure::Final(what) => return Err(self.failed(&what, tried)),
-                Failure::Garbled(what) => return Ok(Outcome::Nothing(what)),
+                Failure::Garbled(what) => return Ok(Outcome::Missing(what)),
                 Failure::TimedOut => {
                     timed_out += 1;
                     let seconds = self.limits.call.as_secs_f32();
                     let what =
                         format!("no answer within {seconds} s (`llm_sampler.timeout_seconds` allows more)");
                     if timed_out == 2 {
-                        return Ok(Outcome::Nothing(what));
+                        return Ok(Outcome::Missing(what));
                     }
                     what
                 }
@@ -353,7 +353,7 @@ mod tests {
             says("between"),
             Some(Err(Failure::Garbled("no completion".to_owned()))),
         ]);
-        let nothing = |outcome| matches!(outcome, Ok(Outcome::Nothing(_)));
+        let nothing = |outcome| matches!(outcome, Ok(Outcome::Missing(_)));
         assert!(nothing(live.ask(question())), "two calls that time out");
         assert_eq!(live.ask(question()), Ok(Outcome::Text("after".to_owned())));
         assert!(nothing(live.ask(question())), "too long");
