@@ -17,7 +17,7 @@ use crate::record::Exception;
 pub(super) struct Before {
     /// The snapshot of its container.
     image: String,
-    kept: Kept,
+    kept: Box<Kept>,
 }
 
 impl Trial<'_> {
@@ -49,14 +49,14 @@ impl Trial<'_> {
         self.status.phase(Phase::Preparing, "its container is kept");
         let image = self.snapshot_name(step);
         let image_id = self.container()?.snapshot(&image).await?;
-        let kept = Kept {
+        let kept = Box::new(Kept {
             step,
             image_id,
             known: self.known.clone(),
             was_played: self.was_played,
             was_verified: self.was_verified,
             references_failed: self.references_failed.clone(),
-        };
+        });
         Ok(Some(Before { image, kept }))
     }
 
@@ -66,14 +66,14 @@ impl Trial<'_> {
         current: &Before,
         next: Option<(u32, &Before)>,
     ) -> Result<(), RunError> {
-        let next = next.map(|(attempt, before)| Next { attempt, kept: before.kept.clone() });
-        let (record, path) = (Record { current: current.kept.clone(), next }, self.record_path());
+        let next = next.map(|(attempt, before)| Next { attempt, kept: (*before.kept).clone() });
+        let (record, path) = (Record { current: (*current.kept).clone(), next }, self.record_path());
         blocking(move || record.write(&path)).await
     }
 
     /// Makes the container of the trial what it was before a step after a resume. The outer error is one of the engine; `None` = the
     /// snapshot is not there any more, or is not this folder's.
-    pub(super) async fn reopen(&mut self, kept: Kept) -> Result<Option<Reopened>, SandboxError> {
+    pub(super) async fn reopen(&mut self, kept: Box<Kept>) -> Result<Option<Reopened>, SandboxError> {
         let image = self.snapshot_name(kept.step);
         let connections = self.context.connections().await;
         let Containers::Engine(engine) = &connections.containers else {
