@@ -251,6 +251,8 @@ fn a_short_caption_says_what_was_simulated() {
         ))
     };
     assert!(short(&series).ends_with("1 of 3 simulated."), "{}", short(&series));
-    series.iter_mut().for_each(|s| s.label.simulated = true);
+    for one in &mut series {
+        one.label.simulated = true;
+    }
     assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
 }
