@@ -1,4 +1,4 @@
-//! Writes real files as first inputs of every target.
+//! Writes real files as the first inputs of every target.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn main() {
             write(target, format!("seed-{number}"), &[&number.to_le_bytes()[..], bytes].concat());
         }
     }
-    // The `task.toml` is the last file of its sample, and a trajectory of others the only one of its own.
+    // The `task.toml` is the last file of its sample. A trajectory of another program is the only file of its sample.
     let last = u16::try_from(Sample::task().files().len() - 1).expect("a sample is small");
     write("tasks", "seed-all-keys".to_owned(), &[&last.to_le_bytes()[..], TASK].concat());
     for (number, (path, bytes)) in files(&fixture("staminabench")).iter().enumerate() {
@@ -67,12 +67,12 @@ fn main() {
     write("zip_tree", "seed-two".to_owned(), TWO_ENTRIES);
 }
 
-/// Settings as the command line takes them.
+/// Settings in the form of the command line.
 const VALUES: &[u8] =
     b"agent=CODEX\ncodex.model_id=acme/new\nendpoint.base_url=https://a.example\nendpoint.key_env=KEY\n\
     docker.env_vars=[A, B=c]\nlimits.run.usd=3\nrestful_server_gen_iterative.n_turns=5\noutput_dir=/x\n";
 
-/// Every key that is known of a task.
+/// Every known key of a task.
 const TASK: &[u8] = br#"schema_version = "1.4"
 multi_step_reward_strategy = "final"
 artifacts = ["/logs/artifacts", { source = "/app/out", destination = "out", exclude = ["*.o"], service = "main" }]
@@ -120,12 +120,12 @@ name = "round-2"
 min_reward = 1.0
 "#;
 
-/// The forms of a recipe in which engines and readers have disagreed.
+/// Forms of a recipe that engines and readers have interpreted differently.
 const RECIPE: &[u8] = b"# syntax=docker/dockerfile:1\n# escape=`\nARG A=b\nFROM --platform=x debian:13 AS base\nENV A \"b c\"\n\
     LABEL a=b \\\n\n  # c\n  d\nRUN <<-'END' <<B\n\tcurl x\n\tEND\nB\nCOPY --from=base --chown=0 [\"/x\", \"/y\"]\n\
     COPY <<E /x\nE\nADD https://example.org/x.tar /\nONBUILD RUN true\nSHELL [\"sh\"]\nHEALTHCHECK CMD true\nFROM base\n";
 
-/// What is looked for, and a log in several writings.
+/// A query, and a log in several scripts.
 const WORDS: &str = "\u{130}stanbul 404\nGET /items?limit=10 \u{1b}[31m404\u{1b}[0m gr\u{fc}\u{df}e \u{130}STANBUL \u{3a3}\u{3a3} 9f86d081884c7d65 \u{4f60}\u{597d}\n";
 
 /// A stored and a deflated entry.

@@ -10,6 +10,8 @@ thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 
 fuzz_target!(|input: &[u8]| {
     SAMPLE.with(|sample| {
-        sample.get_or_init(|| Sample::of("harbor/jobs/terminus2-mock-priced")).read_with(&Harbor, input)
+        sample
+            .get_or_init(|| Sample::from_fixture("harbor/jobs/terminus2-mock-priced"))
+            .read_with(&Harbor, input)
     });
 });

@@ -9,6 +9,7 @@ use libfuzzer_sys::fuzz_target;
 thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 
 fuzz_target!(|input: &[u8]| {
-    SAMPLE
-        .with(|sample| sample.get_or_init(|| Sample::of("locobench/recorded")).read_with(&LocoBench, input));
+    SAMPLE.with(|sample| {
+        sample.get_or_init(|| Sample::from_fixture("locobench/recorded")).read_with(&LocoBench, input)
+    });
 });

@@ -15,7 +15,7 @@ use scenario::reference::World;
 use scenario::suite::Suite;
 use scenario::{code, mutants, text};
 
-/// The sample, and what it has where an input does not replace it.
+/// The sample, and its original content.
 struct Whole {
     sample: Sample,
     schema: Arc<Schema>,
@@ -35,11 +35,11 @@ fn whole() -> Whole {
 fuzz_target!(|input: &[u8]| {
     WHOLE.with(|cell| {
         let whole = cell.get_or_init(whole);
-        whole.sample.with(input, |tree, path| read(tree, path, whole));
+        whole.sample.with_input(input, |tree, path| read(tree, path, whole));
     });
 });
 
-/// What is done with the file of a pack that was replaced: the rest of the sample is always the same.
+/// Reads the replaced file of a pack. The rest of the sample is always the same.
 fn read(tree: Tree, path: &Path, whole: &Whole) {
     let Ok(pack) = Pack::open(tree) else { return };
     let name = path.to_string_lossy();

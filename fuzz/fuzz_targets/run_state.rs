@@ -11,11 +11,11 @@ thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 fuzz_target!(|input: &[u8]| {
     SAMPLE.with(|sample| {
         let sample = sample.get_or_init(Sample::run);
-        sample.with(input, |_, _| read(sample.folder()));
+        sample.with_input(input, |_, _| read(sample.folder()));
     });
 });
 
-/// Everything that is read of a run before somebody trusts it.
+/// All that is read from a run before a user trusts it.
 fn read(folder: &std::path::Path) {
     if let Ok(run) = live::read(folder) {
         for episode in &run.episodes {

@@ -8,7 +8,7 @@ fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let file = ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() };
     let _ = settings::read(&file);
-    // What can be resolved can be written and reads back as the same.
+    // Resolved settings can be written, and reading them returns the same settings.
     if let Ok(resolved) = settings::resolve(&[file], &[]) {
         let again = ConfigFile { name: "again.yaml".to_owned(), text: resolved.to_yaml() };
         assert_eq!(settings::resolve(&[again], &[]).expect("what was written is read"), resolved);

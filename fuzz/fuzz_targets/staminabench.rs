@@ -9,6 +9,7 @@ use libfuzzer_sys::fuzz_target;
 thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 
 fuzz_target!(|input: &[u8]| {
-    SAMPLE
-        .with(|sample| sample.get_or_init(|| Sample::of("staminabench/own")).read_with(&StaminaBench, input));
+    SAMPLE.with(|sample| {
+        sample.get_or_init(|| Sample::from_fixture("staminabench/own")).read_with(&StaminaBench, input)
+    });
 });

@@ -9,5 +9,5 @@ use libfuzzer_sys::fuzz_target;
 thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 
 fuzz_target!(|input: &[u8]| {
-    SAMPLE.with(|sample| sample.get_or_init(|| Sample::of("table")).read_with(&TidyTable, input));
+    SAMPLE.with(|sample| sample.get_or_init(|| Sample::from_fixture("table")).read_with(&TidyTable, input));
 });

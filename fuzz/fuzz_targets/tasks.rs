@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use runner::settings::{self, RunSettings};
 use runner::{task_images, tasks};
 
-/// The sample, and the settings of a run that plays it.
+/// The sample, and the settings of a run with it.
 struct Whole {
     sample: Sample,
     settings: RunSettings,
@@ -25,15 +25,15 @@ fn whole() -> Whole {
 fuzz_target!(|input: &[u8]| {
     WHOLE.with(|cell| {
         let whole = cell.get_or_init(whole);
-        whole.sample.with(input, |_, _| read(whole.sample.folder(), &whole.settings));
+        whole.sample.with_input(input, |_, _| read(whole.sample.folder(), &whole.settings));
     });
 });
 
-/// What preflight and the page of a resume say of a task that somebody else made.
+/// Reads a foreign task like preflight and the page of a resume.
 fn read(folder: &Path, settings: &RunSettings) {
     let seen = tasks(folder, settings).expect("there is a task.toml, whatever it holds");
     assert_eq!(seen.len(), 1);
-    // Of keys that nothing obeys 50 are named.
+    // At most 50 unsupported keys are named.
     assert!(seen[0].notes.len() <= 60 && seen[0].steps <= 1000, "{seen:?}");
     if let Ok(images) = task_images(folder, &[0]) {
         for image in &images {

@@ -10,6 +10,6 @@ thread_local!(static SAMPLE: OnceCell<Sample> = const { OnceCell::new() });
 
 fuzz_target!(|input: &[u8]| {
     SAMPLE.with(|sample| {
-        sample.get_or_init(|| Sample::of("terminal_bench/run-a")).read_with(&TerminalBench, input)
+        sample.get_or_init(|| Sample::from_fixture("terminal_bench/run-a")).read_with(&TerminalBench, input)
     });
 });

@@ -7,9 +7,9 @@ use libfuzzer_sys::fuzz_target;
 use model::{Artifact, ArtifactKind, Attempt, Benchmark, Episode, Run, Turn, Verdict, strip_ansi};
 use store::{PartRead, Store, TextOwner, UnindexedEpisode, add_words, around};
 
-/// Inputs after which a library is made anew: an index grows by what is replaced in it.
+/// After so many inputs, a new library is created, because replaced texts make an index grow.
 const INPUTS: u32 = 2_000;
-/// Letters of a word that are indexed.
+/// How many letters of a word are indexed.
 const LETTERS: usize = 12;
 /// The attempt that the texts belong to.
 const OWNER: TextOwner = TextOwner { turn: Some(1), attempt: Some(1) };
@@ -41,7 +41,7 @@ fn library() -> Library {
 
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
-    // The first line is what somebody looks for, the others are a log.
+    // The first line is a query, the others are a log.
     let (wanted, log) = text.split_once('\n').unwrap_or(("", &*text));
     LIBRARY.with_borrow_mut(|kept| {
         if kept.as_ref().is_none_or(|library| library.inputs >= INPUTS) {
@@ -53,7 +53,7 @@ fuzz_target!(|input: &[u8]| {
     });
 });
 
-/// Indexes a text, and looks for what is in it and for something else.
+/// Indexes a text, and searches for its words and for other words.
 fn index_and_find(library: &Library, wanted: &str, text: &str) {
     let mut words = HashSet::new();
     add_words(text, &mut words);

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: a small real sample in which one file is replaced by the input.
+//! The common code of the fuzz targets: a small real sample in which the input replaces one file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,19 +22,19 @@ const PACK: [&str; 8] = [
 /// Cases of a suite of [`Sample::pack`].
 pub const CASES: usize = 12;
 
-/// A sample of a format on disk, one file of which changes from input to input.
+/// A sample of a format on disk. Each input replaces one of its files.
 pub struct Sample {
     folder: tempfile::TempDir,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
-/// The repository: these files are compiled for the fuzzer and, by `crates/workbench/tests/fuzz_targets.rs`, as a test.
+/// The repository. These files are compiled for the fuzzer and, by `crates/workbench/tests/fuzz_targets.rs`, as a test.
 fn repository() -> &'static Path {
     let is_root = |folder: &&Path| folder.join("fuzz/run").is_dir();
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(is_root).expect("the repository")
 }
 
-/// Where a fixture lies.
+/// The path of a fixture.
 pub fn fixture(name: &str) -> PathBuf {
     repository().join("tests/fixtures").join(name)
 }
@@ -58,7 +58,7 @@ pub fn files(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// A suite with its first cases: each stands on a line of its own.
+/// A suite with its first cases, one per line.
 fn shortened(suite: &str) -> Vec<u8> {
     let (head, cases) = suite.split_once("\"cases\":[\n").expect("a list of cases");
     let kept: Vec<&str> = cases.lines().take(CASES).map(|line| line.trim_end_matches(',')).collect();
@@ -73,7 +73,7 @@ fn first_step(task: &[u8]) -> Vec<u8> {
     format!("{head}[[steps]]{first}").into_bytes()
 }
 
-/// Checks what is shown of a recipe: it has the bounds that the page of a resume promises, and nothing in a line begins another.
+/// Checks the shown lines of a recipe: they have the limits of the page of a resume, and no line forges another.
 pub fn check_recipe(recipe: &Recipe) {
     assert!(recipe.from.len() <= 20 && recipe.executes.len() <= 100, "{recipe:?}");
     for line in recipe.from.iter().chain(&recipe.executes) {
@@ -83,12 +83,12 @@ pub fn check_recipe(recipe: &Recipe) {
 
 impl Sample {
     /// Copies a fixture to a temporary folder.
-    pub fn of(name: &str) -> Self {
-        Self::of_files(files(&fixture(name)))
+    pub fn from_fixture(name: &str) -> Self {
+        Self::from_files(files(&fixture(name)))
     }
 
     /// A folder of these files.
-    pub fn of_files(files: Vec<(PathBuf, Vec<u8>)>) -> Self {
+    pub fn from_files(files: Vec<(PathBuf, Vec<u8>)>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, bytes) in &files {
             let path = folder.path().join(path);
@@ -98,9 +98,9 @@ impl Sample {
         Self { folder, files }
     }
 
-    /// The records of a run, as its runner left them.
+    /// The records of a run, as its runner writes them.
     pub fn run() -> Self {
-        Self::of_files(files(&repository().join("fuzz/run")))
+        Self::from_files(files(&repository().join("fuzz/run")))
     }
 
     /// A task of Harbor with the first of its steps, so that an input takes less than a millisecond.
@@ -111,18 +111,18 @@ impl Sample {
             let is_task_file = path == Path::new("task.toml");
             (path, if is_task_file { first_step(&bytes) } else { bytes })
         });
-        Self::of_files(kept.collect())
+        Self::from_files(kept.collect())
     }
 
-    /// A trajectory of another program, alone.
+    /// A single trajectory of another program.
     pub fn foreign() -> Self {
         let path = "nested_folders/scenario-0/trajectory.json";
         let bytes = fs::read(fixture("staminabench").join(path)).expect("a fixture can be read");
-        Self::of_files(vec![(PathBuf::from("scenario_0/trajectory.json"), bytes)])
+        Self::from_files(vec![(PathBuf::from("scenario_0/trajectory.json"), bytes)])
     }
 
-    /// Two turns of a scenario of the sample pack: what is read of a pack, without what is only shown. The first suite has
-    /// a few of its cases, so that an input takes milliseconds.
+    /// Two turns of a scenario of the sample pack, without files that are only shown. The first suite has a few of its cases, so
+    /// that an input takes milliseconds.
     pub fn pack() -> Self {
         let tree = Tree::open(&fixture("../../data/sample-pack.zip")).expect("the sample can be opened");
         let files = PACK.iter().map(|path| {
@@ -132,10 +132,10 @@ impl Sample {
             }
             (PathBuf::from(path), bytes)
         });
-        Self::of_files(files.collect())
+        Self::from_files(files.collect())
     }
 
-    /// The folder, as the last input left it.
+    /// The folder, as it is after the last input.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -145,13 +145,13 @@ impl Sample {
         &self.files
     }
 
-    /// Reads the sample with the file that the first two bytes choose replaced by the others.
+    /// Reads the sample. The first two bytes of the input select a file, and the other bytes replace it.
     pub fn read_with(&self, format: &dyn Format, input: &[u8]) {
-        self.with(input, |tree, _| read(format, &tree));
+        self.with_input(input, |tree, _| read(format, &tree));
     }
 
-    /// Does anything with the sample in which that file, whose path is told, is replaced.
-    pub fn with(&self, input: &[u8], work: impl FnOnce(Tree, &Path)) {
+    /// Runs `work` on the sample with the replaced file. `work` gets the path of this file.
+    pub fn with_input(&self, input: &[u8], work: impl FnOnce(Tree, &Path)) {
         let [a, b, content @ ..] = input else { return };
         let (name, whole) = &self.files[usize::from(u16::from_le_bytes([*a, *b])) % self.files.len()];
         let path = self.folder.path().join(name);
@@ -161,7 +161,7 @@ impl Sample {
     }
 }
 
-/// Everything that a format does with a tree.
+/// All reading of a format.
 fn read(format: &dyn Format, tree: &Tree) {
     format.sniff(tree, "");
     let mut report = Report::default();

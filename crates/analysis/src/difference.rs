@@ -86,7 +86,7 @@ fn known_to(observations: &[Observation]) -> Option<u32> {
 /// same for our sums because both start at turn 1. A group with equal episodes adds no variance. If both groups are
 /// such, or a group has one episode, there is no interval. `None` = a mean is not defined.
 pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option<Difference> {
-    let (a, b) = (Side::from_observations(a, tau)?, Side::of(b, tau)?);
+    let (a, b) = (Side::from_observations(a, tau)?, Side::from_observations(b, tau)?);
     let value = a.mean - b.mean;
     let limit = f64::from(tau);
     let variance = a.variance.zip(b.variance).map(|(a, b)| a + b);
@@ -105,7 +105,7 @@ pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option
 /// of RMST). It is the ratio of means Σ_{t=1..τ} S(t). RMST(τ + 1) of textbooks is larger by 1 in both, so their
 /// ratio is nearer to 1. `None` = a mean is not defined, or that of `b` is 0.
 pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Ratio> {
-    let (a, b) = (Side::from_observations(a, tau)?, Side::of(b, tau)?);
+    let (a, b) = (Side::from_observations(a, tau)?, Side::from_observations(b, tau)?);
     if b.mean <= 0.0 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! How long it takes to draw each kind: best and median of many, at the size of ICML's column.
+//! The time to draw each kind: best and median of many, at the size of a column of ICML.
 //!
 //! `cargo run --release -p figures --example speed`
 

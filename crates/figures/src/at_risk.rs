@@ -1,4 +1,4 @@
-//! The table of numbers at risk under a turn axis, which names the series too.
+//! The table of numbers at risk under a turn axis, with the names of the series.
 
 use analysis::survival::SurvivalPoint;
 
@@ -15,19 +15,19 @@ pub(crate) struct Row<'a> {
     pub(crate) label: &'a SeriesLabel,
     pub(crate) style: Style,
     pub(crate) points: &'a [SurvivalPoint],
-    /// What stands at the right of the numbers, a text a column of [`Place::extras`].
+    /// Texts right of the numbers, one per column of [`Place::extras`].
     pub(crate) extras: Vec<&'a str>,
 }
 
-/// The table's place.
+/// The place of the table.
 pub(crate) struct Place<'a> {
     /// Upper edge.
     pub(crate) top: f64,
     /// Right edge of the column with names and samples.
     pub(crate) names_right: f64,
-    /// Turns that may have a column, and where.
+    /// Turns that may have a column, with their places.
     pub(crate) columns: &'a [(u32, f64)],
-    /// Columns at the right: their right edges, and what stands above them.
+    /// Columns at the right: their right edges and heads.
     pub(crate) extras: &'a [(f64, &'a str)],
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn row_height(sizes: &Sizes) -> f64 {
     (1.36 * sizes.tick_font).round()
 }
 
-/// Height of a table of so many rows, with the room above it.
+/// Height of a table with this number of rows, with the room above it.
 pub(crate) fn height(rows: usize, sizes: &Sizes) -> f64 {
     (rows + 1) as f64 * row_height(sizes) + TOP * sizes.tick_font
 }
@@ -58,7 +58,7 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
     let sample = sample_width(sizes);
     let names_right = place.names_right - sample_room(sizes);
     canvas.part("at-risk");
-    // Where names are short the head is wider than their column.
+    // With short names the head is wider than their column.
     let head = "At risk";
     let head_right = names_right.max(PAD + sheet.tick_width(head));
     canvas.text(head, (head_right, base(0)), Anchor::End, size, sheet.tokens.muted);
@@ -86,11 +86,11 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
 }
 
 fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {
-    // Before turn 1 everybody is at risk who is at it.
+    // Before turn 1, the same episodes are at risk as at turn 1.
     points.iter().find(|p| p.turn == turn.max(1)).map(|p| summary_text::count(p.at_risk))
 }
 
-/// The columns in which every row's number stays clear of its neighbours; the same for all rows.
+/// The columns in which the numbers of all rows do not touch their neighbors.
 fn columns(sheet: &Sheet, place: &Place<'_>, rows: &[Row<'_>]) -> Vec<(u32, f64)> {
     let size = sheet.sizes.tick_font;
     let mut free_from = place.names_right;

@@ -1,8 +1,8 @@
-//! The turn axis that charts, at-risk row and episode grid share.
+//! The common turn axis of charts, at-risk row and episode grid.
 
 use crate::font::text_width;
 
-/// Places turns: turn t owns the column from `plot_left + (t − 1) · px_per_turn` to `plot_left + t · px_per_turn`.
+/// The places of turns. Turn t has the column from `plot_left + (t − 1) · px_per_turn` to `plot_left + t · px_per_turn`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TurnAxis {
     /// Left edge of turn 1's column.
@@ -14,9 +14,9 @@ pub struct TurnAxis {
 }
 
 impl TurnAxis {
-    /// **x(t) = `plot_left` + (t − 0.5) · `px_per_turn`**: the centre of the turn's column.
+    /// **x(t) = `plot_left` + (t − 0.5) · `px_per_turn`**: the center of the column of the turn.
     ///
-    /// Turn 0, where everybody is alive and the y axis stands, is half a column left of the first column.
+    /// Turn 0, at which all episodes are alive, is half a column left of the first column. The y axis is there.
     pub fn x(&self, turn: f64) -> f64 {
         self.plot_left + (turn - 0.5) * self.px_per_turn
     }
@@ -31,8 +31,8 @@ impl TurnAxis {
         self.column(self.turns).1
     }
 
-    /// Turns that carry a tick and a label, 0 included: every turn if that is legible, else every 2nd, 5th, 10th, … so
-    /// that labels of `font_size` stay apart and are at most fifteen.
+    /// Turns with a tick and a label, including 0: every turn if legible, else every 2nd, 5th, 10th, … so that labels of
+    /// `font_size` do not touch. There are at most fifteen.
     pub fn ticks(&self, font_size: f64) -> Vec<u32> {
         let room = text_width(&self.turns.to_string(), font_size) + font_size;
         let fits = |step: u32| f64::from(step) * self.px_per_turn >= room;

@@ -1,4 +1,4 @@
-//! One measure, one horizontal bar a run.
+//! One measure, with one horizontal bar per run.
 
 use crate::display_names::{clean, full_name, natural_width, shown_all};
 use crate::footnotes;
@@ -59,7 +59,7 @@ pub(crate) fn with_unit(name: &str, unit: Option<&str>) -> String {
     unit.map_or_else(|| clean(name), |unit| format!("{} ({})", clean(name), clean(unit)))
 }
 
-fn axis_name(data: &Bars) -> String {
+pub(crate) fn axis_name(data: &Bars) -> String {
     with_unit(&data.measure, data.unit.as_deref())
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn in_unit(value: f64, unit: Option<&str>) -> String {
     }
 }
 
-fn value_text(row: &BarRow, unit: Option<&str>) -> String {
+pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     let note = row.note.as_ref().map(|n| format!(" ({})", clean(n))).unwrap_or_default();
     row.value.filter(|v| v.is_finite()).map_or_else(
         || format!("{}{note}", row.instead.as_deref().map_or_else(|| "unknown".to_owned(), clean)),
@@ -84,7 +84,7 @@ fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     )
 }
 
-fn published(data: &Bars) -> Vec<String> {
+pub(crate) fn published(data: &Bars) -> Vec<String> {
     let mut sources: Vec<String> = Vec::new();
     for source in data.rows.iter().flat_map(|r| &r.published).map(|p| clean(&p.source)) {
         if !sources.contains(&source) {
@@ -111,7 +111,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let names_right = PAD + natural.min(0.32 * sheet.width);
     let left = names_right + 0.7 * size;
     let widest = data.rows.iter().map(|r| beside_width(sheet, r, unit)).fold(0.0, f64::max);
-    // Numbers stand right of the longest bar.
+    // Numbers are right of the longest bar.
     let after = (widest + 0.8 * size).min(0.45 * sheet.width);
     let right = (sheet.width - PAD - after).max(left + 4.0 * size);
     let values = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();
@@ -128,8 +128,8 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     Plan { names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
 }
 
-/// How far right the axis may end so that every row's number still has its room: the first guess keeps room for the
-/// widest number right of the whole axis, but often it stands right of a short bar.
+/// The right end of the axis that leaves room for the number of every row. The first estimate keeps room for the widest
+/// number right of the axis, but this number often belongs to a short bar.
 fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
     let size = sheet.sizes.tick_font;
     let (left, right) = axis.ends();
@@ -142,7 +142,7 @@ fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
         let text = beside_width(sheet, row, data.unit.as_deref()) + 0.5 * size + 2.0 * sheet.sizes.mark;
         (share > 0.0).then(|| left + (limit - text - left) / share)
     });
-    // Half of the last tick's label stands right of the axis.
+    // Half of the label of the last tick is right of the axis.
     let label = axis.ticks.last().map_or(0.0, |t| sheet.tick_width(&t.1)) / 2.0;
     room.fold(limit - label, f64::min).max(right)
 }
@@ -172,7 +172,7 @@ fn draw_row(
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
             let (low, high) = (plan.axis.at(low), plan.axis.at(high));
             let cap = 0.16 * plan.row;
-            // Over the bar a whisker needs a light line around it.
+            // On a bar, a whisker needs a light outline.
             for (color, width) in
                 [(sheet.tokens.paper, 2.6 * sizes.axis), (sheet.tokens.axis, 1.4 * sizes.axis)]
             {
@@ -199,7 +199,7 @@ fn draw_row(
     }
     let color = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
     let left = end + 0.5 * size;
-    // Behind the run's own number stand the published ones, each with its mark: the own one may stand beside such a mark.
+    // Published numbers follow the number of the run, each with its mark.
     let mut left = left;
     let others = beside_width(sheet, row, unit) - sheet.tick_width(&value_text(row, unit));
     let room = sheet.width - PAD - left;
@@ -231,7 +231,7 @@ fn before_published(sheet: &Sheet) -> f64 {
     0.8 * sheet.sizes.tick_font
 }
 
-/// Width of what stands behind a bar: its number, and published ones with their marks.
+/// Width of the texts after a bar: its number, and published numbers with their marks.
 fn beside_width(sheet: &Sheet, row: &BarRow, unit: Option<&str>) -> f64 {
     let own = sheet.tick_width(&value_text(row, unit));
     let published = row.published.iter().filter(|p| p.value.is_finite());

@@ -1,4 +1,4 @@
-//! The caption of a figure: how its numbers were made, how many there are, and with which software.
+//! The caption of a figure: how its numbers were computed, from how many episodes, and with which software.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesL
 use crate::summary_text::{count, counted};
 use crate::table::Table;
 
-/// Sentences for a caption: what is drawn, method, n and events, censoring policy, software. Plain text; nothing is left
-/// to fill in, but a title is: a caption's first words are the author's.
+/// Sentences for a caption: content, method, n and events, censoring policy, software. Plain text that is complete except for
+/// a title, which the author writes.
 pub fn caption(spec: &FigureSpec) -> String {
     sentence(std::iter::once(drawn(&spec.figure, &spec.method)).chain(made(&spec.figure, &spec.method)))
 }
 
-/// The same in a sentence or two: what is drawn, of how many runs and episodes, and what was simulated. For slides, and for a
-/// paper that says its methods in the text.
+/// A caption of one or two sentences: content, numbers of runs and episodes, and simulated runs. For slides, and for a paper
+/// that describes its methods in the text.
 pub fn short_caption(spec: &FigureSpec) -> String {
     let mut sentences = vec![drawn(&spec.figure, &spec.method).trim_end_matches('.').to_owned()];
     let mut facts: Vec<String> = total(&spec.figure, &spec.method).into_iter().collect();
@@ -40,7 +40,7 @@ pub fn short_caption(spec: &FigureSpec) -> String {
     format!("{}.", sentences.join(". "))
 }
 
-/// `13 runs, n = 325`: as the figure's own data count them, else as its method does.
+/// `13 runs, n = 325`, from the data of the figure, else from its method.
 fn total(figure: &Figure, method: &Method) -> Option<String> {
     let (runs, each): (usize, Vec<u32>) = match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => (1, vec![data.summary.n]),
@@ -57,8 +57,8 @@ fn total(figure: &Figure, method: &Method) -> Option<String> {
     (runs > 0).then(|| format!("{}, n = {}", counted(runs as u32, "run", "runs"), count(n)))
 }
 
-/// The table of a figure as it is printed and drawn: below its own notes it says how its numbers were made. One of whose
-/// method nothing is known, as when it was written by hand, stays as it is.
+/// The table of a figure as it is printed and drawn. A note below the other notes describes how its numbers were computed. A
+/// table with an unknown method, for example from a handwritten spec, does not change.
 pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Table> {
     let method = &spec.method;
     if *method == (Method { software: method.software.clone(), ..Method::default() }) {
@@ -70,12 +70,12 @@ pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Ta
     Cow::Owned(table)
 }
 
-/// Its parts in a row; what says nothing is left out.
+/// The parts joined, without empty ones.
 fn sentence(parts: impl Iterator<Item = String>) -> String {
     format!("{}.", parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "))
 }
 
-/// How what is drawn was made, part by part, and with which software.
+/// How the figure was computed, part by part, and with which software.
 fn made(figure: &Figure, method: &Method) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(numbers(figure, method));
@@ -104,7 +104,7 @@ fn made(figure: &Figure, method: &Method) -> Vec<String> {
     parts
 }
 
-/// What stands there and how its intervals were made.
+/// The content of the figure, and how its intervals were computed.
 fn drawn(figure: &Figure, method: &Method) -> String {
     let given = method.intervals.as_deref().map(clean);
     let with = |what: &str, usual: &str| match &given {
@@ -178,7 +178,7 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         }
         Figure::Retries(_) => with("Mean stamina by number of retries allowed", "95 % CI"),
         Figure::FailureShares(data) => format!("Classes of {}", clean(&data.unit)),
-        // Its notes stand in the picture, and in its other files.
+        // Its notes are in the picture and in its other files.
         Figure::Table(table) => with(clean(&table.title).trim_end_matches('.'), ""),
     }
 }
@@ -191,8 +191,8 @@ fn ended(n: u32, events: Option<u32>, censored: Option<u32>) -> String {
     parts.join(", ")
 }
 
-/// Whose band is drawn, as words behind it; `None` = nobody's. A run that is drawn in the background has none, and one
-/// of which nobody failed neither.
+/// The runs with a drawn band, as the text after it; `None` = no run. A run in the background has no band, and neither has a
+/// run without failures.
 fn banded(data: &SurvivalComparison) -> Option<String> {
     let drawn = crate::survival_comparison::with_bands(data);
     match drawn.as_slice() {
@@ -204,7 +204,7 @@ fn banded(data: &SurvivalComparison) -> Option<String> {
     }
 }
 
-/// n and events of each run, or what else was counted: as the figure's own data says it, else as its method does.
+/// n and events of each run, or other counts, from the data of the figure, else from its method.
 fn numbers(figure: &Figure, method: &Method) -> Option<String> {
     let counts_of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
     let several = |series: &[crate::spec::SeriesData]| {
@@ -238,7 +238,7 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
                 let all: Option<Vec<u32>> = method.counts.iter().map(of).collect();
                 all.filter(|all| !all.is_empty()).map(|all| all.into_iter().fold(0, u32::saturating_add))
             };
-            // A cell of pass rates counts the trials that are scored; the others are episodes, too, and censored.
+            // A cell of pass rates counts scored trials. The others are episodes too, and censored.
             let n = sum(|c| Some(c.n)).unwrap_or(total);
             Some(format!(
                 "{} in {}",

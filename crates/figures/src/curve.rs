@@ -1,8 +1,8 @@
-//! A survival curve as lines: steps, band, and how far it is known.
+//! A survival curve as lines: steps, band, and the end of the known part.
 
 use analysis::survival::SurvivalPoint;
 
-/// Labels of a share's axis.
+/// Labels of the axis of a share.
 pub(crate) const Y_TICKS: [(f64, &str); 5] =
     [(0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1")];
 
@@ -16,8 +16,8 @@ fn last_turn_at_risk(points: &[SurvivalPoint]) -> u32 {
     points.iter().filter(|p| p.at_risk > 0).map(|p| p.turn).max().unwrap_or(1).max(1)
 }
 
-/// The last turn of the axis of several runs: their turn limit, which is where their tables end. Where nobody is at risk
-/// over more than a quarter of it, one turn after the last at which someone is: the caption says what was cut off.
+/// The last turn of the axis of several runs: their turn limit, where their tables end. If more than a quarter of it has no
+/// episode at risk, it is one turn after the last turn with one. The caption states what was cut.
 pub(crate) fn last_turn_shown<'a>(tables: impl Iterator<Item = &'a [SurvivalPoint]>) -> u32 {
     let (limit, at_risk) = limits(tables);
     if (limit - at_risk).saturating_mul(4) > limit { at_risk + 1 } else { limit }
@@ -36,7 +36,7 @@ pub(crate) fn limits<'a>(tables: impl Iterator<Item = &'a [SurvivalPoint]>) -> (
 /// The known part of a curve as steps in (turn, share).
 pub(crate) struct Curve<'a> {
     pub(crate) points: &'a [SurvivalPoint],
-    /// The last turn with someone at risk: the curve is drawn to there and not beyond.
+    /// The last turn with an episode at risk, where the drawn curve ends.
     pub(crate) known: u32,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Curve<'a> {
         let begin = self.points.iter().position(|p| p.ci_low.is_some() && p.ci_high.is_some())?;
         let banded = &self.points[begin..];
         let banded = &banded[..banded.iter().position(|p| p.ci_low.is_none()).unwrap_or(banded.len())];
-        // A turn's limits hold until the next turn, so those of the last turn have no width.
+        // The limits of a turn are valid until the next turn, so those of the last turn have no width.
         let end = banded.last().map(|p| self.points.iter().find(|q| q.turn > p.turn).unwrap_or(p).turn)?;
         let line = |limit: fn(&SurvivalPoint) -> Option<f64>| {
             let mut steps: Vec<(f64, f64)> = Vec::new();

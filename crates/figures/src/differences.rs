@@ -1,4 +1,4 @@
-//! Forest plot: how far each run is from the reference, with its interval.
+//! Forest plot: the difference of each run to the reference, with its interval.
 
 use crate::display_names::{full_name, natural_width, shown_all};
 use crate::labels::Area;
@@ -12,10 +12,10 @@ use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
-/// What is known of a row, as text.
-struct Texts {
-    value: String,
-    p: String,
+/// The known numbers of a row, as text.
+pub(crate) struct Texts {
+    pub(crate) value: String,
+    pub(crate) p: String,
 }
 
 struct Plan {
@@ -66,7 +66,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     drawing
 }
 
-fn texts(row: &DifferenceRow) -> Texts {
+pub(crate) fn texts(row: &DifferenceRow) -> Texts {
     let value = row.value.filter(|v| v.is_finite());
     let value = value.map_or_else(
         || "unknown".to_owned(),
@@ -77,7 +77,7 @@ fn texts(row: &DifferenceRow) -> Texts {
 
 const VALUE_HEAD: [&str; 2] = ["Δ [95 % CI]", "Ratio [95 % CI]"];
 
-fn value_head(data: &Differences) -> &'static str {
+pub(crate) fn value_head(data: &Differences) -> &'static str {
     VALUE_HEAD[usize::from(data.scale == Scale::Log)]
 }
 
@@ -91,7 +91,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
     let widest =
         |of: &dyn Fn(&Texts) -> &str| texts.iter().map(|t| sheet.tick_width(of(t))).fold(0.0, f64::max);
     let p_width = data.p_name.as_ref().map(|_| widest(&|t| &t.p));
-    // On the screen there is room for the whole head; in a column the caption says which test it is.
+    // On the screen there is room for the whole head. In a column, the caption names the test.
     let wide = sheet.width >= 50.0 * size;
     let p_width = p_width.map(|w| {
         if wide {
@@ -154,7 +154,7 @@ fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan
         canvas.part("directions");
         let (low, high) = (format!("← {}", data.low), format!("{} →", data.high));
         let (low_width, high_width) = (sheet.tick_width(&low), sheet.tick_width(&high));
-        // The words stand at the ends of the axis; where it is short they push each other outwards.
+        // The words are at the ends of the axis. On a short axis they push each other outwards.
         let lacking = (low_width + high_width + size - (right - left)).max(0.0);
         let (mut low_left, mut high_right) = (left - lacking / 2.0, right + lacking / 2.0);
         let shift = (PAD - low_left).max(0.0) - (high_right - (sheet.width - PAD)).max(0.0);
@@ -172,12 +172,12 @@ fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan
     }
 }
 
-/// Height of a line of the axis's name.
+/// Height of a line of the name of the axis.
 fn name_line(sheet: &Sheet) -> f64 {
     sheet.sizes.name_font + 3.0
 }
 
-/// What the axis measures and against whom: in a line, or in two where one would be wider than the figure.
+/// The measure of the axis and the reference, in one line, or in two if one is wider than the figure.
 fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
     let vs = format!("vs. {}", full_name(&data.reference));
     let name = format!("{} {vs}", data.axis);
@@ -215,7 +215,7 @@ fn draw_row(
         }
         style.marker(canvas, (plan.axis.at(value), middle), 1.1 * sizes.mark);
     } else {
-        // A ratio of 0 is known, and stands left of every axis of factors.
+        // A ratio of 0 is known, but left of every axis of factors.
         let off = row.value.filter(|v| v.is_finite());
         let text = off.map_or_else(|| "unknown".to_owned(), |v| format!("← {}", decimal(v, 2)));
         let color = if off.is_some() { style.text } else { sheet.tokens.muted };

@@ -1,4 +1,4 @@
-//! Names as they are set: anything may stand in them, and they have to fit.
+//! Names for display. They may contain any text, and must fit into a width.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::font::text_width;
 use crate::spec::SeriesLabel;
 
-/// What stands where a name was cut.
+/// The mark at the cut of a name.
 const ELLIPSIS: &str = "…";
 /// Longer names are cut before they are measured.
 const MOST_CHARACTERS: usize = 400;
-/// What follows the name of a simulated run.
+/// The suffix of the name of a simulated run.
 const SIMULATED: &str = " (simulated)";
-/// The same where the whole word would leave no room for the name; captions have the whole word.
+/// The short suffix, if the long one leaves no room for the name. Captions have the long one.
 const SIMULATED_SHORT: &str = " (sim.)";
-/// A name that says less than this, in letters' heights, gives way to no badge.
+/// The least width of a name beside a suffix, in heights of letters.
 const LEAST_NAME: f64 = 4.0;
 
-/// A name in one line: white space becomes a space; control characters and those that change the direction of what
-/// follows are left out.
+/// A name in one line: white space becomes a space. Control characters and characters that change the direction of writing
+/// are removed.
 pub(crate) fn clean(name: &str) -> String {
     let mut out = String::with_capacity(name.len().min(4 * MOST_CHARACTERS));
     for c in name.chars() {
@@ -40,18 +40,18 @@ fn turns_text(c: char) -> bool {
     matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text that is at most `width` wide at `size`: what is too long loses its middle, between whole characters as
-/// readers see them. Where not even an ellipsis fits, nothing is left.
+/// A text that is at most `width` wide at `size`. A longer text loses its middle, between grapheme clusters. If not even an
+/// ellipsis fits, it is empty.
 pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
     let is_short = text.len() <= 4 * MOST_CHARACTERS;
-    // Widths that were measured and added up come back a rounding error short.
+    // A sum of measured widths may have a rounding error.
     let width = width + 0.01;
     if is_short && text_width(text, size) <= width {
         return text.to_owned();
     }
     let seen: Vec<&str> = text.graphemes(true).take(20 * MOST_CHARACTERS).collect();
     let cut = |kept: usize| {
-        // The end tells versions apart, the beginning families: the beginning gets the odd one.
+        // The end distinguishes versions, the start families. The start gets the odd character.
         let (head, tail) = (kept.div_ceil(2), kept / 2);
         let head = seen[..head].concat();
         let tail = seen[seen.len() - tail..].concat();
@@ -68,7 +68,7 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
     cut(fits)
 }
 
-/// A cleaned name that has to stand somewhere.
+/// A cleaned name for a width.
 struct Named {
     name: String,
     simulated: bool,
@@ -79,8 +79,8 @@ impl Named {
         Self { name: clean(&label.name), simulated: label.simulated }
     }
 
-    /// The word that says that it was simulated, for so much room: it is never cut before the name is, and is short where
-    /// it would leave too little of it.
+    /// The suffix of a simulated run for this width. It is never cut before the name, and is short if the long one leaves too
+    /// little of the name.
     fn badge(&self, width: f64, size: f64) -> &'static str {
         if !self.simulated {
             return "";
@@ -100,29 +100,29 @@ impl Named {
     }
 }
 
-/// The names of runs of one figure, each in so much room, with the word that says that it was simulated: those that
-/// differ stay different. Where cutting their middle would make two alike, what they share is cut instead; where even
-/// that has no room, they are numbered.
+/// The names of the runs of one figure, each for this width, with the suffix of simulated runs. Different names stay
+/// different. If cutting their middle made two equal, their common parts are cut instead. If that does not fit either, they
+/// get numbers.
 pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<String> {
     shown_each(labels, &vec![width; labels.len()], size)
 }
 
-/// The same where each has a room of its own.
+/// The same, with one width for each name.
 pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
     apart_in(&labels.iter().map(|label| Named::from_label(label)).collect::<Vec<_>>(), widths, size)
 }
 
-/// The same for other names than those of runs: scenarios, models, classes.
+/// The same, for other names than those of runs: scenarios, models, classes.
 pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
     let named = |name: &T| Named { name: clean(name.as_ref()), simulated: false };
     apart_in(&names.iter().map(named).collect::<Vec<_>>(), &vec![width; names.len()], size)
 }
 
-/// What stands between the parts of a name: `model · harness`.
+/// The separator of the parts of a name: `model · harness`.
 const PARTS: &str = " · ";
 
-/// The names without what all of them share part by part, up to a hyphen or the like: `oracle-weak · codex` beside
-/// `oracle-strong · codex` is `weak`. `None` where nothing could be left out.
+/// The names without their common text in each part, up to a hyphen or a similar character: `oracle-weak · codex` beside
+/// `oracle-strong · codex` is `weak`. `None` = there is nothing to remove.
 fn without_shared(names: &[&str]) -> Option<Vec<String>> {
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split(PARTS).collect()).collect();
     let count = parts.first().filter(|_| names.len() > 1)?.len();
@@ -142,7 +142,7 @@ fn without_shared(names: &[&str]) -> Option<Vec<String>> {
             .take_while(|end| parts.iter().all(|parts| parts[at].get(..*end) == first.get(..*end)))
             .last()
             .unwrap_or(0);
-        // A number, or a letter or two, is no name.
+        // A number, or one or two letters, is not a name.
         let is_name = |rest: &str| rest.starts_with(char::is_alphabetic) && rest.chars().nth(2).is_some();
         let shared = if parts.iter().all(|parts| is_name(&parts[at][shared..])) { shared } else { 0 };
         for (short, parts) in short.iter_mut().zip(&parts) {
@@ -154,8 +154,8 @@ fn without_shared(names: &[&str]) -> Option<Vec<String>> {
         .then_some(short)
 }
 
-/// The names in their most telling form that fits all rooms: whole, then with a short badge, then without what all of them
-/// share. What fits in none of these is cut.
+/// The names in the most complete form that fits all widths: complete, then with a short suffix, then without their common
+/// text. Otherwise they are cut.
 fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
     let fitting = |named: &[Named], badge: &str| -> Option<Vec<String>> {
         let whole = |one: &Named| format!("{}{}", one.name, if one.simulated { badge } else { "" });
@@ -192,7 +192,7 @@ fn cut_apart(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
             texts[*i] = format!("{}{badge}", part.fitted(widths[*i] - text_width(badge, size), size));
         }
     }
-    // What is still alike after all gets its number in front.
+    // Names that are still equal get their number in front.
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for i in 0..texts.len() {
         let first = *seen.entry(texts[i].clone()).or_insert(i);
@@ -204,14 +204,14 @@ fn cut_apart(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
     texts
 }
 
-/// A name, cut into what it shares with others and what it has of its own.
+/// A name, split into common parts and its own part.
 struct Apart<'a> {
     head: Vec<&'a str>,
     own: Vec<&'a str>,
     tail: Vec<&'a str>,
 }
 
-/// Names by what they share at their beginnings and ends.
+/// Names, split by their common starts and ends.
 fn apart<'a>(names: &[&'a str]) -> Vec<Apart<'a>> {
     let letters: Vec<Vec<&str>> =
         names.iter().map(|name| name.graphemes(true).take(20 * MOST_CHARACTERS).collect()).collect();
@@ -237,7 +237,7 @@ fn apart<'a>(names: &[&'a str]) -> Vec<Apart<'a>> {
 }
 
 impl Apart<'_> {
-    /// As much as fits: of the beginning, then of the end, never less of what is its own.
+    /// The text for a width: as much of the start as fits, then of the end, with the whole own part.
     fn fitted(&self, width: f64, size: f64) -> String {
         let text = |head: usize, tail: usize| {
             let begin = if head < self.head.len() { ELLIPSIS } else { "" };
@@ -262,14 +262,14 @@ impl Apart<'_> {
     }
 }
 
-/// How wide a run's name would be without being cut.
+/// The width of the name of a run without a cut.
 pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
     let name = clean(&label.name);
     let head: String = name.chars().take(MOST_CHARACTERS).collect();
     text_width(&head, size) + if label.simulated { text_width(SIMULATED, size) } else { 0.0 }
 }
 
-/// A run's name in a sentence.
+/// The name of a run in a sentence.
 pub(crate) fn full_name(label: &SeriesLabel) -> String {
     let name = clean(&label.name);
     let name = if name.chars().count() > MOST_CHARACTERS {
@@ -334,7 +334,7 @@ mod tests {
         let long = labels(&middle, false);
         let texts = shown_all(&long.iter().collect::<Vec<_>>(), 60.0, 7.0);
         assert!(texts[2].contains('3') && texts[2].starts_with("clau"), "{texts:?}");
-        // The same name is the same.
+        // Equal names stay equal.
         let same = labels(&["a".to_owned(), "a".to_owned()], false);
         assert_eq!(shown_all(&same.iter().collect::<Vec<_>>(), 60.0, 7.0), ["a", "a"]);
     }
@@ -351,13 +351,13 @@ mod tests {
         assert_eq!(shown(1e9)[4], "oracle-middling · claude_code (simulated)");
         assert_eq!(shown(120.0)[4], "middling · claude_code (sim.)");
         assert_eq!(shown(120.0)[8], "weak · kimi_code (sim.)");
-        // One harness over all is no part of what differs.
+        // A common harness is removed.
         let one = [&labels[0], &labels[3], &labels[6]];
         assert_eq!(shown_all(&one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);
-        // Names of other forms, and a name that is what others begin with, are not taken apart.
+        // Names of other forms, and a name that is the start of others, are not split.
         assert_eq!(without_shared(&["a-b", "a"]), None);
         assert_eq!(without_shared(&["a-b · x", "a-c"]), None);
-        // A number is no name.
+        // A number is not a name.
         assert_eq!(without_shared(&["glm-5.1", "glm-5.2"]), None);
     }
 

@@ -1,11 +1,10 @@
-//! A table as a paper has it: rules above, below and under the heads, none upright; names at the left, numbers at the right
-//! of their columns, where their decimals meet; notes below.
+//! A table in the style of papers: rules above, below and under the heads, and no vertical rules. Names are at the left and
+//! numbers at the right of their columns, with aligned decimals. Notes are below.
 //!
-//! Nothing is lost where the place is narrow. Letters go from the size of labels down to that of ticks, the smallest of the
-//! venue; then heads and words take several lines; and where that is not enough, the columns stand in several blocks
-//! under each other, each with the columns that tell the rows apart. Only a text of many lines loses its middle, which a
-//! note says, and texts that differ stay different. Rows that do not fit a page are counted, and [`too_long`] says it to
-//! whoever exports.
+//! A narrow width loses nothing. First, letters get smaller, from the size of labels to that of ticks, the smallest of the
+//! venue. Then heads and words take several lines. Then the columns are in several blocks under each other, each with the
+//! columns that identify the rows. Only a text of many lines loses its middle, with a note, and different texts stay
+//! different. Rows that do not fit a page are counted, and [`too_long`] reports them to exports.
 
 mod blocks;
 
@@ -30,10 +29,10 @@ const PAGE: f64 = 648.0;
 const SCREEN: f64 = 12_000.0;
 /// A text of more lines than this loses its middle.
 const MOST_LINES: f64 = 8.0;
-/// What is said where a text lost its middle.
+/// The note about texts that lost their middle.
 const SHORTENED: &str = "Long texts are shortened here; the CSV has them whole.";
 
-/// A column as it is set.
+/// A column of the layout.
 struct Column {
     heading: String,
     right: bool,
@@ -41,8 +40,8 @@ struct Column {
 }
 
 impl Column {
-    /// How far left of the column's edge a number ends, so that its point stands under those of numbers with more
-    /// decimals: p values have as many as say something.
+    /// How far left of the edge of the column a number ends, so that decimal points are aligned. p values have different numbers
+    /// of decimals.
     fn hang(&self, row: usize, size: f64) -> f64 {
         let decimals = |text: &String| -> Option<usize> {
             let is_number = self.right && text.ends_with(|c: char| c.is_ascii_digit());
@@ -50,7 +49,7 @@ impl Column {
         };
         let Some(own) = self.texts.get(row).and_then(decimals) else { return 0.0 };
         let most = self.texts.iter().filter_map(decimals).max().unwrap_or(own);
-        // Figures are as wide as each other.
+        // All digits have the same width.
         let width = |decimals: usize| match decimals {
             0 => 0.0,
             some => text_width(".", size) + (some - 1) as f64 * text_width("0", size),
@@ -80,9 +79,9 @@ struct Plan {
     height: f64,
 }
 
-/// Why a table cannot stand on a page.
+/// Why a table does not fit a page.
 pub(crate) struct TooLong {
-    /// Rows that it has.
+    /// Rows of the table.
     pub(crate) rows: usize,
     /// Rows that fit.
     pub(crate) fit: usize,
@@ -120,12 +119,12 @@ pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
     })
 }
 
-/// A text in one line, without letters that have no picture.
+/// A text in one line, without letters that have no glyph.
 fn one_line(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { clean(text) }
 }
 
-/// The columns that readers see, of at most so many rows.
+/// The shown columns, with at most this number of rows.
 fn as_set(table: &Table, most: usize) -> Vec<Column> {
     columns(table, most)
         .into_iter()
@@ -137,7 +136,7 @@ fn as_set(table: &Table, most: usize) -> Vec<Column> {
         .collect()
 }
 
-/// Columns beside each other, for who sets them otherwise than here.
+/// Columns beside each other, for other writers of tables.
 pub(crate) struct TextBlock {
     pub(crate) columns: Vec<TextColumn>,
     /// Lines of each row.
@@ -159,12 +158,12 @@ pub(crate) struct TextColumn {
     /// Whether some of its texts take several lines of its width.
     pub(crate) broken: bool,
     pub(crate) width: f64,
-    /// One a row.
+    /// One per row.
     pub(crate) texts: Vec<String>,
 }
 
-/// The columns of a table in as many blocks as they need in this room, with letters of this size; `measured` is each text
-/// as it will be set.
+/// The columns of a table in as many blocks as they need for this width, with letters of this size. `measured` is each text
+/// as it is typeset.
 pub(crate) fn for_text(
     table: &Table,
     room: f64,
@@ -209,12 +208,12 @@ fn line_height(size: f64) -> f64 {
     1.25 * size
 }
 
-/// Between two rows, where some take several lines.
+/// Space between two rows, if some take several lines.
 fn between_rows(block: &Block, size: f64) -> f64 {
     if block.rows.iter().any(|lines| *lines > 1) { 0.4 * size } else { 0.0 }
 }
 
-/// What heads, rules and the room around them take of a block.
+/// Height of heads, rules and the space around them in a block.
 fn around(block: &Block, size: f64) -> f64 {
     // Above and below the heads, above and below the rows.
     f64::from(block.head) * line_height(size) + 1.9 * size
@@ -228,7 +227,7 @@ fn block_height(block: &Block, rows: usize, size: f64) -> f64 {
 
 fn plan(table: &Table, sheet: &Sheet) -> Plan {
     let limit = if sheet.print { PAGE } else { SCREEN };
-    // More rows than this fit under no circumstances.
+    // More rows never fit.
     let most = (limit / line_height(sheet.sizes.tick_font)) as usize + 1;
     let mut columns = as_set(table, most);
     let rows = table.rows.len().min(most);
@@ -289,7 +288,7 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
     }
 }
 
-/// Draws a block from `top` downwards. Returns where it ends.
+/// Draws a block from `top` downwards. Returns its lower end.
 fn draw_block(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, index: usize, block: &Block, top: f64) -> f64 {
     let size = plan.size;
     let (thin, thick) = (sheet.sizes.axis, 1.6 * sheet.sizes.axis);
@@ -349,7 +348,7 @@ fn set(
     }
 }
 
-/// The table in words: as many rows as a reader would listen to.
+/// The table in words, with a limited number of rows for screen readers.
 fn summary(table: &Table, plan: &Plan) -> String {
     const MOST: usize = 12;
     let heads: Vec<&str> = plan.columns.iter().map(|column| column.heading.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Classes of failures as shares: stacked in one bar a group, or one row a class.
+//! Classes of failures as shares: one stacked bar per group, or one row per class.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use crate::swatch::Style;
 use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
 
-/// Most classes in a stacked bar; the rest becomes "other".
+/// Most classes in a stacked bar. The rest is "other".
 const MOST_STACKED: usize = 6;
 /// Most classes and groups that are drawn.
 const MOST: usize = 200;
-/// Most lines of a group's name over its column.
+/// Most lines of the name of a group over its column.
 const MOST_NAME_LINES: usize = 4;
-/// From one of them to the next, in letters' heights.
+/// Distance of these lines, in heights of letters.
 const NAME_LINE: f64 = 1.2;
 
 pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawing {
@@ -33,8 +33,8 @@ pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawi
     }
 }
 
-/// What is drawn as stacked bars, at most six classes; `None` = classes stand side by side.
-fn stacked(data: &FailureShares) -> Option<Cow<'_, FailureShares>> {
+/// The data of stacked bars, with at most six classes; `None` = the classes are side by side.
+pub(crate) fn stacked(data: &FailureShares) -> Option<Cow<'_, FailureShares>> {
     let one_class_each = data.groups.iter().all(|g| g.total.is_none_or(|t| u64::from(t) >= sum(g)));
     let stacked = match data.form {
         SharesForm::Auto => one_class_each && data.classes.len() <= MOST_STACKED,
@@ -48,12 +48,12 @@ fn sum(group: &FailureGroup) -> u64 {
     group.counts.iter().map(|c| u64::from(*c)).sum()
 }
 
-/// What shares of a group are of.
-fn whole(group: &FailureGroup) -> u64 {
+/// The denominator of the shares of a group.
+pub(crate) fn whole(group: &FailureGroup) -> u64 {
     group.total.map_or_else(|| sum(group), u64::from)
 }
 
-fn counted_of(group: &FailureGroup, class: usize) -> u64 {
+pub(crate) fn counted_of(group: &FailureGroup, class: usize) -> u64 {
     group.counts.get(class).copied().map_or(0, u64::from)
 }
 
@@ -82,7 +82,7 @@ fn gathered(data: &FailureShares) -> Cow<'_, FailureShares> {
     Cow::Owned(FailureShares { classes, groups, ..data.clone() })
 }
 
-fn group_note(group: &FailureGroup) -> String {
+pub(crate) fn group_note(group: &FailureGroup) -> String {
     format!("n = {}", number_of(group))
 }
 
@@ -184,61 +184,61 @@ fn legend_places(data: &FailureShares, sheet: &Sheet) -> Vec<(usize, f64, String
         .collect()
 }
 
-/// The names of classes, each in so much room; those that differ stay different.
-fn class_names(data: &FailureShares, width: f64, size: f64) -> Vec<String> {
+/// The names of classes for this width. Different names stay different.
+pub(crate) fn class_names(data: &FailureShares, width: f64, size: f64) -> Vec<String> {
     fit_all(&data.classes.iter().map(class_name).collect::<Vec<_>>(), width, size)
 }
 
-fn class_name(class: &FailureClass) -> String {
+pub(crate) fn class_name(class: &FailureClass) -> String {
     let name = clean(&class.name);
     if class.harness { format!("{name} (harness)") } else { name }
 }
 
 // Side by side.
 
-/// Where rows of classes and columns of groups stand.
-struct RowsPlan {
-    names_right: f64,
-    left: f64,
-    column: f64,
-    /// Room for a bar of the greatest share beside its number; `None` = numbers stand alone.
-    bar_room: Option<f64>,
+/// The places of rows of classes and columns of groups.
+pub(crate) struct RowsPlan {
+    pub(crate) names_right: f64,
+    pub(crate) left: f64,
+    pub(crate) column: f64,
+    /// Room for a bar of the greatest share beside its number; `None` = there are only numbers.
+    pub(crate) bar_room: Option<f64>,
     /// The greatest share.
-    most: f64,
-    /// Room for a group's name and its n.
-    head_room: f64,
-    /// The names of groups in lines, where they do not fit beside each other in one.
-    in_lines: Option<Vec<Vec<String>>>,
-    /// Whether names of groups stand upright.
-    upright: bool,
-    names_height: f64,
+    pub(crate) most: f64,
+    /// Room for the name of a group and its n.
+    pub(crate) head_room: f64,
+    /// The names of groups in lines, if they do not fit beside each other in one line.
+    pub(crate) in_lines: Option<Vec<Vec<String>>>,
+    /// Whether names of groups are vertical.
+    pub(crate) upright: bool,
+    pub(crate) names_height: f64,
     /// Height of names and n together.
-    head: f64,
-    row: f64,
-    /// Whether shares are written without their sign, which then stands in the corner.
-    bare: bool,
-    /// What stands over the names of classes.
-    corner: String,
-    /// What each group's n is written as.
-    notes: Vec<String>,
-    height: f64,
+    pub(crate) head: f64,
+    pub(crate) row: f64,
+    /// Whether shares have no percent sign, which is in the corner instead.
+    pub(crate) bare: bool,
+    /// The head over the names of classes.
+    pub(crate) corner: String,
+    /// The text of n of each group.
+    pub(crate) notes: Vec<String>,
+    pub(crate) height: f64,
 }
 
 impl RowsPlan {
-    /// A share as it stands in its column: `22 %`, or `22` where the sign stands in the corner.
-    fn written(&self, part: u64, whole: u64) -> String {
+    /// A share in its column: `22 %`, or `22` with the sign in the corner.
+    pub(crate) fn written(&self, part: u64, whole: u64) -> String {
         let text = percent(part, whole);
         if self.bare { text.trim_end_matches(" %").replace(' ', "") } else { text }
     }
 
-    /// Base lines of a group's name in so many lines; the last one stands over the group's n.
-    fn name_bases(&self, lines: usize, size: f64) -> Vec<f64> {
+    /// Base lines of the name of a group in this number of lines. The last one is over n.
+    pub(crate) fn name_bases(&self, lines: usize, size: f64) -> Vec<f64> {
         let last = self.names_height - 0.3 * size;
         (0..lines).rev().map(|below| last - below as f64 * NAME_LINE * size).collect()
     }
 }
 
-/// The names of groups, each whole and in lines that end where a reader would end them; `None` = one does not fit so.
+/// The complete names of groups in lines with natural breaks; `None` = a name does not fit.
 fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec<Vec<String>>> {
     groups
         .iter()
@@ -250,7 +250,7 @@ fn names_in_lines(groups: &[&FailureGroup], width: f64, size: f64) -> Option<Vec
         .collect()
 }
 
-fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
+pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
     let classes = data.classes.len().min(MOST);
@@ -263,14 +263,14 @@ fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
         (names_right, left, (sheet.width - PAD - left) / groups.len().max(1) as f64)
     };
     let (names_right, left, column) = columns(&format!("n; share of {unit}"));
-    // Where even numbers alone are too wide, the sign and what it is of stand in the corner and in the caption.
+    // If even numbers without bars are too wide, the sign and the denominator are in the corner and in the caption.
     let bare = sheet.tick_width("100 %") > column - 0.6 * size;
     let (names_right, left, column) = if bare { columns("n; %") } else { (names_right, left, column) };
     let numbers = sheet.tick_width("100 %") + 0.5 * size;
     let most = groups.iter().flat_map(|g| (0..classes).map(|c| share(g, c))).fold(0.0, f64::max).max(0.01);
-    // Where columns are too narrow for bars and numbers, numbers stand alone.
+    // If columns are too narrow for bars and numbers, there are only numbers.
     let bar_room = Some(column - numbers - 0.8 * size).filter(|room| *room >= 1.5 * size);
-    // Names that do not fit beside each other stand in lines, or else upright. Short numbers may stand closer.
+    // Names that do not fit beside each other are in lines, or else vertical. Short numbers may be closer.
     let head_room = column - if bare { 0.2 } else { 0.6 } * size;
     let widest = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
     let too_wide = widest > head_room;
@@ -286,7 +286,7 @@ fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let least = if sheet.print { 1.45 * size } else { 18.0 };
     let rows = classes.max(1) as f64;
     let row = sheet.height.map_or(least, |h| ((h - head - PAD) / rows).clamp(least, 3.0 * size));
-    // "n = 149" in every column, or, where that is too wide, the numbers alone and what they are in the corner.
+    // "n = 149" in every column, or, if too wide, only the numbers, with their meaning in the corner.
     let whole_note = groups.iter().all(|g| sheet.tick_width(&group_note(g)) <= head_room);
     let notes = groups.iter().map(|g| if whole_note { group_note(g) } else { number_of(g) }).collect();
     let share_of = if bare { "%".to_owned() } else { format!("share of {unit}") };
@@ -334,7 +334,7 @@ pub(crate) fn too_narrow(data: &FailureShares, sheet: &Sheet) -> Option<String> 
     })
 }
 
-/// How a group is drawn: in its color, or as all others where there are more groups than colors.
+/// The style of a group: its color, or a common one if there are more groups than colors.
 fn style_of(label: &SeriesLabel, has_own_colors: bool, sheet: &Sheet) -> Style {
     let mut style = Style::of_label(label, sheet.tokens);
     if !has_own_colors {
@@ -350,7 +350,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let rows = classes.len().max(1) as f64;
     let plan = rows_plan(data, sheet);
     let RowsPlan { names_right, left, column, bar_room, most, head_room, names_height, head, row, .. } = plan;
-    // A color that two groups share would say that they have something in common.
+    // A common color of two groups would suggest a relation.
     let has_own_colors = groups.iter().all(|group| usize::from(group.label.color) < SERIES);
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described(data), |canvas| {
@@ -383,7 +383,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
             let (top, middle) = (head + i as f64 * row, head + (i as f64 + 0.5) * row);
             let base = middle + 0.35 * size;
             if class.harness != harness_before {
-                // A rule between what the code did and what the harness did.
+                // A rule between failures of the code and of the harness.
                 let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
                 canvas.line(&[(PAD, top), (sheet.width - PAD, top)], pen);
                 harness_before = class.harness;
@@ -432,7 +432,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     drawing
 }
 
-fn share(group: &FailureGroup, class: usize) -> f64 {
+pub(crate) fn share(group: &FailureGroup, class: usize) -> f64 {
     let all = whole(group);
     if all == 0 { 0.0 } else { (counted_of(group, class) as f64 / all as f64).min(1.0) }
 }

@@ -1,7 +1,7 @@
-//! At which turn episodes failed first, and after which they were censored.
+//! The turns of first failures, and the turns after which episodes were censored.
 //!
-//! Events are solid bars, censorings thin ones on the same scale. They are never stacked: where a turn has both, they
-//! stand side by side.
+//! Events are solid bars, censorings are thin bars on the same scale. They are never stacked. If a turn has both, they are
+//! side by side.
 
 use analysis::survival::SurvivalPoint;
 
@@ -19,13 +19,13 @@ use crate::{Drawing, Hit};
 
 const MARGINS: Margins =
     Margins { screen_top: 18.0, screen_bottom: 8.0, free_top: 22.0 / 7.0, free_bottom: 0.0, widest_y: "" };
-/// Ticks of the axis of counts: a track of the run page is low.
+/// Most ticks of the axis of counts, because a track of the run page is low.
 const COUNTS: usize = 3;
 
 /// Width of the widest bar, and of a thin one.
 const WIDEST: f64 = 28.0;
 const THIN: f64 = 2.0;
-/// Between a bar's end and its label's base line.
+/// Distance between the end of a bar and the base line of its label.
 const LABEL_GAP: f64 = 3.0;
 
 pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
@@ -67,7 +67,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         for bar in bars.iter().filter(|b| !b.event) {
             canvas.bar((bar.left, bar.top), (bar.right, frame.bottom), tokens.censored);
         }
-        // Over the bars' feet, so that the line is whole.
+        // Drawn over the lower ends of bars, so that the line is complete.
         frame.draw_turn_axis(&canvas, tokens, frame.free, "Turn of first failure");
         canvas.part("counts");
         for label in labels(frame.sizes.tick_font, frame.axis.px_per_turn, &bars) {
@@ -140,18 +140,18 @@ pub(crate) struct Bar {
     pub(crate) event: bool,
 }
 
-/// How wide bars are in all columns of a figure.
+/// The widths of bars in all columns of a figure.
 pub(crate) struct Widths {
-    /// Of an event's bar, alone in its column and beside a thin one.
+    /// Of the bar of an event, alone in its column and beside a thin one.
     wide: [f64; 2],
-    /// Of a censoring's bar, alone in its column and beside a wide one.
+    /// Of the bar of a censoring, alone in its column and beside a wide one.
     thin: [f64; 2],
     gap: f64,
 }
 
 impl Widths {
-    /// A wide bar always stands in the middle of its column. A thin one beside it stands in the free room at the right;
-    /// narrow columns have none, so there the wide bar makes room (everywhere, if that is the case at many turns).
+    /// A wide bar is always in the middle of its column. A thin bar beside it is in the free space at the right. Narrow columns
+    /// have no such space, so the wide bar gets narrower (in all columns, if many turns have both).
     pub(crate) fn from_column(column: f64, turns_with_both: usize) -> Self {
         if column >= 12.0 {
             let wide = (column - (0.4 * column).min(8.0)).min(WIDEST);
@@ -166,7 +166,7 @@ impl Widths {
         Self { wide, thin: [THIN.min(0.4 * alone), thin], gap }
     }
 
-    /// The bars of a turn that stands at `middle`.
+    /// The bars of a turn around `middle`.
     pub(crate) fn bars(&self, middle: f64, point: &SurvivalPoint, top: impl Fn(u32) -> f64) -> Vec<Bar> {
         let both = usize::from(point.events > 0 && point.censored > 0);
         let (wide, thin) = (self.wide[both], self.thin[both]);
@@ -189,13 +189,13 @@ pub(crate) struct Label {
     pub(crate) event: bool,
 }
 
-/// Counts above bars, as far as they stay clear of bars and of each other. Where columns are too narrow for all of
-/// them, only the highest of each kind has its count: it gives the scale.
+/// Counts above bars, if they do not touch bars or each other. If columns are too narrow for all of them, only the highest bar
+/// of each kind has its count, which gives the scale.
 pub(crate) fn labels(size: f64, px_per_turn: f64, bars: &[Bar]) -> Vec<Label> {
     let highest = bars.iter().map(|b| b.count).max().unwrap_or(0);
     let mut wanted: Vec<&Bar> = bars.iter().collect();
     wanted.sort_by_key(|b| std::cmp::Reverse(b.count));
-    // A column that has no room for a figure has numbers over its highest bars only.
+    // If a column has no room for a digit, only the highest bars have numbers.
     if px_per_turn < text_width(&summary_text::count(highest.min(9)), size) + 4.0 {
         let first = |event| wanted.iter().copied().find(|b| b.event == event);
         wanted = [first(true), first(false)].into_iter().flatten().collect();
@@ -217,7 +217,7 @@ pub(crate) fn labels(size: f64, px_per_turn: f64, bars: &[Bar]) -> Vec<Label> {
     placed
 }
 
-/// In print the figure says itself what its bars are.
+/// In print, the figure has a legend of its bars.
 fn draw_legend(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens) {
     let size = frame.sizes.tick_font;
     let base = size;

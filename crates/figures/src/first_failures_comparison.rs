@@ -34,7 +34,7 @@ struct Plan {
     /// Names over the panels, and the size of their letters.
     names: Vec<String>,
     name_size: f64,
-    /// Whether what it came to stands below a name, and not right of it.
+    /// Whether the counts are below a name, and not right of it.
     is_below: bool,
     height: f64,
 }
@@ -76,15 +76,15 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     let least = 16.0 * size;
     let count = data.series.len().max(1);
     let across = (((sheet.width - 2.0 * PAD + gap) / (least + gap)) as usize).clamp(1, count.min(4));
-    // As even rows as possible: four panels stand two by two rather than three and one.
+    // Rows are as even as possible: four panels are two by two and not three and one.
     let rows = count.div_ceil(across);
     let across = count.div_ceil(rows);
-    // One scale of counts for all panels; its axis stands at those of the left.
+    // One scale of counts for all panels. Its axis is at the panels of the left.
     let most = most.unwrap_or(0);
     let ticks = (2..=MOST_TICKS).map(|ticks| sheet.beside_ticks(&counts(most, [0.0, 1.0], ticks)));
     let left = PAD + ticks.fold(0.0, f64::max);
     let panel_width = (sheet.width - PAD - left - gap * (across - 1) as f64) / across as f64;
-    // A name that has no room beside its numbers stands over them, in smaller letters where it must.
+    // A name without room beside its numbers is over them, in smaller letters if needed.
     let name_font = sheet.sizes.name_font;
     let room = |s: &SeriesData, is_below: bool| {
         let beside = if is_below { 0.0 } else { sheet.tick_width(&numbers(s)) + size };
@@ -124,22 +124,22 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     }
 }
 
-/// An axis of counts from 0 to at least `most`, with so many ticks at most.
+/// An axis of counts from 0 to at least `most`, with at most `ticks` ticks.
 fn counts(most: u32, places: [f64; 2], ticks: usize) -> ValueAxis {
     ValueAxis::of_counts(std::iter::once(f64::from(most)), places, ticks)
 }
 
-/// What stands right of a name or below it.
+/// The counts right of a name or below it.
 fn numbers(series: &SeriesData) -> String {
     format!("{} of {} failed", count(series.summary.events), count(series.summary.n))
 }
 
-/// Half of a panel's marker.
+/// Half of the marker of a panel.
 fn swatch(sheet: &Sheet) -> f64 {
     0.9 * sheet.sizes.mark
 }
 
-/// What the marker takes left of a name.
+/// Width of the marker left of a name.
 fn swatch_room(sheet: &Sheet) -> f64 {
     2.0 * swatch(sheet) + 0.5 * sheet.sizes.tick_font
 }

@@ -1,4 +1,4 @@
-//! The font that figures are set and measured in.
+//! The font in which figures are typeset and measured.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use ttf_parser::Face;
 /// IBM Plex Sans Regular, © IBM, SIL Open Font License 1.1 (`fonts/LICENSE-OFL.txt`).
 pub const PLEX_SANS_REGULAR: &[u8] = include_bytes!("../fonts/IBMPlexSans-Regular.ttf");
 
-/// The font stack of every text, the same as the UI's `--font-sans`.
+/// The font stack of every text, equal to `--font-sans` of the UI.
 pub const FONT_FAMILY: &str = "'IBM Plex Sans','Inter','Noto Sans','Noto Sans CJK SC',system-ui,sans-serif";
 
 fn face() -> &'static Face<'static> {
@@ -15,9 +15,9 @@ fn face() -> &'static Face<'static> {
     FACE.get_or_init(|| Face::parse(PLEX_SANS_REGULAR, 0).expect("the bundled font is valid"))
 }
 
-/// Width of `text` set in IBM Plex Sans at `size`, in the unit of `size`. Kerning is left out. Characters that the font
-/// does not have are set in another one, whose widths are not known: those of East Asia count as one em, which is right,
-/// others as 0.7 em, which is more than Arabic or Hebrew usually take.
+/// Width of `text` in IBM Plex Sans at `size`, in the unit of `size`, without kerning. Characters that the font lacks are
+/// typeset in another font with unknown widths. Characters of East Asia count as one em, which is right, and others as 0.7 em,
+/// which is more than Arabic or Hebrew usually take.
 pub fn text_width(text: &str, size: f64) -> f64 {
     let face = face();
     let em = f64::from(face.units_per_em());
@@ -31,7 +31,7 @@ pub fn text_width(text: &str, size: f64) -> f64 {
 /// Width in em of a character that the font lacks.
 fn fallback_width(c: char) -> f64 {
     match c {
-        // Combining marks, joiners and variation selectors stand on what is before them.
+        // Combining marks, joiners and variation selectors have no width of their own.
         '\u{0300}'..='\u{036F}'
         | '\u{0591}'..='\u{05BD}'
         | '\u{064B}'..='\u{065F}'
@@ -52,7 +52,7 @@ fn fallback_width(c: char) -> f64 {
 }
 
 /// The characters of `text` that the bundled font lacks, sorted, each once: a PDF or PNG needs another font for them.
-/// Characters that show nothing are not named.
+/// Invisible characters are not listed.
 pub fn missing_characters(text: &str) -> Vec<char> {
     let shows = |c: &char| !c.is_control() && !c.is_whitespace() && fallback_width(*c) > 0.0;
     let missing: std::collections::BTreeSet<char> =

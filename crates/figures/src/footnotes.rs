@@ -1,4 +1,4 @@
-//! Lines of text under a plot: what is unknown, and where published numbers stand.
+//! Lines of text under a plot: unknown numbers, and sources of published numbers.
 
 use plotters::style::RGBColor;
 
@@ -7,10 +7,10 @@ use crate::font::text_width;
 use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas};
 
-/// Most lines that one note takes.
+/// Most lines of one note.
 const MOST_LINES: usize = 6;
 
-/// Breaks a text between words into lines of at most `width`; what is too much ends with an ellipsis.
+/// Breaks a text between words into lines of at most `width`. A text with too many lines ends with an ellipsis.
 pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -30,7 +30,7 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
         if !line.is_empty() {
             lines.push(std::mem::take(&mut line));
         }
-        // A word that is longer than a line goes on in the next: cut, two names could become one.
+        // A word that is longer than a line continues in the next one. A cut could make two names equal.
         let mut pieces = broken(word, width, size);
         let last = pieces.pop().unwrap_or_default();
         if lines.len() + pieces.len() < MOST_LINES {
@@ -46,7 +46,7 @@ pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
     lines
 }
 
-/// Cuts at the end, where notes say least.
+/// Cuts at the end, which is the least important part of a note.
 fn fit_end(text: &str, width: f64, size: f64) -> String {
     let mut cut = String::new();
     for word in text.split(' ') {
@@ -59,7 +59,7 @@ fn fit_end(text: &str, width: f64, size: f64) -> String {
     if cut.is_empty() { fit(text, width, size) } else { format!("{cut} …") }
 }
 
-/// Height of so many lines of notes with the room above them.
+/// Height of this number of lines of notes with the space above them.
 pub(crate) fn height(lines: usize, size: f64) -> f64 {
     if lines == 0 { 0.0 } else { 0.6 * size + lines as f64 * line_height(size) }
 }

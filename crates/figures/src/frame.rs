@@ -1,4 +1,4 @@
-//! Where a figure's plot stands, and the sizes of its marks.
+//! The place of the plot of a figure, and the sizes of its marks.
 
 use analysis::survival::MAX_TURNS;
 
@@ -13,12 +13,12 @@ use crate::theme::Tokens;
 pub(crate) struct Frame {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// y of the plot's upper edge.
+    /// y of the upper edge of the plot.
     pub(crate) top: f64,
-    /// y of the plot's lower edge, where the x axis stands.
+    /// y of the lower edge of the plot, with the x axis.
     pub(crate) bottom: f64,
     pub(crate) axis: TurnAxis,
-    /// Whether it has axes of its own, with their names, rather than those of the run page.
+    /// Whether it has its own axes with names, instead of those of the run page.
     pub(crate) free: bool,
     /// On paper, in pt.
     pub(crate) print: bool,
@@ -65,7 +65,7 @@ impl Sizes {
         mark: 3.2,
     };
 
-    /// Venues ask for 0.5 to 1.5 pt lines and 6 to 9 pt letters.
+    /// Venues require 0.5 to 1.5 pt lines and 6 to 9 pt letters.
     pub(crate) fn print(fonts: Fonts) -> Self {
         Self {
             tick_font: within(fonts.tick, 4.0, 30.0),
@@ -82,7 +82,7 @@ impl Sizes {
     }
 }
 
-/// Room that a kind of figure needs inside its height on a track of the run page, and elsewhere beyond the axis.
+/// Margins of a kind of figure: inside its height on a track of the run page, and beyond the axis elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Margins {
     /// Above the plot on a track, px.
@@ -101,7 +101,7 @@ pub(crate) fn within(value: f64, low: f64, high: f64) -> f64 {
     if value.is_finite() { value.clamp(low, high) } else { low }
 }
 
-/// Height of a figure that says nothing about it, by the golden section.
+/// Default height of a figure, by the golden section.
 pub(crate) fn usual_height(width: f64, print: bool) -> f64 {
     if print { 0.618 * width } else { (0.5 * width).clamp(160.0, 380.0) }
 }
@@ -164,7 +164,7 @@ impl Frame {
         }
     }
 
-    /// The x axis' line; with `labels` its ticks too, and in print its name.
+    /// The line of the x axis; with `labels` also its ticks, and in print its name.
     pub(crate) fn draw_turn_axis(&self, canvas: &Canvas<'_>, tokens: &Tokens, labels: bool, name: &str) {
         let Sizes { tick_font, name_font, axis, tick, .. } = self.sizes;
         let pen = Pen::new(tokens.axis, axis);
@@ -185,9 +185,9 @@ impl Frame {
         }
     }
 
-    /// Base line of the x axis' tick labels.
+    /// Base line of the tick labels of the x axis.
     pub(crate) fn tick_base(&self) -> f64 {
-        // Figures are 0.7 em high; 4 px stay free between them and the tick's end (2 pt in print).
+        // Digits are 0.7 em high. There are 4 px between them and the end of the tick (2 pt in print).
         self.bottom + self.sizes.tick + self.sizes.gap + (0.7 * self.sizes.tick_font).round()
     }
 }

@@ -1,9 +1,9 @@
-//! Labels that stand beside what they name, without standing on each other.
+//! The places of labels beside their objects, without overlap.
 
-/// Places labels of one height as near to where they are wanted as is possible without overlap, between `top` and
-/// `bottom` (of their middles' range half a height is taken off). `None` where they do not fit at all.
+/// Places labels of one height as near to their wanted places as possible without overlap, between `top` and `bottom` (their
+/// middles stay half a height inside). `None` = they do not fit.
 ///
-/// Neighbours that would overlap are pooled and stand around the mean of what they want.
+/// Neighbors that would overlap are pooled and placed around the mean of their wanted places.
 pub(crate) fn spread(wanted: &[f64], height: f64, top: f64, bottom: f64) -> Option<Vec<f64>> {
     let room = bottom - top;
     if wanted.len() as f64 * height > room + 1e-9 {
@@ -60,7 +60,7 @@ impl Area {
         Self { left: x - half, top: y - half, right: x + half, bottom: y + half }
     }
 
-    /// Of a text in one line by its left end and base line.
+    /// The area of a text in one line, by its left end and base line.
     pub(crate) fn of_text((left, base): (f64, f64), width: f64, size: f64) -> Self {
         Self { left, top: base - 0.8 * size, right: left + width, bottom: base + 0.25 * size }
     }
@@ -72,7 +72,7 @@ impl Area {
             && other.top < self.bottom
     }
 
-    /// Whether it lies inside another.
+    /// Whether it is inside another one.
     pub(crate) fn within(&self, other: &Self) -> bool {
         self.left >= other.left
             && self.right <= other.right

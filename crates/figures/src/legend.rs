@@ -15,7 +15,7 @@ struct Entry {
     text: String,
 }
 
-/// Where the entries stand. A name has as much as a line; those that differ stay different.
+/// The places of the entries. A name takes at most one line. Different names stay different.
 fn entries(sheet: &Sheet, labels: &[&SeriesLabel]) -> Vec<Entry> {
     let size = sheet.sizes.tick_font;
     let before = sample_width(&sheet.sizes) + 0.5 * size;
@@ -40,14 +40,14 @@ fn line_height(size: f64) -> f64 {
     1.5 * size
 }
 
-/// Height of a legend of these series, with some room above it.
+/// Height of a legend of these series, with the space above it.
 pub(crate) fn height<'a>(sheet: &Sheet, labels: impl Iterator<Item = &'a SeriesLabel>) -> f64 {
     let size = sheet.sizes.tick_font;
     let entries = entries(sheet, &labels.collect::<Vec<_>>());
     entries.last().map_or(0.0, |last| (last.line + 1) as f64 * line_height(size) + 0.4 * size)
 }
 
-/// Draws a legend from `top` downwards. Returns where its entries stand.
+/// Draws a legend from `top` downwards. Returns the places of its entries.
 pub(crate) fn draw(
     sheet: &Sheet,
     canvas: &Canvas<'_>,

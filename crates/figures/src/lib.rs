@@ -1,20 +1,26 @@
-//! Charts as figures: a [`FigureSpec`] goes in, a [`Drawing`] comes out, and what stands on the screen is what is
-//! exported. Same input, same bytes.
+//! Charts as figures: [`draw`] turns a [`FigureSpec`] into a [`Drawing`]. Screen and export use the same drawing. The same
+//! input gives the same bytes.
 //!
-//! The way of a figure: `spec` (what to draw, data inside) → the kind's own file (`survival`, `differences`, `matrix`, …:
-//! own layout, measured with the bundled IBM Plex Sans in `font`) → plotters (elements) → `backend` (our plotters backend,
-//! which records a `scene` at a hundredth of a pixel) → `svg`, or `export::pgf` for LaTeX. Beside the SVG a drawing
-//! carries what can be pointed at, and the figure in words for whoever does not see it. `docs/figures.md` describes specs.
+//! The steps of a figure:
 //!
-//! A kind first makes a plan (where everything stands, from measured texts), then draws it. The two of one run stand on
-//! a [`TurnAxis`] that the page gives (`frame`); all others on a `sheet` whose height is up to them. What kinds share:
-//! `scale` (ticks), `labels` (names that do not meet), `at_risk`, `legend`, `notes`, `lines` (texts that are broken),
-//! `swatch` (dashes and markers), `names` (what is hostile or too long), `number`. To add a kind: a struct in `spec`, a file here, an arm in [`draw`]
-//! and in `caption`, pictures in `tests`.
+//! 1. `spec`: the content, with its data;
+//! 2. the file of the kind (`survival`, `differences`, `matrix`, …): its layout, measured with IBM Plex Sans in `font`;
+//! 3. plotters: the elements;
+//! 4. `backend`: the backend of plotters, which records a `scene` at a hundredth of a pixel;
+//! 5. `svg`, and `export::pgf` for LaTeX: the scene as a file.
 //!
-//! Conventions: lengths are in px on the screen and in pt in print; turn t stands at [`TurnAxis::x`], the one function
-//! that the grid, the at-risk row and both charts share. The SVG has presentation attributes only: no script, no style
-//! sheet, no reference to anything outside; every text in it is escaped.
+//! A drawing also has areas for pointers, and the figure in words for screen readers. `docs/figures.md` describes specs.
+//!
+//! A kind first makes a plan (all places, from measured texts), then draws it. The two kinds for one run use a [`TurnAxis`] of
+//! the page (`frame`). All others use a `sheet` with a free height. The common parts are `scale` (ticks), `labels` (places
+//! without overlap), `at_risk`, `legend`, `footnotes`, `line_breaks`, `swatch` (dashes and markers), `display_names` (hostile
+//! or long names) and `number`.
+//!
+//! To add a kind: a struct in `spec`, a file here, an arm in [`draw`] and in `caption`, pictures in `tests`.
+//!
+//! Conventions: lengths are in px on the screen and in pt in print. Turn t is at [`TurnAxis::x`], which grid, at-risk row and
+//! both charts use. The SVG has only presentation attributes: no script, no style sheet, no external reference. Every text in
+//! it is escaped.
 
 mod at_risk;
 mod axis;
@@ -32,7 +38,7 @@ mod first_failures_comparison;
 mod font;
 mod footnotes;
 mod frame;
-mod greyscale;
+mod grayscale;
 mod labels;
 mod legend;
 mod line_breaks;
@@ -67,7 +73,7 @@ use scene::Scene;
 pub use axis::TurnAxis;
 pub use caption::{caption, short_caption};
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
-pub use greyscale::greyscale_check;
+pub use grayscale::grayscale_check;
 pub use number::{p_number, p_value, thousands};
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,
@@ -93,15 +99,15 @@ pub struct Drawing {
     pub height: f64,
     /// One per turn of the axis, from turn 1, for figures over turns; else empty.
     pub hits: Vec<Hit>,
-    /// What else can be pointed at: bars, cells, dots, rows, names of curves.
+    /// Other areas for pointers: bars, cells, dots, rows, names of curves.
     pub marks: Vec<Mark>,
-    /// Turns that carry a tick label, see [`TurnAxis::ticks`]; an at-risk row or a grid header labels the same.
+    /// Turns with a tick label, see [`TurnAxis::ticks`]. An at-risk row or a grid header has the same labels.
     pub ticks: Vec<u32>,
-    /// The figure in words, for those who do not see it.
+    /// The figure in words, for screen readers.
     pub summary: String,
 }
 
-/// What stands at one turn.
+/// The values at one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     /// The turn, from 1.
@@ -112,16 +118,16 @@ pub struct Hit {
     pub x1: f64,
     /// y of the data: the curve, the top of the bar.
     pub y: f64,
-    /// What stands there, in words, one line each: `alive after: 0.36`.
+    /// The values in words, one line each: `alive after: 0.36`.
     pub lines: Vec<String>,
 }
 
-/// Something that can be pointed at.
+/// An area for pointers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// What it is, unique in the drawing: `row-2`, `cell-0-3`, `series-1`, `pair-12`.
+    /// Its id, unique in the drawing: `row-2`, `cell-0-3`, `series-1`, `pair-12`.
     pub id: String,
-    /// Index of the run (series, row, point) in the spec that it belongs to, if it belongs to one.
+    /// Index of its run (series, row, point) in the spec, if it has one.
     pub series: Option<u32>,
     /// Left edge.
     pub x0: f64,
@@ -131,7 +137,7 @@ pub struct Mark {
     pub x1: f64,
     /// Lower edge.
     pub y1: f64,
-    /// What stands there, in words, one line each; the first is its name.
+    /// Its values in words, one line each. The first line is its name.
     pub lines: Vec<String>,
 }
 
@@ -142,7 +148,7 @@ impl Mark {
     }
 }
 
-/// Draws a figure. Never fails: sizes out of reach are brought into reach, points outside the axis are left out.
+/// Draws a figure. It never fails: invalid sizes are clamped, and points outside of the axis are left out.
 pub fn draw(spec: &FigureSpec) -> Drawing {
     match &spec.figure {
         Figure::Survival(data) => survival::draw(data, &spec.layout, spec.theme),

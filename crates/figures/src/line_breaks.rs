@@ -1,20 +1,20 @@
-//! Texts in several lines, of which nothing is lost.
+//! Complete texts in several lines.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::font::text_width;
 
-/// Whether a line may end behind this letter of a word.
+/// Whether a line may end after this letter of a word.
 const fn ends_part(c: char) -> bool {
     matches!(c, '-' | '_' | '/' | '‐' | '–' | '|' | ':' | ';' | ',')
 }
 
-/// Whether a letter stands alone: what is written without spaces may be broken between any two.
+/// Whether a text may break at both sides of a letter, as in scripts without spaces.
 const fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{FF00}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
 }
 
-/// The parts between which a reader would break a text: words with the space behind them, and the parts of long ones.
+/// The parts between which a text may break: words with the space after them, and the parts of long words.
 fn parts(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut from = 0;
@@ -22,7 +22,7 @@ fn parts(text: &str) -> Vec<&str> {
     while let Some((at, c)) = letters.next() {
         let end = at + c.len_utf8();
         let Some((_, next)) = letters.peek().copied() else { break };
-        // A sign that joins numbers, as in −1:20, joins them still.
+        // A sign between numbers, as in −1:20, does not break them.
         let joins = ends_part(c) && !next.is_ascii_digit();
         let alone = stands_alone(c) || stands_alone(next);
         if next != ' ' && (c == ' ' || alone || (joins && at > from)) {
@@ -39,10 +39,10 @@ pub(crate) fn widest_part(text: &str, size: f64) -> f64 {
     parts(text).into_iter().map(|part| text_width(part.trim_end(), size)).fold(0.0, f64::max)
 }
 
-/// Breaks a text into lines of at most `width`: where a reader would, and in the middle of a word only where it is wider
-/// than a line. A single letter that is wider stands in a line of its own.
+/// Breaks a text into lines of at most `width`, at natural breaks, and inside a word only if the word is wider than a line. A
+/// single letter that is wider has its own line.
 pub(crate) fn broken(text: &str, width: f64, size: f64) -> Vec<String> {
-    // Widths that were measured and added up come back a rounding error short.
+    // A sum of measured widths may have a rounding error.
     let width = width + 0.01;
     if text_width(text, size) <= width {
         return vec![text.to_owned()];

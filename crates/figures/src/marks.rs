@@ -13,7 +13,7 @@ pub(crate) use crate::scene::Anchor;
 use crate::backend::{SceneBackend, point};
 use crate::scene::{Scene, unit};
 
-/// A line's color and width.
+/// Color and width of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen {
     color: RGBAColor,
@@ -34,17 +34,17 @@ impl Pen {
     }
 }
 
-/// A drawing on which elements are placed by px.
+/// A drawing with elements placed in px.
 pub(crate) struct Canvas<'a> {
     root: DrawingArea<SceneBackend<'a>, Shift>,
 }
 
-/// A drawing's plot, on which elements are placed by (turn, value).
+/// The plot of a drawing, with elements placed by (turn, value).
 pub(crate) struct Plot<'a> {
     area: DrawingArea<SceneBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
 }
 
-/// An element that could not be drawn would be an error of this crate: the backend writes to memory.
+/// Drawing an element can only fail by an error of this crate, because the backend writes to memory.
 const INFALLIBLE: &str = "drawing into memory does not fail";
 
 impl<'a> Canvas<'a> {
@@ -62,7 +62,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Begins a part of the figure: a group with an id.
+    /// Starts a part of the figure: a group with an id.
     ///
     /// Names are unique in a drawing.
     pub(crate) fn part(&self, name: &str) {
@@ -107,7 +107,7 @@ impl<'a> Canvas<'a> {
         self.write(text, (x, y), anchor, size, color, FontTransform::None);
     }
 
-    /// A text that reads from below upwards.
+    /// A text that is read upwards.
     pub(crate) fn upright(&self, text: &str, (x, y): (f64, f64), size: f64, color: RGBColor) {
         self.write(text, (x, y), Anchor::Middle, size, color, FontTransform::Rotate270);
     }
@@ -147,7 +147,7 @@ impl Plot<'_> {
     }
 }
 
-/// Begins a group with an id; draws nothing.
+/// Starts a group with an id. It draws nothing.
 struct Part<'n>(&'n str);
 
 impl<'a> plotters::element::PointCollection<'a, BackendCoord> for &'a Part<'_> {

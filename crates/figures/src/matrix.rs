@@ -1,4 +1,4 @@
-//! Harness × model: a grid of mean stamina. Many columns beside few rows stand as rows where their names are readable so.
+//! Harness × model: a grid of mean stamina. Many columns beside few rows become rows if their names are then readable.
 
 use plotters::style::RGBColor;
 
@@ -45,19 +45,19 @@ fn ramp(share: f64) -> RGBColor {
     RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
-/// White or black, whichever stands out more.
+/// White or black, the one with more contrast.
 pub(crate) fn ink_on(color: RGBColor) -> RGBColor {
     if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
 }
 
-/// What a cell without a run says; where that does not fit, its frame is empty and a note says what that means.
+/// The text of a cell without a run. If it does not fit, the frame is empty and a note explains it.
 pub(crate) const NO_RUN: &str = "no run";
 
 pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
     text_width(NO_RUN, size) <= column - 2.0
 }
 
-/// What a simulated cell says, and where that does not fit.
+/// The text of a simulated cell, and its short form.
 const SIMULATED: &str = "simulated";
 const SHORT: &str = "sim.";
 
@@ -70,7 +70,7 @@ pub(crate) struct Plan {
     pub(crate) rows: usize,
     /// Whether there is a column and a row of means.
     pub(crate) means: [bool; 2],
-    /// Whether column names stand upright.
+    /// Whether column names are vertical.
     pub(crate) upright: bool,
     pub(crate) size: f64,
     /// Size of the means.
@@ -88,7 +88,7 @@ impl Plan {
         ramp(if self.most > 0.0 { mean / self.most } else { 0.0 })
     }
 
-    /// What stands in a cell under its mean, published values aside.
+    /// The texts in a cell under its mean, except published values.
     pub(crate) fn lines(&self, cell: &MatrixCell) -> Vec<String> {
         let width = self.column - 0.4 * self.size;
         let mut lines = self.wording.details(cell, width - 0.1 * self.size, self.size);
@@ -98,23 +98,23 @@ impl Plan {
         lines
     }
 
-    /// The mean of a cell, with all that stands beside it.
+    /// The mean of a cell, with its other texts.
     pub(crate) fn text_of(&self, cell: &MatrixCell) -> String {
         if self.wording == Wording::Line { in_one_line(cell) } else { cell_text(cell) }
     }
 
-    /// A number where it fits whole; one that is cut would be another.
+    /// A number, if it fits completely, because a cut number would be another one.
     pub(crate) fn whole(&self, text: &str, size: f64) -> bool {
         text_width(text, size) <= self.column - 0.4 * self.size + 0.01
     }
 
-    /// What a simulated cell says.
+    /// The text of a simulated cell.
     fn simulated(&self) -> &'static str {
         if text_width(SIMULATED, self.size) <= self.column - 0.4 * self.size { SIMULATED } else { SHORT }
     }
 
     pub(crate) fn cell(&self, row: usize, column: usize) -> Area {
-        // Means stand a little apart.
+        // There is a gap before means.
         let apart = |is_mean: bool| if is_mean { 0.5 * self.size } else { 0.0 };
         let left = self.left + column as f64 * self.column + apart(column >= self.columns);
         let top = self.top + row as f64 * self.row + apart(row >= self.rows);
@@ -158,7 +158,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
     drawing.marks = cells
         .iter()
         .map(|(row, column, cell)| {
-            // Whoever asked counts rows and columns as in the data.
+            // Ids use the rows and columns of the data.
             let (of_row, of_column) = if is_turned { (*column, *row) } else { (*row, *column) };
             let lines = said_cell(data, of_row, of_column, *cell);
             Mark::new(format!("cell-{of_row}-{of_column}"), None, plan.cell(*row, *column), lines)
@@ -175,7 +175,7 @@ pub(crate) fn mean_text(mean: Option<f64>) -> String {
     mean.filter(|m| m.is_finite()).map_or_else(|| "unknown".to_owned(), |m| decimal(m, 1))
 }
 
-/// The mean of a cell, with a star where the caption says what makes it less sure.
+/// The mean of a cell, with a star if the caption explains why it is less certain.
 pub(crate) fn cell_text(cell: &MatrixCell) -> String {
     let star = if cell.doubtful { "*" } else { "" };
     format!("{}{star}", mean_text(cell.mean))
@@ -207,7 +207,7 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     };
     let wording = match line {
         Some(_) => Wording::Line,
-        // A page is not endless.
+        // The height of a page limits the rows.
         None if sheet.print && rows >= wording::MANY_ROWS => Wording::Mean,
         None => Wording::fitting(data, inner, size),
     };
@@ -221,10 +221,10 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
         })
         .max()
         .unwrap_or(1);
-    // The mean of a line may say of how many cells it is, and that some of them are simulated.
+    // The mean of a line may state its number of cells, and that some of them are simulated.
     let some_simulated = means.iter().any(|m| *m) && data.cells.iter().any(|c| c.simulated);
     let most_lines = if some_simulated && wording != Wording::Line { most_lines.max(2) } else { most_lines };
-    // One size for all means: the usual one if every mean fits so.
+    // One size for all means: the usual one if every mean fits.
     let mut all_means = data
         .cells
         .iter()
@@ -282,10 +282,10 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
     sentences.join(". ")
 }
 
-/// The names of rows and columns as far as there is room for them; those that differ stay different.
+/// The names of rows and columns for their room. Different names stay different.
 pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
     let beside = plan.left - 0.6 * plan.size - PAD;
-    // Names that do not stand upright were seen to fit.
+    // Horizontal names are known to fit.
     let above = if plan.upright { plan.top - 0.7 * plan.size } else { f64::INFINITY };
     [
         fit_all(&data.rows[..plan.rows.min(data.rows.len())], beside, size),
@@ -349,7 +349,7 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     let count = lines.len() + usize::from(published.is_some());
     let block = big + count as f64 * 1.2 * size;
     let mut base = f64::midpoint(area.top, area.bottom) - block / 2.0 + 0.85 * big;
-    // Where "no run" does not fit, the note says what a frame without a mean is.
+    // If "no run" does not fit, the note explains a frame without a mean.
     if !cell.is_published_only() {
         let text = plan.text_of(cell);
         if plan.whole(&text, big) {
@@ -398,11 +398,11 @@ fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     }
 }
 
-/// The mean of a row or a column as it stands beside the cells.
+/// The mean of a row or a column beside the cells.
 pub(crate) struct MeanOfLine {
     pub(crate) area: Area,
     pub(crate) text: String,
-    /// Under it: of how many cells it is, where some are missing, and whether some are simulated.
+    /// The text under it: its number of cells, if some are missing, and whether some are simulated.
     pub(crate) lines: Vec<String>,
 }
 
@@ -417,8 +417,8 @@ impl MeanOfLine {
     }
 }
 
-/// What stands under the mean of a row or column: of how many cells it is, where some are missing, and whether some are
-/// simulated. Shorter where there is little room.
+/// The text under the mean of a row or column: its number of cells, if some are missing, and whether some are simulated. It is
+/// shorter if there is little room.
 fn margin_lines(margin: &Margin, of: u32, simulated: Option<&str>, width: f64, size: f64) -> Vec<String> {
     if margin.mean.is_none() {
         return Vec::new();
@@ -433,7 +433,7 @@ fn margin_lines(margin: &Margin, of: u32, simulated: Option<&str>, width: f64, s
     lines
 }
 
-/// The means of rows and of columns, as far as there are any.
+/// The means of rows and of columns, if there are any.
 pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
     let [of_rows, of_columns] = played_lines(data);
     let width = plan.column - 0.4 * plan.size;
@@ -463,7 +463,7 @@ pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
     means
 }
 
-/// How many rows and columns have a run: what means are out of. Lines that only others have played are in no mean.
+/// How many rows and columns have a run: the denominators of means. Lines with only published numbers enter no mean.
 fn played_lines(data: &Matrix) -> [usize; 2] {
     let played = |line: fn(&MatrixCell) -> u32, lines: usize| {
         (0..lines as u32)

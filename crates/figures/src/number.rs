@@ -1,8 +1,8 @@
-//! Numbers as figures write them.
+//! Numbers in figures.
 
 use crate::summary_text::share;
 
-/// A number with so many decimals and thousands apart; a minus is a minus.
+/// A number with this number of decimals, separated thousands, and a minus sign (−).
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "unknown".to_owned();
@@ -10,19 +10,19 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e15 {
         return format!("{value:.1e}").replace('-', "−");
     }
-    // Numbers that large stand in texts only, where they would take too much room.
+    // Numbers of this size would take too much room.
     if value.abs() >= 1e7 {
         return amount(value);
     }
     in_full(value, decimals)
 }
 
-/// The same however large it is, for tables.
+/// The same for any size, for tables.
 pub(crate) fn in_full(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_once('.').map_or((text.as_str(), None), |(w, r)| (w, Some(r)));
     let mut out = String::new();
-    // What rounds to zero has no sign.
+    // A number that rounds to zero has no sign.
     if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
         out.push('−');
     }
@@ -34,13 +34,13 @@ pub(crate) fn in_full(value: f64, decimals: usize) -> String {
     out
 }
 
-/// A whole number with thousands apart: `84,000`.
+/// A whole number with separated thousands: `84,000`.
 pub(crate) fn whole(number: i64) -> String {
     let sign = if number < 0 { "−" } else { "" };
     format!("{sign}{}", thousands(&number.unsigned_abs().to_string()))
 }
 
-/// The digits of a whole number, thousands apart.
+/// The digits of a whole number, with separated thousands.
 pub fn thousands(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, c) in digits.chars().enumerate() {
@@ -52,7 +52,7 @@ pub fn thousands(digits: &str) -> String {
     out
 }
 
-/// A measured amount with three figures that count: `0.0042`, `4.20`, `42.0`, `4,200`, `2.31 M`.
+/// A measured amount with three significant digits: `0.0042`, `4.20`, `42.0`, `4,200`, `2.31 M`.
 pub(crate) fn amount(value: f64) -> String {
     let size = value.abs();
     if size >= 1e15 || !value.is_finite() {
@@ -75,7 +75,7 @@ fn three(value: f64) -> String {
     } else if size >= 0.9995 {
         2
     } else {
-        // 0.0042: two figures that count, at most six decimals.
+        // 0.0042: two significant digits, at most six decimals.
         (1.0 - size.log10().floor()).clamp(2.0, 6.0) as usize
     };
     decimal(value, decimals)
@@ -89,7 +89,7 @@ pub(crate) fn interval(low: Option<f64>, high: Option<f64>, decimals: usize) -> 
     }
 }
 
-/// A p value as papers write it: `p = 0.032`, `p < 0.001`; `n/a` where there is none.
+/// A p value in the style of papers: `p = 0.032`, `p < 0.001`; `n/a` without one.
 pub fn p_value(p: Option<f64>) -> String {
     let text = p_number(p);
     match text.chars().next() {
@@ -99,7 +99,7 @@ pub fn p_value(p: Option<f64>) -> String {
     }
 }
 
-/// The same under a head that says what it is: `0.032`, `< 0.001`.
+/// The same under the head of its column: `0.032`, `< 0.001`.
 pub fn p_number(p: Option<f64>) -> String {
     match p {
         None => "n/a".to_owned(),
@@ -111,7 +111,7 @@ pub fn p_number(p: Option<f64>) -> String {
     }
 }
 
-/// A share in per cent: `34 %`; what rounds to 0 or 100 without being it says so.
+/// A share in percent: `34 %`. A share that rounds to 0 or 100, but is not exact, shows this.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "n/a".to_owned();

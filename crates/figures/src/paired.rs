@@ -1,4 +1,4 @@
-//! Two runs on the same scenarios: one row a scenario, sorted by the difference.
+//! Two runs on the same scenarios: one row per scenario, sorted by the difference.
 
 use crate::display_names::{clean, fit_all, full_name};
 use crate::labels::Area;
@@ -13,7 +13,7 @@ use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
-/// With more scenarios than this rows have no names.
+/// With more scenarios, rows have no names.
 const MOST_NAMED: usize = 40;
 
 struct Plan {
@@ -75,8 +75,8 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
-/// The pairs with numbers, by falling difference, then by name; each with its index in the spec.
-fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
+/// The pairs with numbers, by decreasing difference, then by name, each with its index in the spec.
+pub(crate) fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
     let mut pairs: Vec<(usize, &Pair)> =
         data.pairs.iter().enumerate().filter(|(_, p)| p.a.is_finite() && p.b.is_finite()).collect();
     pairs.sort_by(|(_, p), (_, q)| {
@@ -88,7 +88,7 @@ fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
     pairs
 }
 
-/// `9`, `≥ 9` of a censored one, `8.5` of a mean.
+/// `9`, `≥ 9` for a censored one, `8.5` for a mean.
 fn stamina(value: f64, censored: bool) -> String {
     let text = turns(value);
     if censored { format!("≥ {text}") } else { text }
@@ -98,7 +98,7 @@ fn turns(value: f64) -> String {
     decimal(value, usize::from(value.fract() != 0.0))
 }
 
-fn difference(pair: &Pair) -> String {
+pub(crate) fn difference(pair: &Pair) -> String {
     let value = pair.b - pair.a;
     let text = turns(value);
     if value > 0.0 { format!("+{text}") } else { text }
@@ -163,7 +163,7 @@ fn draw_pair(
     }
     let half = (0.95 * sizes.mark).min(0.45 * plan.row);
     let (a, b) = (plan.axis.at(pair.a), plan.axis.at(pair.b));
-    // Where both stand on one spot, they stand side by side instead of on each other.
+    // Two marks at one place are side by side.
     let aside = if (a - b).abs() < 1.2 * half { 0.55 * half.min(0.4 * plan.row) } else { 0.0 };
     if aside == 0.0 {
         canvas.line(&[(a, middle), (b, middle)], Pen::new(sheet.tokens.rule, sizes.curve));
@@ -182,7 +182,7 @@ fn draw_pair(
     }
 }
 
-/// The head of the differences, which says by the markers of the two whose is taken from whose: `Δ = ■ − ●`.
+/// The head of the differences, with the markers of both runs: `Δ = ■ − ●`.
 fn draw_delta(sheet: &Sheet, canvas: &Canvas<'_>, (right, base): (f64, f64), [a, b]: [Style; 2]) {
     let size = sheet.sizes.tick_font;
     let (half, minus) = (0.9 * sheet.sizes.mark, " − ");
@@ -202,7 +202,7 @@ fn draw_delta(sheet: &Sheet, canvas: &Canvas<'_>, (right, base): (f64, f64), [a,
     canvas.text("Δ =", (from - half - sheet.tick_width(" "), base), Anchor::End, size, sheet.tokens.muted);
 }
 
-/// An arrow to the right: at least so much.
+/// An arrow to the right for a lower bound.
 fn draw_bound(canvas: &Canvas<'_>, (x, y): (f64, f64), half: f64, style: Style, width: f64) {
     let (from, to, head) = (x + half, x + 2.8 * half, 0.75 * half);
     let pen = Pen::new(style.color, width.min(half));

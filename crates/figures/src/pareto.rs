@@ -1,4 +1,4 @@
-//! Mean stamina against cost, with the front of runs that none beats in both.
+//! Mean stamina and cost, with the Pareto front.
 
 use crate::Drawing;
 use crate::bars::{in_unit, with_unit};
@@ -48,8 +48,8 @@ fn dots(data: &Pareto) -> Vec<Dot<'_>> {
         .collect()
 }
 
-/// What stands under the plot because it cannot stand in it.
-fn unknown(data: &Pareto) -> String {
+/// Notes about runs that are not in the plot.
+pub(crate) fn unknown(data: &Pareto) -> String {
     let listed = |what: &str, of: &dyn Fn(&ParetoPoint) -> bool| {
         let names: Vec<String> = data
             .points

@@ -17,7 +17,7 @@ enum Hatch {
     Level,
 }
 
-/// Kinds of fills: how strong the series' color is, and its hatch.
+/// Kinds of fills: the strength of the color of the series, and its hatch.
 const FILLS: [(f64, Hatch); 6] = [
     (1.0, Hatch::Plain),
     (0.0, Hatch::Rising),
@@ -78,7 +78,7 @@ pub(crate) fn label(canvas: &Canvas<'_>, area: Area, text: &str, index: usize, s
     let (strength, hatch) = FILLS[index % FILLS.len()];
     let ink = if strength >= 1.0 { sheet.tokens.paper } else { sheet.tokens.label };
     if hatch != Hatch::Plain || strength < 1.0 {
-        // Letters do not stand on lines.
+        // Letters must not be on lines.
         let half = width / 2.0 + 0.2 * size;
         canvas.bar((x - half, y - 0.55 * size), (x + half, y + 0.55 * size), sheet.tokens.paper);
     }
@@ -97,7 +97,7 @@ fn diagonals(canvas: &Canvas<'_>, area: Area, every: f64, rising: bool, pen: Pen
     }
     let count = ((width + height) / every).min(2_000.0) as u32;
     for i in 1..=count {
-        // Along the upper left corner's distance: from the left or lower edge to the upper or right one.
+        // By the distance from the upper left corner: from the left or lower edge to the upper or right one.
         let d = f64::from(i) * every;
         let (x0, y0) = if d <= height { (0.0, d) } else { (d - height, height) };
         let (x1, y1) = if d <= width { (d, 0.0) } else { (width, d - width) };

@@ -1,4 +1,4 @@
-//! Two measures against each other, without a front: neither is a price of the other.
+//! Two measures in a plane, without a front, because neither is a price of the other.
 
 use crate::Drawing;
 use crate::display_names::{clean, full_name};
@@ -35,7 +35,7 @@ pub(crate) fn draw(data: &Plane, layout: &Layout, theme: Theme) -> Drawing {
     scatter::draw(&plot, layout, theme)
 }
 
-/// What stands under the plot: who cannot stand in it, where the others were published, and what is to be known of them.
+/// The notes under the plot: runs that are not in it, and sources and remarks of published numbers.
 pub(crate) fn under(data: &Plane) -> String {
     let unknown: Vec<String> =
         data.points.iter().filter(|p| p.place().is_none()).map(|p| full_name(&p.label)).collect();

@@ -1,4 +1,4 @@
-//! Mean stamina against the number of retries allowed.
+//! Mean stamina by the number of allowed retries.
 
 use crate::bars::published_note;
 use crate::display_names::{clean, full_name, natural_width, shown_all};
@@ -20,7 +20,7 @@ mod panels;
 
 pub(crate) use self::panels::are_wanted as has_panels;
 
-/// Up to this many series are named beside their lines.
+/// Up to this number of series, names are beside their lines.
 const NAMED_DIRECTLY: usize = 4;
 /// More retries than this are not drawn.
 const MOST_RETRIES: u32 = 1_000;
@@ -42,7 +42,7 @@ struct Plan {
 
 impl Plan {
     fn x(&self, retries: u32) -> f64 {
-        // Half a step stays free at both sides for whiskers and hollow marks.
+        // Half a step at both sides is for whiskers and hollow marks.
         let step = (self.right - self.left) / (f64::from(self.most) + 0.6);
         self.left + (f64::from(retries) + 0.3) * step
     }
@@ -86,7 +86,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
-fn published_notes(data: &Retries) -> String {
+pub(crate) fn published_notes(data: &Retries) -> String {
     let mut sources: Vec<String> = Vec::new();
     for published in &data.published {
         let source = clean(&published.source);
@@ -100,7 +100,7 @@ fn published_notes(data: &Retries) -> String {
     if note.is_empty() { note } else { format!("{note} ({})", names.join(", ")) }
 }
 
-/// What published marks are about, each once.
+/// The sources of published marks, each once.
 fn published_names(data: &Retries) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for published in &data.published {
@@ -118,14 +118,14 @@ fn letter(place: usize) -> String {
     if place < 26 { letter.to_string() } else { format!("{letter}{}", place / 26) }
 }
 
-/// What stands beside each published mark: a letter that the note explains. Runs have colors, what others published has none.
-fn letters(data: &Retries) -> Vec<String> {
+/// The letter beside each published mark, which a note explains. Runs have colors, published numbers do not.
+pub(crate) fn letters(data: &Retries) -> Vec<String> {
     let names = published_names(data);
     let place = |label: &SeriesLabel| names.iter().position(|name| *name == full_name(label)).unwrap_or(0);
     data.published.iter().map(|published| letter(place(&published.label))).collect()
 }
 
-/// Hollow marks with their letters beside them; letters of marks that stand close are spread.
+/// Hollow marks with their letters. Letters of near marks are spread.
 fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y: &ValueAxis) {
     let (size, half) = (sheet.sizes.tick_font, 1.3 * sheet.sizes.mark);
     canvas.part("published");
@@ -155,7 +155,7 @@ fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Pla
                 sheet.tokens.paper,
                 sheet.sizes.censor,
             );
-            // On bands and lines a letter needs a light ground.
+            // On bands and lines, a letter needs a light background.
             let width = crate::text_width(&letter, size);
             canvas.bar(
                 (left - 0.5, place - 0.5 * size),
@@ -167,7 +167,7 @@ fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Pla
     }
 }
 
-/// Numbers of retries of which something is known, rising.
+/// Numbers of retries with a known value, in ascending order.
 fn budgets(data: &Retries) -> Vec<u32> {
     let points = data.series.iter().flat_map(|s| s.points.iter().map(|p| p.retries));
     let mut retries: Vec<u32> =

@@ -3,14 +3,14 @@
 use crate::number::decimal;
 use crate::spec::Scale;
 
-/// Values beyond this are brought to it, so that places stay finite.
+/// Larger values are clamped to this, so that places stay finite.
 const LIMIT: f64 = 1e15;
 
 /// Places values between two ends.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueAxis {
     scale: Scale,
-    /// The value and the place of the one end and of the other.
+    /// The value and the place of both ends.
     from: (f64, f64),
     to: (f64, f64),
     /// Values with a tick, and their labels.
@@ -18,8 +18,8 @@ pub(crate) struct ValueAxis {
 }
 
 impl ValueAxis {
-    /// An axis that holds all of `values` (of those that can stand on it), its ends at round numbers, with at most
-    /// `most` ticks (at least two). Without any value it runs from 0 to 1, or from 1 to 10.
+    /// An axis for all valid `values`, with ends at round numbers and at most `most` ticks (at least two). Without a value, it is
+    /// from 0 to 1, or from 1 to 10.
     pub(crate) fn holding(
         values: impl Iterator<Item = f64>,
         scale: Scale,
@@ -42,7 +42,7 @@ impl ValueAxis {
         }
     }
 
-    /// A linear axis from 0 that has ticks at whole numbers only: for turns.
+    /// A linear axis from 0 with ticks only at whole numbers, for turns.
     pub(crate) fn of_counts(values: impl Iterator<Item = f64>, places: [f64; 2], most: usize) -> Self {
         let high = values.filter(|v| v.is_finite()).fold(1.0, f64::max).min(LIMIT);
         Self::linear((0.0, high), places, most.max(2), true)
@@ -54,7 +54,7 @@ impl ValueAxis {
         } else if low == 0.0 {
             (0.0, 1.0)
         } else {
-            // One value only: as far to both sides as it is large.
+            // For one value, the axis extends by its size to both sides.
             (low - 0.5 * low.abs(), high + 0.5 * low.abs())
         };
         let mut step = round_step((high - low) / (most - 1) as f64, whole);
@@ -75,7 +75,7 @@ impl ValueAxis {
     }
 
     fn log((low, high): (f64, f64), places: [f64; 2], most: usize) -> Self {
-        // The narrowest grid of marks that holds all values: 1-2-5, else powers of ten, else of a hundred, …
+        // The narrowest grid of ticks for all values: 1-2-5, else powers of ten, else of a hundred, …
         let marks = |of: &[f64], every: i32| {
             let from = ((low.log10() + 1e-9).floor() as i32).div_euclid(every) * every;
             let mut values: Vec<f64> = Vec::new();
@@ -112,7 +112,7 @@ impl ValueAxis {
         Self { scale: Scale::Log, from: (first, places[0]), to: (last, places[1]), ticks }
     }
 
-    /// The place of a value; what is beyond an end stands at the end.
+    /// The place of a value, clamped to the ends.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.from.0) / (self.to.0 - self.from.0),
@@ -133,13 +133,13 @@ impl ValueAxis {
         (self.from.1, self.to.1)
     }
 
-    /// Whether a value can stand on it.
+    /// Whether a value is valid on this axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
     }
 }
 
-/// The least of 1, 2, 2.5, 5 times a power of ten that is at least this; `whole`: that is a whole number.
+/// The least of 1, 2, 2.5, 5 times a power of ten that is at least this; with `whole`, a whole number.
 fn round_step(least: f64, whole: bool) -> f64 {
     let least = if whole { least.max(1.0) } else { least };
     let power = 10f64.powf(least.log10().floor());
@@ -148,7 +148,7 @@ fn round_step(least: f64, whole: bool) -> f64 {
     times * power
 }
 
-/// Labels with as many decimals as the step needs; large ones in thousands or millions.
+/// Labels with the decimals of the step. Large ones are in thousands or millions.
 fn tick_labels(values: &[f64], step: f64) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
     let (unit, name) = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")]

@@ -1,4 +1,4 @@
-//! Two numbers a run against each other: marks with whiskers, names beside them where there is room, the others listed below.
+//! Two numbers per run in a plane: marks with whiskers, with names beside them if there is room, else in a list below.
 
 use crate::display_names::shown_all;
 use crate::font::text_width;
@@ -13,9 +13,9 @@ use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
-/// A run that stands in the plot.
+/// A run in the plot.
 pub(crate) struct Dot<'a> {
-    /// Which of the figure's it is.
+    /// Its index in the figure.
     pub(crate) index: usize,
     pub(crate) label: &'a SeriesLabel,
     pub(crate) x: f64,
@@ -23,11 +23,11 @@ pub(crate) struct Dot<'a> {
     /// The interval of each value, if it has one.
     pub(crate) x_ends: Option<(f64, f64)>,
     pub(crate) y_ends: Option<(f64, f64)>,
-    /// What is said of it where it is pointed at.
+    /// Its text for pointers.
     pub(crate) lines: Vec<String>,
 }
 
-/// What is drawn.
+/// The content of the plot.
 pub(crate) struct Scatter<'a> {
     pub(crate) kind: &'static str,
     pub(crate) title: &'static str,
@@ -37,13 +37,13 @@ pub(crate) struct Scatter<'a> {
     /// Names of the y axis, the longest first.
     pub(crate) y_names: Vec<String>,
     pub(crate) x_scale: Scale,
-    /// Whether both axes begin at 0.
+    /// Whether both axes start at 0.
     pub(crate) begins_at_zero: bool,
-    /// Whether a line joins the dots that none beats in both.
+    /// Whether a line joins the dots of the Pareto front.
     pub(crate) has_front: bool,
-    /// What stands in a plot without dots.
+    /// The text in a plot without dots.
     pub(crate) empty: &'static str,
-    /// What stands under the plot.
+    /// The notes under the plot.
     pub(crate) notes: String,
 }
 
@@ -54,7 +54,7 @@ struct Plan {
     top: f64,
     bottom: f64,
     notes: Vec<String>,
-    /// Dots whose names stand under the plot, because there is no room beside their marks.
+    /// Dots with names under the plot, because there is no room beside their marks.
     listed: Vec<usize>,
     legend_top: f64,
     notes_top: f64,
@@ -74,7 +74,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
     let sheet = Sheet::from_layout(layout, theme);
     let dots = &data.dots;
     let front = if data.has_front { front(dots) } else { Vec::new() };
-    // First with all names in the plot; those that find no place are listed below, which changes the heights.
+    // First with all names in the plot. Names without a place are listed below, which changes the heights.
     let mut plan = plan(data, &sheet, Vec::new());
     let mut names = names(&sheet, &plan, dots, &front);
     let homeless: Vec<usize> = (0..dots.len()).filter(|d| names.iter().all(|n| n.dot != *d)).collect();
@@ -148,7 +148,7 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     Plan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
 }
 
-/// Indices of dots that no other beats in both: less or as much of x, and more of y. By rising x.
+/// Indices of the Pareto front: no other dot has at most this x and more y. By ascending x.
 pub(crate) fn front(dots: &[Dot<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..dots.len()).collect();
     order.sort_by(|a, b| dots[*a].x.total_cmp(&dots[*b].x).then(dots[*b].y.total_cmp(&dots[*a].y)));
@@ -201,7 +201,7 @@ fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis)
     }
 }
 
-/// Names where they meet no mark, no whisker and no other name; those that find no such place are left out.
+/// The places of names without overlap with marks, whiskers and other names. Names without such a place are left out.
 fn names(sheet: &Sheet, plan: &Plan, dots: &[Dot<'_>], front: &[usize]) -> Vec<Name> {
     let (x, y) = &plan.axes;
     let size = sheet.sizes.tick_font;

@@ -1,4 +1,4 @@
-//! The place of a figure with axes of its own: its width, sizes and colors, and how it becomes a drawing.
+//! A figure with its own axes: its width, sizes and colors, and its drawing.
 
 use crate::Drawing;
 use crate::display_names::fit;
@@ -11,18 +11,18 @@ use crate::spec::{Layout, Scale};
 use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
 
-/// Room at the outer edges.
+/// Margin at the outer edges.
 pub(crate) const PAD: f64 = 1.0;
-/// Higher figures are not drawn.
+/// The greatest height of a figure.
 const HIGHEST: f64 = 20_000.0;
 
-/// A place whose height is up to the figure.
+/// A figure with a free height.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sheet {
     pub(crate) width: f64,
-    /// The height that was asked for.
+    /// The requested height.
     pub(crate) height: Option<f64>,
-    /// The turns on the axis that were asked for.
+    /// The requested number of turns on the axis.
     pub(crate) turns: Option<u32>,
     pub(crate) print: bool,
     pub(crate) sizes: Sizes,
@@ -54,18 +54,18 @@ impl Sheet {
         }
     }
 
-    /// Height by the golden section: what a plot takes with its axis, if nothing was asked for.
+    /// The default height of a plot with its axis, by the golden section.
     pub(crate) fn usual_height(&self) -> f64 {
         usual_height(self.width, self.print)
     }
 
-    /// The number of turns on an axis for data that has so many.
+    /// The number of turns on an axis for data with this number of turns.
     pub(crate) fn turns_for(&self, of_data: u32) -> u32 {
         self.turns.unwrap_or(of_data).clamp(1, analysis::survival::MAX_TURNS)
     }
 
-    /// Height of a plot where everything above and below it takes `rest`: what was asked for or is usual, but at least
-    /// `least`. Below the axis come tables and notes of height `tables`: they are not taken from the usual height.
+    /// Height of a plot if everything above and below it takes `rest`: the requested or the default height, but at least `least`.
+    /// Tables and notes of height `tables` below the axis are added to the default height.
     pub(crate) fn plot_height(&self, rest: f64, tables: f64, least: f64) -> f64 {
         let whole = self.height.unwrap_or_else(|| self.usual_height() + tables);
         (whole - rest - tables).max(least)
@@ -76,24 +76,24 @@ impl Sheet {
         text_width(text, self.sizes.tick_font)
     }
 
-    /// What a horizontal axis takes below its line: ticks, labels, and its name if it has one.
+    /// Height of a horizontal axis below its line: ticks, labels, and its name if it has one.
     pub(crate) fn below(&self, named: bool) -> f64 {
         let Sizes { tick, gap, tick_font, name_font, .. } = self.sizes;
         tick + gap + tick_font + if named { name_font + 5.0 } else { 2.0 }
     }
 
-    /// What a vertical axis takes left of its line for labels of this width.
+    /// Width of a vertical axis left of its line, with labels of this width.
     pub(crate) fn beside(&self, widest_label: f64, named: bool) -> f64 {
         let Sizes { tick, gap, name_font, .. } = self.sizes;
         widest_label + tick + gap + if named { name_font + 4.0 } else { 0.0 }
     }
 
-    /// What a vertical axis takes with its labels and its name.
+    /// Width of a vertical axis with its labels and its name.
     pub(crate) fn beside_ticks(&self, axis: &ValueAxis) -> f64 {
         self.beside(axis.ticks.iter().map(|t| self.tick_width(&t.1)).fold(0.0, f64::max), true)
     }
 
-    /// An axis from `left` to `right` that holds these values, with labels that stay apart.
+    /// An axis from `left` to `right` for these values, with labels that do not touch.
     pub(crate) fn across(
         &self,
         values: &(impl Iterator<Item = f64> + Clone),
@@ -114,7 +114,7 @@ impl Sheet {
         self.roomy(|most| ValueAxis::of_counts(values.clone(), [left, right], most))
     }
 
-    /// The axis with the most ticks whose labels stay apart.
+    /// The axis with the most ticks whose labels do not touch.
     fn roomy(&self, with: impl Fn(usize) -> ValueAxis) -> ValueAxis {
         let size = self.sizes.tick_font;
         let stay_apart = |axis: &ValueAxis| {
@@ -161,7 +161,7 @@ impl Sheet {
         }
     }
 
-    /// Draws a vertical axis at `x`, its labels and the first of its names that has room at the left.
+    /// Draws a vertical axis at `x`, its labels, and at the left the first of its names that fits.
     pub(crate) fn draw_upwards(
         &self,
         canvas: &Canvas<'_>,
@@ -186,8 +186,8 @@ impl Sheet {
         self.name_upright(canvas, x - tick - gap - widest - 4.0, (top, bottom), names);
     }
 
-    /// Writes the name of a vertical axis with its base line at `x`, in the middle of the axis as far as it fits there: the
-    /// first of these names for which there is room, and only where there is room for none a part of the last.
+    /// Writes the name of a vertical axis with its base line at `x`, at the middle of the axis if possible: the first of these
+    /// names that fits, else a part of the last one.
     pub(crate) fn name_upright(
         &self,
         canvas: &Canvas<'_>,
@@ -210,7 +210,7 @@ impl Sheet {
         y + self.sizes.tick + self.sizes.gap + (0.7 * self.sizes.tick_font).round()
     }
 
-    /// Writes a text around `x`, moved as far as is needed to stay inside the figure, cut if it is wider.
+    /// Writes a text around `x`, moved to stay inside the figure, and cut if it is wider.
     pub(crate) fn centred(
         &self,
         canvas: &Canvas<'_>,
@@ -225,7 +225,7 @@ impl Sheet {
         canvas.text(&text, (x, base), Anchor::Middle, size, color);
     }
 
-    /// Draws a figure of this height on it.
+    /// Draws a figure of this height.
     pub(crate) fn draw(
         &self,
         height: f64,
@@ -264,7 +264,7 @@ impl Sheet {
     }
 }
 
-/// How a drawing is named.
+/// The names of a drawing.
 pub(crate) struct Described<'a> {
     /// A word for ids.
     pub(crate) kind: &'a str,

@@ -5,7 +5,7 @@ use analysis::survival::{Median, SurvivalPoint, known_until, median};
 use crate::number::thousands;
 use crate::spec::RunData;
 
-/// A share with two decimals. What rounds to 0 or 1 without being it says so.
+/// A share with two decimals. A share that rounds to 0 or 1, but is not exact, shows this.
 pub(crate) fn share(value: f64) -> String {
     if value > 0.0 && value < 0.005 {
         "< 0.01".to_owned()
@@ -16,7 +16,7 @@ pub(crate) fn share(value: f64) -> String {
     }
 }
 
-/// A whole number with thousands apart: `84,000`.
+/// A whole number with separated thousands: `84,000`.
 pub(crate) fn count(n: u32) -> String {
     thousands(&n.to_string())
 }
@@ -31,7 +31,7 @@ fn at_risk(point: &SurvivalPoint) -> String {
     if point.censored == 0 { line } else { format!("{line}, censored {}", count(point.censored)) }
 }
 
-/// What a reader reads at one turn of a survival curve.
+/// The lines at one turn of a survival curve.
 pub(crate) fn survival_lines(point: &SurvivalPoint) -> Vec<String> {
     if point.at_risk == 0 {
         let alive = if point.survival <= 0.0 { "alive after: 0" } else { "alive after: unknown" };
@@ -44,7 +44,7 @@ pub(crate) fn survival_lines(point: &SurvivalPoint) -> Vec<String> {
     vec![format!("alive after: {}", share(point.survival)), band, at_risk(point)]
 }
 
-/// What a reader reads at one turn of the first failures.
+/// The lines at one turn of the first failures.
 pub(crate) fn first_failure_lines(point: &SurvivalPoint) -> Vec<String> {
     vec![
         format!("{} of {} at risk failed first here", count(point.events), count(point.at_risk)),
@@ -52,7 +52,7 @@ pub(crate) fn first_failure_lines(point: &SurvivalPoint) -> Vec<String> {
     ]
 }
 
-/// What the figure shows of which run, and how many episodes stand behind it.
+/// The content of the figure, its run, and its number of episodes.
 fn opening(what: &str, data: &RunData, turns: u32) -> String {
     let s = &data.summary;
     let policy = if data.policy == "default" { String::new() } else { format!(" (policy: {})", data.policy) };

@@ -1,4 +1,4 @@
-//! The survival curve: how many are still alive after each turn.
+//! The survival curve: the share that is alive after each turn.
 
 use analysis::survival::SurvivalPoint;
 
@@ -13,7 +13,7 @@ use crate::svg::{self, Outside};
 use crate::theme::{Theme, Tokens};
 use crate::{Drawing, Hit};
 
-/// On the screen the at-risk row is a track of its own; in print it belongs to the figure.
+/// On the screen, the at-risk row is another track. In print, it belongs to the figure.
 const MARGINS: Margins = Margins {
     screen_top: 10.0,
     screen_bottom: 24.0,
@@ -106,7 +106,7 @@ fn draw_y_axis(frame: &Frame, canvas: &Canvas<'_>, tokens: &Tokens) {
     }
 }
 
-/// The guide at one half and the rule at τ with its label.
+/// The guide at 0.5 and the rule at τ with its label.
 fn draw_rules(
     frame: &Frame,
     canvas: &Canvas<'_>,
@@ -132,7 +132,7 @@ fn draw_rules(
     }
 }
 
-/// The highest base line at which a text from `left` to `right` meets neither curve nor band edges.
+/// The highest base line at which a text from `left` to `right` touches neither curve nor band.
 fn free_base_line(frame: &Frame, curve: &Curve<'_>, left: f64, right: f64, size: f64) -> Option<f64> {
     let mut lines = vec![curve.steps(|p| p.survival)];
     lines.extend(curve.band().into_iter().flatten());
@@ -157,7 +157,7 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
         plot.fill(&outline, tokens.series[0], tokens.band_opacity);
         let thin = Pen::new(tokens.series[0], edge).opacity(0.7);
         plot.line(&upper, thin);
-        // The left end of the band is drawn with its lower edge, as far as the curve's own step does not cover it.
+        // The left end of the band is drawn with its lower edge, unless the step of the curve covers it.
         let left: Vec<(f64, f64)> = upper.first().copied().into_iter().chain(lower).collect();
         plot.line(&left, thin);
     }
@@ -165,7 +165,7 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
     plot.line(&curve.steps(|p| p.survival), Pen::new(tokens.series[0], line_width));
     canvas.part("censored");
     let censored: Vec<&SurvivalPoint> = curve.points.iter().filter(|p| p.censored > 0).collect();
-    // Many long ticks would make a comb of the curve.
+    // Many long ticks would hide the curve.
     let half = if frame.print || censored.len() > 15 { 2.5 } else { 4.0 };
     for point in censored {
         let (x, y) = (frame.axis.x(f64::from(point.turn)), y_of(frame, point.survival));
@@ -173,7 +173,7 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
     }
 }
 
-/// Numbers at risk under the labeled turns; under turn 1 where turn 0 is labeled and there is room.
+/// Numbers at risk under the labeled turns, and under turn 1 if turn 0 is labeled and there is room.
 fn draw_at_risk(frame: &Frame, canvas: &Canvas<'_>, points: &[SurvivalPoint], tokens: &Tokens) {
     let Sizes { tick_font, .. } = frame.sizes;
     let base = frame.height - 2.0;

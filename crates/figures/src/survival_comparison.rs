@@ -19,16 +19,16 @@ use crate::{Drawing, Mark};
 use plan::{Plan, before_extra, leader, plan};
 use summary_text::{hit, series_mark, summary};
 
-/// With more series than this only the first [`IN_FRONT`] are drawn in color, unless the spec says which.
+/// With more series, only the first [`IN_FRONT`] are in color, unless the spec selects others.
 const TOLD_APART: usize = 8;
 const IN_FRONT: usize = 5;
-/// Up to this many series are named beside their curves.
+/// Up to this number of series, names are beside their curves.
 const NAMED_DIRECTLY: usize = 4;
 
-/// The shorter one is for an axis that is too short for the other: a name is not cut.
+/// The names of the axis. The shorter one is for a short axis, because a name is not cut.
 const Y_NAMES: [&str; 2] = ["Share alive after turn", "Share alive"];
-/// Over the column of how many failed.
-const EVENTS: &str = "Events/n";
+/// The head of the column of failures.
+pub(crate) const EVENTS: &str = "Events/n";
 
 /// A series as it is drawn.
 struct Line<'a> {
@@ -66,13 +66,13 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     drawing
 }
 
-/// Whether the series at this place is drawn in color.
+/// Whether the series with this index is in color.
 fn is_in_front(data: &SurvivalComparison, index: usize) -> bool {
     let too_many = data.series.len() > TOLD_APART && data.series.iter().all(|s| s.highlight);
     data.series[index].highlight && !(too_many && index >= IN_FRONT)
 }
 
-/// Whether the series at this place has a band, if there is one to draw.
+/// Whether the series with this index has a band, if one is known.
 fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
     let reference = data.reference == u32::try_from(index).ok();
     is_in_front(data, index)
@@ -84,7 +84,7 @@ fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
         }
 }
 
-/// The series whose bands are drawn: those that should have one, and of which an interval is known at some turn.
+/// The series with a drawn band: those that should have one, with a known interval at some turn.
 pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = of_data.max(data.tau.unwrap_or(1));
@@ -96,7 +96,7 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
         .collect()
 }
 
-/// The series that are drawn in color.
+/// The series in color.
 pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
     (0..data.series.len()).filter(|i| is_in_front(data, *i)).map(|i| &data.series[i].label).collect()
 }
@@ -180,7 +180,7 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
             line.curve.steps(|p| p.survival).iter().map(|p| (plan.axis.x(p.0), y.at(p.1))).collect();
         line.style.line(canvas, &steps, sizes);
     }
-    // Markers stand at turns of their own, so that those of curves that coincide do not cover each other.
+    // Each series has markers at other turns, so that markers of equal curves do not cover each other.
     let apart = 5.5 * 2.0 * sizes.mark / plan.axis.px_per_turn;
     let every = (apart.ceil() as u32).max(if in_front.len() > 1 && plan.axis.turns > 4 { 2 } else { 1 });
     for (k, line) in in_front.iter().enumerate().rev() {
@@ -200,14 +200,14 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
             line.style.marker(canvas, at, 0.85 * sizes.mark);
         }
     }
-    // Those of the background stand side by side on the first two steps of their curves: there most of them end.
+    // Markers of the background are side by side on the first two steps of their curves, because most of them end there.
     let behind: Vec<&Line<'_>> = lines.iter().filter(|l| l.style.muted && l.curve.known > 0).collect();
     for (k, line) in behind.iter().enumerate() {
         canvas.part(&format!("marks-{}", line.index));
         let share = (k as f64 + 1.0) / (behind.len() as f64 + 1.0);
         for turn in 1..=line.curve.known.min(2) {
             let height = line.curve.at(turn);
-            // On the axis nobody is alive, and all of them would meet.
+            // At 0, all markers would overlap.
             if height > 0.0 || turn == 1 {
                 let beyond = if height > 0.0 && turn < line.curve.known { share } else { 0.0 };
                 let at = (plan.axis.x(f64::from(turn) + beyond), y.at(height));
@@ -222,7 +222,7 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
     }
 }
 
-/// Names right of the plot, each with a line to where its curve ends.
+/// Names right of the plot, each with a line to the end of its curve.
 fn draw_names(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
@@ -278,7 +278,7 @@ fn draw_under(
         }
         return Vec::new();
     }
-    // A number under each tick, under 0 how many there are.
+    // A number under each tick. Under 0, the number of episodes.
     let turns = plan.axis.ticks(sheet.sizes.tick_font).into_iter();
     let columns: Vec<(u32, f64)> = turns.map(|t| (t, plan.axis.x(f64::from(t)))).collect();
     let rows: Vec<at_risk::Row<'_>> = lines

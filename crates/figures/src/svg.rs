@@ -1,12 +1,11 @@
-//! A drawing as SVG: presentation attributes only, numbers with at most two decimals.
+//! A drawing as SVG: only presentation attributes, numbers with at most two decimals.
 
 use std::fmt::Write as _;
 
 use crate::font::FONT_FAMILY;
 use crate::scene::{Anchor, At, Color, Item, Paint, Scene, Text, px, unit};
 
-/// Text as it may stand in XML or HTML, in an element or in an attribute in quotes. Characters that XML 1.0 has no way
-/// to say are left out.
+/// Text for XML or HTML, in an element or in a quoted attribute. Characters that XML 1.0 does not allow are removed.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -24,14 +23,14 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// What stands for the prefix of ids until the content is known; no text can hold it.
+/// The placeholder for the prefix of ids until the content is known. No text can contain it.
 const PREFIX: char = '\u{1}';
 
-/// The size of a drawing and how it is described.
+/// The size of a drawing and its descriptions.
 pub(crate) struct Outside<'a> {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// In pt, standing alone, rather than in px inside a page.
+    /// Whether it is in pt in its own file, instead of in px inside a page.
     pub(crate) print: bool,
     /// A word for ids: `survival`.
     pub(crate) kind: &'a str,
@@ -41,8 +40,8 @@ pub(crate) struct Outside<'a> {
     pub(crate) summary: &'a str,
 }
 
-/// The whole `<svg>` element. Ids begin with the kind and a hash of the content: the same figure always has the same
-/// ids, and two figures on one page do not share any.
+/// The whole `<svg>` element. Ids start with the kind and a hash of the content: a figure always has the same ids, and
+/// two figures on one page have different ones.
 pub(crate) fn write(scene: &Scene, outside: &Outside<'_>) -> String {
     let body = content(scene);
     let hash = body.bytes().fold(0x811c_9dc5_u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
@@ -50,7 +49,7 @@ pub(crate) fn write(scene: &Scene, outside: &Outside<'_>) -> String {
     let (width, height) = (px(unit(outside.width)), px(unit(outside.height)));
     let (title, summary) = (escape(outside.title), escape(outside.summary));
     let mut svg = String::from("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
-    // In a page a <title> would pop up over the data, so there the name is an attribute.
+    // In a page a <title> would show a tooltip over the data, so the name is an attribute.
     let (size_unit, described) = if outside.print {
         ("pt", format!("aria-label=\"{title}\"><title>{title}</title><desc>{summary}</desc>"))
     } else {

@@ -1,4 +1,4 @@
-//! What tells series apart beside their color: dashes and markers.
+//! Dashes and markers of series, which distinguish them in addition to color.
 
 use plotters::style::RGBColor;
 
@@ -7,7 +7,7 @@ use crate::marks::{Canvas, Pen};
 use crate::spec::SeriesLabel;
 use crate::theme::Tokens;
 
-/// Number of dash patterns and of markers; an index beyond begins anew.
+/// Number of dash patterns and of markers. Larger indexes repeat them.
 pub(crate) const MARKS: usize = 8;
 
 /// Dashes in widths of a 1.6 px line: `UI.md`, "Color tokens"; the first is solid.
@@ -22,7 +22,7 @@ const DASHES: [&[f64]; MARKS] = [
     &[5.0, 5.0],
 ];
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     pub(crate) color: RGBColor,
@@ -30,7 +30,7 @@ pub(crate) struct Style {
     paper: RGBColor,
     dash: u8,
     marker: u8,
-    /// In the background: a thin gray line, its marker small.
+    /// In the background: a thin gray line with a small marker.
     pub(crate) muted: bool,
     /// Whether it has a marker.
     marked: bool,
@@ -49,7 +49,8 @@ impl Style {
         }
     }
 
-    /// The `place`th of `count` in the background. As many as there are markers are told apart by them; more are all alike.
+    /// The style number `place` of `count` in the background. Up to the number of markers, markers distinguish them; with more, all
+    /// are equal.
     pub(crate) fn in_background(tokens: &Tokens, place: usize, count: usize) -> Self {
         let marked = count <= MARKS;
         let color = if marked { tokens.muted } else { mixed(tokens.muted, tokens.paper) };
@@ -57,7 +58,7 @@ impl Style {
         Self { color, text: tokens.muted, paper: tokens.paper, dash: 0, marker, muted: true, marked }
     }
 
-    /// A line in its color, width and dashes.
+    /// A line with its color, width and dashes.
     pub(crate) fn line(self, canvas: &Canvas<'_>, points: &[(f64, f64)], sizes: &Sizes) {
         if self.muted {
             canvas.line(points, Pen::new(self.color, sizes.axis.max(0.5)));
@@ -74,7 +75,7 @@ impl Style {
         }
     }
 
-    /// Its marker, `half` being half of its size.
+    /// Its marker. `half` is half of its size.
     pub(crate) fn marker(self, canvas: &Canvas<'_>, at: (f64, f64), half: f64) {
         if !self.marked {
             return;
@@ -106,12 +107,12 @@ impl Style {
     }
 }
 
-/// Half way between two colors, as figures without transparency need it.
+/// The mean of two colors, for figures without transparency.
 fn mixed(a: RGBColor, b: RGBColor) -> RGBColor {
     RGBColor(u8::midpoint(a.0, b.0), u8::midpoint(a.1, b.1), u8::midpoint(a.2, b.2))
 }
 
-/// Length of a line's sample.
+/// Length of the sample of a line.
 pub(crate) fn sample_width(sizes: &Sizes) -> f64 {
     2.2 * sizes.tick_font
 }
@@ -144,7 +145,7 @@ fn outline(marker: u8, (x, y): (f64, f64), half: f64) -> Outline {
     let strokes =
         |ends: &[[(f64, f64); 2]]| ends.iter().map(|e| e.map(|p| (x + p.0 * half, y + p.1 * half))).collect();
     let square = |half: f64| [(-half, -half), (half, -half), (half, half), (-half, half)];
-    // On a line an upright cross would be a censoring tick, and a triangle on its head is one triangle too many.
+    // On a line, an upright cross would look like a censoring tick, and a second triangle like the first.
     match usize::from(marker) % MARKS {
         0 => Outline::Circle,
         1 => Outline::Shape(around(&square(0.9))),

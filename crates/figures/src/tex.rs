@@ -1,8 +1,8 @@
-//! Text as LaTeX takes it.
+//! Text for LaTeX.
 
 use std::collections::BTreeSet;
 
-/// What a letter is in LaTeX with any engine; `None` = pdfTeX has no such letter.
+/// A letter in LaTeX for any engine; `None` = pdfTeX has no such letter.
 fn letter(c: char) -> Option<&'static str> {
     Some(match c {
         '\\' => "\\textbackslash{}",
@@ -15,8 +15,8 @@ fn letter(c: char) -> Option<&'static str> {
         '%' => "\\%",
         '^' => "\\textasciicircum{}",
         '~' => "\\textasciitilde{}",
-        // These are other letters, or ligatures, in the old text encoding. Symbols come from the mathematical fonts: those of
-        // the text companion encoding are bitmaps on small installations.
+        // These are other letters, or ligatures, in the old text encoding. Symbols use the mathematical fonts, because those of the
+        // text companion encoding are bitmaps on small installations.
         '<' => "\\textless{}",
         '>' => "\\textgreater{}",
         '|' => "\\textbar{}",
@@ -128,16 +128,16 @@ fn letter(c: char) -> Option<&'static str> {
     })
 }
 
-/// A letter that stands for itself with every engine.
+/// Whether a letter needs no escape with any engine.
 const fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric()
         || matches!(c, ' ' | '.' | ':' | ';' | '/' | '(' | ')' | '+' | '=' | '*' | '@' | '[' | ']')
 }
 
-/// Text in which nothing is a command, that stands in one line and in any argument.
+/// Text without commands, in one line, for any argument.
 ///
-/// Letters that pdfTeX has no font for (CJK, right-to-left scripts, emoji) are given to `XeTeX` and `LuaTeX` as they are
-/// and to pdfTeX as their number, `[U+751F]`; [`foreign`] names them. [`NEEDS`] defines the command that chooses.
+/// Letters that pdfTeX has no font for (CJK, right-to-left scripts, emoji) are letters in `XeTeX` and `LuaTeX`, and numbers in
+/// pdfTeX, `[U+751F]`; [`foreign`] lists them. [`NEEDS`] defines the command that selects.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -153,16 +153,16 @@ pub(crate) fn escape(text: &str) -> String {
             out.push_str(&format!("\\staminaletter{{{c}}}{{{:04X}}}", u32::from(c)));
         }
     }
-    // In brackets of an optional argument or of a tabular's row end, a bracket would end or begin something.
+    // In an optional argument, or after the end of a row of a tabular, a bracket would have a meaning.
     out.replace('[', "{[}").replace(']', "{]}")
 }
 
-/// Marks that have no picture of their own: direction, joining, byte order.
+/// Invisible characters: direction, joining, byte order.
 const fn is_mark(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// What stands before text that [`escape`] made.
+/// The definitions that text of [`escape`] needs.
 pub(crate) const NEEDS: &str =
     "\\providecommand\\staminaletter[2]{\\ifdefined\\Umathcode #1\\else{[}U+#2{]}\\fi\\allowbreak}%\n";
 
@@ -171,7 +171,7 @@ pub(crate) fn foreign(latex: &str) -> BTreeSet<char> {
     latex.chars().filter(|c| !c.is_ascii()).collect()
 }
 
-/// The text as pdfTeX sets it: letters that it has no font for are their numbers.
+/// The text as pdfTeX typesets it: letters without a font are their numbers.
 pub(crate) fn with_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Colors by their semantic names. The values are those of the UI's `tokens.css`; a test compares them.
+//! Colors by their semantic names. The values are those of `tokens.css` of the UI, and a test compares them.
 
 use std::sync::OnceLock;
 
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Theme {
-    /// On the light surface, which shows through.
+    /// On the light surface, with a transparent background.
     #[default]
     Light,
-    /// On the dark surface, which shows through.
+    /// On the dark surface, with a transparent background.
     Dark,
-    /// The light colors on white paper, which is drawn.
+    /// The light colors on a drawn white paper.
     Print,
-    /// `Print` as a black-and-white printer gives it: each color as the gray of its luminance.
+    /// `Print` in grayscale, as from a black-and-white printer: each color is the gray of its luminance.
     Grey,
 }
 
-/// Number of colors for series; an index beyond begins anew.
+/// Number of colors for series. Larger indexes repeat them.
 pub const SERIES: usize = 8;
 
 /// The tokens that figures use.
@@ -117,19 +117,19 @@ impl Theme {
         }
     }
 
-    /// Whether the figure draws its own white paper.
+    /// Whether the figure draws white paper.
     pub const fn has_paper(self) -> bool {
         matches!(self, Self::Print | Self::Grey)
     }
 }
 
 impl Tokens {
-    /// The color of a series, whatever its index.
+    /// The color of a series, for any index.
     pub fn series(&self, index: u8) -> RGBColor {
         self.series[usize::from(index) % SERIES]
     }
 
-    /// The color of a series' label.
+    /// The color of the label of a series.
     pub fn series_text(&self, index: u8) -> RGBColor {
         self.series_text[usize::from(index) % SERIES]
     }

@@ -1,4 +1,4 @@
-//! Sizes and letters that venues ask for, so that a figure goes into a paper unchanged.
+//! Sizes and letters of venues, so that a figure fits a paper unchanged.
 //!
 //! A preset is named by its venue: `icml` is one column of the page, `icml:full` both columns. Venues that set text in one
 //! column have `neurips` for its width and `neurips:half` for two figures side by side. Widths and letters are those of
@@ -17,7 +17,7 @@ const PT_PER_INCH: f64 = 72.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Page {
     names: &'static [&'static str],
-    /// As people write it.
+    /// The name that people use.
     title: &'static str,
     /// The width without a suffix.
     column: f64,
@@ -60,7 +60,7 @@ const fn one_column(
     Page { names, title, column: text, other: Some((Span::Half, half)), fonts }
 }
 
-/// How much of a page a figure takes.
+/// The part of a page that a figure takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Span {
     /// One column: of two, or the only one.
@@ -100,7 +100,7 @@ impl Preset {
     /// column is that column.
     ///
     /// # Errors
-    /// Says which names there are.
+    /// Lists the known names.
     pub fn parse(name: &str) -> Result<Self, UnknownPreset> {
         let lower = name.trim().to_ascii_lowercase();
         let (venue, suffix) = lower.split_once(':').unwrap_or((&lower, ""));
@@ -129,7 +129,7 @@ impl Preset {
         }
     }
 
-    /// As people write it: `ICML, one column (3.25 in)`.
+    /// The label that people read: `ICML, one column (3.25 in)`.
     pub fn title(&self) -> String {
         let name = if self.name.eq_ignore_ascii_case(self.title) { self.title } else { self.name };
         let name = if name == self.name { name.to_ascii_uppercase() } else { name.to_owned() };
@@ -147,7 +147,7 @@ impl Preset {
         PAGES.iter().any(|p| p.names.contains(&self.name) && matches!(p.other, Some((Span::Half, _))))
     }
 
-    /// How much of the page it takes.
+    /// The part of the page that it takes.
     pub const fn span(&self) -> Span {
         self.span
     }
@@ -162,7 +162,7 @@ impl Preset {
         self.fonts
     }
 
-    /// The place of a figure, as high as it needs.
+    /// The layout of a figure with a free height.
     pub const fn layout(&self) -> Layout {
         Layout::Print { width: self.width, height: None, turns: None, fonts: self.fonts }
     }

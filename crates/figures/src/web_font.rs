@@ -1,8 +1,8 @@
-//! The shipped font for pages and SVG files: only the letters that a text has, so that it weighs little and texts are as
-//! wide as they were measured, whatever fonts their reader has.
+//! Subsets of the shipped font for pages and SVG files, with only the needed letters. They are small, and texts have their
+//! measured widths on every machine.
 //!
-//! A subset has every glyph number of the font; those that are not needed are empty. Kerning and ligatures are left out:
-//! widths are measured without them. PDF files have subsets of their own.
+//! A subset has every glyph number of the font. Unneeded glyphs are empty. Kerning and ligatures are omitted, because widths
+//! are measured without them. PDF files have other subsets.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use ttf_parser::{Face, RawFace, Tag};
 
 use crate::font::PLEX_SANS_REGULAR;
 
-/// Tables that are taken as they are.
+/// Tables that are copied unchanged.
 const KEPT: [&[u8; 4]; 9] = [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"head", b"hhea", b"hmtx", b"maxp", b"prep"];
 
 /// What [`@font-face`](https://www.w3.org/TR/css-fonts-4/) needs to show the letters of `text` in IBM Plex Sans: a rule of
@@ -35,7 +35,7 @@ fn subset(letters: &BTreeSet<char>) -> Option<Vec<u8>> {
     if wanted.is_empty() {
         return None;
     }
-    // What stands for a letter that is not there.
+    // The glyph for missing letters.
     wanted.insert(0);
     let outlines = Outlines::from_face(raw)?;
     let mut open: Vec<u16> = wanted.iter().copied().collect();
@@ -50,13 +50,13 @@ fn subset(letters: &BTreeSet<char>) -> Option<Vec<u8>> {
     let table = |name: &[u8; 4]| raw.table(Tag::from_bytes(name));
     let mut tables: Vec<([u8; 4], Vec<u8>)> =
         KEPT.iter().filter_map(|name| Some((**name, table(name)?.to_vec()))).collect();
-    // Places of glyphs are written in four bytes.
+    // Offsets of glyphs have four bytes.
     let (_, head) = tables.iter_mut().find(|(name, _)| name == b"head")?;
     head.get_mut(50..52)?.copy_from_slice(&[0, 1]);
     head.get_mut(8..12)?.fill(0);
     tables.push((*b"glyf", glyf));
     tables.push((*b"loca", loca));
-    // Who made it and under which licence stays in it.
+    // Author and license stay in the font.
     tables.push((*b"name", table(b"name")?.to_vec()));
     // Glyphs have no names.
     let mut post = table(b"post")?.get(..32)?.to_vec();
@@ -69,7 +69,7 @@ fn subset(letters: &BTreeSet<char>) -> Option<Vec<u8>> {
 /// The outlines of all glyphs.
 struct Outlines<'a> {
     glyf: &'a [u8],
-    /// Where each begins, and where the last ends.
+    /// The offset of each glyph, and the end of the last one.
     places: Vec<usize>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Outlines<'a> {
         at(glyph).zip(at(glyph + 1)).and_then(|(from, to)| self.glyf.get(from..to)).unwrap_or_default()
     }
 
-    /// The glyphs that this one is assembled of (OpenType, "Composite Glyph Description").
+    /// The components of a glyph (OpenType, "Composite Glyph Description").
     fn parts(&self, glyph: u16) -> Vec<u16> {
         const WORDS: u16 = 0x0001;
         const SCALE: u16 = 0x0008;
@@ -105,7 +105,7 @@ impl<'a> Outlines<'a> {
         let outline = self.outline(glyph.into());
         let word = |at: usize| Some(u16::from_be_bytes([*outline.get(at)?, *outline.get(at + 1)?]));
         let mut parts = Vec::new();
-        // A negative number of contours: it is made of others.
+        // A negative number of contours means a composite glyph.
         if word(0).is_none_or(|contours| contours < 0x8000) {
             return parts;
         }
@@ -126,7 +126,7 @@ impl<'a> Outlines<'a> {
         parts
     }
 
-    /// The tables `glyf` and `loca` with these glyphs; the others are empty.
+    /// The tables `glyf` and `loca` with these glyphs. The others are empty.
     fn only(&self, wanted: &BTreeSet<u16>) -> (Vec<u8>, Vec<u8>) {
         let (mut glyf, mut loca) = (Vec::new(), Vec::new());
         for glyph in 0..self.count() {
@@ -141,7 +141,7 @@ impl<'a> Outlines<'a> {
     }
 }
 
-/// A font file of tables that are sorted by name (OpenType, "Table Directory").
+/// A font file of tables, sorted by name (OpenType, "Table Directory").
 fn written(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.checked_ilog2().unwrap_or(0) as u16;
@@ -216,7 +216,7 @@ mod tests {
             face.outline_glyph(glyph, &mut path);
             Some((path.0, face.glyph_hor_advance(glyph)))
         };
-        // Accented letters are assembled of others.
+        // Accented letters are composite glyphs.
         let letters: BTreeSet<char> = "agé Åτ≥–7".chars().collect();
         let bytes = subset(&letters).unwrap();
         let small = Face::parse(&bytes, 0).unwrap();

@@ -1,4 +1,4 @@
-//! What captions say: method, n, events, censoring policy, software; and nothing that means nothing for a kind.
+//! The content of captions: method, n, events, censoring policy, software, and nothing without a meaning for a kind.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
@@ -9,7 +9,7 @@ use figures::{
     Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw, short_caption,
 };
 
-/// A method with everything that a caption can say.
+/// A method with all possible parts of a caption.
 fn method() -> Method {
     let counts = |name: &str, n, events| EpisodeCounts {
         name: name.to_owned(),
@@ -43,7 +43,7 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
             Figure::FailureShares(_) | Figure::Plane(_) => "n = ",
             _ => "one: n = 20, 17 events, 3 censored; two: n = 1,000, 4 events, 996 censored",
         };
-        // Where no band is drawn because nobody failed or nobody is there, none is said.
+        // Without a drawn band, because nobody failed or there is no episode, the caption names none.
         let intervals = match &figure {
             Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) | Figure::FailureShares(_) => false,
             Figure::Survival(_) | Figure::SurvivalComparison(_) => {
@@ -135,7 +135,7 @@ fn a_cell_of_published_numbers_alone_says_that_there_is_no_run() {
     assert!(!text.contains("n = 0") && !text.contains(">unknown<") && text.matches("no run").count() >= 4);
     let spec = FigureSpec::new(Figure::Matrix(data.clone()), Layout::print(486.0), Theme::Print);
     assert!(caption(&spec).contains("n = 0 in 0 cells"), "{}", caption(&spec));
-    // Means are out of the lines that have a run.
+    // The denominators of means are the lines with a run.
     let Figure::Matrix(mut other) = many::matrix(2, 2) else { unreachable!() };
     other.cells.retain(|c| c.column == 0);
     other.cells.push(figures::MatrixCell { row: 0, column: 1, ..data.cells[0].clone() });
@@ -175,7 +175,7 @@ fn a_caption_says_whose_band_is_drawn() {
     assert!(caption_with(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
     assert!(caption_with(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
     assert!(caption_with(4, Bands::None).0.starts_with("Kaplan–Meier; vertical ticks"));
-    // A run in the background has no band, and neither has one of which nobody failed.
+    // A run in the background has no band, and neither has a run without failures.
     let Figure::SurvivalComparison(mut data) = many::survival(many::runs(13, 20, 9), 9) else {
         unreachable!()
     };
@@ -251,6 +251,8 @@ fn a_short_caption_says_what_was_simulated() {
         ))
     };
     assert!(short(&series).ends_with("1 of 3 simulated."), "{}", short(&series));
-    series.iter_mut().for_each(|s| s.label.simulated = true);
+    for one in &mut series {
+        one.label.simulated = true;
+    }
     assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
 }

@@ -1,4 +1,4 @@
-//! The picture that the documentation shows is the one that its spec gives today.
+//! The picture in the documentation equals the drawing of its spec.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What figures of several runs look like, on the screen and on paper; see `pictures.rs`.
+//! Pictures of figures of several runs, on the screen and on paper; see `pictures.rs`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
@@ -150,7 +150,7 @@ fn tables() {
     check("table-wide-full-print", tables::wide(5), full_width(), Theme::Print);
     check("table-odd-print", tables::odd(20), column(), Theme::Print);
     check("table-odd-full-print", tables::odd(20), full_width(), Theme::Print);
-    // All that the screen holds is megabytes as a picture: a page holds less, and is cut by the same rule.
+    // A picture of a full screen has megabytes. A page is smaller, and is cut by the same rule.
     describe("table-long-light", tables::runs(1_500), Layout::panel(640.0), Theme::Light);
     check("table-long-print", tables::runs(120), column(), Theme::Print);
 }

@@ -1,4 +1,4 @@
-//! What every drawing keeps: one turn axis, same input same bytes, nothing active in the SVG, no panic.
+//! Rules for every drawing: one turn axis, same bytes for the same input, nothing active in the SVG, no panic.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 mod cases;
@@ -46,7 +46,7 @@ fn both_charts_meet_on_one_turn_axis() {
         assert_eq!((a.x0, a.x1), AXIS.column(a.turn));
     }
     assert_eq!(curve.hits.len(), 15);
-    // Ticks, censorings and bars stand at the middle of their columns.
+    // Ticks, censorings and bars are at the middle of their columns.
     let middle = |turn: u32| AXIS.x(f64::from(turn)).to_string();
     let labels = inside(&curve.svg, "-x-axis", "text", "x");
     assert_eq!(labels, (0..=15).map(middle).collect::<Vec<_>>());
@@ -119,7 +119,7 @@ fn a_spec_draws_the_same_bytes_after_a_round_trip() {
     assert_eq!(error, "figure spec version 2 is not known here; this Stamina Lab reads versions 1 to 1");
 }
 
-/// Elements and attributes that a drawing may have; everything else could do something.
+/// Allowed elements and attributes of a drawing. Others could be active.
 fn assert_harmless(svg: &str) -> HashSet<String> {
     const TAGS: [&str; 8] = ["svg", "g", "path", "rect", "circle", "text", "title", "desc"];
     const ATTRIBUTES: [&str; 24] = [

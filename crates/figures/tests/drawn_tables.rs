@@ -1,4 +1,4 @@
-//! Tables as pictures: nothing is lost, nothing is cut without a word, and what does not fit a page says so.
+//! Tables as pictures: nothing is lost, cuts are reported, and so is a table that does not fit a page.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
@@ -15,7 +15,7 @@ fn spec(figure: Figure, preset: &str) -> FigureSpec {
     FigureSpec::new(figure, Preset::parse(preset).unwrap().layout(), Theme::Print)
 }
 
-/// Texts with where they stand: x, and the end of the line or its start.
+/// Texts with their places: x, and whether it is the end or the start of the line.
 fn texts(drawing: &Drawing) -> Vec<(String, String, f64, bool)> {
     let document = Document::parse(&drawing.svg).unwrap();
     let texts = document.descendants().filter(|n| n.has_tag_name("text")).map(|node| {
@@ -30,7 +30,7 @@ fn texts(drawing: &Drawing) -> Vec<(String, String, f64, bool)> {
     texts.collect()
 }
 
-/// Everything that is written, without white space: a text in several lines is whole in it.
+/// All texts without white space, so that a text in several lines is complete in it.
 fn written(drawing: &Drawing) -> String {
     solid(&texts(drawing).into_iter().map(|t| t.0).collect::<String>())
 }
@@ -70,11 +70,11 @@ fn letters_are_those_of_the_venue_and_numbers_end_under_each_other() {
     let ends = |texts: &mut dyn Iterator<Item = &(String, String, f64, bool)>| {
         texts.map(|t| t.1.clone()).collect::<BTreeSet<String>>()
     };
-    // Names begin at one place; counts, means, intervals and p end at four.
+    // Names start at one place. Counts, means, intervals and p end at four.
     let is_name = |text: &str| many::MODELS.contains(&text);
     assert_eq!(ends(&mut texts.iter().filter(|t| is_name(&t.0) && !t.3)).len(), 1);
     assert_eq!(ends(&mut texts.iter().filter(|t| t.3 && !t.0.starts_with("0."))).len(), 5);
-    // Of numbers with decimals as many as say something the points stand under each other.
+    // The decimal points of numbers with different numbers of decimals are aligned.
     let points: BTreeSet<String> = texts
         .iter()
         .filter(|t| t.3 && (t.0.starts_with("0.") || t.0 == "< 0.001"))
@@ -104,7 +104,7 @@ fn a_table_that_is_too_wide_names_its_rows_in_every_block() {
     assert!(blocks >= 2, "{blocks} blocks");
     let written = written(&drawing);
     assert_eq!(written.matches(&solid("GPT-5.5 · OpenHands · 1")).count(), blocks, "{written}");
-    // Where names are too long to stand everywhere, rows have numbers.
+    // If names are too long for every block, rows have numbers.
     let Figure::Table(mut table) = tables::wide(3) else { unreachable!() };
     for row in &mut table.rows {
         row[0] = known("the same for all");
@@ -135,7 +135,7 @@ fn names_that_differ_stay_different_and_what_is_shortened_is_said() {
             "{written}"
         );
     }
-    // Texts so long that they are shortened, and that differ in the middle only.
+    // Texts that are shortened and differ only in the middle.
     let mut table = Table::new("t", "T", vec![Column::text("a", "A"), Column::integer("n", "n")]);
     for i in 0..4_u32 {
         table.push(vec![known(format!("{}{i}{}", "left ".repeat(400), " right".repeat(400))), known(i)]);
@@ -167,7 +167,7 @@ fn what_does_not_fit_a_page_is_refused_with_advice() {
     let notes: Vec<String> =
         texts(&drawing).into_iter().map(|t| t.0).filter(|t| t.contains("more rows")).collect();
     assert_eq!(notes.len(), 1, "{notes:?}");
-    // As many rows as are said to fit do fit.
+    // The reported number of rows fits.
     let error = export(&long, Format::Svg).unwrap_err().to_string();
     let fit: usize = error.split("of which ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(fit > 50);

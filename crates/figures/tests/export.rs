@@ -1,4 +1,4 @@
-//! Figures as files: every file of every kind gives itself again, and holds what it says.
+//! Figures as files: every file of every kind can be drawn again from its spec, and has its data.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
 mod cases;
@@ -102,7 +102,7 @@ fn what_has_no_spec_is_told_so() {
         let message = spec_in(text.as_bytes()).unwrap_err().to_string();
         assert!(message.contains("spec"), "{text:?}: {message}");
     }
-    // A file that was cut gives its spec whole, or says that it has none: never another one.
+    // A cut file gives its complete spec, or none, but never another one.
     let whole = spec(Figure::Survival(cases::normal()));
     for format in Format::ALL {
         let file = export(&whole, format).unwrap().bytes;
@@ -165,7 +165,7 @@ fn letters_that_no_font_here_has_are_told() {
     assert!(export(&spec(kinds::named("plain")), Format::Pdf).unwrap().warnings.is_empty());
 }
 
-/// The pixels of a PNG, without what else stands in the file.
+/// The pixels of a PNG, without other data of the file.
 fn pixels(file: &[u8]) -> Vec<u8> {
     let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -189,7 +189,7 @@ fn letters_of_other_scripts_are_painted_or_missed_aloud() {
         let (placeholders, message) = png(&nothing);
         assert!(message.contains("No font on this machine has the letters"), "{message}");
         let (painted, message) = png(name);
-        // Whoever runs this without fonts for them sees the warning tested; CI has them.
+        // Without fonts for these letters, only the warning is tested. CI has the fonts.
         if message.contains("No font on this machine has the letters") {
             assert!(
                 std::env::var("CI").map_or(true, |ci| ci != "true"),

@@ -11,7 +11,7 @@ use figures::table::{Value, known};
 use figures::{
     Bands, Drawing, Figure, FigureSpec, Layout, Scale, SeriesLabel, SharesForm, Theme, caption, draw,
     export::{Format, export},
-    greyscale_check, text_width,
+    grayscale_check, text_width,
     venue::Preset,
 };
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn check(spec: &FigureSpec) {
     assert!(!drawing.summary.is_empty() && caption(spec).ends_with("Stamina Lab 0.1.0."));
     let texts = texts(&drawing);
     for Set { text, area: [left, top, right, bottom] } in &texts {
-        // Half a unit: letters have their own room at both sides.
+        // Half a unit, because letters have space at both sides.
         let inside =
             *left >= -0.5 && *top >= -0.5 && *right <= drawing.width + 0.5 && *bottom <= drawing.height + 0.5;
         assert!(
@@ -211,7 +211,7 @@ fn layout() -> impl Strategy<Value = Layout> {
     ]
 }
 
-/// The names and numbers of a figure exchanged for others.
+/// A figure with other names and numbers.
 fn with_names(mut figure: Figure, names: &[String], numbers: &[Option<f64>]) -> Figure {
     let mut i = 0;
     let mut number = move || {
@@ -371,21 +371,21 @@ fn captions_say_method_numbers_policy_and_software() {
 #[test]
 fn greys_that_cannot_be_told_apart_are_named() {
     let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
-    assert!(greyscale_check(&spec(many::runs(8, 20, 9))).is_empty());
+    assert!(grayscale_check(&spec(many::runs(8, 20, 9))).is_empty());
     assert!(
-        greyscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
+        grayscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
         "the background has no marks to confuse"
     );
     let mut series = many::runs(3, 20, 9);
     for s in &mut series {
         s.label.mark = 0;
     }
-    // Blue, vermillion and green differ by 12 at most.
-    let found = greyscale_check(&spec(series.clone()));
+    // Blue, vermillion and green differ by at most 12.
+    let found = grayscale_check(&spec(series.clone()));
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].contains("Claude-Opus-4.8 and GPT-5.5"), "{found:?}");
     series[1].label.color = 4;
-    assert_eq!(greyscale_check(&spec(series)).len(), 1);
+    assert_eq!(grayscale_check(&spec(series)).len(), 1);
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
             Figure::Paired(data)
         },
     ];
-    // Each of its own mark; and all of one harness, so that only markers differ.
+    // Each with its own mark, and all of one harness, so that only markers differ.
     let own = |i: u8| SeriesLabel::new("the same name", i);
     let of_one_harness = |i: u8| SeriesLabel { mark: 0, marker: Some(i), ..own(i) };
     for alone in kinds {
@@ -436,7 +436,7 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
                 .map(|i| {
                     let spec = FigureSpec::new(alone(label(i)), Layout::print(234.0), Theme::Grey);
                     let svg = draw(&spec).svg;
-                    // What is left without the gray of each, and without the ids, which are a hash of it.
+                    // The rest without the gray of each, and without the ids, which are a hash of it.
                     let shapes = svg.split("=\"#").map(|part| part.get(6..).unwrap_or_default());
                     let shapes: String = shapes.collect();
                     shapes.split("id=\"").map(|part| part.split_once('"').map_or(part, |p| p.1)).collect()
@@ -445,7 +445,7 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
             assert_eq!(looks.len(), 8);
         }
     }
-    // Runs of four models in two harnesses: without markers of their own they would be alike.
+    // Runs of four models in two harnesses. Without their own markers they would look the same.
     let mut series = many::runs(8, 20, 9);
     for (i, s) in (0..).zip(&mut series) {
         (s.label.color, s.label.mark) = (i % 4, i / 4);
@@ -453,11 +453,11 @@ fn no_two_of_eight_series_share_their_look_in_greys() {
     let spec = |series: &[figures::SeriesData]| {
         FigureSpec::new(many::survival(series.to_vec(), 9), Layout::panel(600.0), Theme::Print)
     };
-    assert!(!greyscale_check(&spec(&series)).is_empty());
+    assert!(!grayscale_check(&spec(&series)).is_empty());
     for (i, s) in (0..).zip(&mut series) {
         s.label.marker = Some(i);
     }
-    assert!(greyscale_check(&spec(&series)).is_empty());
+    assert!(grayscale_check(&spec(&series)).is_empty());
 }
 
 #[test]
@@ -483,7 +483,7 @@ fn what_is_simulated_or_unknown_is_said_in_the_figure() {
     assert!(survival.contains("1,000") && survival.contains("At risk"), "{survival}");
 }
 
-/// Names that differ in their middle only, and are longer than any place for them.
+/// Names that differ only in their middle, and are longer than any place for them.
 fn alike() -> Vec<String> {
     let name = |own: char| format!("{}-{own}-{}", "the-same-beginning".repeat(6), "the-same-end".repeat(6));
     ['4', '5', '7', '8'].map(name).to_vec()
@@ -551,7 +551,7 @@ fn specs_survive_json_and_toml() {
         let json: FigureSpec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
         let toml: FigureSpec = toml::from_str(&toml::to_string(&spec).unwrap()).unwrap();
         assert_eq!(toml, spec);
-        // serde_json reads some floats with an error in the last bit: too little to be seen.
+        // serde_json reads some floats with an error in the last bit, which is not visible.
         assert_eq!((draw(&json), draw(&toml)), (draw(&spec), draw(&spec)));
     }
 }
@@ -577,7 +577,7 @@ fn the_spec_of_the_documentation_is_one() {
     for word in ["Mean stamina (turns)", "3.18 to 5.86", "unknown", "n/a", "τ is 9 turns."] {
         assert!(words.iter().any(|w| w == word), "{word}: {words:?}");
     }
-    // The table of presets says what the presets are.
+    // The table of presets equals the presets.
     for preset in Preset::all() {
         let row = page.lines().find(|l| {
             l.starts_with("| `") && l.contains(&format!("`{}`", preset.name().split(':').next().unwrap()))
@@ -623,7 +623,8 @@ fn more_groups_than_colors_have_none() {
     assert_eq!((drawn(6), drawn(13)), (6, 1));
 }
 
-/// No share and no n is ever cut: with so many groups, at every venue, a figure has whole numbers or is refused with a reason.
+/// No share and no n is ever cut: for each number of groups and each venue, a figure has complete numbers or is refused with a
+/// reason.
 #[test]
 fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
     let is_cut = |text: &str| {
@@ -655,7 +656,7 @@ fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
     assert!(refused > 0);
 }
 
-/// A matrix whose names have so many letters. What tells them apart stands in their middle.
+/// A matrix with names of this number of letters, which differ in their middle.
 fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
     let Figure::Matrix(mut data) = many::matrix(rows, columns) else { unreachable!() };
     let name = |kind: char, i: usize| {
@@ -668,8 +669,8 @@ fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
     Figure::Matrix(data)
 }
 
-/// With so many columns and names of so many letters, at every venue, a matrix has whole numbers and names that differ, or is
-/// refused with a reason.
+/// For each number of columns, length of names and venue, a matrix has complete numbers and different names, or is refused with
+/// a reason.
 #[test]
 fn a_matrix_of_many_columns_is_readable_or_refused() {
     let (mut written, mut refused) = (BTreeSet::new(), 0);
@@ -701,7 +702,7 @@ fn a_matrix_of_many_columns_is_readable_or_refused() {
             }
         }
     }
-    // Many models beside few harnesses have room as rows; many of both have none on a page.
+    // Many models beside few harnesses fit as rows. Many of both do not fit a page.
     assert!(written.contains(&(1, 42)) && written.contains(&(3, 42)) && written.contains(&(6, 13)));
     assert!(refused > 0 && !written.contains(&(42, 42)), "{written:?}");
 }
@@ -711,7 +712,7 @@ fn many_models_of_one_harness_stand_in_rows() {
     let spec = FigureSpec::new(named_matrix(1, 13, 20), Layout::panel(560.0), Theme::Light);
     let drawing = draw(&spec);
     assert!(!drawing.svg.contains("rotate("), "no name stands upright: {}", drawing.svg);
-    // The page counts cells as the data do.
+    // Ids use the rows and columns of the data.
     let ids: BTreeSet<&str> = drawing.marks.iter().map(|mark| mark.id.as_str()).collect();
     assert!(ids.contains("cell-0-12") && !ids.contains("cell-12-0"), "{ids:?}");
     let last = drawing.marks.iter().find(|mark| mark.id == "cell-0-12").unwrap();
@@ -747,7 +748,7 @@ fn retries_of_many_runs_have_a_panel_each() {
         everywhere(&figure);
         let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
         let drawing = draw(&spec);
-        assert!(greyscale_check(&spec).is_empty(), "names stand over their panels");
+        assert!(grayscale_check(&spec).is_empty(), "names stand over their panels");
         let texts = texts(&drawing);
         for name in &many::MODELS[..count] {
             assert!(texts.iter().any(|set| set.text == *name), "{name} is not whole: {texts:?}");

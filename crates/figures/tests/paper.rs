@@ -1,7 +1,7 @@
-//! Figures and tables as a paper takes them: fonts and text of PDFs, their picture, and a LaTeX document of everything.
+//! Figures and tables in a paper: fonts and text of PDFs, their picture, and a LaTeX document of everything.
 //!
-//! Needs `pdffonts`, `pdftotext`, `pdfinfo` and `pdftoppm` (poppler-utils) and `pdflatex` with pgf. Where they are
-//! missing, nothing is tested, but in CI that is a failure.
+//! They need `pdffonts`, `pdftotext`, `pdfinfo` and `pdftoppm` (poppler-utils) and `pdflatex` with pgf. Without these
+//! programs, nothing is tested, except in CI, where this is a failure.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;
@@ -64,7 +64,7 @@ fn pdfs_have_their_fonts_their_text_their_size_and_no_more() {
         }
         let text = output_of("pdftotext", &["-raw"], &path);
         if name.starts_with("survival-odd") && !file.warnings.iter().any(|w| w.starts_with("No font")) {
-            // Of other scripts only what is used, too; and it is found by whoever looks for it.
+            // Other fonts are subsets too, and their text can be searched.
             assert!(rows.iter().any(|row| !row.contains("IBMPlexSans")), "{name}: {fonts}");
             assert!(text.chars().any(|c| ('\u{4E00}'..'\u{A000}').contains(&c)), "{name}: {text}");
         }
@@ -171,7 +171,7 @@ fn a_latex_document_of_every_table_compiles_without_a_warning() {
     }
 }
 
-/// A test for each venue, since each compiles a paper of its own.
+/// One test per venue, because each compiles a paper.
 macro_rules! of_each {
     ($($test:ident: $venue:literal,)*) => {$(
         #[test]

@@ -1,7 +1,7 @@
-//! What figures look like: the SVG as text, and its picture as resvg paints it with the bundled font.
+//! Pictures of figures: the SVG as text, and its rendering by resvg with the bundled font.
 //!
-//! `UPDATE_PICTURES=1 cargo test -p figures` writes the pictures anew; look at them before committing. Where a picture
-//! differs, what was painted lies in the target folder, and the message says where.
+//! `UPDATE_PICTURES=1 cargo test -p figures` writes the pictures again. Look at them before you commit them. If a picture
+//! differs, the new one is in the target folder, and the message has its path.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod cases;

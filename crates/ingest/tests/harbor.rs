@@ -1137,12 +1137,12 @@ fn results_of_the_trials_of_a_task_are_bounded_together() {
         std::fs::copy(from.join(name), job.join(name)).unwrap();
     }
     let read = read(room.path());
-    let said: Vec<&str> = read
+    let skipped_trials: Vec<&str> = read
         .report
         .warnings
         .iter()
         .filter(|warning| warning.code == "file.too_large")
         .map(|warning| warning.path.rsplit('/').nth(1).unwrap())
         .collect();
-    assert_eq!(said, ["theme_v5_w1_notes_min_reward__copy2"], "of three the last one");
+    assert_eq!(skipped_trials, ["theme_v5_w1_notes_min_reward__copy2"], "of three the last one");
 }

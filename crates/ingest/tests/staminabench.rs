@@ -1114,7 +1114,7 @@ proptest! {
 
     /// Whatever a trajectory says, it is read without a fault, and what comes out is in order.
     #[test]
-    fn any_trajectory_is_read(json in any_trajectory(), cut in prop::option::outcomes(any::<prop::sample::Index>())) {
+    fn any_trajectory_is_read(json in any_trajectory(), cut in prop::option::of(any::<prop::sample::Index>())) {
         let folder = tempfile::tempdir().unwrap();
         let scenario = folder.path().join("scenario_0");
         std::fs::create_dir_all(scenario.join("test_results")).unwrap();

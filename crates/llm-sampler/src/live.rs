@@ -56,7 +56,7 @@ pub(crate) enum Outcome {
     /// The answer of the model.
     Text(String),
     /// There is no readable answer, with the reason.
-    Nothing(String),
+    Missing(String),
 }
 
 /// How often a waiting thread checks whether the answer is still wanted.

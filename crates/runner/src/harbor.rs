@@ -30,7 +30,7 @@ use std::path::Path;
 pub(crate) use self::player::{find as player, is_player};
 pub use self::recipe::Recipe;
 pub(crate) use self::task::Tasks;
-pub(crate) use self::trial::context;
+pub(crate) use self::trial::play;
 use crate::RunError;
 use crate::settings::RunSettings;
 

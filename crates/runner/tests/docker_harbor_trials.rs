@@ -245,7 +245,7 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
     };
     wait_for("phase", "agent".into()).await;
     runner::control::change(&folder, |control_request| {
-        *control_request.retry.entry("scenario_0".to_owned()).or_default() += 1
+        *control_request.retry.entry("scenario_0".to_owned()).or_default() += 1;
     })
     .unwrap();
     wait_for("retries", 1.into()).await;

@@ -76,7 +76,7 @@ mod tests {
         let keep = |model: &str, at: i64, found: &str| {
             store.keep_abilities("http://127.0.0.1:8080", model, "/v1/messages", at, found).unwrap();
         };
-        assert_eq!(of("m"), None);
+        assert_eq!(known("m"), None);
         keep("m", 7, "{}");
         keep("m", 8, "{\"tools\":true}");
         assert_eq!(known("m"), Some((8, "{\"tools\":true}".to_owned())));
@@ -86,7 +86,7 @@ mod tests {
         for n in 0..MOST_KEPT {
             keep(&format!("m{n}"), 100 + n, "{}");
         }
-        assert_eq!(of("m"), None);
+        assert_eq!(known("m"), None);
         assert!(known("m0").is_some() && known(&format!("m{}", MOST_KEPT - 1)).is_some());
     }
 }

@@ -148,7 +148,7 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
             FigureOf::Paired { of: request, other }
         }
         FigureWord::Bars => {
-            let of = request()?;
+            let requested = request()?;
             let measure = match args.measure {
                 Some(MeasureWord::Stamina) => Measure::Stamina,
                 Some(MeasureWord::PassRate) => Measure::PassRate,
@@ -160,10 +160,10 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 Some(MeasureWord::StepsSurvived) => Measure::StepsSurvived,
                 Some(MeasureWord::ToolCalls) => Measure::ToolCalls,
                 Some(MeasureWord::CostPerSurvivedTurn) => Measure::CostPerSurvivedTurn,
-                None if workbench.compare_runs(of.clone())?.of_one_turn => Measure::PassRate,
+                None if workbench.compare_runs(requested.clone())?.of_one_turn => Measure::PassRate,
                 None => Measure::Stamina,
             };
-            FigureOf::Bars { of, measure, published }
+            FigureOf::Bars { of: requested, measure, published }
         }
         FigureWord::Pareto => FigureOf::Pareto { of: request()? },
         FigureWord::Plane => FigureOf::Plane { runs: untested_runs(workbench, &args.runs)? },

@@ -1,4 +1,4 @@
-//! Which columns stand beside each other, and how wide they are.
+//! Which columns are beside each other, and their widths.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,17 @@ use crate::line_breaks::{broken, widest_part};
 
 /// Between two columns, in letters.
 const GAP: f64 = 1.1;
-/// The most between two columns, where there is room.
+/// The greatest space between two columns.
 const WIDE_GAP: f64 = 3.0;
-/// Heads take at most so many lines before letters get smaller.
+/// Most lines of heads before letters get smaller.
 const HEAD_LINES: usize = 3;
-/// A column of words is not narrower than this, in letters, if it has more.
+/// The least width of a column of words, in letters, if its words are longer.
 const NARROW: f64 = 7.0;
-/// A part of a word that is wider than this, in letters, may be broken.
+/// A wider part of a word, in letters, may be broken.
 const LONG_PART: f64 = 11.0;
-/// A line of words asks for at most so many letters.
+/// The most letters that a line of words requests.
 const LONG_LINE: f64 = 30.0;
-/// Most of the width that the columns take that are in every block.
+/// The greatest share of the width for columns that are in every block.
 const KEYS: f64 = 0.42;
 /// Most columns that are in every block.
 const MOST_KEYS: usize = 4;
@@ -33,7 +33,7 @@ pub(super) struct Block {
     pub(super) rows: Vec<u32>,
 }
 
-/// Where a column stands.
+/// The place of a column.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// Its index.
@@ -60,14 +60,14 @@ impl Block {
     }
 }
 
-/// How wide a column may be.
+/// The possible widths of a column.
 #[derive(Clone, Copy)]
 struct Width {
-    /// So that words need no break but those that a reader expects.
+    /// The width for natural breaks only.
     least: f64,
-    /// So that every text stands in one line, and the head in a few.
+    /// The width for every text in one line, and the head in a few.
     easy: f64,
-    /// So that the head stands in one line, too.
+    /// The width for the head in one line, too.
     whole: f64,
 }
 
@@ -95,14 +95,14 @@ fn width(column: &Column, size: f64) -> Width {
 }
 
 impl Width {
-    /// What a column asks for where texts are broken into lines: one of endless texts asks for no more than others.
+    /// The requested width of a column if texts are broken into lines. It is bounded for long texts.
     fn broken(&self, size: f64) -> f64 {
         self.easy.min(self.least.max(LONG_LINE * size))
     }
 }
 
-/// Sizes of letters from the largest to the smallest are tried. What fits none of them is broken into lines, and into
-/// blocks, for the smallest. A column that counts rows may be put before the others.
+/// Computes the size of letters and the blocks. If no size fits, the smallest one is used, with texts in lines and columns in
+/// blocks. A column that counts rows may be added before the others.
 pub(super) fn layout(columns: &mut Vec<Column>, room: f64, [large, small]: [f64; 2]) -> (f64, Vec<Block>) {
     for size in [large, small] {
         let widths: Vec<Width> = columns.iter().map(|column| width(column, size)).collect();
@@ -136,7 +136,7 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
     let keys = match telling {
         Some(keys) if fits(&all, keys) => keys,
         _ => {
-            // Whatever tells rows apart is too wide to stand in every block: rows are counted instead.
+            // The columns that identify rows are too wide for every block, so rows are counted.
             let rows = columns.iter().map(|column| column.texts.len()).max().unwrap_or(0);
             let numbers = (1..=rows).map(|row| row.to_string()).collect();
             columns.insert(0, Column { heading: "No.".to_owned(), right: true, texts: numbers });
@@ -148,7 +148,7 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
     let taken = of_keys.iter().sum::<f64>() + gaps(keys + 1, size);
     let free = room - taken;
     let least = |column: usize| all[column].least.min(free);
-    // As few blocks as possible, and then as even as possible.
+    // As few blocks as possible, with widths as even as possible.
     let split = |most: f64| {
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         let mut used = f64::INFINITY;
@@ -159,7 +159,7 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
                 used = -GAP * size;
             }
             used += GAP * size + wide;
-            // The first column does not fit, and so begins the first block.
+            // The first column does not fit, so it starts the first block.
             if let Some(block) = blocks.last_mut() {
                 block.push(column);
             }
@@ -185,7 +185,7 @@ fn folded(columns: &mut Vec<Column>, room: f64, size: f64) -> Vec<Block> {
         .collect()
 }
 
-/// How many of the first columns tell every row from every other; `None` = more than stand well in every block.
+/// How many of the first columns identify every row; `None` = too many for every block.
 fn telling(columns: &[Column]) -> Option<usize> {
     let rows = columns.first().map_or(0, |column| column.texts.len());
     (1..=MOST_KEYS.min(columns.len().saturating_sub(1))).find(|keys| {
@@ -205,7 +205,7 @@ fn gaps(columns: usize, size: f64) -> f64 {
     columns.saturating_sub(1) as f64 * GAP * size
 }
 
-/// Widths from `least` up to `most`, as far as there is room: each gets its share of what is left.
+/// Widths from `least` up to `most` for this room. Each gets its share of the free room.
 fn between(
     widths: &[Width],
     room: f64,
@@ -218,7 +218,7 @@ fn between(
     widths.iter().map(|w| least(w) + share * (most(w) - least(w)).max(0.0)).collect()
 }
 
-/// Columns of these widths beside each other; what is left of the room goes between them.
+/// Columns of these widths beside each other. The free room is between them.
 fn block(columns: &[usize], widths: &[f64], room: f64, size: f64) -> Block {
     let all: f64 = widths.iter().sum();
     let between = columns.len().saturating_sub(1) as f64;

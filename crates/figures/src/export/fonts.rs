@@ -1,4 +1,4 @@
-//! Which font has which letter.
+//! Fonts for the letters of a drawing.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -27,7 +27,7 @@ fn of_this_machine() -> Arc<Database> {
         let mut fonts = Database::new();
         fonts.load_font_data(PLEX_SANS_REGULAR.to_vec());
         fonts.load_system_fonts();
-        // The stack of the drawing names fonts that this machine may have; the shipped one goes before them.
+        // The font stack of the drawing names fonts that this machine may have. The shipped font precedes them.
         only_shipped_families(&mut fonts);
         Arc::new(fonts)
     }))
@@ -38,7 +38,7 @@ fn only_shipped_families(fonts: &mut Database) {
     fonts.set_serif_family("IBM Plex Sans");
 }
 
-/// A drawing as usvg reads it, with fonts for its letters; and what is to be said of them.
+/// A drawing for usvg, with fonts for its letters, and warnings about them.
 pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> {
     let missing = missing(svg);
     let (fonts, warnings) = if missing.is_empty() { (shipped(), Vec::new()) } else { elsewhere(&missing) };
@@ -58,7 +58,7 @@ pub(super) fn tree(svg: &str) -> Result<(usvg::Tree, Vec<String>), usvg::Error> 
     Ok((usvg::Tree::from_str(svg, &options)?, warnings))
 }
 
-/// What is to be said of an SVG, whose letters are painted by whoever shows it.
+/// Warnings about an SVG, whose viewer paints the letters.
 pub(super) fn missing_in_svg(svg: &str) -> Option<String> {
     let missing = missing(svg);
     (!missing.is_empty()).then(|| {
@@ -74,18 +74,18 @@ fn some(letters: &BTreeSet<char>) -> String {
     format!("{}{more}", letters.iter().take(20).collect::<String>())
 }
 
-/// The letters of a drawing's texts that the shipped font does not have.
+/// The letters of the texts of a drawing that the shipped font lacks.
 fn missing(svg: &str) -> BTreeSet<char> {
     if svg.is_ascii() {
         return BTreeSet::new();
     }
-    // The words for those who do not see the figure are not painted.
+    // Texts for screen readers are not painted.
     let texts = svg.split("<text ").skip(1).filter_map(|t| t.split_once("</text>")).map(|(t, _)| t);
     let letters: String = texts.filter_map(|t| t.split_once('>')).map(|(_, text)| text).collect();
     missing_characters(&letters).into_iter().collect()
 }
 
-/// The faces, those that are most like the shipped one first: upright, neither bold nor narrow, not of one width.
+/// The faces, those that are most similar to the shipped one first: upright, neither bold nor narrow, not monospaced.
 fn by_likeness(fonts: &Database) -> impl Iterator<Item = ID> {
     let mut faces: Vec<_> = fonts
         .faces()
@@ -105,7 +105,7 @@ fn has(fonts: &Database, face: ID, letter: char) -> bool {
     fonts.with_face_data(face, parsed).unwrap_or(false)
 }
 
-/// Fonts of this machine for these letters, and what is to be said.
+/// Fonts of this machine for these letters, and warnings.
 fn elsewhere(missing: &BTreeSet<char>) -> (Arc<Database>, Vec<String>) {
     let fonts = of_this_machine();
     let faces: Vec<ID> = by_likeness(&fonts).collect();
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// The glyphs of a text from left to right: the letters that they stand for, and their numbers in the font.
+    /// The glyphs of a text from left to right: their letters, and their numbers in the font.
     fn glyphs(text: &str) -> Option<Vec<(String, u16)>> {
         fn collect_glyphs(group: &Group, found: &mut Vec<(f32, String, u16)>) {
             for node in group.children() {
@@ -182,10 +182,10 @@ mod tests {
         let Some(hebrew) = order("מודל") else { return };
         assert_eq!(hebrew, turned("מודל"), "the first letter stands at the right");
         assert_eq!(order("通义").unwrap(), "通义");
-        // A name among others turns by itself, and what stands before it stays before it.
+        // Only the name itself is right-to-left, and the text before it stays before it.
         let mixed = order("GLM מודל").unwrap();
         assert_eq!(mixed, format!("GLM {}", turned("מודל")));
-        // Letters of Arabic join: at the start of a word stands another form than alone.
+        // Letters of Arabic join: they have another form at the start of a word than alone.
         let arabic = glyphs("نموذج").unwrap();
         let alone = glyphs("ن").unwrap();
         let (first, id) = arabic.last().unwrap();

@@ -1,12 +1,12 @@
-//! Figures as files: SVG, PDF, PNG, LaTeX (of a table: booktabs), and the data behind as CSV and Parquet; each carries
-//! its spec.
+//! Figures as files: SVG, PDF, PNG, LaTeX (booktabs for a table), and their data as CSV and Parquet. Each file contains its
+//! spec.
 //!
-//! Every file is made from a [`FigureSpec`] and nothing else, so the same spec gives the same bytes, and the spec stands in
-//! the file: as `<metadata>` of an SVG, as an attached file of a PDF, as an iTXt chunk of a PNG, as comments of a `.tex`, as
-//! key-value metadata of a Parquet file. A CSV has no place for it and gets a file beside it. [`spec_in`] finds it again.
+//! Every file depends only on a [`FigureSpec`], so the same spec gives the same bytes. The spec is in the file: as `<metadata>`
+//! of an SVG, as an attached file of a PDF, as an iTXt chunk of a PNG, as comments of a `.tex`, as key-value metadata of a
+//! Parquet file. A CSV has no place for it and gets a file beside it. [`spec_in`] finds it.
 //!
-//! Letters are those of the shipped font. Texts that have others (CJK, right-to-left scripts) are set in fonts of this
-//! machine where a picture has to be painted, and [`File::warnings`] says so, or that there is none.
+//! Letters are those of the shipped font. A painted picture uses fonts of this machine for other letters (CJK, right-to-left
+//! scripts). [`File::warnings`] reports this, or missing fonts.
 
 mod fonts;
 mod pdf;
@@ -30,10 +30,10 @@ use crate::spec::{Figure, FigureSpec, Layout};
 use crate::table::data_table;
 use crate::tex;
 
-/// Dots an inch of a PNG.
+/// Dots per inch of a PNG.
 pub const PNG_DPI: f64 = 300.0;
 
-/// What a figure can be written as.
+/// The formats of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// As drawn.
@@ -42,11 +42,11 @@ pub enum Format {
     Pdf,
     /// At 300 dots an inch.
     Png,
-    /// A picture of LaTeX's pgf; of a table, a LaTeX table.
+    /// A picture of LaTeX's pgf, or a LaTeX table for a table.
     Tex,
-    /// The data behind it.
+    /// The data of the figure.
     Csv,
-    /// The data behind it in columns.
+    /// The data of the figure in columns.
     Parquet,
     /// The spec.
     Toml,
@@ -57,7 +57,7 @@ impl Format {
     pub const ALL: [Self; 7] =
         [Self::Svg, Self::Pdf, Self::Png, Self::Tex, Self::Csv, Self::Parquet, Self::Toml];
 
-    /// The ending of its files: `svg`.
+    /// The extension of its files: `svg`.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -75,7 +75,7 @@ impl Format {
         matches!(self, Self::Svg | Self::Pdf | Self::Png)
     }
 
-    /// The format of files with this ending.
+    /// The format of files with this extension.
     pub fn of_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.extension().eq_ignore_ascii_case(extension))
     }
@@ -86,15 +86,15 @@ impl Format {
 pub struct File {
     /// Its content.
     pub bytes: Vec<u8>,
-    /// Width of the drawing in pt; of a drawing for the screen, px count as pt.
+    /// Width of the drawing in pt. For a drawing for the screen, px count as pt.
     pub width: f64,
     /// Height.
     pub height: f64,
-    /// What a reader would not see in the file as it should be seen, in sentences.
+    /// Warnings about letters and marks that do not look as intended, in sentences.
     pub warnings: Vec<String>,
 }
 
-/// What does for tables that do not fit a page.
+/// The advice for tables that do not fit a page.
 const LONG_TABLES: &str =
     "CSV and Parquet have every row, the LaTeX table breaks over pages, and a wider venue fits more";
 
@@ -111,7 +111,7 @@ impl ExportError {
         Self { format, why: why.to_string(), advice: None }
     }
 
-    /// What does instead, if anything does.
+    /// What to do instead, if there is an alternative.
     pub const fn advice(&self) -> Option<&'static str> {
         self.advice
     }
@@ -125,7 +125,7 @@ impl fmt::Display for ExportError {
 
 impl std::error::Error for ExportError {}
 
-/// Why a figure or table is not drawn for its layout, in a sentence without a full stop; `None` = it can be.
+/// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
 pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
     too_long_for_a_page(spec).or_else(|| refused(spec).map(|(why, _)| why))
 }
@@ -138,7 +138,7 @@ fn too_long_for_a_page(spec: &FigureSpec) -> Option<String> {
     Some(format!("the table has {rows} rows, of which {} fit a page at this width", long.fit))
 }
 
-/// Why a figure is not written: it would show cut numbers, or nothing. With what does instead.
+/// Why a figure is not written: it would show cut numbers, or nothing. With the advice.
 fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
     const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
     const OTHER: &str =
@@ -166,7 +166,7 @@ fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
     }
 }
 
-/// A drawing that stands alone in a file: with its font.
+/// A drawing for its own file, with its font.
 pub fn standalone(svg: &str) -> String {
     svg::with_font(svg)
 }
@@ -183,12 +183,12 @@ fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
     }
 }
 
-/// Writes a figure. The same spec and format give the same bytes, as long as every letter is in the shipped font (see
+/// Writes a figure. The same spec and format give the same bytes, if every letter is in the shipped font (see
 /// [`File::warnings`]).
 ///
 /// # Errors
-/// A spec that TOML cannot hold (a seed beyond 2⁶³), a drawing too large for a PNG, a table that does not fit a page, a figure
-/// whose numbers do not fit its width or that has nothing to show.
+/// A spec that TOML cannot represent (a seed beyond 2⁶³), a drawing that is too large for a PNG, a table that does not fit a
+/// page, a figure with numbers that do not fit its width, or without data.
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     if format.is_picture()
         && let Some(why) = too_long_for_a_page(spec)

@@ -1,4 +1,4 @@
-//! PDF: one page as large as the figure.
+//! PDF: one page with the size of the figure.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::spec::{FigureSpec, Layout};
 use crate::theme::Theme;
 use crate::{Drawing, SOFTWARE};
 
-/// SHA-256 of the figure's data in hex, its first half: enough to tell two apart.
+/// The first half of the SHA-256 of the data of the figure in hex, which is enough to distinguish figures.
 fn data_hash(spec: &FigureSpec) -> String {
     // The spec without place, colors and method.
     let bare = FigureSpec::new(spec.figure.clone(), Layout::print(0.0), Theme::Print);
@@ -38,7 +38,7 @@ pub(super) fn write(
     let size = Size::from_wh(width, height).ok_or("a figure without a size")?;
     let mut document = Document::new_with(SerializeSettings {
         configuration: Configuration::default(),
-        // A drawing has no reading order of its own.
+        // A drawing has no reading order.
         enable_tagging: false,
         ..SerializeSettings::default()
     });
@@ -56,7 +56,7 @@ pub(super) fn write(
             .keywords(vec![format!("data {}", data_hash(spec))])
             .language("en".to_owned()),
     );
-    // Not compressed, so that it can be found without taking the file apart.
+    // Not compressed, so that it can be found without parsing the file.
     let embedded = EmbeddedFile {
         path: "figure.toml".to_owned(),
         mime_type: MimeType::new("application/toml"),
@@ -71,7 +71,7 @@ pub(super) fn write(
     document.finish().map_err(|e| format!("{e:?}"))
 }
 
-/// The name that the drawing gives itself.
+/// The name in the drawing.
 fn title(svg: &str) -> String {
     let name =
         svg.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).map(|(name, _)| name);

@@ -1,11 +1,11 @@
-//! PNG at 300 dots an inch, with its size on paper.
+//! PNG at 300 dots per inch, with its size on paper.
 
 use resvg::tiny_skia::{Pixmap, Transform};
 
 use super::{PNG_DPI, spec_text};
 use crate::{Drawing, SOFTWARE};
 
-/// The most pixels that are painted: A3 at 300 dots an inch is 17 million.
+/// The most painted pixels. A3 at 300 dots per inch has 17 million.
 const MOST_PIXELS: f64 = 120e6;
 
 pub(super) fn write(
@@ -14,14 +14,14 @@ pub(super) fn write(
     drawing: &Drawing,
     toml: &str,
 ) -> Result<Vec<u8>, String> {
-    // What is drawn for the screen in px, 96 an inch, stands in a file as large as on the screen.
+    // A drawing for the screen in px, 96 per inch, has the same size in a file as on the screen.
     let scale = PNG_DPI / if print { 72.0 } else { 96.0 };
     let (width, height) = ((drawing.width * scale).round(), (drawing.height * scale).round());
     if width * height > MOST_PIXELS {
         return Err(format!("{width} × {height} pixels are too many; take a smaller width or height"));
     }
     let mut pixmap = Pixmap::new(width as u32, height as u32).ok_or("a figure without a size")?;
-    // usvg counts in px of which an inch has 96, whatever the unit of the drawing.
+    // usvg uses px with 96 per inch for any unit of the drawing.
     let per_unit = (width / f64::from(tree.size().width())) as f32;
     let per_unit_y = (height / f64::from(tree.size().height())) as f32;
     resvg::render(tree, Transform::from_scale(per_unit, per_unit_y), &mut pixmap.as_mut());

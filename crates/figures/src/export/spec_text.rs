@@ -1,4 +1,4 @@
-//! A spec as TOML, and where it stands in files.
+//! A spec as TOML, and its place in files.
 
 use std::fmt::{self, Write as _};
 
@@ -8,11 +8,11 @@ use crate::SOFTWARE;
 use crate::spec::{FigureSpec, UNKNOWN_VERSION};
 use crate::table::parquet_spec;
 
-/// The line before a spec that stands in another file.
+/// The line before a spec in another file.
 const BEGIN: &str = "# Stamina Lab figure spec: begin";
-/// The line behind it.
+/// The line after it.
 const END: &str = "# Stamina Lab figure spec: end";
-/// The most that a spec may be; a thousand runs of a hundred turns are less.
+/// The most bytes of a spec. A thousand runs of a hundred turns have less.
 const LARGEST: usize = 64 << 20;
 
 /// A spec could not be read or written.
@@ -27,7 +27,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// A spec as TOML. Numbers are written in the shortest form that reads back as the same number.
+/// A spec as TOML. Numbers have the shortest form that is parsed as the same number.
 pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {
     let value =
         toml::Value::try_from(spec).map_err(|e| SpecError(format!("a spec that TOML cannot hold: {e}")))?;
@@ -37,8 +37,8 @@ pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {
     ))
 }
 
-/// A document with a table a part, and everything below in lines: a run of a hundred turns has a hundred and not a
-/// thousand. No string has a line break.
+/// A document with one table per part, and everything below in single lines: a run of a hundred turns has a hundred lines and
+/// not a thousand. No string has a line break.
 fn document(value: &Value) -> String {
     let mut out = String::new();
     let Value::Table(parts) = value else { return out };
@@ -55,7 +55,7 @@ fn document(value: &Value) -> String {
     out
 }
 
-/// A value in one line, but for lists of tables, which have a line each.
+/// A value in one line, except lists of tables, which have one line each.
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
@@ -69,7 +69,7 @@ fn inline(value: &Value) -> String {
             let items: Vec<String> = items.iter().map(inline).collect();
             if tables { format!("[\n{},\n]", items.join(",\n")) } else { format!("[{}]", items.join(", ")) }
         }
-        // A table in a line has its lists in it in lines of their own, as TOML 1.0 allows.
+        // The lists in an inline table have their own lines, as TOML 1.0 allows.
         Value::Table(table) => {
             let pairs: Vec<String> =
                 table.iter().map(|(key, value)| format!("{} = {}", quoted_key(key), inline(value))).collect();
@@ -90,7 +90,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // What XML cannot say is escaped, too: the text stands in SVG files.
+            // Characters that XML does not allow are escaped, too, because the text is in SVG files.
             c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}' | '\u{2028}' | '\u{2029}') => {
                 let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
@@ -104,14 +104,13 @@ fn quoted(text: &str) -> String {
 /// Reads a spec.
 ///
 /// # Errors
-/// Says what is wrong and in which line.
+/// The error and its line.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
     toml::from_str(text).map_err(|error| {
-        // Where, and nothing that the parser says: it quotes values, and a link in a folder of somebody else may lead to any
-        // file.
+        // Only the place and not the message of the parser, which quotes values: a link in a foreign folder may lead to any file.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        // What we say ourselves of a version is a number.
+        // The message about a version contains only a number.
         let what = match error.message() {
             ours if ours.starts_with(UNKNOWN_VERSION) => ours,
             _ => "it is no TOML, or has a key or a value that a spec does not have",
@@ -120,8 +119,8 @@ pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
     })
 }
 
-/// A spec between its two lines, which stand at the start of a line. No name can forge them: in TOML as it is written here,
-/// and in texts of a drawing, names have no line breaks.
+/// A spec between its two lines. No name can forge these lines, because names have no line breaks in the written TOML and in
+/// texts of a drawing.
 pub(super) fn marked(toml: &str) -> String {
     format!("\n{BEGIN}\n{}\n{END}\n", toml.trim_end())
 }
@@ -131,10 +130,10 @@ pub(super) fn as_comments(toml: &str) -> String {
     crate::tex::comment(&marked(toml))
 }
 
-/// Finds the spec in a file of any kind that [`super::export`] writes (but CSV, which has none), or in a TOML file.
+/// Finds the spec in any file of [`super::export`] (except CSV, which has none), or in a TOML file.
 ///
 /// # Errors
-/// Says that there is none, or what is wrong with it.
+/// There is none, or it has an error.
 pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
     if bytes.len() > LARGEST {
         return Err(SpecError(format!("this file is larger than {} MB", LARGEST >> 20)));
@@ -163,7 +162,7 @@ pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
     }
 }
 
-/// What stands between the two lines, and whether its lines are comments of LaTeX.
+/// The text between the two lines, and whether its lines are comments of LaTeX.
 fn between(bytes: &[u8]) -> Option<(&[u8], bool)> {
     for (before, commented) in [("\n", false), ("\n% ", true)] {
         let find = |line: &str, from: usize| {
@@ -184,7 +183,7 @@ fn none() -> SpecError {
     SpecError("there is no figure spec in this file".to_owned())
 }
 
-/// Text of an XML element as it was before it was escaped.
+/// The unescaped text of an XML element.
 pub(super) fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")

@@ -1,4 +1,4 @@
-//! Which way round a matrix stands, and whether it can be read at a width at all.
+//! The orientation of a matrix, and whether it is readable at a width.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use crate::number::decimal;
 use crate::sheet::Sheet;
 use crate::spec::{Matrix, MatrixCell};
 
-/// Rows and columns as they are drawn, and whether they changed places: more columns than rows stand as rows where that makes
-/// them easier to read.
+/// Rows and columns as they are drawn, and whether they are swapped. If there are more columns than rows, they are swapped if
+/// that is easier to read.
 pub(crate) fn laid_out<'a>(data: &'a Matrix, sheet: &Sheet) -> (Cow<'a, Matrix>, bool) {
     if data.columns.len() > data.rows.len() && !data.rows.is_empty() {
         let turned = turned(data);
@@ -20,13 +20,13 @@ pub(crate) fn laid_out<'a>(data: &'a Matrix, sheet: &Sheet) -> (Cow<'a, Matrix>,
     (Cow::Borrowed(data), false)
 }
 
-/// How well a matrix can be read as it stands: first whole numbers, then what cells say, then names that lie.
+/// How readable a matrix is in this orientation: first complete numbers, then the content of cells, then horizontal names.
 fn readable(data: &Matrix, sheet: &Sheet) -> (bool, u8, bool) {
     let plan = plan(data, sheet);
     (is_whole(data, &plan, sheet), plan.wording.rank(), !plan.upright)
 }
 
-/// The same with columns as rows.
+/// The same matrix with columns as rows.
 fn turned(data: &Matrix) -> Matrix {
     Matrix {
         rows_name: data.columns_name.clone(),
@@ -41,7 +41,7 @@ fn turned(data: &Matrix) -> Matrix {
     }
 }
 
-/// Why a matrix is not written at a width: a number in it would be cut, or names would stand on each other. `None` = it can be.
+/// Why a matrix is not written at a width: a number would be cut, or names would overlap. `None` = it can be written.
 pub(crate) fn too_narrow(data: &Matrix, sheet: &Sheet) -> Option<String> {
     let (laid, _) = laid_out(data, sheet);
     let plan = plan(&laid, sheet);
@@ -50,7 +50,7 @@ pub(crate) fn too_narrow(data: &Matrix, sheet: &Sheet) -> Option<String> {
     })
 }
 
-/// Whether every number fits its cell, and names over columns stand apart.
+/// Whether every number fits its cell, and names over columns do not overlap.
 fn is_whole(data: &Matrix, plan: &Plan, sheet: &Sheet) -> bool {
     let mut played = data.cells.iter().filter(|cell| !cell.is_published_only());
     let mark = 2.4 * sheet.sizes.mark;

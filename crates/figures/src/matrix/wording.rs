@@ -1,23 +1,23 @@
-//! What stands in the cells of a matrix, in as many words as there is room for.
+//! The texts in the cells of a matrix, in the longest form that fits.
 
 use super::{SIMULATED, cell_text, margin_lines, mean_text};
 use crate::font::text_width;
 use crate::number::decimal;
 use crate::spec::{Matrix, MatrixCell};
 
-/// From so many rows on each has one line, where that fits.
+/// From this number of rows, each has one line, if that fits.
 pub(super) const MANY_ROWS: usize = 17;
 
-/// How the numbers of cells are written, the same in all: columns may be narrow.
+/// The form of the numbers of cells, which all cells share. Columns may be narrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wording {
     /// `2.4–4.7` in one line or two, `n = 25`.
     Full,
-    /// `2.4`, `4.7`, `25`, and a note that says what they are.
+    /// `2.4`, `4.7`, `25`, and a note that explains them.
     Bare,
-    /// The mean alone, and a note that says so.
+    /// Only the mean, and a note about it.
     Mean,
-    /// `3.3 (2.4–4.7), n = 25` in one line, where rows are so many that they would not fit a page.
+    /// `3.3 (2.4–4.7), n = 25` in one line, if there are too many rows for a page otherwise.
     Line,
 }
 
@@ -26,7 +26,7 @@ impl Wording {
     const MEAN: &'static str = "The cells have no room for intervals and n";
     const LINE: &'static str = "In brackets: 95 % CI";
 
-    /// The first that fits in cells of this inner width.
+    /// The first form that fits cells of this inner width.
     pub(super) fn fitting(data: &Matrix, width: f64, size: f64) -> Self {
         let fits = |wording: &Self| {
             data.cells
@@ -37,7 +37,7 @@ impl Wording {
         [Self::Full, Self::Bare].into_iter().find(fits).unwrap_or(Self::Mean)
     }
 
-    /// How much the cells say, and how plainly: more is better.
+    /// The rank of the form by content and clarity. More is better.
     pub(super) fn rank(self) -> u8 {
         match self {
             Self::Full | Self::Line => 2,
@@ -98,7 +98,7 @@ pub(super) fn mean_in_one_line(mean: &str, lines: &[String]) -> String {
     std::iter::once(mean).chain(lines.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")
 }
 
-/// The widest line of a matrix that has one line for each cell; `None` = its cells have more to say.
+/// The widest line of a matrix with one line per cell; `None` = its cells need more lines.
 pub(super) fn widest_line(data: &Matrix, size: f64) -> Option<f64> {
     if data.rows.len() < MANY_ROWS || data.cells.iter().any(|c| !c.published.is_empty()) {
         return None;

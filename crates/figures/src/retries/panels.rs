@@ -1,4 +1,4 @@
-//! Many runs: one panel each on one scale, with all other lines behind it in gray.
+//! Many runs: one panel each on one scale, with all other lines in gray in the background.
 
 use super::{Plan, all_marks, draw_series, known};
 use crate::Drawing;
@@ -10,15 +10,15 @@ use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Retries, RetrySeries, Scale, SeriesLabel};
 use crate::swatch::Style;
 
-/// So many lines are told apart in one plot.
+/// The most lines that are distinguishable in one plot.
 const MOST_IN_ONE: usize = 6;
 
-/// Whether each run has a panel of its own. Published marks stand among the lines of one plot.
+/// Whether each run has a panel. With published marks, all lines are in one plot.
 pub(crate) fn are_wanted(data: &Retries) -> bool {
     data.series.len() > MOST_IN_ONE && data.published.is_empty()
 }
 
-/// Where panels stand.
+/// The places of panels.
 struct Grid {
     across: usize,
     left: f64,
@@ -45,7 +45,7 @@ fn grid(data: &Retries, sheet: &Sheet) -> Grid {
     let (size, name_font) = (sheet.sizes.tick_font, sheet.sizes.name_font);
     let plot = 8.0 * size;
     let widest = |axis: &ValueAxis| axis.ticks.iter().map(|t| sheet.tick_width(&t.1)).fold(0.0, f64::max);
-    // Whatever the height of a panel, and with it the number of its ticks.
+    // For any height of a panel, and any number of its ticks.
     let widest = (2_u8..=8).map(|ticks| widest(&scale(data, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
     let left = PAD + sheet.beside(widest.fold(0.0, f64::max), false);
     let (gap, least) = (1.6 * size, 15.0 * size);
@@ -162,7 +162,7 @@ fn draw_panel(
     draw_turns(sheet, canvas, grid, plan, i + grid.across >= data.series.len());
 }
 
-/// The horizontal axis; only the lowest panels have its numbers.
+/// The horizontal axis. Only the lowest panels have its numbers.
 fn draw_turns(sheet: &Sheet, canvas: &Canvas<'_>, grid: &Grid, plan: &Plan, is_numbered: bool) {
     let sizes = &sheet.sizes;
     let pen = Pen::new(sheet.tokens.axis, sizes.axis);

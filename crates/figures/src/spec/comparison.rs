@@ -14,8 +14,8 @@ pub struct SeriesData {
     pub points: Vec<SurvivalPoint>,
     /// Mean stamina, n, events, censored.
     pub summary: StaminaSummary,
-    /// `false` = drawn as a thin gray line in the background. With more than eight runs only the first five stay in
-    /// front if all ask for it.
+    /// `false` = drawn as a thin gray line in the background. With more than eight highlighted runs, only the first five are
+    /// highlighted.
     #[serde(default = "yes")]
     pub highlight: bool,
 }
@@ -29,16 +29,16 @@ const fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// Whose confidence band is drawn.
+/// The runs with a drawn confidence band.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bands {
-    /// With one or two series all, from three on the reference only.
+    /// All with one or two series, and the reference with more.
     #[default]
     Auto,
-    /// The reference only.
+    /// Only the reference.
     Reference,
-    /// All (that are highlighted).
+    /// All highlighted runs.
     All,
     /// No band.
     None,
@@ -47,7 +47,7 @@ pub enum Bands {
 /// Kaplan–Meier curves of several runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SurvivalComparison {
-    /// The runs, in the order of the table. One to eight are told apart; more are possible, see
+    /// The runs, in the order of the table. Up to eight are distinguishable. More are possible, see
     /// [`SeriesData::highlight`].
     pub series: Vec<SeriesData>,
     /// Index of the run that the others are compared with.
@@ -56,21 +56,21 @@ pub struct SurvivalComparison {
     /// Horizon of mean stamina, drawn as a dotted rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
-    /// Whose band is drawn.
+    /// The runs with a drawn band.
     #[serde(default)]
     pub bands: Bands,
-    /// Whether the table of numbers at risk stands under the axis.
+    /// Whether the table of numbers at risk is under the axis.
     #[serde(default = "yes")]
     pub at_risk: bool,
-    /// Whether the table has a column with mean stamina and its interval, where it fits.
+    /// Whether the table has a column with mean stamina and its interval, if it fits.
     #[serde(default)]
     pub means: bool,
-    /// Whether the table has a column with events of n, where it fits: a paper that sets its own caption says them, too.
+    /// Whether the table has a column with events of n, if it fits, for papers with their own captions.
     #[serde(default, skip_serializing_if = "is_false")]
     pub events: bool,
 }
 
-/// Histograms of the turn of first failure, one under the other.
+/// Histograms of the turn of first failure, as small multiples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FirstFailuresComparison {
     /// The runs.
@@ -82,17 +82,17 @@ pub struct FirstFailuresComparison {
 pub struct Differences {
     /// Name of the run that the rows are compared with.
     pub reference: SeriesLabel,
-    /// One row a run.
+    /// One row per run.
     pub rows: Vec<DifferenceRow>,
     /// Name of the axis: `Difference in mean stamina (turns)`, `Ratio of mean stamina`.
     pub axis: String,
     /// `Linear` for differences (no difference = 0), `Log` for ratios (no difference = 1).
     #[serde(default)]
     pub scale: Scale,
-    /// What the left side means: `fails earlier`. Empty = nothing is written.
+    /// The meaning of the left side: `fails earlier`. Empty = no text.
     #[serde(default = "fails_earlier")]
     pub low: String,
-    /// What the right side means: `lasts longer`.
+    /// The meaning of the right side: `lasts longer`.
     #[serde(default = "lasts_longer")]
     pub high: String,
     /// Head of the column of p values: `p (log-rank, Holm)`. `None` = no such column.
@@ -108,7 +108,7 @@ fn lasts_longer() -> String {
     "lasts longer".to_owned()
 }
 
-/// One run against the reference.
+/// One run compared with the reference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceRow {
     /// The run.

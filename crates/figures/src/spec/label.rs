@@ -1,27 +1,27 @@
-//! How runs are named and told apart in a figure, and what is laid over from elsewhere.
+//! Names and marks of runs in a figure, and published numbers in it.
 
 use serde::{Deserialize, Serialize};
 
-/// A run or a group of runs as a figure names and marks it.
+/// The name and the marks of a run, or of a group of runs, in a figure.
 ///
-/// Two channels: color says the model, dash and marker say the harness. Where only one of the two varies, give both the
-/// same index.
+/// There are two channels: color for the model, dash and marker for the harness. If only one of them varies, use the same index
+/// for both.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SeriesLabel {
-    /// Its name: anything may stand in it. Long names lose their middle where there is no room.
+    /// Its name, which may be any text. Long names lose their middle if there is no room.
     pub name: String,
-    /// Index of the color from 0: blue, vermillion, green, purple, black, sky blue, orange, yellow; then from the start.
+    /// Index of the color from 0: blue, vermillion, green, purple, black, sky blue, orange, yellow. Larger indexes repeat them.
     #[serde(default)]
     pub color: u8,
     /// Index of dash pattern and marker from 0: solid and circle, 6-2 square, 2-2 triangle, 6-2-2-2 diamond, 10-3 cross,
-    /// and three more; then from the start.
+    /// and three more. Larger indexes repeat them.
     #[serde(default)]
     pub mark: u8,
-    /// Index of the marker where it is not that of `mark`: runs of one harness share their dash, and without color only
-    /// their markers tell them apart.
+    /// Index of the marker if it differs from `mark`. Runs of one harness share their dash, so only their markers distinguish them
+    /// without color.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marker: Option<u8>,
-    /// Made by a simulation: the figure says so wherever it names it.
+    /// Made by a simulation. The figure marks its name.
     #[serde(default)]
     pub simulated: bool,
 }
@@ -38,22 +38,22 @@ impl SeriesLabel {
     }
 }
 
-/// A number that others published, laid over as a hollow mark.
+/// A published number, drawn as a hollow mark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// The value, in the unit of the figure's own.
+    /// The value, in the unit of the figure.
     pub value: f64,
-    /// Where it stands: `StaminaBench, arXiv 2606.19613`. Equal sources share one note under the figure.
+    /// Its source: `StaminaBench, arXiv 2606.19613`. Equal sources share one note under the figure.
     pub source: String,
 }
 
-/// How a value axis runs.
+/// The scale of a value axis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Equal steps.
     #[default]
     Linear,
-    /// Equal factors; values that are not positive are left out and named.
+    /// Equal factors. Values that are not positive are left out and named.
     Log,
 }

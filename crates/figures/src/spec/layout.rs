@@ -1,48 +1,48 @@
-//! Where a figure stands and how large it is.
+//! The place and the size of a figure.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a figure stands.
+/// The place of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum Layout {
-    /// One track of the run page, in px, on a given turn axis; for the figures of one run. Others take `width` and
-    /// `height` from it.
+    /// One track of the run page, in px, on a given turn axis, for the figures of one run. Other figures use only `width` and
+    /// `height`.
     Screen {
         /// Width of the drawing.
         width: f64,
         /// Height of the drawing.
         height: f64,
-        /// Left edge of turn 1's column. The y axis stands half a column left of it; its labels take 32 px more. What
-        /// does not fit is drawn outside of the drawing (`overflow="visible"`), not cut.
+        /// Left edge of the column of turn 1. The y axis is half a column left of it, and its labels take 32 px more. Parts that do
+        /// not fit are drawn outside of the drawing (`overflow="visible"`), not cut.
         plot_left: f64,
-        /// Width of a turn's column.
+        /// Width of the column of a turn.
         px_per_turn: f64,
         /// Number of turn columns.
         turns: u32,
     },
-    /// A pane of the screen, in px, with axes of its own.
+    /// A pane of the screen, in px, with its own axes.
     Panel {
         /// Width of the drawing.
         width: f64,
-        /// Height of the drawing; without it as high as the figure needs. What lists rows is never squeezed below
-        /// what can be read: the drawing is then higher than this.
+        /// Height of the drawing; without it, the height that the figure needs. Rows always stay readable, so the drawing may
+        /// be higher.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         height: Option<f64>,
-        /// Number of turns on a turn axis; without it as many as the data has: as are planned
-        /// for one run, as were reached by any of several.
+        /// Number of turns on a turn axis; without it, the planned turns of one run, or the greatest turn that any of
+        /// several runs reached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turns: Option<u32>,
     },
     /// A figure on paper, in pt (1/72 in), with axis names, drawn at its final size.
     Print {
-        /// Width of the figure, kept exactly.
+        /// Exact width of the figure.
         width: f64,
         /// Height of the figure; as in `Panel`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         height: Option<f64>,
-        /// Number of turns on a turn axis; without it as many as the data has: as are planned
-        /// for one run, as were reached by any of several.
+        /// Number of turns on a turn axis; without it, the planned turns of one run, or the greatest turn that any of
+        /// several runs reached.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turns: Option<u32>,
         /// Sizes of letters.
@@ -52,17 +52,17 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// A pane of the screen of this width, as high as its figure needs.
+    /// A pane of the screen of this width, with the height that its figure needs.
     pub const fn panel(width: f64) -> Self {
         Self::Panel { width, height: None, turns: None }
     }
 
-    /// A figure on paper of this width, as high as it needs, in the usual sizes of letters.
+    /// A figure on paper of this width, with the height that it needs and the default sizes of letters.
     pub const fn print(width: f64) -> Self {
         Self::Print { width, height: None, turns: None, fonts: Fonts::USUAL }
     }
 
-    /// The same place with this height.
+    /// The same layout with this height.
     #[must_use]
     pub const fn with_height(mut self, to: f64) -> Self {
         match &mut self {
@@ -72,7 +72,7 @@ impl Layout {
         self
     }
 
-    /// The same place with this number of turns on the axis.
+    /// The same layout with this number of turns on the axis.
     #[must_use]
     pub const fn with_turns(mut self, to: u32) -> Self {
         match &mut self {

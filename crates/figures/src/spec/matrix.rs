@@ -15,15 +15,15 @@ pub struct Matrix {
     pub rows: Vec<String>,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// The cells that have a run, and those of which others published a number; all others say "no run".
+    /// The cells with a run or a published number. All others show "no run".
     pub cells: Vec<MatrixCell>,
-    /// Means of the rows, at the right; as many as rows, or none.
+    /// Means of the rows, at the right: one per row, or none.
     #[serde(default)]
     pub row_means: Vec<Margin>,
-    /// Means of the columns, at the bottom; as many as columns, or none.
+    /// Means of the columns, at the bottom: one per column, or none.
     #[serde(default)]
     pub column_means: Vec<Margin>,
-    /// What a cell holds: `Mean stamina (turns)`.
+    /// The measure of the cells: `Mean stamina (turns)`.
     pub measure: String,
     /// Horizon of mean stamina.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,21 +46,21 @@ pub struct MatrixCell {
     /// Upper end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci_high: Option<f64>,
-    /// Number of episodes; 0 with published numbers and no mean = there is no run, only those.
+    /// Number of episodes; 0 without a mean and with published numbers = there is no run.
     pub n: u32,
     /// Made by a simulation.
     #[serde(default)]
     pub simulated: bool,
-    /// Whether something makes the number less sure than it looks: it gets a star, and the caption says what.
+    /// Whether the number is less certain than it looks. It then gets a star, and the caption explains it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub doubtful: bool,
-    /// What others published for the same pair.
+    /// Published numbers for the same pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
 }
 
 impl MatrixCell {
-    /// Whether nothing but published numbers stands here: no run was read. It has no episodes and no mean.
+    /// Whether it has only published numbers and no run. It then has no episodes and no mean.
     pub fn is_published_only(&self) -> bool {
         self.n == 0 && self.mean.is_none() && !self.published.is_empty()
     }
@@ -72,6 +72,6 @@ pub struct Margin {
     /// The mean; `None` = no cell has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
-    /// Number of cells behind it.
+    /// Number of its cells.
     pub cells: u32,
 }

@@ -1,8 +1,8 @@
-//! How a figure's numbers were made: what its caption says.
+//! How the numbers of a figure were computed, for its caption.
 
 use serde::{Deserialize, Serialize};
 
-/// The software that makes figures here, as captions name it.
+/// The software in captions of figures.
 pub const SOFTWARE: &str = concat!("Stamina Lab ", env!("CARGO_PKG_VERSION"));
 
 /// How the numbers of a figure were computed. The caption states everything in it. It does not change the drawing, except
@@ -10,25 +10,25 @@ pub const SOFTWARE: &str = concat!("Stamina Lab ", env!("CARGO_PKG_VERSION"));
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Method {
-    /// Name of the censoring policy: `default`, `custom`, or a name of its own.
+    /// Name of the censoring policy: `default`, `custom`, or another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
-    /// What the policy says, one line a rule: `budget: failure`. For `default` usually empty.
+    /// The rules of the policy, one line per rule: `budget: failure`. Usually empty for `default`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy_details: Vec<String>,
     /// Horizon of mean stamina, in turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
-    /// How intervals were made: `Greenwood 95 % CI`. Survival figures say their own band without it.
+    /// How intervals were computed: `Greenwood 95 % CI`. Survival figures name their band without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<String>,
-    /// How p values were made: `log-rank, Holm-adjusted`.
+    /// How p values were computed: `log-rank, Holm-adjusted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// The bootstrap behind the intervals, if there was one.
+    /// The bootstrap of the intervals, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,
-    /// How many episodes stand behind each run (cell, group) of figures whose data does not say so itself.
+    /// The number of episodes of each run (cell, group), for figures whose data does not have it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<EpisodeCounts>,
     /// Number of scenarios that the runs share.
@@ -37,7 +37,7 @@ pub struct Method {
     /// Further sentences, without their full stops: `26 simulated episodes`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Hash of the data behind the figure.
+    /// Hash of the data of the figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
     /// Name and version of the software that computed the numbers.
@@ -62,14 +62,14 @@ impl Default for Method {
     }
 }
 
-/// How many episodes stand behind a run, and how they ended.
+/// The number of episodes of a run, and how they ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeCounts {
-    /// The run as the figure names it; anything may stand in it.
+    /// The name of the run in the figure, which may be any text.
     pub name: String,
     /// Episodes.
     pub n: u32,
-    /// How many ended in an event; `None` = what is drawn does not depend on it.
+    /// How many ended in an event; `None` = the figure does not depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u32>,
     /// How many were censored.
@@ -84,6 +84,6 @@ pub struct Bootstrap {
     pub resamples: u32,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// What was drawn: `scenario`, `episode`.
+    /// The resampled unit: `scenario`, `episode`.
     pub unit: String,
 }

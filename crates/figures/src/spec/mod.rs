@@ -1,7 +1,7 @@
-//! What a figure is, as data: everything that is needed to draw it again.
+//! A figure as data: everything that a drawing needs.
 //!
-//! Numbers come in computed: this crate places and words them. What is not known is `None` and is written as a word.
-//! Fields with a default may be left out of a spec that is written by hand.
+//! Numbers are computed elsewhere; this crate places and formats them. An unknown number is `None` and is shown as a word.
+//! Fields with a default may be omitted in a handwritten spec.
 
 mod comparison;
 mod failures;
@@ -36,28 +36,28 @@ pub use paired::{Pair, Paired, PairedMean};
 pub use plane::{Plane, PlanePoint};
 pub use retries::{PublishedPoint, Retries, RetryPoint, RetrySeries};
 
-/// The version that [`FigureSpec::version`] carries. Raised when an old spec would be drawn differently.
+/// The version in [`FigureSpec::version`]. It rises when an old spec would be drawn differently.
 pub const SPEC_VERSION: u32 = 1;
 
-/// A figure with its data, its place and its colors. Serialises to JSON and stands beside every export.
+/// A figure with its data, its layout and its colors. It serializes to JSON, and every export has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FigureSpec {
-    /// [`SPEC_VERSION`] when it was made; reading a later one is an error.
+    /// [`SPEC_VERSION`] at the time of writing. Reading a later version is an error.
     #[serde(deserialize_with = "known_version")]
     pub version: u32,
-    /// What is drawn.
+    /// The content.
     pub figure: Figure,
-    /// Where it stands and how large it is.
+    /// Its place and size.
     pub layout: Layout,
     /// Colors.
     pub theme: Theme,
-    /// How the numbers were made, for the caption.
+    /// How the numbers were computed, for the caption.
     #[serde(default)]
     pub method: Method,
 }
 
 impl FigureSpec {
-    /// A figure of the current version, made by this software; nothing else is said about its method.
+    /// A figure of the current version by this software, without other data about its method.
     pub fn new(figure: Figure, layout: Layout, theme: Theme) -> Self {
         Self { version: SPEC_VERSION, figure, layout, theme, method: Method::default() }
     }
@@ -69,8 +69,7 @@ impl FigureSpec {
         self
     }
 
-    /// The table that this is, as it is printed and drawn: its last note says how its numbers were made. `None` = it is
-    /// no table.
+    /// The table, as it is printed and drawn, with a last note about how its numbers were computed. `None` = it is not a table.
     pub fn table(&self) -> Option<Cow<'_, Table>> {
         match &self.figure {
             Figure::Table(table) => Some(with_method(table, self)),
@@ -79,7 +78,7 @@ impl FigureSpec {
     }
 }
 
-/// What the error of a spec of another version begins with; after it comes a number.
+/// The start of the error about a spec of another version. A number follows it.
 pub(crate) const UNKNOWN_VERSION: &str = "figure spec version";
 
 fn known_version<'de, D: Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
@@ -96,7 +95,7 @@ fn known_version<'de, D: Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Figure {
-    /// Kaplan–Meier curve of one run with its band; in print with the at-risk row.
+    /// Kaplan–Meier curve of one run with its band, in print with the at-risk row.
     Survival(RunData),
     /// Bars of first failures (events) and thin bars of censorings by turn, of one run.
     FirstFailures(RunData),
@@ -104,21 +103,21 @@ pub enum Figure {
     SurvivalComparison(SurvivalComparison),
     /// Forest plot: differences (or ratios) to a reference run with their intervals.
     Differences(Differences),
-    /// Two runs on the scenarios that both have, scenario by scenario.
+    /// Two runs on shared scenarios, scenario by scenario.
     Paired(Paired),
     /// First failures by turn as small multiples on shared axes.
     FirstFailuresComparison(FirstFailuresComparison),
-    /// One measure, one bar a run.
+    /// One measure, with one bar per run.
     Bars(Bars),
-    /// Mean stamina against cost, with the front of what is not beaten in both.
+    /// Mean stamina and cost, with the Pareto front.
     Pareto(Pareto),
-    /// Two measures against each other, without a front.
+    /// Two measures in a plane, without a front.
     Plane(Plane),
     /// Harness × model: mean stamina in each cell.
     Matrix(Matrix),
-    /// Mean stamina as a function of the number of retries allowed.
+    /// Mean stamina by the number of allowed retries.
     Retries(Retries),
-    /// Classes of failures as shares of each group's failures.
+    /// Classes of failures as shares of the failures of each group.
     FailureShares(FailureShares),
     /// A table.
     Table(Table),
@@ -127,12 +126,12 @@ pub enum Figure {
 /// The data of the figures of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunData {
-    /// The run, for the summary: `Claude-Opus-4.8 · terminus-2`. Anything may stand in it.
+    /// The name of the run, for the summary: `Claude-Opus-4.8 · terminus-2`. It may be any text.
     pub name: String,
     /// The Kaplan–Meier table from turn 1.
     pub points: Vec<SurvivalPoint>,
     /// Mean stamina, n, events, censored.
     pub summary: StaminaSummary,
-    /// Name of the censoring policy under which the table was made: `default` or `custom`.
+    /// Name of the censoring policy of the table: `default` or `custom`.
     pub policy: String,
 }

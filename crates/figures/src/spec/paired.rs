@@ -11,14 +11,14 @@ pub struct Paired {
     pub a: SeriesLabel,
     /// The second run.
     pub b: SeriesLabel,
-    /// The scenarios that both have. They are drawn sorted by b − a, then by name.
+    /// The shared scenarios. They are drawn by b − a, then by name.
     pub pairs: Vec<Pair>,
-    /// Mean of b − a over the scenarios, for the words under the figure.
+    /// Mean of b − a over the scenarios, for the text under the figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<PairedMean>,
 }
 
-/// One scenario in both runs. Several episodes of one scenario come in as their mean.
+/// One scenario in both runs. Several episodes of one scenario are given as their mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Name of the scenario.

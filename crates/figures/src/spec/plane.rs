@@ -1,19 +1,19 @@
-//! Two measures of runs and of what others published, where neither is a price of the other.
+//! Two measures of runs and published results, of which neither is a price of the other.
 
 use serde::{Deserialize, Serialize};
 
 use super::label::SeriesLabel;
 
-/// Two measures against each other, without a front.
+/// Two measures in a plane, without a front.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plane {
-    /// Runs, what others published, and what they are to be held against.
+    /// Runs, published results, and reference points.
     pub points: Vec<PlanePoint>,
-    /// What the x axis measures: `Efficiency`.
+    /// The measure of the x axis: `Efficiency`.
     pub x: String,
-    /// What the y axis measures: `Comprehension`.
+    /// The measure of the y axis: `Comprehension`.
     pub y: String,
-    /// What stands under the plot wherever these numbers do.
+    /// The notes under the plot, which always accompany these numbers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -21,9 +21,9 @@ pub struct Plane {
 /// A point of a plane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanePoint {
-    /// The run, or the model that was published.
+    /// The run, or the published model.
     pub label: SeriesLabel,
-    /// Its place on the x axis; `None` = unknown: it is named under the plot.
+    /// Its place on the x axis; `None` = unknown, and it is listed under the plot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<f64>,
     /// The interval of x: low, high.
@@ -38,13 +38,13 @@ pub struct PlanePoint {
     /// Number of scenarios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
-    /// Where it was published; `None` = it was not.
+    /// Its source if it was published; `None` = it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 
 impl PlanePoint {
-    /// Where it stands in the plot, if both numbers are known.
+    /// Its place in the plot, if both numbers are known.
     pub(crate) fn place(&self) -> Option<(f64, f64)> {
         Some((self.x.filter(|x| x.is_finite())?, self.y.filter(|y| y.is_finite())?))
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::comparison::Bands;
 use super::label::SeriesLabel;
 
-/// Mean stamina as a function of the number of retries allowed.
+/// Mean stamina by the number of allowed retries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Retries {
     /// The runs.
@@ -13,10 +13,10 @@ pub struct Retries {
     /// Index of the run that the others are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<u32>,
-    /// Whose interval is drawn: one as a band, several as whiskers.
+    /// The runs with drawn intervals: one as a band, several as whiskers.
     #[serde(default)]
     pub bands: Bands,
-    /// What others published.
+    /// Published numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedPoint>,
     /// Horizon of mean stamina.
@@ -29,7 +29,7 @@ pub struct Retries {
 pub struct RetrySeries {
     /// The run.
     pub label: SeriesLabel,
-    /// Its points, by rising number of retries.
+    /// Its points, by ascending number of retries.
     pub points: Vec<RetryPoint>,
 }
 
@@ -52,12 +52,12 @@ pub struct RetryPoint {
 /// A published value, drawn as a hollow mark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedPoint {
-    /// What it is about: `GLM-5 · OpenCode`.
+    /// Its subject: `GLM-5 · OpenCode`.
     pub label: SeriesLabel,
     /// Retries allowed.
     pub retries: u32,
     /// Mean stamina.
     pub mean: f64,
-    /// Where it stands. Equal sources share one note under the figure.
+    /// Its source. Equal sources share one note under the figure.
     pub source: String,
 }

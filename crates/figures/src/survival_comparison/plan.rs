@@ -1,4 +1,4 @@
-//! Where the parts of survival curves over their at-risk table stand.
+//! The places of the parts of survival curves over their at-risk table.
 
 use super::{EVENTS, Line, NAMED_DIRECTLY};
 use crate::at_risk;
@@ -14,7 +14,7 @@ use crate::summary_text;
 /// A column at the right of the table.
 pub(super) struct Extra {
     pub(super) head: &'static str,
-    /// The head where there is less room.
+    /// The head for less room.
     pub(super) short: &'static str,
     pub(super) texts: Vec<String>,
     /// Width of the widest text.

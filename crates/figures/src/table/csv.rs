@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use super::{Table, Value};
 
-/// Whether a spreadsheet would calculate a text instead of showing it. Numbers that were written as texts stay.
+/// Whether a spreadsheet would evaluate a text instead of showing it. Numbers as texts stay.
 fn is_formula(text: &str) -> bool {
-    // With an apostrophe of its own it gets another, so that whoever takes one away has the text.
+    // A text with an apostrophe gets another one, so that removing one restores the text.
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
         && text.parse::<f64>().is_err()
         && text.len() > 1
 }
 
-/// A field, in quotes where it has to be; with an apostrophe before it where a spreadsheet would take it for a formula, since
-/// names in results were written by strangers.
+/// A field, in quotes if needed, with an apostrophe before a text that a spreadsheet would evaluate, because names in results
+/// are hostile.
 fn field(text: &str) -> String {
     let guarded = is_formula(text).then(|| format!("'{text}"));
     let text = guarded.as_deref().unwrap_or(text);
@@ -24,7 +24,7 @@ fn field(text: &str) -> String {
     }
 }
 
-/// A number that reads back as the same number.
+/// A number that is parsed as the same number.
 pub(super) fn exact(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { format!("{number:?}").trim_end_matches(".0").to_owned() }
 }

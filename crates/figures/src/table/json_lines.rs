@@ -1,4 +1,4 @@
-//! JSON Lines: an object a row, its keys the names of the columns in their order.
+//! JSON Lines: one object per row, with the names of the columns as keys, in their order.
 
 use serde_json::{Map, Value as Json};
 
@@ -13,7 +13,7 @@ pub(super) fn write(table: &Table) -> String {
                 None => Json::Null,
                 Some(Value::Text(text)) => Json::from(text.as_str()),
                 Some(Value::Integer(number)) => Json::from(*number),
-                // What is not finite is unknown, and so JSON writes it.
+                // A number that is not finite is unknown, and null in JSON.
                 Some(Value::Number(number)) => Json::from(*number),
                 Some(Value::Flag(flag)) => Json::from(*flag),
             };

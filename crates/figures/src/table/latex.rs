@@ -1,8 +1,8 @@
 //! A LaTeX table with booktabs rules.
 //!
-//! It fits a paper of one column or of two: a table that is wider than a column is a `table*`, one that is wider than the
-//! page stands in several blocks under each other, and one that is longer than a page goes on in further floats. Widths
-//! are guessed with our font; what is wider in that of the paper shrinks.
+//! It fits a paper of one column or of two. A table that is wider than a column is a `table*`. A table that is wider than the
+//! page has several blocks under each other. A table that is longer than a page continues in further floats. Widths are
+//! estimated with the shipped font. A table that is wider in the font of the paper is scaled down.
 
 use std::fmt::Write as _;
 
@@ -12,9 +12,9 @@ use crate::SOFTWARE;
 use crate::drawn_table::{TextBlock, TextColumn, for_text};
 use crate::tex::{NEEDS, escape, with_numbers};
 
-/// Pages are at least as wide as this in pt, where nothing is said of them.
+/// The least width of an unknown page in pt.
 const PAGE: f64 = 486.0;
-/// A venue's width below this is a column of two.
+/// A smaller width of a venue is one column of two.
 const ONE_COLUMN: f64 = 300.0;
 /// The narrowest column of the venues.
 const COLUMN: f64 = 218.0;
@@ -22,14 +22,14 @@ const COLUMN: f64 = 218.0;
 const SIZE: f64 = 8.0;
 /// Lines of a page, with room for a caption.
 const LINES: u32 = 44;
-/// LaTeX keeps so many floats at most; before that many they are put out.
+/// The most pending floats of LaTeX. They are flushed before this number.
 const FLOATS: usize = 12;
-/// From this number of letters on, words are broken into lines.
+/// From this number of letters, words are broken into lines.
 const LONG_TEXT: usize = 28;
-/// So many of the widest letters fit a line of a caption.
+/// The number of widest letters in a line of a caption.
 const CAPTION: usize = 12;
 
-/// Places where a reader would break a word.
+/// Natural breaks of a word.
 fn breakable(text: &str) -> String {
     escape(text)
         .replace("-{}", "-\\allowbreak{}")
@@ -37,13 +37,13 @@ fn breakable(text: &str) -> String {
         .replace('/', "/\\allowbreak{}")
 }
 
-/// A text where there is room for short ones.
+/// A text in a place for short texts.
 fn words(text: &str) -> String {
     let text = one_line(text);
     if text.chars().count() <= LONG_TEXT { escape(&text) } else { pieces(&text, CAPTION) }
 }
 
-/// A text that may be broken where a reader would, and a word that is longer than a line of so many letters in pieces.
+/// A text with natural breaks. A word that is longer than a line of this number of letters is in pieces.
 fn pieces(text: &str, line: usize) -> String {
     let text = one_line(text);
     let piece = (line * 2 / 3).max(1);
@@ -59,7 +59,7 @@ fn pieces(text: &str, line: usize) -> String {
     text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | '/')).map(cut).collect()
 }
 
-/// The column types of a `tabular`. Where it goes on in another, columns are as wide in each.
+/// The column types of a `tabular`. If it continues in another one, columns have the same widths in both.
 fn types(block: &TextBlock, goes_on: bool) -> String {
     let column_type = |column: &TextColumn| {
         let side = if column.right { 'r' } else { 'l' };
@@ -86,7 +86,7 @@ fn heading(column: &TextColumn) -> String {
     }
 }
 
-/// How many of the widest letters fit this width.
+/// The number of widest letters for this width.
 fn letters(width: f64) -> usize {
     ((width / (1.05 * SIZE)) as usize).max(2)
 }
@@ -97,7 +97,7 @@ fn tabular(block: &TextBlock, rows: std::ops::Range<usize>, goes_on: bool) -> St
     for row in rows {
         let cell = |column: &TextColumn| {
             let text = column.texts.get(row).map_or("", String::as_str);
-            // In a column that is broken into lines short texts may still be wider than a line.
+            // In a column with lines, short texts may still be wider than a line.
             if column.broken { pieces(text, letters(column.width)) } else { escape(&one_line(text)) }
         };
         let cells: Vec<String> = block.columns.iter().map(cell).collect();
@@ -128,7 +128,7 @@ fn pages(blocks: &[TextBlock], rows: usize) -> Vec<std::ops::Range<usize>> {
     pages
 }
 
-/// For a venue of this width in pt: of a column, or of the page.
+/// A table for a venue with this width in pt, of a column or of the page.
 pub(super) fn write(table: &Table, width: Option<f64>) -> String {
     let shown = table.without_unknown();
     let table = &*shown;

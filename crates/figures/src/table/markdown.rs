@@ -1,11 +1,11 @@
-//! Markdown as GitHub reads it.
+//! Markdown in the dialect of GitHub.
 
 use std::fmt::Write as _;
 
 use super::Table;
 use super::print::{columns, one_line};
 
-/// Text that stays text: no markup, no link, no HTML, no end of the cell.
+/// Escaped text: no markup, no link, no HTML, no end of the cell.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let line = one_line(text);
@@ -16,13 +16,13 @@ pub fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '!' | '#' | '$' => out.extend(['\\', c]),
-            // Readers make links of what looks like one; none goes on behind a colon with a space.
+            // Viewers make links from similar texts. No link continues after a colon with a space.
             ':' if letters.peek().is_some_and(|next| !next.is_whitespace()) => out.push_str("&#58;"),
             '@' => out.push_str("&#64;"),
             c => out.push(c),
         }
     }
-    // Some readers take this for a link without a scheme.
+    // Some viewers read this as a link without a scheme.
     if out.contains("www.") { out.replace("www.", "www&#46;") } else { out }
 }
 

@@ -1,9 +1,9 @@
-//! Tables as data: a typed [`Table`] goes in; CSV, Parquet, LaTeX, Markdown or HTML comes out. As a figure
-//! ([`crate::Figure::Table`]) it is drawn, and its spec travels with its files.
+//! Tables as data: a typed [`Table`] becomes CSV, Parquet, LaTeX, Markdown or HTML. As a figure ([`crate::Figure::Table`]) it
+//! is drawn, and its files contain its spec.
 //!
-//! A column says what it holds (`kind`), in which unit and with how many decimals it is printed. CSV and Parquet are for
-//! machines: every column by its stable name, numbers in full, unknown as an empty field or null. LaTeX, Markdown and HTML
-//! are for readers: headings in words, numbers rounded, the two ends of an interval in one column, unknown as a word.
+//! A column has a type (`kind`), a unit and a number of printed decimals. CSV and Parquet are for machines: columns with stable
+//! names, complete numbers, unknown as an empty field or null. LaTeX, Markdown and HTML are for people: headings in words,
+//! rounded numbers, the two ends of an interval in one column, unknown as a word.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -32,16 +32,15 @@ pub(crate) use print::columns;
 pub struct Table {
     /// A stable word for file names and labels: `survival`.
     pub name: String,
-    /// What it shows, as its caption begins: `Survival by turn`.
+    /// Its content, as the start of its caption: `Survival by turn`.
     pub title: String,
     /// The columns.
     pub columns: Vec<Column>,
-    /// The rows, each as long as there are columns; `None` = unknown.
+    /// The rows, each with one value per column; `None` = unknown.
     pub rows: Vec<Vec<Option<Value>>>,
-    /// What a reader must know, in sentences.
+    /// The notes, in sentences.
     pub notes: Vec<String>,
-    /// Rows in which what is missing has a reason of its own, by their index: the word that readers see there in place
-    /// of the column's (`no run`).
+    /// Rows with another word for missing values than that of the column, by their index (`no run`).
     pub absent: BTreeMap<usize, Cow<'static, str>>,
 }
 
@@ -52,27 +51,27 @@ pub struct Column {
     pub name: String,
     /// Heading for readers: `Mean stamina`.
     pub heading: String,
-    /// Unit, where there is one: `turns`, `US$`.
+    /// Unit, if there is one: `turns`, `US$`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// What it holds.
+    /// Its type.
     #[serde(default)]
     pub kind: Kind,
     /// Decimals of printed numbers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub decimals: u8,
-    /// What a reader sees where nothing is known: `unknown`, `n/a`.
+    /// The word for unknown values: `unknown`, `n/a`.
     #[serde(default = "unknown", skip_serializing_if = "is_unknown")]
     pub missing: Cow<'static, str>,
-    /// Whether this column and the next are the ends of one interval, which readers see as one column.
+    /// Whether this column and the next are the ends of one interval, which is one column for people.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interval: bool,
-    /// Whether only machines get it: ids and the like, for which a page has no room.
+    /// Whether only files for machines have it, for example ids.
     #[serde(default, skip_serializing_if = "is_default")]
     pub for_machines: bool,
 }
 
-/// What readers see where a column does not say another word.
+/// The default word for unknown values.
 const UNKNOWN: &str = "unknown";
 
 fn unknown() -> Cow<'static, str> {
@@ -88,7 +87,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -113,9 +112,9 @@ pub enum Value {
     Flag(bool),
     /// A whole number.
     Integer(i64),
-    /// A number; what is not finite is unknown.
+    /// A number. A number that is not finite is unknown.
     Number(f64),
-    /// Words. Anything may stand in them.
+    /// Any text.
     Text(String),
 }
 
@@ -165,13 +164,13 @@ impl Column {
         )
     }
 
-    /// The same with a word for how it was made, which readers see: `95 % CI, bootstrap`.
+    /// The same with the shown method: `95 % CI, bootstrap`.
     pub fn interval_by(prefix: &str, how: &str, decimals: u8) -> [Self; 2] {
         Self::interval(prefix, decimals)
             .map(|column| Self { heading: column.heading.replace("CI", &format!("CI, {how}")), ..column })
     }
 
-    /// The same column in files of values only.
+    /// The same column, only in files for machines.
     #[must_use]
     pub fn for_machines(self) -> Self {
         Self { for_machines: true, ..self }
@@ -184,7 +183,7 @@ impl Column {
         self
     }
 
-    /// The same column with another word for what is not known.
+    /// The same column with another word for unknown values.
     #[must_use]
     pub fn missing(mut self, word: &'static str) -> Self {
         self.missing = Cow::Borrowed(word);
@@ -251,20 +250,20 @@ impl Table {
         }
     }
 
-    /// Adds a row; what is missing at its end is unknown, what is too much is left out.
+    /// Adds a row. Missing values at its end are unknown, and extra values are left out.
     pub fn push(&mut self, mut row: Vec<Option<Value>>) {
         row.resize(self.columns.len(), None);
         self.rows.push(row);
     }
 
-    /// Adds a row in which whatever is missing is so for one reason: readers see `word` there.
+    /// Adds a row with `word` for its missing values.
     pub fn push_absent(&mut self, row: Vec<Option<Value>>, word: &'static str) {
         self.absent.insert(self.rows.len(), Cow::Borrowed(word));
         self.push(row);
     }
 
-    /// The table for a page, which has less room than a file of values: numbers that are unknown in every row have no
-    /// column, and a note names them.
+    /// The table for a page, which has less room than a file for machines: numbers that are unknown in every row have no column,
+    /// and a note names them.
     pub fn without_unknown(&self) -> Cow<'_, Self> {
         let is_unknown = |at: usize| {
             let column = &self.columns[at];
@@ -276,7 +275,7 @@ impl Table {
                 && !in_interval
                 && self.rows.iter().all(|row| row.get(at).is_none_or(Option::is_none))
         };
-        // A row that lacks something for a reason of its own says that reason in its columns.
+        // A row with its own word for missing values shows it in its columns.
         if self.rows.is_empty() || !self.absent.is_empty() {
             return Cow::Borrowed(self);
         }
@@ -300,31 +299,31 @@ impl Table {
         })
     }
 
-    /// RFC 4180 with a heading line, lines ended by CR LF. Numbers in the shortest form that reads back as the same
-    /// number; unknown is empty; yes and no are `true` and `false`. Text that a spreadsheet would take for a formula
-    /// stands as it is: the file is for programs.
+    /// RFC 4180 with a heading line, and CR LF at line ends. Numbers have the shortest form that is parsed as the same number.
+    /// Unknown is empty. Yes and no are `true` and `false`. A text that a spreadsheet would evaluate is unchanged, because the
+    /// file is for programs.
     pub fn to_csv(&self) -> String {
         csv::write(self)
     }
 
-    /// JSON Lines: an object a row by the names of the columns, numbers in full, unknown is `null`.
+    /// JSON Lines: one object per row by the names of the columns, with complete numbers. Unknown is `null`.
     pub fn to_json_lines(&self) -> String {
         json_lines::write(self)
     }
 
-    /// Parquet, uncompressed, one row group. `spec` is kept in the file's key-value metadata under
+    /// Parquet, uncompressed, with one row group. `spec` is in the key-value metadata of the file under
     /// [`PARQUET_SPEC_KEY`].
     pub fn to_parquet(&self, spec: Option<&str>) -> Result<Vec<u8>, TableError> {
         parquet::write(self, spec)
     }
 
-    /// A LaTeX table with booktabs rules, for `\input`, [without columns that are all unknown](Self::without_unknown). What it
-    /// needs of the preamble stands in its first lines.
+    /// A LaTeX table with booktabs rules, for `\input`, [without columns that are all unknown](Self::without_unknown). Its first
+    /// lines list the needed packages.
     pub fn to_latex(&self) -> String {
         latex::write(self, None)
     }
 
-    /// The same for a venue whose figures are so wide in pt: a column of two, or the page.
+    /// The same for a venue with this width of figures in pt: one column of two, or the page.
     pub fn to_latex_for(&self, width: f64) -> String {
         latex::write(self, Some(width))
     }
@@ -374,7 +373,7 @@ mod tests {
 
         table.push(vec![known("c"), known(1_u32), None, None, None]);
         assert_eq!(*table.without_unknown(), table);
-        // The reason that a row gives stands in its columns.
+        // The word of a row is in its columns.
         table.rows.pop();
         table.push_absent(vec![known("d")], "no run");
         assert_eq!(*table.without_unknown(), table);

@@ -1,4 +1,4 @@
-//! The data behind a figure as a table: every number that the figure shows, and none that it does not have.
+//! The data of a figure as a table: every number of the figure, and no others.
 
 use analysis::survival::SurvivalPoint;
 
@@ -8,7 +8,7 @@ use crate::spec::{
     Retries, RunData, SeriesData, SeriesLabel,
 };
 
-/// The data behind a figure.
+/// The data of a figure.
 pub fn data_table(figure: &Figure) -> Table {
     match figure {
         Figure::Survival(data) => survival("survival", "Survival by turn", &[of_run(data)]),
@@ -136,7 +136,7 @@ fn differences(data: &Differences) -> Table {
     table
 }
 
-/// A name in a head, where no column beside it says so.
+/// A name in a head, marked as simulated, because no other column does it.
 fn marked(label: &SeriesLabel) -> String {
     if label.simulated { format!("{} (simulated)", label.name) } else { label.name.clone() }
 }
@@ -182,7 +182,7 @@ fn published_columns() -> [Column; 2] {
     [Column::number("published", "Published", 2), Column::text("published_source", "Source")]
 }
 
-/// The published numbers of a row: the first beside it, all sources named.
+/// The published numbers of a row: the first one, with all sources.
 fn published(of: &[Published]) -> [Option<Value>; 2] {
     let sources: Vec<String> = of
         .iter()

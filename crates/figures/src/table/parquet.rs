@@ -15,7 +15,7 @@ use parquet::schema::types::Type;
 use super::{Kind, Table, Value};
 use crate::SOFTWARE;
 
-/// The key of the file's metadata under which a figure's spec stands, as TOML.
+/// The key of the spec of a figure in the metadata of the file, as TOML.
 pub const PARQUET_SPEC_KEY: &str = "stamina.figure";
 
 /// A table could not be written.
@@ -118,7 +118,7 @@ fn split<'a, T>(
     (known, levels)
 }
 
-/// The spec in a Parquet file's metadata. `None` = it is no Parquet file, or carries none.
+/// The spec in the metadata of a Parquet file. `None` = it is not a Parquet file, or has none.
 pub fn parquet_spec(bytes: &[u8]) -> Option<String> {
     let reader = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).ok()?;
     let metadata = reader.metadata().file_metadata().key_value_metadata()?;

@@ -1,15 +1,15 @@
-//! What readers see: rounded numbers, intervals in one column, words for what is not known.
+//! Tables for people: rounded numbers, intervals in one column, words for unknown values.
 
 use super::{Column, Kind, Table, Value};
 use crate::number::{in_full, p_number, whole};
 
-/// A column as readers see it.
+/// A column for people.
 pub(crate) struct Printed {
     /// Heading with unit.
     pub(crate) heading: String,
-    /// Whether it is set flush right: numbers, whose decimals are as many in every row, and so stand under each other.
+    /// Whether it is flush right: numbers with the same number of decimals, which are then aligned.
     pub(crate) right: bool,
-    /// One text a row.
+    /// One text per row.
     pub(crate) texts: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
     }
 }
 
-/// The columns of a table as readers see them, of at most so many rows.
+/// The columns of a table for people, with at most this number of rows.
 pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
     let mut printed = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! A table as a spec has it: a row is a table of what is known, by the names of the columns. TOML has no word for unknown.
+//! A table in a spec: a row is a table of its known values by the names of the columns, because TOML has no null.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Column, Kind, Table, Value};
 
-/// What stands in a spec.
+/// The form in a spec.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Written {
     #[serde(default = "table")]
@@ -31,7 +31,7 @@ fn table() -> String {
 /// Known values by the names of their columns, in the order of the columns when they are written.
 struct Row(Vec<(String, Value)>);
 
-/// The word that stands for what a row lacks.
+/// The word for the missing values of a row.
 #[derive(Serialize, Deserialize)]
 struct Absent {
     /// Index of the row, from 0.
@@ -90,7 +90,7 @@ impl From<Written> for Table {
     }
 }
 
-/// Whoever writes a row by hand writes 3 for 3.0.
+/// A handwritten row may have 3 for 3.0.
 fn fitting(kind: Kind, value: Value) -> Value {
     match (kind, value) {
         (Kind::Number | Kind::P, Value::Integer(number)) => Value::Number(number as f64),
@@ -124,7 +124,7 @@ mod tests {
         assert!(toml.contains("run = \"b\"\n\n"), "the second row has a name and no more: {toml}");
         let json = serde_json::to_string(&table).unwrap();
         assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
-        // What is not a number is unknown, and by hand a whole number does.
+        // A value that is not a number is unknown. A handwritten whole number is valid.
         table.rows[0][1] = known(f64::NAN);
         let again: Table = toml::from_str(&toml::to_string(&table).unwrap()).unwrap();
         assert_eq!(again.rows[0][1], None);

@@ -1,4 +1,4 @@
-//! Figures of several runs that drawings are tried with.
+//! Figures of several runs for tests of drawings.
 
 use analysis::survival::Observation;
 use figures::{
@@ -69,7 +69,7 @@ pub fn series(label: SeriesLabel, episodes: &[Observation], planned: u32) -> Ser
     SeriesData { label, points: data.points, summary: data.summary, highlight: true }
 }
 
-/// Runs of falling strength.
+/// Runs of decreasing strength.
 pub fn runs(count: usize, n: usize, planned: u32) -> Vec<SeriesData> {
     (0..count)
         .map(|i| {
@@ -92,7 +92,7 @@ pub fn survival(series: Vec<SeriesData>, tau: u32) -> Figure {
     })
 }
 
-/// Names that are hard to set.
+/// Difficult names.
 pub const ODD_NAMES: [&str; 6] = [
     "qwen3.5-122b-a10b-instruct-2026-06-01-thinking-high-with-a-context-of-1m-tokens-and-a-name-of-one-hundred-and-twenty-characters",
     "通义千问三点五大模型 · 自主编程智能体评测",
@@ -224,7 +224,7 @@ pub fn pareto(count: usize, scale: Scale) -> Figure {
     })
 }
 
-/// A plane; one point of it is published, and the fourth is unknown.
+/// A plane with one published point, and an unknown fourth point.
 pub fn plane(count: usize) -> Figure {
     let mut random = Random::new(5);
     let points = (0..count)

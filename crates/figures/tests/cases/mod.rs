@@ -1,4 +1,4 @@
-//! The runs that figures are tried with.
+//! Runs for tests of figures.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses some of them")]
 
 pub mod many;

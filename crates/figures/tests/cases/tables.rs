@@ -1,11 +1,11 @@
-//! Tables that are drawn.
+//! Tables for tests of drawings.
 
 use figures::Figure;
 use figures::table::{Column, Table, known, maybe};
 
 use super::many::{HARNESSES, MODELS, ODD_NAMES, Random};
 
-/// Runs with what a paper says of them.
+/// Runs with the columns of a paper.
 pub fn runs(count: usize) -> Figure {
     let [low, high] = Column::interval("", 2);
     let columns = vec![
@@ -92,7 +92,7 @@ pub fn wide(count: usize) -> Figure {
     Figure::Table(table)
 }
 
-/// Names that are hard to set: of 120 letters that differ in the middle, of other scripts, hostile; and a text of so many sentences.
+/// Difficult names: 120 letters that differ in the middle, other scripts, hostile ones; and a text of `sentences` sentences.
 pub fn odd(sentences: usize) -> Figure {
     let columns = vec![
         Column::text("run", "Run"),

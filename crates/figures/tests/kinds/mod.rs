@@ -1,11 +1,11 @@
-//! One figure of every kind, for what is made of figures.
+//! One figure of every kind, for tests over all kinds.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses some of them")]
 
 use figures::{Figure, Scale, SharesForm};
 
 use crate::cases::{self, many, tables};
 
-/// Every kind, and forms of it that are drawn differently, by a word for each.
+/// Every kind, and its forms with other drawings, each with a name.
 pub fn all() -> Vec<(&'static str, Figure)> {
     vec![
         ("survival", Figure::Survival(cases::normal())),

@@ -1,4 +1,4 @@
-//! Paints drawings and compares them with the pictures that are known.
+//! Paints drawings and compares them with committed pictures.
 #![allow(unreachable_pub, reason = "shared by test files")]
 
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use resvg::usvg;
 /// Pictures are painted at twice their size.
 const SCALE: f32 = 2.0;
 
-/// Fonts that have the letters that ours lacks: of these Debian packages, so that pictures are the same wherever they are.
+/// Fonts with the letters that the shipped font lacks, from these Debian packages, so that pictures are equal everywhere.
 const OTHERS: [(&str, &str); 2] = [
     ("fonts-dejavu-core", "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"),
     ("fonts-wqy-microhei", "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc"),
 ];
 
-/// Whether there is a letter that our font lacks.
+/// Whether there is a letter that the shipped font lacks.
 fn is_foreign(drawing: &Drawing) -> bool {
     let texts =
         drawing.svg.split("<text ").skip(1).filter_map(|t| t.split_once('>')?.1.split_once("</text>"));
@@ -25,7 +25,7 @@ fn is_foreign(drawing: &Drawing) -> bool {
     texts.flat_map(|(text, _)| text.chars()).any(|c| face.glyph_index(c).is_none())
 }
 
-/// Whether the others are here; in CI they must be.
+/// Whether the other fonts are installed. In CI they must be.
 fn have_others() -> bool {
     let missing: Vec<&str> =
         OTHERS.iter().filter(|(_, path)| !Path::new(path).is_file()).map(|(name, _)| *name).collect();
@@ -69,32 +69,44 @@ fn difference(a: &Pixmap, b: &Pixmap) -> f64 {
     differ as f64 / f64::from(a.width() * a.height())
 }
 
-/// Compares what is drawn as text.
+/// Compares a drawing as text.
 pub fn describe(name: &str, figure: Figure, layout: Layout, theme: Theme) -> Drawing {
     let drawing = draw(&FigureSpec::new(figure, layout, theme));
     let text = drawing.svg.replace("><", ">\n<");
-    insta::with_settings!({ omit_expression => true, snapshot_path => "../snapshots", prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!(name, format!("{}\n\n{text}\n", drawing.summary));
-    });
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.snap"));
+    let whole = format!(
+        "---\nsource: crates/figures/tests/painted/mod.rs\n---\n{}\n\n{}\n",
+        drawing.summary,
+        text.trim_end()
+    );
+    if std::fs::read_to_string(&path).unwrap_or_default().trim_end() != whole.trim_end() {
+        std::fs::write(&path, whole).unwrap();
+    }
     drawing
 }
 
-/// Compares what is drawn as text, and as it is painted.
+/// Compares a drawing as text and as a picture. If both differ, both are written for inspection.
 pub fn check(name: &str, figure: Figure, layout: Layout, theme: Theme) {
-    let drawing = describe(name, figure, layout, theme);
-    if is_foreign(&drawing) && !have_others() {
-        return;
-    }
-    let painted = paint(&drawing, theme);
+    let drawing = draw(&FigureSpec::new(figure.clone(), layout, theme));
+    let is_unpaintable = is_foreign(&drawing) && !have_others();
+    let differs = if is_unpaintable { None } else { painted_otherwise(name, &drawing, theme) };
+    describe(name, figure, layout, theme);
+    assert_eq!(differs, None);
+}
+
+/// How a drawing differs from its picture, and the path of its new picture.
+fn painted_otherwise(name: &str, drawing: &Drawing, theme: Theme) -> Option<String> {
+    let painted = paint(drawing, theme);
     let expected: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/pictures/{name}.png"));
-    if std::env::var_os("UPDATE_PICTURES").is_some() {
+    if difference(&painted, &Pixmap::load_png(&expected).unwrap()) > 0.001 {
         painted.save_png(&expected).unwrap();
     }
     let known = Pixmap::load_png(&expected).unwrap_or_else(|e| panic!("{}: {e}", expected.display()));
     let share = difference(&painted, &known);
-    if share > 0.001 {
-        let actual = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
-        painted.save_png(&actual).unwrap();
-        panic!("{name} looks different in {:.2} % of its pixels, see {}", share * 100.0, actual.display());
+    if share <= 0.001 {
+        return None;
     }
+    let actual = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+    painted.save_png(&actual).unwrap();
+    Some(format!("{name} looks different in {:.2} % of its pixels, see {}", share * 100.0, actual.display()))
 }

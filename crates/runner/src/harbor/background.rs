@@ -14,7 +14,7 @@ use super::trial::{Trial, not_open};
 use crate::live::Phase;
 use crate::settings::TaskBackground;
 
-/// How long a container that was started anew has to end by itself.
+/// How long a restarted container may take to end on its own.
 const SETTLED: Duration = Duration::from_millis(500);
 
 impl Trial<'_> {

@@ -22,23 +22,23 @@ use crate::repeat::with_words;
 use crate::run_context::Ending;
 use crate::settings::{EndpointSettings, TaskSession};
 
-/// Seconds in which a harness says its version: some compile themselves at their first start.
+/// Seconds in which a harness prints its version: some compile themselves at their first start.
 const PROBE: u64 = 120;
-/// Ends with this code where the image has the loader of musl.
+/// The exit code of the script if the image has the loader of musl.
 const MUSL: i64 = 87;
 
-/// What a call came to, beside what every player leaves.
+/// The results of a call, beside what every player leaves.
 pub(super) struct CallLeft {
     pub(super) bill: Bill,
     pub(super) steps: Vec<Step>,
     /// By the harness's own count.
     pub(super) usage: Tokens,
     pub(super) model_requests: Option<u32>,
-    /// What it was asked.
+    /// Its prompt.
     pub(super) prompt: String,
     /// Whether its session began anew in the middle of the trial.
     pub(super) restarts: bool,
-    /// How the agent's side ended, where it did not end well.
+    /// Why the agent's call did not end well; empty if it did.
     pub(super) end: Option<EndReason>,
     /// A budget of the attempt or the episode that is spent.
     pub(super) over: Option<StopReason>,
@@ -106,7 +106,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What the call came to, what was asked, and whether its session began anew in the middle of the trial.
+    /// The call, its prompt, and whether its session began anew in the middle of the trial.
     async fn called(
         &mut self,
         step: &StepFile,
@@ -197,8 +197,8 @@ impl Trial<'_> {
         is_fresh && (self.attempt == 1 || settings.restore_before_try)
     }
 
-    /// What ends a step whose agent was ended by something outside. The container is not what it was before, so the trial ends;
-    /// a resume continues it from its last snapshot, or from its first step.
+    /// How a step ends whose agent something outside ended. The container has changed, so the trial ends; a resume continues it
+    /// from its last snapshot, or from its first step.
     fn fault(&self, fault: Unrecorded, is_first: bool) -> Broken {
         match fault {
             Unrecorded::Endpoint(why) => {
@@ -232,7 +232,7 @@ impl Trial<'_> {
         }
     }
 
-    /// What the simulated model solves; nothing where another one is asked.
+    /// The task of the simulated model; `None` for a real one.
     async fn simulated(
         &self,
         step: &StepFile,
@@ -262,7 +262,7 @@ impl Trial<'_> {
         Ok((Some(task), held))
     }
 
-    /// Whether the harness starts in the container of its task; why it does not.
+    /// Checks that the harness starts in the container of its task. Returns why it does not.
     pub(super) async fn starts(
         &self,
         container: &OpenTask,

@@ -1,4 +1,4 @@
-//! What a resume continues a trial from: the last snapshot of its container, with what was known when it was made.
+//! What a resume continues a trial from: the last snapshot of its container, with the state of the trial at that time.
 //!
 //! The record lies beside the trial's folders (`snapshot.json`). It is written before the trajectory names the attempt after
 //! which a snapshot was made, and holds in either case: whichever attempt the trajectory names last, one of the two snapshots
@@ -53,12 +53,12 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Where the record of a trial lies, in its part of `.stamina/state`.
+    /// The path of a trial's record, in its part of `.stamina/state`.
     pub(super) fn path(state: &Path) -> PathBuf {
         state.join("snapshot.json")
     }
 
-    /// Reads the record; one that cannot be read is none. Blocks.
+    /// Reads the record; `None` if it cannot be read. Blocks.
     pub(super) fn read(path: &Path) -> Option<Self> {
         disk::read_json(path, disk::LARGEST_JSON)
             .inspect_err(|error| tracing::warn!("the snapshot of a trial is not used: {error}"))
@@ -71,7 +71,7 @@ impl Record {
         disk::write_json(path, self, Durability::Synced)
     }
 
-    /// Removes the record: its snapshots are nobody's from then on. Blocks.
+    /// Removes the record: its snapshots belong to no trial from then on. Blocks.
     pub(super) fn remove(path: &Path) -> Result<(), RunError> {
         copy::remove(path).map_err(|error| disk::at(path, error))
     }
@@ -96,7 +96,7 @@ pub(super) struct Rules {
     pub(super) plays_alone: bool,
 }
 
-/// How far a trial has come, as its trajectory tells.
+/// The progress of a trial, by its trajectory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// The step of which an attempt was recorded last; 0 = of none.
@@ -119,7 +119,7 @@ pub(super) enum Continuation {
     FirstStep(&'static str),
 }
 
-/// Takes an attempt back that something outside ended, unless the chain went on after it. It is retried.
+/// Removes the record of an attempt that something outside ended, unless the chain continued after it. It is retried.
 pub(super) fn take_back(trajectory: &mut Trajectory, record: Option<&Record>) {
     let Some(turn) = trajectory.current.as_mut() else { return };
     let (step, attempts) = (turn.turn, turn.attempts.len() as u32);

@@ -12,7 +12,7 @@ use crate::agent_end::exception;
 use crate::live::Phase;
 use crate::record::Exception;
 
-/// Seconds of the question whether a container can be worked in.
+/// Seconds of the check that a container works.
 const HELLO: u64 = 60;
 /// Folders that every task finds.
 const LOGS: [&str; 4] = ["logs", "logs/agent", "logs/verifier", "logs/artifacts"];

@@ -1,5 +1,5 @@
-//! Who plays a task without a model: the reference solution, or nobody. They bound what the tasks can tell: a verifier that
-//! the solution does not pass, or that passes what nobody did, measures nothing.
+//! Players without a model: the reference solution, or nobody. They validate tasks: a verifier that the solution does not pass,
+//! or that passes without any work, measures nothing.
 
 use harness::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
@@ -24,17 +24,17 @@ impl Player {
 
 static ALL: [Player; 2] = [Player::Oracle, Player::Nop];
 
-/// The player of a name; nothing for that of a harness.
+/// The player with a name; `None` for the name of a harness.
 pub(crate) fn find(name: &str) -> Option<&'static Player> {
     ALL.iter().find(|player| player.name() == name)
 }
 
-/// Whether a name is a player's.
+/// Whether a name is that of a player.
 pub(crate) fn is_player(name: &str) -> bool {
     find(name).is_some()
 }
 
-/// Players stand where harnesses do in a run's record, and are never called as one.
+/// Describes a player in a run's record like a harness; it is never called as one.
 impl Harness for Player {
     fn name(&self) -> &'static str {
         self.word()

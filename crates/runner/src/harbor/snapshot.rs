@@ -13,15 +13,15 @@ use crate::agent::blocking;
 use crate::live::Phase;
 use crate::record::Exception;
 
-/// What a trial was before a step.
+/// The state of a trial before a step.
 pub(super) struct Before {
     /// The snapshot of its container.
     image: String,
-    kept: Kept,
+    kept: Box<Kept>,
 }
 
 impl Trial<'_> {
-    /// Where the record of its snapshots lies.
+    /// The path of the record of its snapshots.
     pub(super) fn record_path(&self) -> PathBuf {
         Record::path(&self.context.paths.state(&self.planned.name))
     }
@@ -49,14 +49,14 @@ impl Trial<'_> {
         self.status.phase(Phase::Preparing, "its container is kept");
         let image = self.snapshot_name(step);
         let image_id = self.container()?.snapshot(&image).await?;
-        let kept = Kept {
+        let kept = Box::new(Kept {
             step,
             image_id,
             known: self.known.clone(),
             was_played: self.was_played,
             was_verified: self.was_verified,
             references_failed: self.references_failed.clone(),
-        };
+        });
         Ok(Some(Before { image, kept }))
     }
 
@@ -66,14 +66,14 @@ impl Trial<'_> {
         current: &Before,
         next: Option<(u32, &Before)>,
     ) -> Result<(), RunError> {
-        let next = next.map(|(attempt, before)| Next { attempt, kept: before.kept.clone() });
-        let (record, path) = (Record { current: current.kept.clone(), next }, self.record_path());
+        let next = next.map(|(attempt, before)| Next { attempt, kept: (*before.kept).clone() });
+        let (record, path) = (Record { current: (*current.kept).clone(), next }, self.record_path());
         blocking(move || record.write(&path)).await
     }
 
     /// Makes the container of the trial what it was before a step after a resume. The outer error is one of the engine; `None` = the
     /// snapshot is not there any more, or is not this folder's.
-    pub(super) async fn reopen(&mut self, kept: Kept) -> Result<Option<Reopened>, SandboxError> {
+    pub(super) async fn reopen(&mut self, kept: Box<Kept>) -> Result<Option<Reopened>, SandboxError> {
         let image = self.snapshot_name(kept.step);
         let connections = self.context.connections().await;
         let Containers::Engine(engine) = &connections.containers else {
@@ -130,7 +130,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Takes away the snapshots of the trial, the record of them first: no resume is to look for what is gone.
+    /// Removes the snapshots of the trial, their record first, so that no resume looks for them.
     pub(super) async fn forget_snapshots(&self) {
         let path = self.record_path();
         if let Err(error) = blocking(move || Record::remove(&path)).await {
@@ -145,7 +145,7 @@ impl Trial<'_> {
     }
 }
 
-/// What came of a container that a resume opens.
+/// The container that a resume opens.
 pub(super) enum Reopened {
     /// It is as it was before the step.
     Open(Before),

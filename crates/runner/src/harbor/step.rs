@@ -1,9 +1,8 @@
-//! One step of a trial: what is laid into the container, who works in it, what the verifier makes of it.
+//! One step of a trial: the files for the container, the player, and the verifier.
 //!
-//! The suite and its verdict are in nobody's hands before they are needed: `/tests` and `/logs/verifier` are emptied before each
-//! call of the player and once more before the verifier, and the engine is asked whether they are. What a program of the container
-//! says of that does not count. An agent with the rights of root can still replace the programs that a verifier calls; that
-//! is so in every container that both share.
+//! The player cannot see the suite or write its verdict: `/tests` and `/logs/verifier` are emptied before each call of the player
+//! and again before the verifier, and the engine confirms it. Programs of the container are not asked. An agent with the rights
+//! of root can still replace the programs that a verifier calls, as in every container that both share.
 
 use std::time::{Duration, Instant};
 
@@ -23,23 +22,23 @@ use crate::live::Phase;
 use crate::record::{Exception, one_line};
 use crate::settings::{TaskProtocol, TaskSettings, TaskTimeout};
 
-/// Bytes of what an agent leaves, and of what a verifier leaves, that are taken out of the container in a step.
+/// Most bytes of an agent's and of a verifier's files that a step copies out of the container.
 const LEFT: u64 = 64 << 20;
 /// Most sources of artifacts of a step.
 const MOST_SOURCES: usize = 64;
-/// Seconds of what only puts things in order.
+/// Seconds of the commands that prepare folders.
 pub(super) const ORDER: u64 = 120;
-/// What may come before a player and a verifier: both folders hold nothing.
+/// Commands before a player and a verifier: both folders must be empty.
 const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
 /// What an earlier step kept is not kept again.
 const ARTIFACTS_EMPTIED: &str =
     "rm -rf /logs/artifacts && mkdir -p /logs/artifacts && chmod 777 /logs/artifacts";
-/// How long a container that refuses something has to end.
+/// How long to wait for the end of a container that refuses a command.
 const SETTLED: Duration = Duration::from_millis(500);
 /// Longest part of an error output in a message.
 const SAID: usize = 500;
 
-/// What a step came to.
+/// The results of a step.
 #[derive(Default)]
 pub(super) struct Played {
     /// What the player printed.
@@ -49,15 +48,15 @@ pub(super) struct Played {
     pub(super) tests: Option<Vec<u8>>,
     pub(super) test_seconds: Option<f64>,
     pub(super) rewards: Option<Rewards>,
-    /// The first thing that went wrong, and what it says of the agent.
+    /// The first failure, and its end reason.
     pub(super) raised: Option<(EndReason, Exception)>,
-    /// What is kept of the step: paths below its folder.
+    /// Files that are kept of the step, as paths below its folder.
     pub(super) left: Vec<FileLeft>,
-    /// Paths of the container of which something was not taken out.
+    /// Paths of the container that were not copied completely.
     pub(super) left_out: Vec<String>,
-    /// Nothing can follow, whatever the rewards say.
+    /// Whether no step can follow, whatever the rewards are.
     pub(super) is_over: bool,
-    /// What the call of a harness came to; `None` = none was called.
+    /// The call of a harness; `None` = none was called.
     pub(super) call: Option<CallLeft>,
 }
 
@@ -74,7 +73,7 @@ impl Played {
     }
 }
 
-/// Why a step cannot go on: the container or the engine, or a limit of the container.
+/// Why a step cannot continue: the container or the engine, or a limit of the container.
 pub(super) enum Broken {
     Engine(SandboxError),
     Ended(EndReason, &'static str, String),
@@ -87,7 +86,7 @@ impl From<SandboxError> for Broken {
 }
 
 impl Trial<'_> {
-    /// Plays one step. Errors are those of the engine.
+    /// Runs one step. Errors are those of the engine.
     pub(super) async fn step(&mut self, step: &StepFile) -> Result<Played, SandboxError> {
         let mut played = Played::default();
         self.is_as_kept = false;
@@ -101,8 +100,8 @@ impl Trial<'_> {
         }
     }
 
-    /// What it says of the player that the engine could not do something in the container. `None` = nothing: no player has
-    /// worked in it, the engine or its room is gone, or the run is stopped.
+    /// The end reason for an error of the engine in the container, if it is attributed to the player. `None` = it is not: no
+    /// player has worked in it, the engine or its disk space is gone, or the run is stopped.
     async fn of_player(&self, error: &SandboxError) -> Result<Option<EndReason>, SandboxError> {
         let is_refusal = matches!(error, SandboxError::Engine { is_gone: false, .. });
         if !is_refusal || !self.was_played || self.stop.is_cancelled() {
@@ -139,7 +138,7 @@ impl Trial<'_> {
         self.verify(step, played).await
     }
 
-    /// What a step brings into the container before somebody works in it: its files, its script, its health check.
+    /// Prepares the container for a step: its files, its script, its health check.
     pub(super) async fn set_up(&mut self, step: &StepFile) -> Result<(), Broken> {
         let user = step.agent_user.as_deref();
         self.lay_workdir(step).await?;
@@ -159,7 +158,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The call of the player.
+    /// Calls the player.
     async fn agent(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
         match self.player {
             None => return self.harness(step, played).await,
@@ -204,7 +203,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What the step says that is kept, as the agent left it.
+    /// Copies the artifacts that the step names, as the agent left them.
     async fn artifacts(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
         let container = self.container()?;
         let mut sources = vec![("/logs/artifacts".to_owned(), String::new())];
@@ -244,7 +243,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The verifier, and what it left.
+    /// Runs the verifier and reads its results.
     async fn verify(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
         self.status.phase(Phase::Testing, "the verifier runs");
         let began = Instant::now();
@@ -298,7 +297,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Empties what the verifier uses, and asks the engine whether it is.
+    /// Empties the folders of the verifier, and confirms it with the engine.
     pub(super) async fn empty(&self) -> Result<(), Broken> {
         let script =
             "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
@@ -315,7 +314,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Lays the step's files into the working folder.
+    /// Copies the step's files into the working folder.
     async fn lay_workdir(&self, step: &StepFile) -> Result<(), Broken> {
         let Some(folder) = self.task.of_step(self.tree(), step, "workdir") else { return Ok(()) };
         // What is there stays as it is: its owner, its mode, or a link.
@@ -377,7 +376,7 @@ impl Trial<'_> {
         Ok(end)
     }
 
-    /// Waits until a check of the task's succeeds: a failure counts once its start period is over.
+    /// Waits until a health check of the task succeeds: a failure counts after its start period.
     pub(super) async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), Broken> {
         let began = Instant::now();
         let mut failures = 0;
@@ -435,18 +434,18 @@ fn is_graded(tasks: Option<&TaskSettings>, reason: EndReason) -> bool {
     }
 }
 
-/// Why a container that does not do what it should ends a trial: because of the environment until a player has worked in
-/// it. From then on it counts, or every player could have a trial taken out of the count.
+/// The end reason of a trial whose container does not work: the environment until a player has worked in it. After that it
+/// counts against the player, who could otherwise have any trial excluded.
 pub(super) fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
     if was_played { of_player } else { EndReason::Environment }
 }
 
-/// Whole seconds that last at least as long.
+/// Seconds, rounded up.
 pub(super) fn whole(seconds: f64) -> u64 {
     seconds.ceil().max(1.0) as u64
 }
 
-/// A word for a shell.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -250,7 +250,7 @@ impl Trial<'_> {
             Continuation::FirstStep(why) => why,
             Continuation::Snapshot(kept, attempt) => {
                 let (step, has_session) = (kept.step, kept.known.session.is_some());
-                let reopened = self.reopen(*kept).await;
+                let reopened = self.reopen(kept).await;
                 if self.context.stop.is_cancelled() {
                     return Ok(Err(Ended::Unfinished));
                 }

@@ -105,7 +105,7 @@ pub(crate) fn read(stream: &mut TcpStream) -> Option<String> {
 
 /// The same with its letters as they were sent.
 pub(crate) fn read_as_sent(stream: &mut TcpStream) -> Option<String> {
-    let (mut request, mut piece) = (Vec::new(), [0; 1 << 16]);
+    let (mut request, mut piece) = (Vec::new(), [0; 1 << 13]);
     loop {
         let count = stream.read(&mut piece).ok().filter(|count| *count > 0)?;
         request.extend_from_slice(&piece[..count]);

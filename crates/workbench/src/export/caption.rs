@@ -15,7 +15,7 @@ pub(super) fn short(spec: &FigureSpec) -> String {
 /// What does not read well: series that a printer without colors does not tell apart.
 pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {
     const MOST: usize = 3;
-    let mut found = figures::greyscale_check(spec);
+    let mut found = figures::grayscale_check(spec);
     if found.len() > MOST {
         let more = found.len() - MOST;
         found.truncate(MOST);

@@ -146,7 +146,7 @@ impl EpisodeFailures {
                 });
                 let ends_turn = at == last && !turn.state().is_passed();
                 let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
-                let ends = Ends::read(attempt, tree);
+                let ends = Ends::from_attempt(attempt, tree);
                 logs_unread += u32::from(ends.unread);
                 let ends_what = (ends_turn, ends_stamina);
                 cases.extend(Case::from_attempt(

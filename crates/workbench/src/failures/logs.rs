@@ -27,7 +27,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// Reads what the rules may look at; without a tree, the source cannot be read.
-    pub(super) fn read(attempt: &Attempt, tree: Option<&Tree>) -> Self {
+    pub(super) fn from_attempt(attempt: &Attempt, tree: Option<&Tree>) -> Self {
         let wanted = LogsWanted::from_attempt(attempt);
         let mut ends = Self::default();
         ends.agent = ends.read(attempt, ArtifactKind::AgentLog, wanted.agent, tree);

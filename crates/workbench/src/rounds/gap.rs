@@ -237,10 +237,10 @@ mod tests {
     fn gap_is_of_the_runs_on_the_same_tasks_and_says_why_there_is_none() {
         let library = library();
         let mut gaps = Gaps::new(&library);
-        assert_eq!(gaps.mt_at_4("d", 7, &of("m")).unwrap(), Ok(60.0));
-        let why = gaps.mt_at_4("d", 9, &of("m")).unwrap().unwrap_err();
+        assert_eq!(gaps.mt_at_4("d", 7, &alike("m")).unwrap(), Ok(60.0));
+        let why = gaps.mt_at_4("d", 9, &alike("m")).unwrap().unwrap_err();
         assert!(why.ends_with("(harbor.protocol=mt_at_k) (3 runs played other tasks)."), "{why}");
-        let why = gaps.mt_at_4("d", 7, &of("nobody")).unwrap().unwrap_err();
+        let why = gaps.mt_at_4("d", 7, &alike("nobody")).unwrap().unwrap_err();
         assert!(why.ends_with("(harbor.protocol=mt_at_k)."), "{why}");
     }
 
@@ -250,7 +250,7 @@ mod tests {
         let mut gaps = Gaps::new(&library);
         for _ in 0..3 {
             for run in [7, 8] {
-                assert_eq!(gaps.mt_at_4("d", run, &of("m")).unwrap(), Ok(60.0));
+                assert_eq!(gaps.mt_at_4("d", run, &alike("m")).unwrap(), Ok(60.0));
             }
         }
         let mut asked = library.asked.take();
@@ -271,9 +271,9 @@ mod tests {
     fn a_copy_of_a_run_counts_once() {
         let mut library = library();
         library.copied = vec![2, 2];
-        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &of("m")).unwrap(), Ok(50.0));
+        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &alike("m")).unwrap(), Ok(50.0));
         // One that has an episode of its own is no copy.
         library.copied = vec![2];
-        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &of("m")).unwrap(), Ok(60.0));
+        assert_eq!(Gaps::new(&library).mt_at_4("d", 7, &alike("m")).unwrap(), Ok(60.0));
     }
 }

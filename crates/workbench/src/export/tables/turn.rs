@@ -210,8 +210,8 @@ pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf)
     rows.sort_unstable();
     for (group, id) in rows {
         let [left, right] = [result(0, id), result(1, id)];
-        let text = |side: &Option<TestResult>, of: fn(&TestResult) -> &Option<String>| -> Option<Value> {
-            maybe(side.as_ref().and_then(|test| value_of(test).as_deref()))
+        let text = |side: &Option<TestResult>, part: fn(&TestResult) -> &Option<String>| -> Option<Value> {
+            maybe(side.as_ref().and_then(|test| part(test).as_deref()))
         };
         table.push(vec![
             known(id),

@@ -1,4 +1,4 @@
-//! Whether a figure can be read without color.
+//! Whether a figure is readable without color.
 
 use crate::caption::labels;
 use crate::display_names::full_name;
@@ -10,11 +10,11 @@ use crate::theme::{SERIES, Theme, lightness};
 /// Grays with a smaller difference in lightness L* look the same.
 const NEAR: f64 = 15.0;
 
-/// Pairs of series that can be told apart neither by dash and marker nor by lightness when the figure is printed in
-/// grays, one sentence each. Empty = the figure is readable.
+/// Pairs of series with equal dash and marker and similar lightness, which look the same in grayscale, one sentence each.
+/// Empty = the figure is readable.
 ///
-/// Figures that write each name beside its own bar, row or cell have nothing to confuse.
-pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
+/// Figures with each name beside its bar, row or cell need no check.
+pub fn grayscale_check(spec: &FigureSpec) -> Vec<String> {
     let tokens = Theme::Print.tokens();
     let marks_are_drawn = match &spec.figure {
         Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Plane(_) => true,
@@ -54,7 +54,7 @@ pub fn greyscale_check(spec: &FigureSpec) -> Vec<String> {
     found
 }
 
-/// The series that are drawn with marks of their own.
+/// The series with their own marks.
 fn shown(figure: &Figure) -> Vec<&SeriesLabel> {
     match figure {
         Figure::SurvivalComparison(data) => crate::survival_comparison::in_front(data),
