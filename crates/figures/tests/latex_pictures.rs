@@ -80,7 +80,7 @@ fn document(
     (pdf, pages)
 }
 
-/// A word of a page: its text, and left, top, right and bottom of its box.
+/// A word of a page: its text, and its left, top, right and bottom.
 struct Word {
     text: String,
     area: [f64; 4],
@@ -154,7 +154,7 @@ fn check(page: &Page, words: &Words) {
     let mut missing: Vec<String> = Vec::new();
     let all: String = words.iter().map(|word| bare(&word.text)).collect();
     for Word { text, area: [left, top, right, bottom] } in words {
-        // Boxes are as high as the font, letters are not.
+        // These heights are those of the font, and letters are lower.
         let inside =
             *left >= -0.2 && *top >= -2.0 && *right <= drawing.width + 0.2 && *bottom <= drawing.height + 2.0;
         assert!(inside, "{name}: \"{text}\" at {left} {top} {right} {bottom} leaves the picture");

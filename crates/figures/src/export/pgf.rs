@@ -1,6 +1,6 @@
 //! A drawing as a picture of LaTeX's pgf, for `\input`: the shapes of the SVG, texts in the fonts of the paper.
 //!
-//! It needs `pgf` (or `tikz`) and nothing else. Its box is exactly as large as the drawing. The fonts of a paper have
+//! It needs `pgf` (or `tikz`) and nothing else. Its bounding box is exactly as large as the drawing. The fonts of a paper have
 //! other widths than the one that layouts are measured in, so a text that would be wider than its place is condensed, or
 //! shrinks where it would be much wider: no text leaves the picture or meets another. Colors have names that a paper may
 //! define for itself.
