@@ -1,4 +1,4 @@
-//! Bodies of answers against what a case expects.
+//! Bodies of responses, compared with the expectations of a case.
 
 use std::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use super::captures::{Captures, Room};
 use super::message::excerpt;
 use crate::suite::Assertion;
 
-/// Numbers differ by at most this where they are equal.
+/// Equal numbers differ by at most this.
 const TOLERANCE: f64 = 1e-6;
-/// Most rows that are looked for in any order: the work grows with the third power of their number.
+/// Most rows in any order, because the work is cubic in their number.
 const ROWS: usize = 500;
 
-/// Whether an assertion holds for a body (nothing if there was none); else what is wrong.
+/// Checks an assertion on a body (`None` = there is no body). The error describes the difference.
 pub(super) fn check(
     assertion: &Assertion,
     body: Option<&Value>,
@@ -69,7 +69,7 @@ pub(super) fn check(
                 return Ok(());
             }
             let expected = Value::Array(expected.into_iter().map(std::borrow::Cow::into_owned).collect());
-            // A hostile list may be long; the message shows its beginning.
+            // A hostile list may be long, so the message shows its start.
             let actual: Vec<Value> =
                 items.iter().take(20).map(|item| item.get(key).cloned().unwrap_or(Value::Null)).collect();
             Err(format!(
@@ -108,7 +108,7 @@ fn differs(place: &str, expected: &str, actual: Option<&Value>) -> String {
     format!("expected {} to be {expected}, got {actual}", named(place))
 }
 
-/// Equality of JSON as suites mean it: numbers with a tolerance, objects as sets of keys.
+/// Equality of JSON in suites: numbers with a tolerance, objects as sets of keys.
 pub(super) fn equal(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
@@ -131,10 +131,10 @@ fn has(expected: &Map<String, Value>, actual: &Map<String, Value>) -> bool {
     expected.iter().all(|(key, value)| actual.get(key).is_some_and(|actual| equal(value, actual)))
 }
 
-/// Whether every row can be given an object of its own. A row takes the first free object that fits; if there is none,
-/// the rows that hold fitting ones are moved to others (augmenting paths, the shortest first). Both have the same length.
+/// Whether a matching assigns every row its own object. A row takes the first free object that fits. If there is none, rows
+/// with fitting objects are moved to others (augmenting paths, the shortest first). Both lists have the same length.
 fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
-    // Compared once: rows may be large.
+    // Compared once, because rows may be large.
     let fitting: Vec<Vec<usize>> = rows
         .iter()
         .map(|row| {
@@ -153,9 +153,9 @@ fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
     waiting.into_iter().all(|row| place(row, &fitting, &mut holders))
 }
 
-/// Gives a row an object, and those that have to make room others.
+/// Assigns an object to a row, and moves other rows if needed.
 fn place(row: usize, fitting: &[Vec<usize>], holders: &mut [Option<usize>]) -> bool {
-    // From which row an object was reached, and what that row held.
+    // The row from which an object was reached, and the earlier object of that row.
     let mut reached: Vec<Option<(usize, Option<usize>)>> = vec![None; holders.len()];
     let mut queue = VecDeque::from([(row, None)]);
     while let Some((row, held)) = queue.pop_front() {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn rows_that_fit_several_objects_make_room_for_those_that_fit_one() {
-        // The first half of the rows takes what the second half needs, and has to move.
+        // The first half of the rows takes the objects of the second half, and must move.
         let chain = |count: usize| -> (Vec<Value>, Vec<Value>) {
             let items = (0..count).map(|at| json!({"a": at, "b": at / 2, "c": 0})).collect();
             let mut rows: Vec<Value> = (0..count / 2).map(|at| json!({"b": at})).collect();
@@ -273,7 +273,7 @@ mod tests {
     fn many_rows_are_decided_at_once_and_too_many_refused() {
         let all = |count: usize| vec![json!({}); count];
         assert!(holds(&json!({"is": "rows", "at": "", "rows": all(ROWS)}), &json!(all(ROWS))));
-        // All but one want the same objects.
+        // All except one need the same objects.
         let mut rows = all(ROWS);
         rows[0] = json!({"a": 1});
         assert!(!holds(&json!({"is": "rows", "at": "", "rows": rows}), &json!(all(ROWS))));

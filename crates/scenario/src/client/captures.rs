@@ -1,16 +1,16 @@
-//! Values that steps kept, and the places that take them.
+//! Captured values of steps, and their insertion.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// What all kept bodies of a case may weigh together.
+/// The greatest total size of all captured bodies of a case.
 const KEPT: usize = 16 << 20;
-/// What a value or key weighs beside its text.
+/// The size of a value or key in addition to its text.
 const NODE: usize = 16;
 
-/// How much more may be assembled. A few captures that stand for each other's doubles would otherwise grow without
-/// bound: a suite may be hostile, and a server in this process has no limit of its own.
+/// The remaining size for insertions. Captures that double each other would otherwise grow without bound: a suite may be
+/// hostile, and a server in this process has no limit.
 #[derive(Debug)]
 pub(super) struct Room(usize);
 
@@ -31,7 +31,7 @@ impl Room {
         Ok(())
     }
 
-    /// Takes what a value weighs; looks no further than there is room.
+    /// Subtracts the size of a value. Counting stops at the remaining size.
     fn take_value(&mut self, value: &Value) -> Result<(), String> {
         self.take(NODE)?;
         match value {
@@ -46,7 +46,7 @@ impl Room {
     }
 }
 
-/// What was kept in a case so far: name and body. A handful, so that a list is fastest.
+/// The captures of a case so far: name and body. There are few, so a list is fastest.
 #[derive(Debug)]
 pub(super) struct Captures<'a> {
     kept: Vec<(&'a str, Value)>,
@@ -65,7 +65,7 @@ impl<'a> Captures<'a> {
         self.room = Room::new(KEPT);
     }
 
-    /// Keeps a body; a later one of the same name takes its place. Fails beyond what a case may keep.
+    /// Captures a body. It replaces an earlier one with this name. Fails if the case captures too much.
     pub(super) fn keep(&mut self, name: &'a str, body: Value) -> Result<(), String> {
         self.room
             .take_value(&body)
@@ -123,7 +123,7 @@ impl<'a> Captures<'a> {
         if has_capture(value) { self.replaced(value, room).map(Cow::Owned) } else { Ok(Cow::Borrowed(value)) }
     }
 
-    /// A value of its own, with every capture replaced.
+    /// A new value with every capture replaced.
     pub(super) fn replaced(&self, value: &Value, room: &mut Room) -> Result<Value, String> {
         Ok(match value {
             Value::Object(map) => match capture(map) {
@@ -145,7 +145,7 @@ impl<'a> Captures<'a> {
         })
     }
 
-    /// The same for an object that stands for itself.
+    /// The same for an object that is not a reference.
     pub(super) fn replaced_map(
         &self,
         map: &Map<String, Value>,
@@ -165,7 +165,7 @@ fn is_path(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
 }
 
-/// The path of an object that stands for a captured value.
+/// The path in an object that refers to a captured value.
 fn capture(map: &Map<String, Value>) -> Option<&str> {
     if map.len() == 1 { map.get("$").and_then(Value::as_str) } else { None }
 }

@@ -1,4 +1,4 @@
-//! A case, step by step: requests out, answers in.
+//! A case, step by step: requests and responses.
 
 use std::collections::HashMap;
 
@@ -10,31 +10,31 @@ use super::message::{excerpt, excerpt_text, failed};
 use crate::reference::Request;
 use crate::suite::{Builder, Case, Make, Method, Send, Step, Suite};
 
-/// What a request, and what the expectations of a step may weigh, captures replaced: as much as a server takes.
+/// The greatest size of a request, and of the expectations of a step, with replaced captures: the limit of a server.
 const REQUEST: usize = 1 << 20;
-/// What all requests of a case may weigh together: a server in this process holds them all.
+/// The greatest total size of all requests of a case, because a server in this process holds them all.
 const REQUESTS: usize = 16 << 20;
 
-/// An answer, as it came.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Body,
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub(super) enum Body {
     Empty,
     Json(Value),
-    /// No JSON.
+    /// Not JSON.
     Other(Vec<u8>),
-    /// As it came: whether it is JSON shows when a step looks at it.
+    /// The raw bytes, which are parsed when a step needs them.
     Unread(Vec<u8>),
 }
 
 impl Answer {
-    /// The same, its body read.
+    /// The same response with a parsed body.
     fn read(self) -> Self {
         let body = match self.body {
             Body::Unread(bytes) => serde_json::from_slice(&bytes).map_or(Body::Other(bytes), Body::Json),
@@ -65,7 +65,7 @@ impl<'a> Builders<'a> {
     }
 }
 
-/// Whether the answer to a reset lets the case begin.
+/// Whether the response to a reset is a success, so that the case starts.
 pub(super) fn after_reset(reset: &Request, answer: Answer) -> Result<(), String> {
     if answer.status < 400 {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) fn after_reset(reset: &Request, answer: Answer) -> Result<(), String>
     Err(failed(reset, None, &what))
 }
 
-/// Where a case is.
+/// The state of a case.
 #[derive(Debug)]
 pub(super) struct Execution<'a> {
     builders: &'a Builders<'a>,
@@ -83,7 +83,7 @@ pub(super) struct Execution<'a> {
     sent: usize,
     request: Request,
     captures: Captures<'a>,
-    /// What the requests to come may weigh.
+    /// The remaining size of requests.
     room: usize,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Execution<'a> {
         self.room = REQUESTS;
     }
 
-    /// The next request; nothing at the end of the case. Fails if it cannot be made.
+    /// The next request; `None` at the end of the case. Fails if it cannot be built.
     pub(super) fn next(&mut self) -> Result<Option<&Request>, String> {
         let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
         self.sent += 1;
@@ -134,7 +134,7 @@ impl<'a> Execution<'a> {
             .and_then(|at| builder.bodies.get(at))
             .ok_or_else(|| format!("the suite has no record {} of {}", make.nth, make.make))?;
         let body = match body {
-            // What is replaced is not resolved: its captures need not be there.
+            // A replaced field is not resolved, so its captures may be missing.
             Value::Object(body) if !make.with.is_empty() => {
                 let mut out = serde_json::Map::with_capacity(body.len() + make.with.len());
                 for (key, value) in body {
@@ -170,7 +170,7 @@ impl<'a> Execution<'a> {
         Ok(Request { method: send.method, path: self.captures.text(&send.path, room)?, query, body })
     }
 
-    /// Takes the answer to the last request; fails if it is not what the step expects.
+    /// Takes the response to the last request. Fails if the step expects another one.
     pub(super) fn take(&mut self, answer: Answer) -> Result<(), String> {
         self.taken(answer).map_err(|what| failed(&self.request, Some(self.sent), &what))
     }
@@ -184,7 +184,7 @@ impl<'a> Execution<'a> {
         if answer.status != status {
             return Err(format!("expected status {status}, got {}", answer.read().shown()));
         }
-        // A body that nobody looks at is not read.
+        // A body without assertions is not parsed.
         if expect.is_empty() && keep.is_none() {
             return Ok(());
         }

@@ -87,7 +87,7 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
     assert!(!report.failures[0].message.is_empty());
     assert_eq!(report.mismatches.iter().map(|m| m.at.as_str()).collect::<Vec<_>>(), ["scenario_1, turn 2"]);
 
-    // A suite of nothing but the first case is passed by everyone.
+    // Every server passes a suite of only the first case.
     let lines: Vec<&str> = text.lines().collect();
     let cases = lines.iter().position(|line| line.starts_with("\"cases\"")).expect("the cases");
     let only = lines[cases + 1].trim_end_matches(',');
@@ -153,7 +153,7 @@ fn it_is_stopped_within_a_scenario() {
     assert!(opened.verify_scenario(0, &|| true).is_empty());
 }
 
-/// What is found at a place.
+/// The mismatches at a place.
 fn told<'r>(report: &'r Report, at: &str) -> Vec<&'r str> {
     report.mismatches.iter().filter(|m| m.at == at).map(|m| m.what.as_str()).collect()
 }
@@ -171,12 +171,12 @@ fn a_damaged_file_is_told_and_does_not_sink_the_report() {
     assert!(!report.is_good() && !report.hashes_ok);
     assert_eq!(report.mismatches.len(), 1, "{:?}", report.mismatches);
     let said = told(&report, "scenario_0/test_suites/turn_3.json");
-    // Suites of later turns have cases that stand in it.
+    // Suites of later turns have cases from this file.
     assert_eq!(said, ["There is no such file. Turns 3-5 could not be checked in full"]);
     assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
     assert!(report.mutants > 100, "the other turns are looked at");
 
-    // Cut short, it is named itself, not those that refer to it.
+    // A cut file is named itself, and not the files that refer to it.
     std::fs::write(&suite, &text[..text.len() / 2]).expect("it is written");
     let report = look(&path, |options| options.mutants = 0).expect("there is a report");
     let places: Vec<&str> = report.mismatches.iter().map(|m| m.at.as_str()).collect();
@@ -193,13 +193,13 @@ fn a_damaged_file_is_told_and_does_not_sink_the_report() {
     let report = look(&path, |options| options.mutants = 1).expect("there is a report");
     assert!(!report.is_good());
     let said = told(&report, "scenario_1/schemas/turn_2.yaml");
-    // The turn after it is held against it.
+    // The turn after it needs it.
     assert!(said.len() == 1 && said[0].ends_with(". Turns 2-3 could not be checked in full"), "{said:?}");
     for (at, turn) in [("specs/turn_5.md", 5), ("changes/turn_4.md", 4), ("changes/turn_5.yaml", 5)] {
         let expected = format!("There is no such file. Turn {turn} could not be checked in full");
         assert_eq!(told(&report, &format!("scenario_1/{at}")), [expected]);
     }
-    // What needs no file that is missing is looked at all the same, and nothing is made up.
+    // Checks without the missing file run, and have no false findings.
     assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
 }
 
@@ -219,8 +219,8 @@ fn what_pytest_leaves_is_no_content_and_what_else_lies_there_is() {
     assert_eq!(places, ["scenario_0/schemas/__pycache__", "scenario_1/test_suites/__pycache__"]);
 }
 
-/// A zip of the files of a folder, and of at most two entries of names that no zip may have (put in the place of others, as
-/// a writer of zips would not take them).
+/// A zip of the files of a folder, and of at most two entries with invalid names (which replace other names, because a writer
+/// of zips would refuse them).
 fn zip_with(folder: &std::path::Path, names: &[&str]) -> PathBuf {
     use std::io::Write as _;
     let at = folder.with_extension("zip");

@@ -1,38 +1,38 @@
-//! An answer, from the bytes that come in: HTTP/1.0 and 1.1, with a length, in chunks, or up to the end of the
-//! connection (RFC 9112, sections 6 and 7).
+//! Parses a response from received bytes: HTTP/1.0 and 1.1, with a length, in chunks, or up to the end of the connection (RFC
+//! 9112, sections 6 and 7).
 
 use std::io;
 
 use super::Trouble;
 
-/// The largest head of an answer, in bytes; also the longest line that says how large a chunk is.
+/// The largest head of a response in bytes, and the longest line with the size of a chunk.
 const HEAD: usize = 64 * 1024;
 /// Most headers.
 const HEADERS: usize = 100;
-/// Most interim answers (status 1xx) before the one that counts.
+/// Most interim responses (status 1xx) before the final one.
 const INTERIM: usize = 8;
-/// What is asked of the system at once.
+/// Size of one read.
 const PIECE: usize = 16 * 1024;
 
-/// An answer as it came.
+/// A received response.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
-    /// The connection can be used for another request.
+    /// Whether the connection can be used for another request.
     pub(super) keep: bool,
 }
 
-/// Where bytes come from: some at a time, none at the end.
+/// A source of bytes: some at a time, none at the end.
 type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> io::Result<usize>;
 
-/// Bytes that have come in, and how far they were looked at. Kept from answer to answer for its room.
+/// Received bytes, and how many are consumed. The buffer is reused for all responses.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     bytes: Vec<u8>,
-    /// Up to where there are bytes that came.
+    /// The end of the received bytes.
     filled: usize,
-    /// Up to where they were taken.
+    /// The end of the consumed bytes.
     taken: usize,
 }
 
@@ -61,7 +61,7 @@ fn too_large(limit: usize) -> Trouble {
 }
 
 impl Incoming {
-    /// Reads one answer.
+    /// Reads one response.
     pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<Read, Trouble> {
         (self.filled, self.taken) = (0, 0);
         for _ in 0..=INTERIM {
@@ -78,7 +78,7 @@ impl Incoming {
                 Length::Chunked => (self.chunked(limit, source)?, false),
                 Length::UntilClosed => (self.until_closed(limit, source)?, true),
             };
-            // What comes behind an answer belongs to none.
+            // Bytes after a response belong to no response.
             let keep = keep && !closes && self.taken == self.filled;
             return Ok(Read { status, body, keep });
         }
@@ -88,7 +88,7 @@ impl Incoming {
     fn head(&mut self, source: Source<'_>) -> Result<Head, Trouble> {
         let mut seen = self.taken;
         loop {
-            // Only the end of a line can be the end of the head.
+            // The head can only end at the end of a line.
             if self.bytes.get(seen..self.filled).is_some_and(|new| new.contains(&b'\n')) {
                 let mut headers = [httparse::EMPTY_HEADER; HEADERS];
                 let mut answer = httparse::Response::new(&mut headers);
@@ -132,7 +132,7 @@ impl Incoming {
         let mut body = Vec::new();
         loop {
             let line = self.line(source)?;
-            // What stands behind a semicolon are extensions that nobody asked for.
+            // The text after a semicolon has extensions, which are ignored.
             let digits = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
             let size = match std::str::from_utf8(digits) {
                 Ok(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
@@ -151,7 +151,7 @@ impl Incoming {
                 return Err(other("no HTTP (a chunk does not end where it says)"));
             }
         }
-        // Headers behind the body say nothing here.
+        // Trailers are ignored.
         for _ in 0..HEADERS {
             if self.line(source)?.is_empty() {
                 return Ok(body);
@@ -178,7 +178,7 @@ impl Incoming {
         }
     }
 
-    /// Moves so many bytes into a body.
+    /// Moves this number of bytes into a body.
     fn move_to(&mut self, body: &mut Vec<u8>, length: usize, source: Source<'_>) -> Result<(), Trouble> {
         let mut left = length;
         loop {
@@ -218,7 +218,7 @@ impl Incoming {
         self.bytes.get(self.taken..self.filled).unwrap_or_default()
     }
 
-    /// Reads on in the middle of a body, where all that came was taken.
+    /// Reads more bytes inside a body, after all received bytes are consumed.
     fn more(&mut self, source: Source<'_>) -> Result<(), Trouble> {
         (self.filled, self.taken) = (0, 0);
         match self.fill(source) {
@@ -228,7 +228,7 @@ impl Incoming {
         }
     }
 
-    /// Reads some bytes; false at the end of the connection.
+    /// Reads some bytes. False at the end of the connection.
     fn fill(&mut self, source: Source<'_>) -> Result<bool, Trouble> {
         if self.bytes.len() < self.filled + PIECE {
             self.bytes.resize(self.filled + PIECE, 0);
@@ -246,7 +246,7 @@ impl Incoming {
     }
 }
 
-/// What a head says of the body and the connection.
+/// The framing of the body and the state of the connection, from a head.
 fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
     let mut keep = answer.version == Some(1);
     let (mut known, mut coding) = (None, None);
@@ -277,7 +277,7 @@ fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
             if !coding.eq_ignore_ascii_case(b"chunked") {
                 return Err(other("the answer is coded in a way that was not asked for"));
             }
-            // Two lengths: the chunks count, and nothing after them.
+            // With both lengths, the chunks count, and the connection ends after them.
             keep &= known.is_none();
             Length::Chunked
         }
@@ -291,7 +291,7 @@ fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
 mod tests {
     use super::*;
 
-    /// Reads an answer from bytes that come in pieces of a size, then the end.
+    /// Reads a response from bytes in pieces of this size, and then the end.
     fn read(bytes: &[u8], piece: usize, limit: usize) -> Result<(u16, String, bool), String> {
         let mut rest = bytes;
         let answer = Incoming::default().answer(limit, &mut |into| {
