@@ -90,9 +90,9 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    fn new(cases: Vec<CaseResult>, since: Instant) -> Self {
+    fn new(cases: Vec<CaseResult>, started: Instant) -> Self {
         let passed = cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
-        Self { passed, total: cases.len(), cases, seconds: since.elapsed().as_secs_f64() }
+        Self { passed, total: cases.len(), cases, seconds: started.elapsed().as_secs_f64() }
     }
 
     /// The cases that did not pass.
@@ -141,13 +141,13 @@ fn answer_of(world: &mut World, request: &Request) -> Answer {
 
 /// All verdicts of a server in this process.
 pub fn verdicts_in_process(world: &mut World, suite: &Suite) -> Verdicts {
-    let since = Instant::now();
+    let started = Instant::now();
     let mut cases = Vec::with_capacity(suite.cases.len());
     run_in_process(world, suite, &mut |_, result| {
         cases.push(result.clone());
         ControlFlow::Continue(())
     });
-    Verdicts::new(cases, since)
+    Verdicts::new(cases, started)
 }
 
 /// Runs a suite against a server at a base URL (`http://127.0.0.1:8000`), one case after another over one kept-alive
@@ -226,13 +226,13 @@ fn case_over_http<'a>(
 
 /// All verdicts of a server at a base URL.
 pub fn verdicts(base: &str, suite: &Suite, options: &Options) -> Result<Verdicts, UrlError> {
-    let since = Instant::now();
+    let started = Instant::now();
     let mut cases = Vec::with_capacity(suite.cases.len());
     run_http(base, suite, options, &mut |_, result| {
         cases.push(result.clone());
         ControlFlow::Continue(())
     })?;
-    Ok(Verdicts::new(cases, since))
+    Ok(Verdicts::new(cases, started))
 }
 
 fn reset_request(suite: &Suite) -> Request {

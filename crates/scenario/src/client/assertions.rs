@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::captures::{Captures, Room};
+use super::captures::{Captures, InsertionBudget};
 use super::message::excerpt;
 use crate::suite::Assertion;
 
@@ -18,48 +18,48 @@ pub(super) fn check(
     assertion: &Assertion,
     body: Option<&Value>,
     captures: &Captures<'_>,
-    room: &mut Room,
+    budget: &mut InsertionBudget,
 ) -> Result<(), String> {
     let at = |pointer: &str| body.and_then(|body| body.pointer(pointer));
     match assertion {
         Assertion::Equal { at: place, value } => {
-            let expected = captures.value(value, room)?;
+            let expected = captures.value(value, budget)?;
             match at(place) {
                 Some(actual) if equal(&expected, actual) => Ok(()),
-                actual => Err(differs(place, &excerpt(&expected), actual)),
+                actual => Err(difference(place, &excerpt(&expected), actual)),
             }
         }
         Assertion::Has { at: place, value } => match at(place) {
             Some(Value::Object(actual)) => {
                 for (key, expected) in value {
-                    let expected = captures.value(expected, room)?;
+                    let expected = captures.value(expected, budget)?;
                     let found = actual.get(key);
                     if !found.is_some_and(|found| equal(&expected, found)) {
-                        return Err(differs(&format!("{place}/{key}"), &excerpt(&expected), found));
+                        return Err(difference(&format!("{place}/{key}"), &excerpt(&expected), found));
                     }
                 }
                 Ok(())
             }
-            actual => Err(differs(place, "an object", actual)),
+            actual => Err(difference(place, "an object", actual)),
         },
         Assertion::Absent { at: place } => match at(place) {
             None => Ok(()),
-            actual => Err(differs(place, "nothing", actual)),
+            actual => Err(difference(place, "nothing", actual)),
         },
         Assertion::Text { at: place } => match at(place) {
             Some(Value::String(text)) if !text.is_empty() => Ok(()),
-            actual => Err(differs(place, "a text that is not empty", actual)),
+            actual => Err(difference(place, "a text that is not empty", actual)),
         },
         Assertion::Id { at: place } => match at(place) {
             Some(Value::Number(number)) if number.as_u64().is_some_and(|number| number >= 1) => Ok(()),
-            actual => Err(differs(place, "an integer of at least 1", actual)),
+            actual => Err(difference(place, "an integer of at least 1", actual)),
         },
         Assertion::Column { at: place, key, values } => {
             let Some(Value::Array(items)) = at(place) else {
-                return Err(differs(place, "a list", at(place)));
+                return Err(difference(place, "a list", at(place)));
             };
             let expected: Vec<_> =
-                values.iter().map(|value| captures.value(value, room)).collect::<Result<_, _>>()?;
+                values.iter().map(|value| captures.value(value, budget)).collect::<Result<_, _>>()?;
             let holds = items.len() == expected.len()
                 && items
                     .iter()
@@ -74,38 +74,38 @@ pub(super) fn check(
                 items.iter().take(20).map(|item| item.get(key).cloned().unwrap_or(Value::Null)).collect();
             Err(format!(
                 "expected {key} of {} to be {}, got {} ({} items)",
-                named(place),
+                place_name(place),
                 excerpt(&expected),
                 excerpt(&Value::Array(actual)),
                 items.len()
             ))
         }
         Assertion::Rows { at: place, rows } => {
-            let Some(actual) = at(place) else { return Err(differs(place, "a list", None)) };
-            let Value::Array(items) = actual else { return Err(differs(place, "a list", Some(actual))) };
+            let Some(actual) = at(place) else { return Err(difference(place, "a list", None)) };
+            let Value::Array(items) = actual else { return Err(difference(place, "a list", Some(actual))) };
             if rows.len() > ROWS {
                 return Err(format!("the suite looks for {} rows in any order; {ROWS} at most", rows.len()));
             }
             let mut expected = Vec::with_capacity(rows.len());
             for row in rows {
-                expected.push(captures.replaced_map(row, room)?);
+                expected.push(captures.replaced_map(row, budget)?);
             }
-            if items.len() == expected.len() && pair_up(&expected, items) {
+            if items.len() == expected.len() && assign_rows(&expected, items) {
                 return Ok(());
             }
             let rows = Value::Array(expected.into_iter().map(Value::Object).collect());
-            Err(differs(place, &format!("in any order {}", excerpt(&rows)), Some(actual)))
+            Err(difference(place, &format!("in any order {}", excerpt(&rows)), Some(actual)))
         }
     }
 }
 
-fn named(place: &str) -> &str {
+fn place_name(place: &str) -> &str {
     if place.is_empty() { "the body" } else { place }
 }
 
-fn differs(place: &str, expected: &str, actual: Option<&Value>) -> String {
+fn difference(place: &str, expected: &str, actual: Option<&Value>) -> String {
     let actual = actual.map_or_else(|| "nothing".to_owned(), excerpt);
-    format!("expected {} to be {expected}, got {actual}", named(place))
+    format!("expected {} to be {expected}, got {actual}", place_name(place))
 }
 
 /// Equality of JSON in suites: numbers with a tolerance, objects as sets of keys.
@@ -133,7 +133,7 @@ fn has(expected: &Map<String, Value>, actual: &Map<String, Value>) -> bool {
 
 /// Whether a matching assigns every row its own object. A row takes the first free object that fits. If there is none, rows
 /// with fitting objects are moved to others (augmenting paths, the shortest first). Both lists have the same length.
-fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
+fn assign_rows(rows: &[Map<String, Value>], items: &[Value]) -> bool {
     // Compared once, because rows may be large.
     let fitting: Vec<Vec<usize>> = rows
         .iter()
@@ -142,21 +142,21 @@ fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
             items.iter().enumerate().filter(|(_, item)| fits(item)).map(|(at, _)| at).collect()
         })
         .collect();
-    let mut holders: Vec<Option<usize>> = vec![None; items.len()];
+    let mut assigned: Vec<Option<usize>> = vec![None; items.len()];
     let mut waiting = Vec::new();
     for (row, fitting) in fitting.iter().enumerate() {
-        match fitting.iter().find(|&&item| holders[item].is_none()) {
-            Some(&item) => holders[item] = Some(row),
+        match fitting.iter().find(|&&item| assigned[item].is_none()) {
+            Some(&item) => assigned[item] = Some(row),
             None => waiting.push(row),
         }
     }
-    waiting.into_iter().all(|row| place(row, &fitting, &mut holders))
+    waiting.into_iter().all(|row| assign_row(row, &fitting, &mut assigned))
 }
 
 /// Assigns an object to a row, and moves other rows if needed.
-fn place(row: usize, fitting: &[Vec<usize>], holders: &mut [Option<usize>]) -> bool {
+fn assign_row(row: usize, fitting: &[Vec<usize>], assigned: &mut [Option<usize>]) -> bool {
     // The row from which an object was reached, and the earlier object of that row.
-    let mut reached: Vec<Option<(usize, Option<usize>)>> = vec![None; holders.len()];
+    let mut reached: Vec<Option<(usize, Option<usize>)>> = vec![None; assigned.len()];
     let mut queue = VecDeque::from([(row, None)]);
     while let Some((row, held)) = queue.pop_front() {
         for &item in &fitting[row] {
@@ -164,14 +164,14 @@ fn place(row: usize, fitting: &[Vec<usize>], holders: &mut [Option<usize>]) -> b
                 continue;
             }
             reached[item] = Some((row, held));
-            if let Some(holder) = holders[item] {
-                queue.push_back((holder, Some(item)));
+            if let Some(other_row) = assigned[item] {
+                queue.push_back((other_row, Some(item)));
                 continue;
             }
             let mut free = Some(item);
             while let Some(item) = free {
                 let Some((row, held)) = reached[item] else { break };
-                holders[item] = Some(row);
+                assigned[item] = Some(row);
                 free = held;
             }
             return true;
@@ -187,7 +187,7 @@ mod tests {
 
     fn holds(assertion: &Value, body: &Value) -> bool {
         let assertion: Assertion = serde_json::from_value(assertion.clone()).expect("an assertion");
-        check(&assertion, Some(body), &Captures::default(), &mut Room::new(1 << 20)).is_ok()
+        check(&assertion, Some(body), &Captures::default(), &mut InsertionBudget::new(1 << 20)).is_ok()
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::assertions::check;
-use super::captures::{Captures, Room};
+use super::captures::{Captures, InsertionBudget};
 use super::message::{excerpt, excerpt_text, failed};
 use crate::reference::Request;
 use crate::suite::{Builder, Case, Make, Method, Send, Step, Suite};
@@ -44,7 +44,7 @@ impl Answer {
     }
 
     /// For messages.
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         match &self.body {
             Body::Empty => format!("status {} without a body", self.status),
             Body::Json(body) => format!("status {} with {}", self.status, excerpt(body)),
@@ -70,7 +70,7 @@ pub(super) fn after_reset(reset: &Request, answer: Answer) -> Result<(), String>
     if answer.status < 400 {
         return Ok(());
     }
-    let what = format!("expected a status below 400, got {}", answer.read().shown());
+    let what = format!("expected a status below 400, got {}", answer.read().describe());
     Err(failed(reset, None, &what))
 }
 
@@ -84,13 +84,13 @@ pub(super) struct Execution<'a> {
     request: Request,
     captures: Captures<'a>,
     /// The remaining size of requests.
-    room: usize,
+    budget: usize,
 }
 
 impl<'a> Execution<'a> {
     pub(super) fn new(builders: &'a Builders<'a>) -> Self {
         let request = Request { method: Method::Get, path: String::new(), query: Vec::new(), body: None };
-        Self { builders, steps: &[], sent: 0, request, captures: Captures::default(), room: REQUESTS }
+        Self { builders, steps: &[], sent: 0, request, captures: Captures::default(), budget: REQUESTS }
     }
 
     /// Starts a case.
@@ -98,21 +98,21 @@ impl<'a> Execution<'a> {
         self.steps = &case.steps;
         self.sent = 0;
         self.captures.clear();
-        self.room = REQUESTS;
+        self.budget = REQUESTS;
     }
 
     /// The next request; `None` at the end of the case. Fails if it cannot be built.
     pub(super) fn next(&mut self) -> Result<Option<&Request>, String> {
         let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
         self.sent += 1;
-        let mut room = Room::new(REQUEST.min(self.room));
-        let before = room.left();
-        let made = match step {
-            Step::Make(make) => self.made(make, &mut room),
-            Step::Send(send) => self.to_send(send, &mut room),
+        let mut budget = InsertionBudget::new(REQUEST.min(self.budget));
+        let before = budget.left();
+        let request = match step {
+            Step::Make(make) => self.creation_request(make, &mut budget),
+            Step::Send(send) => self.request_to_send(send, &mut budget),
         };
-        self.room -= before - room.left();
-        match made {
+        self.budget -= before - budget.left();
+        match request {
             Ok(request) => self.request = request,
             Err(why) => return Err(format!("Step {}: the request cannot be made: {why}", self.sent)),
         }
@@ -127,7 +127,7 @@ impl<'a> Execution<'a> {
             .ok_or_else(|| format!("the suite does not say how {} are made", make.make))
     }
 
-    fn made(&self, make: &Make, room: &mut Room) -> Result<Request, String> {
+    fn creation_request(&self, make: &Make, budget: &mut InsertionBudget) -> Result<Request, String> {
         let builder = self.builder(make)?;
         let body = (make.nth as usize)
             .checked_sub(1)
@@ -139,16 +139,16 @@ impl<'a> Execution<'a> {
                 let mut out = serde_json::Map::with_capacity(body.len() + make.with.len());
                 for (key, value) in body {
                     let value = make.with.get(key).unwrap_or(value);
-                    out.insert(key.clone(), self.captures.replaced(value, room)?);
+                    out.insert(key.clone(), self.captures.replaced(value, budget)?);
                 }
                 for (key, value) in &make.with {
                     if !body.contains_key(key) {
-                        out.insert(key.clone(), self.captures.replaced(value, room)?);
+                        out.insert(key.clone(), self.captures.replaced(value, budget)?);
                     }
                 }
                 Value::Object(out)
             }
-            body => self.captures.replaced(body, room)?,
+            body => self.captures.replaced(body, budget)?,
         };
         Ok(Request {
             method: Method::Post,
@@ -158,16 +158,16 @@ impl<'a> Execution<'a> {
         })
     }
 
-    fn to_send(&self, send: &Send, room: &mut Room) -> Result<Request, String> {
+    fn request_to_send(&self, send: &Send, budget: &mut InsertionBudget) -> Result<Request, String> {
         let mut query = Vec::with_capacity(send.query.len());
         for (key, value) in &send.query {
-            query.push((key.clone(), self.captures.text(value, room)?));
+            query.push((key.clone(), self.captures.text(value, budget)?));
         }
         let body = match &send.body {
             None => None,
-            Some(body) => Some(Ok(self.captures.replaced(body, room)?)),
+            Some(body) => Some(Ok(self.captures.replaced(body, budget)?)),
         };
-        Ok(Request { method: send.method, path: self.captures.text(&send.path, room)?, query, body })
+        Ok(Request { method: send.method, path: self.captures.text(&send.path, budget)?, query, body })
     }
 
     /// Takes the response to the last request. Fails if the step expects another one.
@@ -182,7 +182,7 @@ impl<'a> Execution<'a> {
             Some(Step::Send(send)) => (send.status, send.expect.as_slice(), send.keep.as_deref()),
         };
         if answer.status != status {
-            return Err(format!("expected status {status}, got {}", answer.read().shown()));
+            return Err(format!("expected status {status}, got {}", answer.read().describe()));
         }
         // A body without assertions is not parsed.
         if expect.is_empty() && keep.is_none() {
@@ -194,11 +194,11 @@ impl<'a> Execution<'a> {
                 Body::Empty => None,
                 Body::Json(body) => Some(body),
                 Body::Other(_) | Body::Unread(_) => {
-                    return Err(format!("expected JSON, got {}", answer.shown()));
+                    return Err(format!("expected JSON, got {}", answer.describe()));
                 }
             };
-            let mut room = Room::new(REQUEST);
-            expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures, &mut room))?;
+            let mut budget = InsertionBudget::new(REQUEST);
+            expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures, &mut budget))?;
         }
         if let Some(name) = keep {
             let body = match answer.body {

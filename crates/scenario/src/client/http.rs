@@ -43,7 +43,7 @@ struct Open {
     stream: TcpStream,
     incoming: Incoming,
     /// The read timeout of the stream.
-    waits: Duration,
+    read_timeout: Duration,
 }
 
 /// Why there is no response.
@@ -174,12 +174,12 @@ impl Connection {
             match TcpStream::connect_timeout(&address, deadline.left()?) {
                 Ok(stream) => {
                     self.address = Some(address);
-                    let waits = deadline.whole;
+                    let read_timeout = deadline.whole;
                     // Requests are small and sent one at a time, so waiting to fill packets only takes time.
                     let _ = stream.set_nodelay(true);
-                    stream.set_read_timeout(Some(waits))?;
-                    stream.set_write_timeout(Some(waits))?;
-                    return Ok(Open { stream, incoming: Incoming::default(), waits });
+                    stream.set_read_timeout(Some(read_timeout))?;
+                    stream.set_write_timeout(Some(read_timeout))?;
+                    return Ok(Open { stream, incoming: Incoming::default(), read_timeout });
                 }
                 Err(error) => last = error,
             }
@@ -197,18 +197,18 @@ impl Open {
         body_limit: usize,
     ) -> Result<(Answer, bool), Trouble> {
         self.write(out, deadline)?;
-        let Self { stream, incoming, waits } = self;
+        let Self { stream, incoming, read_timeout } = self;
         let mut first = true;
         let read = incoming.answer(body_limit, &mut |into| {
             // The first wait starts with the request, so it does not need the clock.
             let wait = if first { deadline.whole } else { deadline.left()? };
             first = false;
-            if let Some(came) = soon(stream, into) {
-                return came;
+            if let Some(received) = poll(stream, into) {
+                return received;
             }
-            if *waits != wait {
+            if *read_timeout != wait {
                 stream.set_read_timeout(Some(wait))?;
-                *waits = wait;
+                *read_timeout = wait;
             }
             stream.read(into)
         })?;
@@ -235,18 +235,18 @@ impl Open {
 
 /// How long the thread polls for a response before it sleeps.
 #[cfg(unix)]
-const LOOKS: Duration = Duration::from_micros(150);
+const POLL_TIME: Duration = Duration::from_micros(150);
 
 /// Polls for bytes for a short time. A server on this machine responds in about ten microseconds. Sleeping and waking on
 /// another core takes longer, on a virtual machine several times as long.
 #[cfg(unix)]
-fn soon(stream: &TcpStream, into: &mut [u8]) -> Option<io::Result<usize>> {
+fn poll(stream: &TcpStream, into: &mut [u8]) -> Option<io::Result<usize>> {
     use rustix::net::{RecvFlags, recv};
     let begun = Instant::now();
     loop {
         match recv(stream, &mut *into, RecvFlags::DONTWAIT) {
-            Ok((came, _)) => return Some(Ok(came)),
-            Err(rustix::io::Errno::AGAIN) if begun.elapsed() < LOOKS => std::thread::yield_now(),
+            Ok((received, _)) => return Some(Ok(received)),
+            Err(rustix::io::Errno::AGAIN) if begun.elapsed() < POLL_TIME => std::thread::yield_now(),
             // The blocking read returns any error again.
             Err(_) => return None,
         }
@@ -255,7 +255,7 @@ fn soon(stream: &TcpStream, into: &mut [u8]) -> Option<io::Result<usize>> {
 
 /// On other systems it does not poll.
 #[cfg(not(unix))]
-fn soon(_: &TcpStream, _: &mut [u8]) -> Option<io::Result<usize>> {
+fn poll(_: &TcpStream, _: &mut [u8]) -> Option<io::Result<usize>> {
     None
 }
 

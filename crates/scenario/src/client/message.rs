@@ -46,11 +46,11 @@ struct Bounded(Vec<u8>);
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = EXCERPT - self.0.len();
-        if room == 0 {
+        let remaining = EXCERPT - self.0.len();
+        if remaining == 0 {
             return Err(io::ErrorKind::WriteZero.into());
         }
-        let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+        let taken = bytes.get(..remaining.min(bytes.len())).unwrap_or(bytes);
         self.0.extend_from_slice(taken);
         Ok(taken.len())
     }

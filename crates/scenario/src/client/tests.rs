@@ -179,7 +179,7 @@ fn a_suite_runs_over_http_with_the_same_verdicts() {
 }
 
 #[test]
-fn a_run_ends_when_it_is_told_to() {
+fn a_callback_ends_a_run() {
     let mut seen = 0;
     run_in_process(&mut world(), &suite(), &mut |_, _| {
         seen += 1;
@@ -339,7 +339,7 @@ mod hostile {
     }
 
     #[test]
-    fn what_is_no_json_fails_and_is_shown_harmlessly() {
+    fn a_body_that_is_not_json_fails_and_is_shown_harmlessly() {
         for body in [
             &b"<html>\x1b[31m\x00</html>"[..],
             b"{\"a\": 1",
@@ -358,7 +358,7 @@ mod hostile {
     }
 
     #[test]
-    fn what_is_no_http_is_no_answer() {
+    fn invalid_http_is_no_answer() {
         for bytes in [
             &b"220 ftp ready\r\n\r\n"[..],
             b"\x00\x01\x02\x03\r\n\r\n",

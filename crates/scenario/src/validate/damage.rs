@@ -44,7 +44,7 @@ impl Damage {
     }
 
     /// All damage, with the turns that were not completely validated.
-    pub(super) fn told(mut self) -> Vec<Mismatch> {
+    pub(super) fn into_mismatches(mut self) -> Vec<Mismatch> {
         for (index, turns) in &self.needed_at {
             if let Some(mismatch) = self.found.get_mut(*index) {
                 let what = mismatch.what.trim_end_matches('.');

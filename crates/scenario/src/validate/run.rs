@@ -22,7 +22,7 @@ use crate::suite::{Suite, unstated};
 use crate::text;
 
 /// Most reported failures of the reference, and unstated demands, per turn.
-const TOLD: usize = 5;
+const REPORTED_PER_TURN: usize = 5;
 
 /// Validates a pack. It blocks, and validates scenarios in parallel. `progress` is called after every turn, from any
 /// thread.
@@ -73,8 +73,8 @@ pub fn validate(
         report.add(part?);
     }
     // Folders have been listed by now. Each path is reported once.
-    let told: BTreeSet<String> = report.mismatches.iter().map(|mismatch| mismatch.at.clone()).collect();
-    let left_out = pack.tree().warnings().into_iter().filter(|warning| !told.contains(&warning.path));
+    let reported: BTreeSet<String> = report.mismatches.iter().map(|mismatch| mismatch.at.clone()).collect();
+    let left_out = pack.tree().warnings().into_iter().filter(|warning| !reported.contains(&warning.path));
     report.mismatches.extend(left_out.map(|warning| Mismatch {
         at: if warning.path.is_empty() { pack.tree().name() } else { warning.path },
         what: warning.message,
@@ -99,13 +99,13 @@ impl Work<'_> {
         let mut damage = Damage::new(self.pack.verify_scenario(scenario, self.stop));
         let mut before: Option<Arc<Schema>> = None;
         for &turn in &self.options.turns {
-            self.go_on()?;
+            self.check_stop()?;
             before = self.turn(scenario, turn, before, &mut damage, &mut report)?;
-            self.go_on()?;
+            self.check_stop()?;
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total: self.total });
         }
-        report.mismatches = damage.told();
+        report.mismatches = damage.into_mismatches();
         Ok(report)
     }
 
@@ -123,7 +123,7 @@ impl Work<'_> {
         let (Some(schema), Some(mut suite)) = (schema.clone(), suite) else { return Ok(schema) };
         sound(scenario, &schema, &suite, self.stop, report);
         self.stated(scenario, &schema, &suite, damage, report)?;
-        self.go_on()?;
+        self.check_stop()?;
         let before_this = match before {
             Some(before) if before.turn + 1 == turn => Some(before),
             _ if turn > 1 => damage.unless(turn, self.pack.schema(scenario, turn - 1))?.map(Arc::new),
@@ -175,7 +175,7 @@ impl Work<'_> {
         });
         for (count, (at, what)) in demands.chain(left_out).enumerate() {
             report.unstated_demands += 1;
-            if count < TOLD {
+            if count < REPORTED_PER_TURN {
                 report.unstated.push(Unstated { scenario, turn, at, what });
             }
         }
@@ -183,19 +183,19 @@ impl Work<'_> {
     }
 
     /// A stopped validation has no report.
-    fn go_on(&self) -> Result<(), PackError> {
+    fn check_stop(&self) -> Result<(), PackError> {
         if (self.stop)() { Err(PackError::Cancelled) } else { Ok(()) }
     }
 }
 
 /// Checks that the reference passes its suite.
 fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, stop: &dyn Fn() -> bool, report: &mut Report) {
-    let mut told = 0;
+    let mut reported = 0;
     run_in_process(&mut World::new(Arc::clone(schema)), suite, &mut |_, result| {
         if result.status != CaseStatus::Passed {
             report.reference_failures += 1;
-            if told < TOLD {
-                told += 1;
+            if reported < REPORTED_PER_TURN {
+                reported += 1;
                 report.failures.push(Failure {
                     scenario,
                     turn: suite.turn,
