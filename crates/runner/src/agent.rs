@@ -237,7 +237,7 @@ pub(crate) async fn call(
             laid.await.map_err(AgentCallError::Files)?;
         }
         CallPlace::Task { container, .. } => {
-            task::lay(container, &files).await.map_err(AgentCallError::Containers)?
+            task::lay(container, &files).await.map_err(AgentCallError::Containers)?;
         }
     }
     crate::kill_points::point("agent about to start");

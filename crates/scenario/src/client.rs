@@ -1,8 +1,8 @@
-//! Runs a suite against a server: over HTTP, or straight against a [`World`].
+//! Runs a suite against a server: over HTTP, or directly against a [`World`].
 //!
-//! Both ways walk through a case with the same [`execution`]: it gives out one request after another, takes the answers,
-//! and holds them against what the case expects. What an answer is (a hostile server may send anything, or nothing) is
-//! bounded in [`http`] before it gets there.
+//! Both ways execute a case with the same [`execution`]: it returns one request after another, takes the responses, and
+//! compares them with the expectations of the case. A hostile server may send anything, or nothing, so [`http`] bounds
+//! responses first.
 
 mod assertions;
 mod captures;
@@ -18,14 +18,14 @@ use self::http::Unanswered;
 use crate::reference::{Request, World};
 use crate::suite::{Case, Suite};
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CaseResult {
     /// [`Case::id`].
     pub id: String,
     /// Passed or not.
     pub status: CaseStatus,
-    /// For a failed one: which step, what was expected, what came; bounded in length, control characters escaped.
+    /// For a failed case: the step, the expectation, and the response; bounded in length, control characters escaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -44,24 +44,24 @@ impl CaseResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseStatus {
-    /// All steps held.
+    /// All steps passed.
     Passed,
-    /// A step did not.
+    /// A step failed.
     Failed,
-    /// The server did not answer (refused, closed, timed out, no HTTP).
+    /// The server did not respond (refused, closed, timed out, no HTTP).
     Error,
 }
 
-/// How a suite is run over HTTP.
+/// Options of a suite over HTTP.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Longest wait for an answer (default 10 s).
+    /// Longest wait for a response (default 10 s).
     pub request_timeout: Duration,
-    /// Largest answer that is read, in bytes (default 4 MiB).
+    /// Largest response in bytes (default 4 MiB).
     pub body_limit: usize,
-    /// After this many cases in a row without an answer the rest is given the status error without asking (default 20).
+    /// After this number of cases in a row without a response, the rest gets the status error without requests (default 20).
     pub give_up_after: usize,
-    /// Longest time for the whole suite; the cases that are left then are given the status error (default: none).
+    /// Longest time for the whole suite. The cases after it get the status error (default: no limit).
     pub total: Option<Duration>,
 }
 
@@ -90,9 +90,9 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    fn new(cases: Vec<CaseResult>, since: Instant) -> Self {
+    fn new(cases: Vec<CaseResult>, started: Instant) -> Self {
         let passed = cases.iter().filter(|case| case.status == CaseStatus::Passed).count();
-        Self { passed, total: cases.len(), cases, seconds: since.elapsed().as_secs_f64() }
+        Self { passed, total: cases.len(), cases, seconds: started.elapsed().as_secs_f64() }
     }
 
     /// The cases that did not pass.
@@ -101,7 +101,7 @@ impl Verdicts {
     }
 }
 
-/// A server straight in this process: the fastest way, used by validation. `on_case` may end the run.
+/// Runs a suite against a server in this process. It is the fastest way, which validation uses. `on_case` may end the run.
 pub fn run_in_process(
     world: &mut World,
     suite: &Suite,
@@ -141,17 +141,18 @@ fn answer_of(world: &mut World, request: &Request) -> Answer {
 
 /// All verdicts of a server in this process.
 pub fn verdicts_in_process(world: &mut World, suite: &Suite) -> Verdicts {
-    let since = Instant::now();
+    let started = Instant::now();
     let mut cases = Vec::with_capacity(suite.cases.len());
     run_in_process(world, suite, &mut |_, result| {
         cases.push(result.clone());
         ControlFlow::Continue(())
     });
-    Verdicts::new(cases, since)
+    Verdicts::new(cases, started)
 }
 
-/// A server at a base URL (`http://127.0.0.1:8000`), one case after another over one kept-alive connection that is
-/// opened again when the server closes it. `on_case` may end the run. The calling thread waits for every answer.
+/// Runs a suite against a server at a base URL (`http://127.0.0.1:8000`), one case after another over one kept-alive
+/// connection, which is opened again when the server closes it. `on_case` may end the run. The calling thread waits for every
+/// response.
 ///
 /// Errors: the URL is not `http://host:port`.
 pub fn run_http(
@@ -160,7 +161,7 @@ pub fn run_http(
     options: &Options,
     on_case: &mut dyn FnMut(&Case, &CaseResult) -> ControlFlow<()>,
 ) -> Result<(), UrlError> {
-    // A time that is longer than the clock goes has no end.
+    // A time beyond the range of the clock is no limit.
     let until = options.total.and_then(|total| Instant::now().checked_add(total));
     let mut connection = http::Connection::new(base, options.request_timeout, until, options.body_limit)?;
     let builders = Builders::new(suite);
@@ -225,24 +226,24 @@ fn case_over_http<'a>(
 
 /// All verdicts of a server at a base URL.
 pub fn verdicts(base: &str, suite: &Suite, options: &Options) -> Result<Verdicts, UrlError> {
-    let since = Instant::now();
+    let started = Instant::now();
     let mut cases = Vec::with_capacity(suite.cases.len());
     run_http(base, suite, options, &mut |_, result| {
         cases.push(result.clone());
         ControlFlow::Continue(())
     })?;
-    Ok(Verdicts::new(cases, since))
+    Ok(Verdicts::new(cases, started))
 }
 
 fn reset_request(suite: &Suite) -> Request {
     Request { method: suite.reset.method, path: suite.reset.path.clone(), query: Vec::new(), body: None }
 }
 
-/// The address of a server that cannot be used.
+/// An invalid address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url} is not an address of the form http://host:port")]
 pub struct UrlError {
-    /// As given.
+    /// The given address.
     pub url: String,
 }
 

@@ -1,16 +1,16 @@
 //! Whether a pack is valid: sound, stated, not vacuous, sensitive.
 //!
 //! - *Sound*: the reference of a turn passes the suite of that turn.
-//! - *Stated*: whatever the suite demands stands in the clauses that its cases name ([`crate::suite::unstated`]), and these
-//!   in the specification or, for what is gone, in the request.
-//! - *Not vacuous*: the reference of the turn before fails it.
-//! - *Sensitive*: mutants of the reference ([`crate::mutants`]) fail it. A mutant that passes every case is a
-//!   *survivor*, and told with the reason.
+//! - *Stated*: every demand of the suite is in the clauses that its cases name ([`crate::suite::unstated`]). These clauses are
+//!   in the specification or, for removed parts, in the request.
+//! - *Not vacuous*: the reference of the turn before fails the suite.
+//! - *Sensitive*: mutants of the reference ([`crate::mutants`]) fail the suite. A mutant that passes every case is a
+//!   *survivor*, and is reported with the reason.
 //!
-//! A pack of which a file is missing or damaged is not valid; the report says which, and everything else is looked at.
+//! A pack with a missing or damaged file is not valid. The report names the file, and validation continues with the others.
 //!
-//! Servers are [`World`](crate::reference::World)s in this process: no sockets, no ports. A server that is expected to
-//! fail is stopped at its first failing case, and the cases about what is wrong with it come first.
+//! Servers are [`World`](crate::reference::World)s in this process, without sockets and ports. A server that should fail is
+//! stopped at its first failing case, and the cases about its fault run first.
 
 mod damage;
 mod run;
@@ -26,10 +26,10 @@ use serde::Serialize;
 pub use self::run::validate;
 use crate::pack::Mismatch;
 
-/// Share of mutants that must be noticed, in percent.
+/// Share of mutants that the suites must detect, in percent.
 pub const SENSITIVE: u64 = 99;
 
-/// What is looked at.
+/// The scope of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Scenarios, from 0.
@@ -38,7 +38,7 @@ pub struct Options {
     pub turns: Vec<u32>,
     /// Mutants of each operator at each turn.
     pub mutants: u32,
-    /// Scenarios at the same time; by default as many as there are processors.
+    /// Scenarios at the same time. The default is the number of processors.
     pub threads: Option<NonZero<usize>>,
 }
 
@@ -54,12 +54,12 @@ impl Options {
     }
 }
 
-/// What was found.
+/// The report.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Report {
-    /// Scenarios that were looked at.
+    /// Validated scenarios.
     pub scenarios: u32,
-    /// Turns of each that were looked at.
+    /// Validated turns of each.
     pub turns: u32,
     /// Cases that the reference fails.
     pub reference_failures: u64,
@@ -67,47 +67,47 @@ pub struct Report {
     pub unstated_demands: u64,
     /// Turns whose suite the reference of the turn before passes.
     pub vacuous_turns: u64,
-    /// Mutants that were made.
+    /// Mutants.
     pub mutants: u64,
-    /// Those that a suite noticed.
+    /// Mutants that a suite detected.
     pub killed: u64,
     /// By operator.
     pub operators: BTreeMap<String, Operator>,
-    /// Those that no case noticed, by scenario and turn.
+    /// Mutants that no case detected, by scenario and turn.
     pub survivors: Vec<Survivor>,
-    /// Whether the content of the scenarios looked at is what the manifest says: there are no mismatches.
+    /// Whether the content of the validated scenarios matches the manifest: there are no mismatches.
     pub hashes_ok: bool,
-    /// Where it is not, which files are missing or damaged, and what of the folder or zip was left out as unsafe.
+    /// Mismatches with the manifest, missing or damaged files, and unsafe files of the folder or zip that were skipped.
     pub mismatches: Vec<Mismatch>,
-    /// What the reference fails: the first five of each turn.
+    /// Cases that the reference fails: the first five of each turn.
     pub failures: Vec<Failure>,
-    /// What no text states: the first five of each turn.
+    /// Demands that no text states: the first five of each turn.
     pub unstated: Vec<Unstated>,
-    /// Which turns are vacuous.
+    /// The vacuous turns.
     pub vacuous: Vec<Vacuous>,
 }
 
 /// Mutants of one operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Operator {
-    /// Made.
+    /// Mutants.
     pub mutants: u64,
-    /// Noticed.
+    /// Detected mutants.
     pub killed: u64,
 }
 
-/// A mutant that no case noticed.
+/// A mutant that no case detected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survivor {
-    /// What was done.
+    /// The operator.
     pub operator: String,
     /// From 0.
     pub scenario: u32,
     /// From 1.
     pub turn: u32,
-    /// Where: `orders.cancel.guard.shipped`.
+    /// The place: `orders.cancel.guard.shipped`.
     pub site: String,
-    /// What the mutant does, and that nothing noticed it.
+    /// The effect of the mutant, and the reason of its survival.
     pub reason: String,
 }
 
@@ -120,11 +120,11 @@ pub struct Failure {
     pub turn: u32,
     /// Id of the case.
     pub case: String,
-    /// What was expected and what came.
+    /// Expectation and response.
     pub message: String,
 }
 
-/// Something that a suite demands and no text states.
+/// A demand of a suite that no text states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unstated {
     /// From 0.
@@ -133,11 +133,11 @@ pub struct Unstated {
     pub turn: u32,
     /// Id of the case, or of the clause that is not in the text.
     pub at: String,
-    /// What is not said.
+    /// The demand.
     pub what: String,
 }
 
-/// A turn whose suite does not tell it from the turn before.
+/// A turn whose suite passes the reference of the turn before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Vacuous {
     /// From 0.
@@ -147,7 +147,7 @@ pub struct Vacuous {
 }
 
 impl Report {
-    /// Sound, stated, not vacuous, sensitive, and what the manifest says. Where nothing was looked at, nothing is good.
+    /// Whether the pack is sound, stated, not vacuous, sensitive, and matches the manifest. A report about nothing is not good.
     pub fn is_good(&self) -> bool {
         self.scenarios > 0
             && self.turns > 0
@@ -158,7 +158,7 @@ impl Report {
             && self.killed * 100 >= self.mutants * SENSITIVE
     }
 
-    /// Takes in what another thread found.
+    /// Adds the report of another thread.
     fn add(&mut self, other: Self) {
         self.reference_failures += other.reference_failures;
         self.unstated_demands += other.unstated_demands;

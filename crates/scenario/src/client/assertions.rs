@@ -1,65 +1,65 @@
-//! Bodies of answers against what a case expects.
+//! Bodies of responses, compared with the expectations of a case.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use super::captures::{Captures, Room};
+use super::captures::{Captures, InsertionBudget};
 use super::message::excerpt;
 use crate::suite::Assertion;
 
-/// Numbers differ by at most this where they are equal.
+/// Equal numbers differ by at most this.
 const TOLERANCE: f64 = 1e-6;
-/// Most rows that are looked for in any order: the work grows with the third power of their number.
+/// Most rows in any order, because the work is cubic in their number.
 const ROWS: usize = 500;
 
-/// Whether an assertion holds for a body (nothing if there was none); else what is wrong.
+/// Checks an assertion on a body (`None` = there is no body). The error describes the difference.
 pub(super) fn check(
     assertion: &Assertion,
     body: Option<&Value>,
     captures: &Captures<'_>,
-    room: &mut Room,
+    budget: &mut InsertionBudget,
 ) -> Result<(), String> {
     let at = |pointer: &str| body.and_then(|body| body.pointer(pointer));
     match assertion {
         Assertion::Equal { at: place, value } => {
-            let expected = captures.value(value, room)?;
+            let expected = captures.value(value, budget)?;
             match at(place) {
                 Some(actual) if equal(&expected, actual) => Ok(()),
-                actual => Err(differs(place, &excerpt(&expected), actual)),
+                actual => Err(difference(place, &excerpt(&expected), actual)),
             }
         }
         Assertion::Has { at: place, value } => match at(place) {
             Some(Value::Object(actual)) => {
                 for (key, expected) in value {
-                    let expected = captures.value(expected, room)?;
+                    let expected = captures.value(expected, budget)?;
                     let found = actual.get(key);
                     if !found.is_some_and(|found| equal(&expected, found)) {
-                        return Err(differs(&format!("{place}/{key}"), &excerpt(&expected), found));
+                        return Err(difference(&format!("{place}/{key}"), &excerpt(&expected), found));
                     }
                 }
                 Ok(())
             }
-            actual => Err(differs(place, "an object", actual)),
+            actual => Err(difference(place, "an object", actual)),
         },
         Assertion::Absent { at: place } => match at(place) {
             None => Ok(()),
-            actual => Err(differs(place, "nothing", actual)),
+            actual => Err(difference(place, "nothing", actual)),
         },
         Assertion::Text { at: place } => match at(place) {
             Some(Value::String(text)) if !text.is_empty() => Ok(()),
-            actual => Err(differs(place, "a text that is not empty", actual)),
+            actual => Err(difference(place, "a text that is not empty", actual)),
         },
         Assertion::Id { at: place } => match at(place) {
             Some(Value::Number(number)) if number.as_u64().is_some_and(|number| number >= 1) => Ok(()),
-            actual => Err(differs(place, "an integer of at least 1", actual)),
+            actual => Err(difference(place, "an integer of at least 1", actual)),
         },
         Assertion::Column { at: place, key, values } => {
             let Some(Value::Array(items)) = at(place) else {
-                return Err(differs(place, "a list", at(place)));
+                return Err(difference(place, "a list", at(place)));
             };
             let expected: Vec<_> =
-                values.iter().map(|value| captures.value(value, room)).collect::<Result<_, _>>()?;
+                values.iter().map(|value| captures.value(value, budget)).collect::<Result<_, _>>()?;
             let holds = items.len() == expected.len()
                 && items
                     .iter()
@@ -69,46 +69,46 @@ pub(super) fn check(
                 return Ok(());
             }
             let expected = Value::Array(expected.into_iter().map(std::borrow::Cow::into_owned).collect());
-            // A hostile list may be long; the message shows its beginning.
+            // A hostile list may be long, so the message shows its start.
             let actual: Vec<Value> =
                 items.iter().take(20).map(|item| item.get(key).cloned().unwrap_or(Value::Null)).collect();
             Err(format!(
                 "expected {key} of {} to be {}, got {} ({} items)",
-                named(place),
+                place_name(place),
                 excerpt(&expected),
                 excerpt(&Value::Array(actual)),
                 items.len()
             ))
         }
         Assertion::Rows { at: place, rows } => {
-            let Some(actual) = at(place) else { return Err(differs(place, "a list", None)) };
-            let Value::Array(items) = actual else { return Err(differs(place, "a list", Some(actual))) };
+            let Some(actual) = at(place) else { return Err(difference(place, "a list", None)) };
+            let Value::Array(items) = actual else { return Err(difference(place, "a list", Some(actual))) };
             if rows.len() > ROWS {
                 return Err(format!("the suite looks for {} rows in any order; {ROWS} at most", rows.len()));
             }
             let mut expected = Vec::with_capacity(rows.len());
             for row in rows {
-                expected.push(captures.replaced_map(row, room)?);
+                expected.push(captures.replaced_map(row, budget)?);
             }
-            if items.len() == expected.len() && pair_up(&expected, items) {
+            if items.len() == expected.len() && assign_rows(&expected, items) {
                 return Ok(());
             }
             let rows = Value::Array(expected.into_iter().map(Value::Object).collect());
-            Err(differs(place, &format!("in any order {}", excerpt(&rows)), Some(actual)))
+            Err(difference(place, &format!("in any order {}", excerpt(&rows)), Some(actual)))
         }
     }
 }
 
-fn named(place: &str) -> &str {
+fn place_name(place: &str) -> &str {
     if place.is_empty() { "the body" } else { place }
 }
 
-fn differs(place: &str, expected: &str, actual: Option<&Value>) -> String {
+fn difference(place: &str, expected: &str, actual: Option<&Value>) -> String {
     let actual = actual.map_or_else(|| "nothing".to_owned(), excerpt);
-    format!("expected {} to be {expected}, got {actual}", named(place))
+    format!("expected {} to be {expected}, got {actual}", place_name(place))
 }
 
-/// Equality of JSON as suites mean it: numbers with a tolerance, objects as sets of keys.
+/// Equality of JSON in suites: numbers with a tolerance, objects as sets of keys.
 pub(super) fn equal(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Number(left), Value::Number(right)) => match (left.as_i64(), right.as_i64()) {
@@ -131,10 +131,10 @@ fn has(expected: &Map<String, Value>, actual: &Map<String, Value>) -> bool {
     expected.iter().all(|(key, value)| actual.get(key).is_some_and(|actual| equal(value, actual)))
 }
 
-/// Whether every row can be given an object of its own. A row takes the first free object that fits; if there is none,
-/// the rows that hold fitting ones are moved to others (augmenting paths, the shortest first). Both have the same length.
-fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
-    // Compared once: rows may be large.
+/// Whether a matching assigns every row its own object. A row takes the first free object that fits. If there is none, rows
+/// with fitting objects are moved to others (augmenting paths, the shortest first). Both lists have the same length.
+fn assign_rows(rows: &[Map<String, Value>], items: &[Value]) -> bool {
+    // Compared once, because rows may be large.
     let fitting: Vec<Vec<usize>> = rows
         .iter()
         .map(|row| {
@@ -142,21 +142,21 @@ fn pair_up(rows: &[Map<String, Value>], items: &[Value]) -> bool {
             items.iter().enumerate().filter(|(_, item)| fits(item)).map(|(at, _)| at).collect()
         })
         .collect();
-    let mut holders: Vec<Option<usize>> = vec![None; items.len()];
+    let mut assigned: Vec<Option<usize>> = vec![None; items.len()];
     let mut waiting = Vec::new();
     for (row, fitting) in fitting.iter().enumerate() {
-        match fitting.iter().find(|&&item| holders[item].is_none()) {
-            Some(&item) => holders[item] = Some(row),
+        match fitting.iter().find(|&&item| assigned[item].is_none()) {
+            Some(&item) => assigned[item] = Some(row),
             None => waiting.push(row),
         }
     }
-    waiting.into_iter().all(|row| place(row, &fitting, &mut holders))
+    waiting.into_iter().all(|row| assign_row(row, &fitting, &mut assigned))
 }
 
-/// Gives a row an object, and those that have to make room others.
-fn place(row: usize, fitting: &[Vec<usize>], holders: &mut [Option<usize>]) -> bool {
-    // From which row an object was reached, and what that row held.
-    let mut reached: Vec<Option<(usize, Option<usize>)>> = vec![None; holders.len()];
+/// Assigns an object to a row, and moves other rows if needed.
+fn assign_row(row: usize, fitting: &[Vec<usize>], assigned: &mut [Option<usize>]) -> bool {
+    // The row from which an object was reached, and the earlier object of that row.
+    let mut reached: Vec<Option<(usize, Option<usize>)>> = vec![None; assigned.len()];
     let mut queue = VecDeque::from([(row, None)]);
     while let Some((row, held)) = queue.pop_front() {
         for &item in &fitting[row] {
@@ -164,14 +164,14 @@ fn place(row: usize, fitting: &[Vec<usize>], holders: &mut [Option<usize>]) -> b
                 continue;
             }
             reached[item] = Some((row, held));
-            if let Some(holder) = holders[item] {
-                queue.push_back((holder, Some(item)));
+            if let Some(other_row) = assigned[item] {
+                queue.push_back((other_row, Some(item)));
                 continue;
             }
             let mut free = Some(item);
             while let Some(item) = free {
                 let Some((row, held)) = reached[item] else { break };
-                holders[item] = Some(row);
+                assigned[item] = Some(row);
                 free = held;
             }
             return true;
@@ -187,7 +187,7 @@ mod tests {
 
     fn holds(assertion: &Value, body: &Value) -> bool {
         let assertion: Assertion = serde_json::from_value(assertion.clone()).expect("an assertion");
-        check(&assertion, Some(body), &Captures::default(), &mut Room::new(1 << 20)).is_ok()
+        check(&assertion, Some(body), &Captures::default(), &mut InsertionBudget::new(1 << 20)).is_ok()
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn rows_that_fit_several_objects_make_room_for_those_that_fit_one() {
-        // The first half of the rows takes what the second half needs, and has to move.
+        // The first half of the rows takes the objects of the second half, and must move.
         let chain = |count: usize| -> (Vec<Value>, Vec<Value>) {
             let items = (0..count).map(|at| json!({"a": at, "b": at / 2, "c": 0})).collect();
             let mut rows: Vec<Value> = (0..count / 2).map(|at| json!({"b": at})).collect();
@@ -273,7 +273,7 @@ mod tests {
     fn many_rows_are_decided_at_once_and_too_many_refused() {
         let all = |count: usize| vec![json!({}); count];
         assert!(holds(&json!({"is": "rows", "at": "", "rows": all(ROWS)}), &json!(all(ROWS))));
-        // All but one want the same objects.
+        // All except one need the same objects.
         let mut rows = all(ROWS);
         rows[0] = json!({"a": 1});
         assert!(!holds(&json!({"is": "rows", "at": "", "rows": rows}), &json!(all(ROWS))));

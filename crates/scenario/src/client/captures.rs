@@ -1,20 +1,20 @@
-//! Values that steps kept, and the places that take them.
+//! Captured values of steps, and their insertion.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// What all kept bodies of a case may weigh together.
+/// The greatest total size of all captured bodies of a case.
 const KEPT: usize = 16 << 20;
-/// What a value or key weighs beside its text.
+/// The size of a value or key in addition to its text.
 const NODE: usize = 16;
 
-/// How much more may be assembled. A few captures that stand for each other's doubles would otherwise grow without
-/// bound: a suite may be hostile, and a server in this process has no limit of its own.
+/// The remaining size for insertions. Captures that double each other would otherwise grow without bound: a suite may be
+/// hostile, and a server in this process has no limit.
 #[derive(Debug)]
-pub(super) struct Room(usize);
+pub(super) struct InsertionBudget(usize);
 
-impl Room {
+impl InsertionBudget {
     pub(super) fn new(bytes: usize) -> Self {
         Self(bytes)
     }
@@ -31,7 +31,7 @@ impl Room {
         Ok(())
     }
 
-    /// Takes what a value weighs; looks no further than there is room.
+    /// Subtracts the size of a value. Counting stops at the remaining size.
     fn take_value(&mut self, value: &Value) -> Result<(), String> {
         self.take(NODE)?;
         match value {
@@ -46,28 +46,28 @@ impl Room {
     }
 }
 
-/// What was kept in a case so far: name and body. A handful, so that a list is fastest.
+/// The captures of a case so far: name and body. There are few, so a list is fastest.
 #[derive(Debug)]
 pub(super) struct Captures<'a> {
     kept: Vec<(&'a str, Value)>,
-    room: Room,
+    budget: InsertionBudget,
 }
 
 impl Default for Captures<'_> {
     fn default() -> Self {
-        Self { kept: Vec::new(), room: Room::new(KEPT) }
+        Self { kept: Vec::new(), budget: InsertionBudget::new(KEPT) }
     }
 }
 
 impl<'a> Captures<'a> {
     pub(super) fn clear(&mut self) {
         self.kept.clear();
-        self.room = Room::new(KEPT);
+        self.budget = InsertionBudget::new(KEPT);
     }
 
-    /// Keeps a body; a later one of the same name takes its place. Fails beyond what a case may keep.
+    /// Captures a body. It replaces an earlier one with this name. Fails if the case captures too much.
     pub(super) fn keep(&mut self, name: &'a str, body: Value) -> Result<(), String> {
-        self.room
+        self.budget
             .take_value(&body)
             .map_err(|_| "the answer cannot be kept: those of this case are too large".to_owned())?;
         match self.kept.iter_mut().find(|(kept, _)| *kept == name) {
@@ -92,8 +92,8 @@ impl<'a> Captures<'a> {
     }
 
     /// A text with `{name.path}` replaced.
-    pub(super) fn text(&self, template: &str, room: &mut Room) -> Result<String, String> {
-        room.take(NODE + template.len())?;
+    pub(super) fn text(&self, template: &str, budget: &mut InsertionBudget) -> Result<String, String> {
+        budget.take(NODE + template.len())?;
         let mut out = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
@@ -101,7 +101,7 @@ impl<'a> Captures<'a> {
             match after.split_once('}').filter(|(path, _)| is_path(path)) {
                 Some((path, after)) => {
                     let value = self.at(path)?;
-                    room.take_value(value)?;
+                    budget.take_value(value)?;
                     match value {
                         Value::String(text) => out.push_str(text),
                         other => out.push_str(&other.to_string()),
@@ -119,43 +119,51 @@ impl<'a> Captures<'a> {
     }
 
     /// A value with every `{"$": "name.path"}` replaced.
-    pub(super) fn value<'v>(&self, value: &'v Value, room: &mut Room) -> Result<Cow<'v, Value>, String> {
-        if has_capture(value) { self.replaced(value, room).map(Cow::Owned) } else { Ok(Cow::Borrowed(value)) }
+    pub(super) fn value<'v>(
+        &self,
+        value: &'v Value,
+        budget: &mut InsertionBudget,
+    ) -> Result<Cow<'v, Value>, String> {
+        if has_capture(value) {
+            self.replaced(value, budget).map(Cow::Owned)
+        } else {
+            Ok(Cow::Borrowed(value))
+        }
     }
 
-    /// A value of its own, with every capture replaced.
-    pub(super) fn replaced(&self, value: &Value, room: &mut Room) -> Result<Value, String> {
+    /// A new value with every capture replaced.
+    pub(super) fn replaced(&self, value: &Value, budget: &mut InsertionBudget) -> Result<Value, String> {
         Ok(match value {
             Value::Object(map) => match capture(map) {
                 Some(path) => {
                     let value = self.at(path)?;
-                    room.take_value(value)?;
+                    budget.take_value(value)?;
                     value.clone()
                 }
-                None => Value::Object(self.replaced_map(map, room)?),
+                None => Value::Object(self.replaced_map(map, budget)?),
             },
             Value::Array(items) => {
-                room.take(NODE)?;
-                Value::Array(items.iter().map(|item| self.replaced(item, room)).collect::<Result<_, _>>()?)
+                budget.take(NODE)?;
+                Value::Array(items.iter().map(|item| self.replaced(item, budget)).collect::<Result<_, _>>()?)
             }
             other => {
-                room.take_value(other)?;
+                budget.take_value(other)?;
                 other.clone()
             }
         })
     }
 
-    /// The same for an object that stands for itself.
+    /// The same for an object that is not a reference.
     pub(super) fn replaced_map(
         &self,
         map: &Map<String, Value>,
-        room: &mut Room,
+        budget: &mut InsertionBudget,
     ) -> Result<Map<String, Value>, String> {
-        room.take(NODE)?;
+        budget.take(NODE)?;
         let mut out = Map::with_capacity(map.len());
         for (key, value) in map {
-            room.take(NODE + key.len())?;
-            out.insert(key.clone(), self.replaced(value, room)?);
+            budget.take(NODE + key.len())?;
+            out.insert(key.clone(), self.replaced(value, budget)?);
         }
         Ok(out)
     }
@@ -165,7 +173,7 @@ fn is_path(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
 }
 
-/// The path of an object that stands for a captured value.
+/// The path in an object that refers to a captured value.
 fn capture(map: &Map<String, Value>) -> Option<&str> {
     if map.len() == 1 { map.get("$").and_then(Value::as_str) } else { None }
 }
@@ -186,44 +194,44 @@ mod tests {
     fn kept() -> Captures<'static> {
         let mut captures = Captures::default();
         let order = json!({"id": 7, "tags": ["a", {"deep": true}], "name": "x y"});
-        captures.keep("order", order).expect("there is room");
+        captures.keep("order", order).expect("the size fits");
         captures
     }
 
-    fn room() -> Room {
-        Room::new(1000)
+    fn budget() -> InsertionBudget {
+        InsertionBudget::new(1000)
     }
 
     #[test]
-    fn captures_are_put_into_texts_and_values() {
+    fn captures_are_inserted_into_texts_and_values() {
         let captures = kept();
-        assert_eq!(captures.text("/orders/{order.id}/x", &mut room()).as_deref(), Ok("/orders/7/x"));
-        assert_eq!(captures.text("{order.name}{order.tags.1.deep}", &mut room()).as_deref(), Ok("x ytrue"));
-        assert_eq!(captures.text("a {b c} {", &mut room()).as_deref(), Ok("a {b c} {"));
+        assert_eq!(captures.text("/orders/{order.id}/x", &mut budget()).as_deref(), Ok("/orders/7/x"));
+        assert_eq!(captures.text("{order.name}{order.tags.1.deep}", &mut budget()).as_deref(), Ok("x ytrue"));
+        assert_eq!(captures.text("a {b c} {", &mut budget()).as_deref(), Ok("a {b c} {"));
         let value = json!({"a": [{"$": "order.id"}], "b": {"$": "order.tags.0"}, "c": {"$": 1}});
-        assert_eq!(captures.replaced(&value, &mut room()), Ok(json!({"a": [7], "b": "a", "c": {"$": 1}})));
+        assert_eq!(captures.replaced(&value, &mut budget()), Ok(json!({"a": [7], "b": "a", "c": {"$": 1}})));
     }
 
     #[test]
     fn a_capture_that_is_not_there_is_an_error() {
         let captures = kept();
         for path in ["order.none", "none.id", "order.tags.2", "order.id.x", "order.tags.x"] {
-            assert!(captures.text(&format!("{{{path}}}"), &mut room()).is_err(), "{path}");
-            assert!(captures.replaced(&json!({"$": path}), &mut room()).is_err(), "{path}");
+            assert!(captures.text(&format!("{{{path}}}"), &mut budget()).is_err(), "{path}");
+            assert!(captures.replaced(&json!({"$": path}), &mut budget()).is_err(), "{path}");
         }
     }
 
     #[test]
-    fn what_is_put_together_and_kept_is_bounded() {
+    fn insertions_and_captures_are_bounded() {
         let mut captures = kept();
-        captures.keep("long", json!("x".repeat(600))).expect("there is room");
+        captures.keep("long", json!("x".repeat(600))).expect("the size fits");
         let twice = json!([{"$": "long"}, {"$": "long"}]);
-        assert!(captures.replaced(&twice, &mut Room::new(2000)).is_ok());
-        assert!(captures.replaced(&twice, &mut room()).is_err());
-        assert!(captures.value(&twice, &mut room()).is_err());
-        assert!(captures.text("{long.x}", &mut room()).is_err());
-        assert!(captures.text("{long}", &mut room()).is_ok());
-        assert!(captures.text("{long}{long}", &mut room()).is_err());
+        assert!(captures.replaced(&twice, &mut InsertionBudget::new(2000)).is_ok());
+        assert!(captures.replaced(&twice, &mut budget()).is_err());
+        assert!(captures.value(&twice, &mut budget()).is_err());
+        assert!(captures.text("{long.x}", &mut budget()).is_err());
+        assert!(captures.text("{long}", &mut budget()).is_ok());
+        assert!(captures.text("{long}{long}", &mut budget()).is_err());
         assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_ok());
         assert!(captures.keep("a", json!("x".repeat(KEPT / 2))).is_err(), "what was kept before counts too");
         captures.clear();

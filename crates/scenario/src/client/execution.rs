@@ -1,40 +1,40 @@
-//! A case, step by step: requests out, answers in.
+//! A case, step by step: requests and responses.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
 use super::assertions::check;
-use super::captures::{Captures, Room};
+use super::captures::{Captures, InsertionBudget};
 use super::message::{excerpt, excerpt_text, failed};
 use crate::reference::Request;
 use crate::suite::{Builder, Case, Make, Method, Send, Step, Suite};
 
-/// What a request, and what the expectations of a step may weigh, captures replaced: as much as a server takes.
+/// The greatest size of a request, and of the expectations of a step, with replaced captures: the limit of a server.
 const REQUEST: usize = 1 << 20;
-/// What all requests of a case may weigh together: a server in this process holds them all.
+/// The greatest total size of all requests of a case, because a server in this process holds them all.
 const REQUESTS: usize = 16 << 20;
 
-/// An answer, as it came.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: Body,
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub(super) enum Body {
     Empty,
     Json(Value),
-    /// No JSON.
+    /// Not JSON.
     Other(Vec<u8>),
-    /// As it came: whether it is JSON shows when a step looks at it.
+    /// The raw bytes, which are parsed when a step needs them.
     Unread(Vec<u8>),
 }
 
 impl Answer {
-    /// The same, its body read.
+    /// The same response with a parsed body.
     fn read(self) -> Self {
         let body = match self.body {
             Body::Unread(bytes) => serde_json::from_slice(&bytes).map_or(Body::Other(bytes), Body::Json),
@@ -44,7 +44,7 @@ impl Answer {
     }
 
     /// For messages.
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         match &self.body {
             Body::Empty => format!("status {} without a body", self.status),
             Body::Json(body) => format!("status {} with {}", self.status, excerpt(body)),
@@ -65,16 +65,16 @@ impl<'a> Builders<'a> {
     }
 }
 
-/// Whether the answer to a reset lets the case begin.
+/// Whether the response to a reset is a success, so that the case starts.
 pub(super) fn after_reset(reset: &Request, answer: Answer) -> Result<(), String> {
     if answer.status < 400 {
         return Ok(());
     }
-    let what = format!("expected a status below 400, got {}", answer.read().shown());
+    let what = format!("expected a status below 400, got {}", answer.read().describe());
     Err(failed(reset, None, &what))
 }
 
-/// Where a case is.
+/// The state of a case.
 #[derive(Debug)]
 pub(super) struct Execution<'a> {
     builders: &'a Builders<'a>,
@@ -83,14 +83,14 @@ pub(super) struct Execution<'a> {
     sent: usize,
     request: Request,
     captures: Captures<'a>,
-    /// What the requests to come may weigh.
-    room: usize,
+    /// The remaining size of requests.
+    budget: usize,
 }
 
 impl<'a> Execution<'a> {
     pub(super) fn new(builders: &'a Builders<'a>) -> Self {
         let request = Request { method: Method::Get, path: String::new(), query: Vec::new(), body: None };
-        Self { builders, steps: &[], sent: 0, request, captures: Captures::default(), room: REQUESTS }
+        Self { builders, steps: &[], sent: 0, request, captures: Captures::default(), budget: REQUESTS }
     }
 
     /// Starts a case.
@@ -98,21 +98,21 @@ impl<'a> Execution<'a> {
         self.steps = &case.steps;
         self.sent = 0;
         self.captures.clear();
-        self.room = REQUESTS;
+        self.budget = REQUESTS;
     }
 
-    /// The next request; nothing at the end of the case. Fails if it cannot be made.
+    /// The next request; `None` at the end of the case. Fails if it cannot be built.
     pub(super) fn next(&mut self) -> Result<Option<&Request>, String> {
         let Some(step) = self.steps.get(self.sent) else { return Ok(None) };
         self.sent += 1;
-        let mut room = Room::new(REQUEST.min(self.room));
-        let before = room.left();
-        let made = match step {
-            Step::Make(make) => self.made(make, &mut room),
-            Step::Send(send) => self.to_send(send, &mut room),
+        let mut budget = InsertionBudget::new(REQUEST.min(self.budget));
+        let before = budget.left();
+        let request = match step {
+            Step::Make(make) => self.creation_request(make, &mut budget),
+            Step::Send(send) => self.request_to_send(send, &mut budget),
         };
-        self.room -= before - room.left();
-        match made {
+        self.budget -= before - budget.left();
+        match request {
             Ok(request) => self.request = request,
             Err(why) => return Err(format!("Step {}: the request cannot be made: {why}", self.sent)),
         }
@@ -127,28 +127,28 @@ impl<'a> Execution<'a> {
             .ok_or_else(|| format!("the suite does not say how {} are made", make.make))
     }
 
-    fn made(&self, make: &Make, room: &mut Room) -> Result<Request, String> {
+    fn creation_request(&self, make: &Make, budget: &mut InsertionBudget) -> Result<Request, String> {
         let builder = self.builder(make)?;
         let body = (make.nth as usize)
             .checked_sub(1)
             .and_then(|at| builder.bodies.get(at))
             .ok_or_else(|| format!("the suite has no record {} of {}", make.nth, make.make))?;
         let body = match body {
-            // What is replaced is not resolved: its captures need not be there.
+            // A replaced field is not resolved, so its captures may be missing.
             Value::Object(body) if !make.with.is_empty() => {
                 let mut out = serde_json::Map::with_capacity(body.len() + make.with.len());
                 for (key, value) in body {
                     let value = make.with.get(key).unwrap_or(value);
-                    out.insert(key.clone(), self.captures.replaced(value, room)?);
+                    out.insert(key.clone(), self.captures.replaced(value, budget)?);
                 }
                 for (key, value) in &make.with {
                     if !body.contains_key(key) {
-                        out.insert(key.clone(), self.captures.replaced(value, room)?);
+                        out.insert(key.clone(), self.captures.replaced(value, budget)?);
                     }
                 }
                 Value::Object(out)
             }
-            body => self.captures.replaced(body, room)?,
+            body => self.captures.replaced(body, budget)?,
         };
         Ok(Request {
             method: Method::Post,
@@ -158,19 +158,19 @@ impl<'a> Execution<'a> {
         })
     }
 
-    fn to_send(&self, send: &Send, room: &mut Room) -> Result<Request, String> {
+    fn request_to_send(&self, send: &Send, budget: &mut InsertionBudget) -> Result<Request, String> {
         let mut query = Vec::with_capacity(send.query.len());
         for (key, value) in &send.query {
-            query.push((key.clone(), self.captures.text(value, room)?));
+            query.push((key.clone(), self.captures.text(value, budget)?));
         }
         let body = match &send.body {
             None => None,
-            Some(body) => Some(Ok(self.captures.replaced(body, room)?)),
+            Some(body) => Some(Ok(self.captures.replaced(body, budget)?)),
         };
-        Ok(Request { method: send.method, path: self.captures.text(&send.path, room)?, query, body })
+        Ok(Request { method: send.method, path: self.captures.text(&send.path, budget)?, query, body })
     }
 
-    /// Takes the answer to the last request; fails if it is not what the step expects.
+    /// Takes the response to the last request. Fails if the step expects another one.
     pub(super) fn take(&mut self, answer: Answer) -> Result<(), String> {
         self.taken(answer).map_err(|what| failed(&self.request, Some(self.sent), &what))
     }
@@ -182,9 +182,9 @@ impl<'a> Execution<'a> {
             Some(Step::Send(send)) => (send.status, send.expect.as_slice(), send.keep.as_deref()),
         };
         if answer.status != status {
-            return Err(format!("expected status {status}, got {}", answer.read().shown()));
+            return Err(format!("expected status {status}, got {}", answer.read().describe()));
         }
-        // A body that nobody looks at is not read.
+        // A body without assertions is not parsed.
         if expect.is_empty() && keep.is_none() {
             return Ok(());
         }
@@ -194,11 +194,11 @@ impl<'a> Execution<'a> {
                 Body::Empty => None,
                 Body::Json(body) => Some(body),
                 Body::Other(_) | Body::Unread(_) => {
-                    return Err(format!("expected JSON, got {}", answer.shown()));
+                    return Err(format!("expected JSON, got {}", answer.describe()));
                 }
             };
-            let mut room = Room::new(REQUEST);
-            expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures, &mut room))?;
+            let mut budget = InsertionBudget::new(REQUEST);
+            expect.iter().try_for_each(|assertion| check(assertion, body, &self.captures, &mut budget))?;
         }
         if let Some(name) = keep {
             let body = match answer.body {

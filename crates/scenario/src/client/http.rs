@@ -1,9 +1,9 @@
-//! One connection to a server, which may be hostile: answers are bounded in size and time, and nothing but well-formed
-//! HTTP counts as one.
+//! One connection to a server, which may be hostile: responses are bounded in size and time, and only well-formed HTTP is
+//! accepted.
 //!
-//! Requests go out one at a time, and the thread that asks waits for the answer in the system call that brings it. A
-//! suite is a long row of small requests, so that what lies between the two sides decides how long it takes: an event
-//! loop would add two more system calls and a change of task to every request.
+//! Requests are sent one at a time, and the calling thread waits in the system call that reads the response. A suite has many
+//! small requests, so its time depends on the overhead per request. An event loop would add two system calls and a task switch
+//! to every request.
 
 mod reading;
 mod writing;
@@ -19,46 +19,46 @@ use super::UrlError;
 use super::execution::{Answer, Body};
 use crate::reference::Request;
 
-/// Longest wait for an answer, longer than any suite: adding it to a point in time cannot fail.
+/// Longest wait for a response. It is longer than any suite, and adding it to a point in time cannot fail.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 /// A server, and the connection to it while there is one.
 pub(super) struct Connection {
     host: String,
     port: u16,
-    /// As the header `host` says it.
+    /// The value of the header `host`.
     authority: String,
-    /// Where the name led to: looked up once.
+    /// The resolved addresses of the name, looked up once.
     address: Option<SocketAddr>,
     timeout: Duration,
-    /// When all answers must be there, whatever `timeout` says.
+    /// The end of the time for all responses, in addition to `timeout`.
     until: Option<Instant>,
     body_limit: usize,
     open: Option<Open>,
-    /// The request as it is sent; kept for its room.
+    /// The buffer of requests, which is reused.
     out: Vec<u8>,
 }
 
 struct Open {
     stream: TcpStream,
     incoming: Incoming,
-    /// How long the stream waits for bytes.
-    waits: Duration,
+    /// The read timeout of the stream.
+    read_timeout: Duration,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug)]
 pub(super) enum Unanswered {
-    /// The server did not give one.
+    /// The server sent no valid response.
     Because(String),
-    /// The time for all answers is over.
+    /// The time for all responses is over.
     OutOfTime,
 }
 
-/// Why an exchange ends without an answer.
+/// Why an exchange ends without a response.
 #[derive(Debug)]
 enum Trouble {
-    /// The connection ended before any part of an answer came.
+    /// The connection ended before the first byte of a response.
     Closed(String),
     TimedOut,
     Other(String),
@@ -75,7 +75,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// Until when an answer is waited for.
+/// The deadline of a response.
 #[derive(Clone, Copy)]
 struct Deadline {
     at: Instant,
@@ -86,7 +86,7 @@ struct Deadline {
 impl Deadline {
     fn left(self) -> io::Result<Duration> {
         let left = self.at.saturating_duration_since(Instant::now());
-        // To the system, no time at all means without end.
+        // For the system, a timeout of zero means no limit.
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
 }
@@ -122,8 +122,8 @@ impl Connection {
         })
     }
 
-    /// Sends a request and waits for its answer. A kept connection that the server has closed in the meantime is opened
-    /// again, once.
+    /// Sends a request and waits for its response. A kept-alive connection that the server has closed meanwhile is opened again
+    /// once.
     pub(super) fn send(&mut self, request: &Request) -> Result<Answer, Unanswered> {
         let now = Instant::now();
         let left = self.until.map(|until| until.saturating_duration_since(now));
@@ -174,12 +174,12 @@ impl Connection {
             match TcpStream::connect_timeout(&address, deadline.left()?) {
                 Ok(stream) => {
                     self.address = Some(address);
-                    let waits = deadline.whole;
-                    // Requests are small and go out one at a time: waiting to fill packets only costs time.
+                    let read_timeout = deadline.whole;
+                    // Requests are small and sent one at a time, so waiting to fill packets only takes time.
                     let _ = stream.set_nodelay(true);
-                    stream.set_read_timeout(Some(waits))?;
-                    stream.set_write_timeout(Some(waits))?;
-                    return Ok(Open { stream, incoming: Incoming::default(), waits });
+                    stream.set_read_timeout(Some(read_timeout))?;
+                    stream.set_write_timeout(Some(read_timeout))?;
+                    return Ok(Open { stream, incoming: Incoming::default(), read_timeout });
                 }
                 Err(error) => last = error,
             }
@@ -189,7 +189,7 @@ impl Connection {
 }
 
 impl Open {
-    /// One request and its answer, and whether the connection can be used again.
+    /// One request and its response, and whether the connection can be used again.
     fn request(
         &mut self,
         out: &[u8],
@@ -197,18 +197,18 @@ impl Open {
         body_limit: usize,
     ) -> Result<(Answer, bool), Trouble> {
         self.write(out, deadline)?;
-        let Self { stream, incoming, waits } = self;
+        let Self { stream, incoming, read_timeout } = self;
         let mut first = true;
         let read = incoming.answer(body_limit, &mut |into| {
-            // The first wait begins with the request, and so needs no look at the clock.
+            // The first wait starts with the request, so it does not need the clock.
             let wait = if first { deadline.whole } else { deadline.left()? };
             first = false;
-            if let Some(came) = soon(stream, into) {
-                return came;
+            if let Some(received) = poll(stream, into) {
+                return received;
             }
-            if *waits != wait {
+            if *read_timeout != wait {
                 stream.set_read_timeout(Some(wait))?;
-                *waits = wait;
+                *read_timeout = wait;
             }
             stream.read(into)
         })?;
@@ -233,29 +233,29 @@ impl Open {
     }
 }
 
-/// How long an answer is looked for before the thread goes to sleep.
+/// How long the thread polls for a response before it sleeps.
 #[cfg(unix)]
-const LOOKS: Duration = Duration::from_micros(150);
+const POLL_TIME: Duration = Duration::from_micros(150);
 
-/// What comes at once, or nearly. A server on this machine answers in some ten microseconds; to sleep and be woken on
-/// another core takes longer than that, on a virtual machine several times.
+/// Polls for bytes for a short time. A server on this machine responds in about ten microseconds. Sleeping and waking on
+/// another core takes longer, on a virtual machine several times as long.
 #[cfg(unix)]
-fn soon(stream: &TcpStream, into: &mut [u8]) -> Option<io::Result<usize>> {
+fn poll(stream: &TcpStream, into: &mut [u8]) -> Option<io::Result<usize>> {
     use rustix::net::{RecvFlags, recv};
     let begun = Instant::now();
     loop {
         match recv(stream, &mut *into, RecvFlags::DONTWAIT) {
-            Ok((came, _)) => return Some(Ok(came)),
-            Err(rustix::io::Errno::AGAIN) if begun.elapsed() < LOOKS => std::thread::yield_now(),
-            // Whatever it is, the read that waits says it too.
+            Ok((received, _)) => return Some(Ok(received)),
+            Err(rustix::io::Errno::AGAIN) if begun.elapsed() < POLL_TIME => std::thread::yield_now(),
+            // The blocking read returns any error again.
             Err(_) => return None,
         }
     }
 }
 
-/// Elsewhere it waits at once.
+/// On other systems it does not poll.
 #[cfg(not(unix))]
-fn soon(_: &TcpStream, _: &mut [u8]) -> Option<io::Result<usize>> {
+fn poll(_: &TcpStream, _: &mut [u8]) -> Option<io::Result<usize>> {
     None
 }
 

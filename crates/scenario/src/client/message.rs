@@ -1,4 +1,4 @@
-//! What went wrong, in words: bounded in length, nothing in it that could disturb a terminal or a page.
+//! Messages about failures: bounded in length, without characters that affect a terminal or a page.
 
 use std::fmt::Write as _;
 use std::io;
@@ -36,21 +36,21 @@ pub(super) fn failed(request: &Request, step: Option<usize>, what: &str) -> Stri
     clean(&out)
 }
 
-/// A request that got no answer.
+/// The message about a request without a response.
 pub(super) fn unanswered(request: &Request, step: Option<usize>, why: &str) -> String {
     failed(request, step, &format!("no answer: {why}"))
 }
 
-/// The first [`EXCERPT`] bytes that are written; then an error, so that whoever writes stops.
+/// A writer of the first [`EXCERPT`] bytes. After them it returns an error, which stops the serialization.
 struct Bounded(Vec<u8>);
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = EXCERPT - self.0.len();
-        if room == 0 {
+        let remaining = EXCERPT - self.0.len();
+        if remaining == 0 {
             return Err(io::ErrorKind::WriteZero.into());
         }
-        let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+        let taken = bytes.get(..remaining.min(bytes.len())).unwrap_or(bytes);
         self.0.extend_from_slice(taken);
         Ok(taken.len())
     }
@@ -60,13 +60,13 @@ impl io::Write for Bounded {
     }
 }
 
-/// The beginning of a value as JSON; written no further than it is shown, however large the value is.
+/// The start of a value as JSON. Only the shown part is serialized, for values of any size.
 pub(super) fn excerpt(value: &Value) -> String {
     let mut out = Bounded(Vec::new());
     let whole = serde_json::to_writer(&mut out, value).is_ok();
     let mut text = String::from_utf8_lossy(&out.0).into_owned();
     if !whole {
-        // A character that was cut in two.
+        // The last character may be incomplete.
         while text.ends_with('\u{fffd}') {
             text.pop();
         }
@@ -75,7 +75,7 @@ pub(super) fn excerpt(value: &Value) -> String {
     text
 }
 
-/// The beginning of a text that came from a server.
+/// The start of a text from a server.
 pub(super) fn excerpt_text(bytes: &[u8]) -> String {
     let cut = bytes.get(..EXCERPT).unwrap_or(bytes);
     let mut text = String::from_utf8_lossy(cut).into_owned();
@@ -85,7 +85,7 @@ pub(super) fn excerpt_text(bytes: &[u8]) -> String {
     text
 }
 
-/// Control characters and marks that change the direction of text are escaped; what is too long is cut.
+/// A text with escaped control characters and direction marks, cut to the longest length.
 fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(MESSAGE + 8));
     let mut left = MESSAGE;
@@ -128,7 +128,7 @@ mod tests {
     fn an_excerpt_does_not_write_what_it_does_not_show() {
         let large = Value::Array(vec![json!("text"); 2_000_000]);
         assert_eq!(excerpt(&large).len(), EXCERPT + '…'.len_utf8());
-        // What is full takes nothing more, which ends the writing.
+        // A full writer returns an error, which stops the serialization.
         let mut full = Bounded(vec![b'x'; EXCERPT]);
         assert!(io::Write::write(&mut full, b"y").is_err());
         assert_eq!(excerpt(&json!({"a": [1, "é"]})), "{\"a\":[1,\"é\"]}");

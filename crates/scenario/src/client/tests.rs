@@ -1,4 +1,4 @@
-//! The client against the reference, against itself over HTTP, and against hostile servers.
+//! The client with the reference, over HTTP, and with hostile servers.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::ir::example;
 use crate::reference::serve;
 use crate::suite::{Suite, from_value};
 
-/// A suite by hand of one case.
+/// A handwritten suite of one case.
 fn suite_of(case: &Value) -> Suite {
     let mut suite = suite();
     let written = json!({
@@ -20,7 +20,7 @@ fn suite_of(case: &Value) -> Suite {
     suite
 }
 
-/// A small suite by hand: four cases that hold, and four that do not.
+/// A small handwritten suite: four cases that pass, and four that fail.
 fn suite() -> Suite {
     let text = json!({
         "version": crate::suite::SUITE_VERSION,
@@ -101,7 +101,7 @@ fn block<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
 }
 
-/// The verdicts of a server that the same test runs: the client waits on a thread of its own.
+/// The verdicts of a server in the same test. The client runs in another thread.
 async fn over_http(url: String, suite: Suite, options: Options) -> Verdicts {
     let run = tokio::task::spawn_blocking(move || verdicts(&url, &suite, &options));
     run.await.expect("the client ends").expect("a URL")
@@ -179,7 +179,7 @@ fn a_suite_runs_over_http_with_the_same_verdicts() {
 }
 
 #[test]
-fn a_run_ends_when_it_is_told_to() {
+fn a_callback_ends_a_run() {
     let mut seen = 0;
     run_in_process(&mut world(), &suite(), &mut |_, _| {
         seen += 1;
@@ -200,7 +200,7 @@ fn requests_that_double_from_step_to_step_are_not_made() {
     let suite = suite_of(&case("doubles", json!(steps)));
     let verdicts = verdicts_in_process(&mut world(), &suite);
     let message = verdicts.cases[0].message.as_deref().unwrap_or_default();
-    // A name of 2^19 characters twice is more than a request may have.
+    // A name of 2^19 characters twice is too large for a request.
     assert!(message.starts_with("Step 19: the request cannot be made"), "{message}");
     assert!(message.contains("too large"), "{message}");
 }
@@ -208,7 +208,7 @@ fn requests_that_double_from_step_to_step_are_not_made() {
 #[test]
 fn a_suite_ends_with_its_time() {
     block(async {
-        // Takes connections and never answers.
+        // Accepts connections and never responds.
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let (total, request_timeout) = (Duration::from_secs(1), Duration::from_mins(5));
@@ -233,13 +233,13 @@ mod hostile {
 
     use super::*;
 
-    /// How long an answer is waited for that comes, on a busy machine, too.
+    /// The time limit for responses that arrive, also on a busy machine.
     const PATIENT: Duration = Duration::from_mins(1);
-    /// The same where none comes, or none as it should be: then a clock that runs out says nothing else.
+    /// The time limit for missing or invalid responses.
     const SOON: Duration = Duration::from_millis(300);
 
-    /// What came of a suite of one case, `GET /x` with an assertion, against a server that does `serve` with every
-    /// connection (its number from 0), and how many connections there were. Answers are waited for so long.
+    /// The result of a suite of one case, `GET /x` with an assertion, with a server that runs `serve` for every connection (its
+    /// number from 0), and the number of connections. `timeout` is the time limit of responses.
     fn against<F, S>(request_timeout: Duration, serve: S) -> (CaseResult, usize)
     where
         S: Fn(TcpStream, usize) -> F + Send + Sync + 'static,
@@ -279,7 +279,7 @@ mod hostile {
         true
     }
 
-    /// A server that answers every request with these bytes and keeps the connection open.
+    /// A server that responds to every request with these bytes and keeps the connection open.
     fn always(request_timeout: Duration, bytes: impl Into<Vec<u8>>) -> (CaseResult, usize) {
         let bytes: Arc<[u8]> = bytes.into().into();
         against(request_timeout, move |mut stream, _| {
@@ -339,7 +339,7 @@ mod hostile {
     }
 
     #[test]
-    fn what_is_no_json_fails_and_is_shown_harmlessly() {
+    fn a_body_that_is_not_json_fails_and_is_shown_harmlessly() {
         for body in [
             &b"<html>\x1b[31m\x00</html>"[..],
             b"{\"a\": 1",
@@ -358,7 +358,7 @@ mod hostile {
     }
 
     #[test]
-    fn what_is_no_http_is_no_answer() {
+    fn invalid_http_is_no_answer() {
         for bytes in [
             &b"220 ftp ready\r\n\r\n"[..],
             b"\x00\x01\x02\x03\r\n\r\n",
@@ -386,7 +386,7 @@ mod hostile {
             });
             assert_eq!((result.status, connections), (CaseStatus::Error, 1), "{:?}", result.message);
         }
-        // A length that is too small: the rest of the body is no answer to anything.
+        // With a length that is too small, the rest of the body is not a response.
         let (result, _) = always(SOON, &b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{\"a\": 1}"[..]);
         assert_ne!(result.status, CaseStatus::Passed);
     }

@@ -1,28 +1,28 @@
-//! Files of a scenario that cannot be read, and what could not be looked at because of them.
+//! Unreadable files of a scenario, and the turns that could not be validated because of them.
 
 use std::collections::BTreeMap;
 
 use crate::pack::{Mismatch, PackError};
 
-/// The damage of a scenario: each place once.
+/// The damage of a scenario, with each place once.
 pub(super) struct Damage {
     found: Vec<Mismatch>,
-    /// Where in `found` a place stands.
+    /// The index of a place in `found`.
     places: BTreeMap<String, usize>,
-    /// By place in `found`: the turns that needed it, ascending.
+    /// By index in `found`: the turns that needed it, ascending.
     needed_at: BTreeMap<usize, Vec<u32>>,
 }
 
 impl Damage {
-    /// Begins with what holding the content against the manifest found.
+    /// Starts with the mismatches between content and manifest.
     pub(super) fn new(found: Vec<Mismatch>) -> Self {
         let places = found.iter().enumerate().map(|(index, mismatch)| (mismatch.at.clone(), index)).collect();
         Self { found, places, needed_at: BTreeMap::new() }
     }
 
-    /// What was read for a turn; nothing if a file of the pack is missing or damaged, which is kept.
+    /// The result of reading for a turn; `None` if a file of the pack is missing or damaged, which is recorded.
     ///
-    /// Errors: those that no file of the pack is to blame for.
+    /// Errors: those without a damaged file of the pack.
     pub(super) fn unless<T>(
         &mut self,
         turn: u32,
@@ -43,8 +43,8 @@ impl Damage {
         Ok(None)
     }
 
-    /// All of it, with the turns of which something was left out.
-    pub(super) fn told(mut self) -> Vec<Mismatch> {
+    /// All damage, with the turns that were not completely validated.
+    pub(super) fn into_mismatches(mut self) -> Vec<Mismatch> {
         for (index, turns) in &self.needed_at {
             if let Some(mismatch) = self.found.get_mut(*index) {
                 let what = mismatch.what.trim_end_matches('.');

@@ -1,7 +1,7 @@
 //! Validating scenario by scenario, turn by turn.
 //!
-//! A damaged file is told as a mismatch and never ends the work: what needs it is left out, and everything else is
-//! looked at.
+//! A damaged file is reported as a mismatch and never ends the validation: checks that need it are skipped, and all others
+//! run.
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -21,13 +21,13 @@ use crate::reference::World;
 use crate::suite::{Suite, unstated};
 use crate::text;
 
-/// Failures of the reference, and demands that nothing states, that are told of one turn.
-const TOLD: usize = 5;
+/// Most reported failures of the reference, and unstated demands, per turn.
+const REPORTED_PER_TURN: usize = 5;
 
-/// Validates a pack. Blocks; scenarios are looked at side by side. `progress` is called after every turn, from any
+/// Validates a pack. It blocks, and validates scenarios in parallel. `progress` is called after every turn, from any
 /// thread.
 ///
-/// Errors: the pack has no such scenario or turn; it was stopped. What is damaged is in the report.
+/// Errors: the pack has no such scenario or turn; the validation was stopped. Damage is in the report.
 pub fn validate(
     pack: &Pack,
     options: &Options,
@@ -62,7 +62,7 @@ pub fn validate(
         }
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Threads that stopped because of another's error say no more than that they were stopped.
+    // Threads that stopped because of the error of another thread only report the stop.
     found.sort_by_key(|(index, report)| (matches!(report, Err(PackError::Cancelled)), *index));
     let mut report = Report {
         scenarios: options.scenarios.len() as u32,
@@ -72,9 +72,9 @@ pub fn validate(
     for (_, part) in found {
         report.add(part?);
     }
-    // Folders have been listed by now. What is told of a path already is not told again.
-    let told: BTreeSet<String> = report.mismatches.iter().map(|mismatch| mismatch.at.clone()).collect();
-    let left_out = pack.tree().warnings().into_iter().filter(|warning| !told.contains(&warning.path));
+    // Folders have been listed by now. Each path is reported once.
+    let reported: BTreeSet<String> = report.mismatches.iter().map(|mismatch| mismatch.at.clone()).collect();
+    let left_out = pack.tree().warnings().into_iter().filter(|warning| !reported.contains(&warning.path));
     report.mismatches.extend(left_out.map(|warning| Mismatch {
         at: if warning.path.is_empty() { pack.tree().name() } else { warning.path },
         what: warning.message,
@@ -87,7 +87,7 @@ struct Work<'a> {
     pack: &'a Pack,
     options: &'a Options,
     progress: &'a (dyn Fn(Progress) + Sync),
-    /// Whether the work is to end: it was stopped, or another thread met an error.
+    /// Whether the validation must end: it was stopped, or another thread has an error.
     stop: &'a (dyn Fn() -> bool + Sync),
     done: AtomicU64,
     total: u64,
@@ -99,17 +99,17 @@ impl Work<'_> {
         let mut damage = Damage::new(self.pack.verify_scenario(scenario, self.stop));
         let mut before: Option<Arc<Schema>> = None;
         for &turn in &self.options.turns {
-            self.go_on()?;
+            self.check_stop()?;
             before = self.turn(scenario, turn, before, &mut damage, &mut report)?;
-            self.go_on()?;
+            self.check_stop()?;
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { done, total: self.total });
         }
-        report.mismatches = damage.told();
+        report.mismatches = damage.into_mismatches();
         Ok(report)
     }
 
-    /// Looks at a turn, as far as its files can be read; gives its schema. `before` is the one looked at before it.
+    /// Validates a turn with its readable files. Returns its schema. `before` is the schema of the turn validated before it.
     fn turn(
         &self,
         scenario: u32,
@@ -123,7 +123,7 @@ impl Work<'_> {
         let (Some(schema), Some(mut suite)) = (schema.clone(), suite) else { return Ok(schema) };
         sound(scenario, &schema, &suite, self.stop, report);
         self.stated(scenario, &schema, &suite, damage, report)?;
-        self.go_on()?;
+        self.check_stop()?;
         let before_this = match before {
             Some(before) if before.turn + 1 == turn => Some(before),
             _ if turn > 1 => damage.unless(turn, self.pack.schema(scenario, turn - 1))?.map(Arc::new),
@@ -148,7 +148,7 @@ impl Work<'_> {
         Ok(Some(schema))
     }
 
-    /// Whether texts state what the suite of a turn demands.
+    /// Checks that texts state the demands of the suite of a turn.
     fn stated(
         &self,
         scenario: u32,
@@ -162,7 +162,7 @@ impl Work<'_> {
         let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.what));
         let specification = damage.unless(turn, self.pack.specification(scenario, turn))?;
         let request = damage.unless(turn, self.pack.request(scenario, turn))?;
-        // A pack of an earlier version states the same in other words.
+        // A pack of an earlier version has other texts for the same demands.
         let has_these_words = self.pack.manifest().format == PACK_VERSION;
         let left_out = clauses.iter().filter(|_| has_these_words).filter_map(|clause| {
             let (name, text) = if clause.id.starts_with("gone.") {
@@ -175,27 +175,27 @@ impl Work<'_> {
         });
         for (count, (at, what)) in demands.chain(left_out).enumerate() {
             report.unstated_demands += 1;
-            if count < TOLD {
+            if count < REPORTED_PER_TURN {
                 report.unstated.push(Unstated { scenario, turn, at, what });
             }
         }
         Ok(())
     }
 
-    /// What was found until the work was stopped is no report.
-    fn go_on(&self) -> Result<(), PackError> {
+    /// A stopped validation has no report.
+    fn check_stop(&self) -> Result<(), PackError> {
         if (self.stop)() { Err(PackError::Cancelled) } else { Ok(()) }
     }
 }
 
-/// Whether the reference passes its suite.
+/// Checks that the reference passes its suite.
 fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, stop: &dyn Fn() -> bool, report: &mut Report) {
-    let mut told = 0;
+    let mut reported = 0;
     run_in_process(&mut World::new(Arc::clone(schema)), suite, &mut |_, result| {
         if result.status != CaseStatus::Passed {
             report.reference_failures += 1;
-            if told < TOLD {
-                told += 1;
+            if reported < REPORTED_PER_TURN {
+                reported += 1;
                 report.failures.push(Failure {
                     scenario,
                     turn: suite.turn,
@@ -208,7 +208,7 @@ fn sound(scenario: u32, schema: &Arc<Schema>, suite: &Suite, stop: &dyn Fn() -> 
     });
 }
 
-/// Whether a server passes every case; looked at only until the first that it does not.
+/// Whether a server passes every case. It stops at the first failing case.
 fn passes(world: &mut World, suite: &Suite, stop: &dyn Fn() -> bool) -> bool {
     let mut all = true;
     run_in_process(world, suite, &mut |_, result| {

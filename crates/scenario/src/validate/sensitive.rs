@@ -1,4 +1,4 @@
-//! Mutants of the reference against a suite.
+//! Suites with mutants of the reference.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ use crate::mutants::{Mutant, Operator, Site, sites};
 use crate::reference::World;
 use crate::suite::{Case, Suite};
 
-/// Makes at most `count` mutants of each operator and holds the suite against each. The sites are drawn from the seed.
-/// The order of the suite's cases is changed. Ends early where `stop` says so.
+/// Makes at most `count` mutants of each operator and runs the suite with each. The seed decides the sites. It changes the
+/// order of the cases of the suite. It ends early if `stop` returns true.
 pub(super) fn sensitive(
     seed: Seed,
     before: Option<(&Schema, &[Change])>,
@@ -55,7 +55,7 @@ pub(super) fn sensitive(
     }
 }
 
-/// What a mutant does that no case noticed, and how much of the suite is about it at all.
+/// The effect of an undetected mutant, and how many cases of the suite are about its place.
 fn reason(mutant: &Mutant, suite: &Suite) -> String {
     let site = mutant.site.split(' ').next().unwrap_or_default();
     let says = |case: &&Case| lies_in(&case.id, site) || case.says.iter().any(|clause| lies_in(clause, site));
@@ -69,7 +69,7 @@ fn reason(mutant: &Mutant, suite: &Suite) -> String {
     format!("{} All {all} cases pass against it{near}.", mutant.operator.about())
 }
 
-/// Whether a case fails. Those about the place of the mutant are looked at first: they are the likeliest.
+/// Whether a case fails. Cases about the place of the mutant run first, because they are the most likely ones.
 fn is_noticed(mutant: &Mutant, suite: &mut Suite) -> bool {
     let site = mutant.site.as_str();
     let first = site.split('.').next().unwrap_or(site);
@@ -88,7 +88,7 @@ fn is_noticed(mutant: &Mutant, suite: &mut Suite) -> bool {
     noticed
 }
 
-/// Whether an id is another one, or lies below it.
+/// Whether an id equals another one, or is below it.
 fn lies_in(id: &str, within: &str) -> bool {
     id.strip_prefix(within).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

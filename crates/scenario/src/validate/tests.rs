@@ -22,7 +22,7 @@ fn pack(turns: u32) -> (tempfile::TempDir, PathBuf) {
     (temp, path)
 }
 
-fn look(path: &std::path::Path, change: impl FnOnce(&mut Options)) -> Result<Report, PackError> {
+fn validate_pack(path: &std::path::Path, change: impl FnOnce(&mut Options)) -> Result<Report, PackError> {
     let pack = Pack::open_path(path).expect("it is a pack");
     let mut options = Options::all(&pack.manifest().config);
     change(&mut options);
@@ -32,7 +32,7 @@ fn look(path: &std::path::Path, change: impl FnOnce(&mut Options)) -> Result<Rep
 #[test]
 fn a_generated_pack_is_sound_and_not_vacuous_and_notices_mutants() {
     let (_temp, path) = pack(3);
-    let report = look(&path, |_| {}).expect("it is read");
+    let report = validate_pack(&path, |_| {}).expect("it is read");
     assert_eq!((report.scenarios, report.turns), (2, 3));
     assert_eq!((&report.failures, &report.unstated, &report.vacuous), (&vec![], &vec![], &vec![]));
     assert!(report.hashes_ok && report.mismatches.is_empty());
@@ -44,11 +44,12 @@ fn a_generated_pack_is_sound_and_not_vacuous_and_notices_mutants() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_threads_or_on_what_else_is_looked_at() {
+fn a_report_does_not_depend_on_threads_or_on_other_scenarios() {
     let (_temp, path) = pack(2);
-    let all = look(&path, |options| options.threads = NonZero::new(1)).expect("it is read");
-    assert_eq!(look(&path, |options| options.threads = NonZero::new(2)).expect("it is read"), all);
-    let part = |scenario| look(&path, |options| options.scenarios = vec![scenario]).expect("it is read");
+    let all = validate_pack(&path, |options| options.threads = NonZero::new(1)).expect("it is read");
+    assert_eq!(validate_pack(&path, |options| options.threads = NonZero::new(2)).expect("it is read"), all);
+    let part =
+        |scenario| validate_pack(&path, |options| options.scenarios = vec![scenario]).expect("it is read");
     assert_eq!(part(0).mutants + part(1).mutants, all.mutants);
 }
 
@@ -62,7 +63,7 @@ fn a_demand_that_no_text_states_is_found() {
     let specification = path.join("scenario_1/specs/turn_1.md");
     let text = std::fs::read_to_string(&specification).expect("a text");
     std::fs::write(&specification, text.replacen("/reset", "/restart", 1)).expect("it is written");
-    let report = look(&path, |options| options.mutants = 0).expect("it is read");
+    let report = validate_pack(&path, |options| options.mutants = 0).expect("it is read");
     let found: Vec<(u32, u32, &str)> =
         report.unstated.iter().map(|found| (found.scenario, found.turn, found.what.as_str())).collect();
     assert_eq!(found.len() as u64, report.unstated_demands);
@@ -81,19 +82,19 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
     let text = std::fs::read_to_string(&file).expect("a text");
     let broken = text.replacen("\"status\":20", "\"status\":29", 1);
     std::fs::write(&file, broken).expect("it is written");
-    let report = look(&path, |options| options.mutants = 0).expect("it is read");
+    let report = validate_pack(&path, |options| options.mutants = 0).expect("it is read");
     assert!(report.reference_failures > 0 && !report.is_good());
     assert_eq!((report.failures[0].scenario, report.failures[0].turn), (1, 2));
     assert!(!report.failures[0].message.is_empty());
     assert_eq!(report.mismatches.iter().map(|m| m.at.as_str()).collect::<Vec<_>>(), ["scenario_1, turn 2"]);
 
-    // A suite of nothing but the first case is passed by everyone.
+    // Every server passes a suite of only the first case.
     let lines: Vec<&str> = text.lines().collect();
     let cases = lines.iter().position(|line| line.starts_with("\"cases\"")).expect("the cases");
     let only = lines[cases + 1].trim_end_matches(',');
     let thin = format!("{}\n{only}\n]}}\n", lines[..=cases].join("\n"));
     std::fs::write(&file, thin).expect("it is written");
-    let report = look(&path, |options| options.scenarios = vec![1]).expect("it is read");
+    let report = validate_pack(&path, |options| options.scenarios = vec![1]).expect("it is read");
     assert_eq!(report.vacuous, [Vacuous { scenario: 1, turn: 2 }]);
     assert!(report.killed * 100 < report.mutants * SENSITIVE && !report.survivors.is_empty());
     assert!(report.survivors.iter().any(|survivor| survivor.turn == 2));
@@ -102,13 +103,13 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
 }
 
 #[test]
-fn it_can_be_stopped_and_says_what_the_pack_has_not() {
+fn a_validation_is_stopped_and_names_what_the_pack_does_not_have() {
     let (_temp, path) = pack(1);
     let opened = Pack::open_path(&path).expect("it is a pack");
     let options = Options::all(&opened.manifest().config);
     let stopped = validate(&opened, &options, &|_| {}, &AtomicBool::new(true));
     assert!(matches!(stopped, Err(PackError::Cancelled)));
-    let nowhere = look(&path, |options| options.turns = vec![2]);
+    let nowhere = validate_pack(&path, |options| options.turns = vec![2]);
     assert!(matches!(nowhere, Err(PackError::NoSuch(_))));
 }
 
@@ -116,20 +117,20 @@ fn it_can_be_stopped_and_says_what_the_pack_has_not() {
 fn a_report_about_nothing_is_not_good() {
     let (_temp, path) = pack(1);
     let good = |report: Result<Report, PackError>| report.expect("it is read").is_good();
-    assert!(good(look(&path, |options| options.mutants = 0)));
-    assert!(!good(look(&path, |options| options.scenarios.clear())));
-    assert!(!good(look(&path, |options| options.turns.clear())));
+    assert!(good(validate_pack(&path, |options| options.mutants = 0)));
+    assert!(!good(validate_pack(&path, |options| options.scenarios.clear())));
+    assert!(!good(validate_pack(&path, |options| options.turns.clear())));
     assert!(!Report { hashes_ok: true, ..Report::default() }.is_good());
 }
 
 #[test]
-fn an_error_in_one_scenario_is_told_though_another_is_stopped_by_it() {
+fn an_error_in_one_scenario_is_reported_though_another_is_stopped_by_it() {
     let (_temp, path) = pack(3);
     let change = |options: &mut Options| {
         options.threads = NonZero::new(2);
         options.scenarios = vec![0, 2];
     };
-    assert!(matches!(look(&path, change), Err(PackError::NoSuch(_))));
+    assert!(matches!(validate_pack(&path, change), Err(PackError::NoSuch(_))));
 }
 
 #[test]
@@ -153,32 +154,33 @@ fn it_is_stopped_within_a_scenario() {
     assert!(opened.verify_scenario(0, &|| true).is_empty());
 }
 
-/// What is found at a place.
-fn told<'r>(report: &'r Report, at: &str) -> Vec<&'r str> {
+/// The mismatches at a place.
+fn mismatches_at<'r>(report: &'r Report, at: &str) -> Vec<&'r str> {
     report.mismatches.iter().filter(|m| m.at == at).map(|m| m.what.as_str()).collect()
 }
 
 #[test]
-fn a_damaged_file_is_told_and_does_not_sink_the_report() {
+fn a_damaged_file_is_reported_and_validation_continues() {
     let (_temp, path) = pack(5);
     let suite = path.join("scenario_0/test_suites/turn_3.json");
     let text = std::fs::read_to_string(&suite).expect("a text");
-    let whole = look(&path, |options| options.mutants = 0).expect("it is read");
+    let whole = validate_pack(&path, |options| options.mutants = 0).expect("it is read");
     assert!(whole.is_good());
 
     std::fs::remove_file(&suite).expect("it is removed");
-    let report = look(&path, |options| options.threads = NonZero::new(2)).expect("there is a report");
+    let report =
+        validate_pack(&path, |options| options.threads = NonZero::new(2)).expect("there is a report");
     assert!(!report.is_good() && !report.hashes_ok);
     assert_eq!(report.mismatches.len(), 1, "{:?}", report.mismatches);
-    let said = told(&report, "scenario_0/test_suites/turn_3.json");
-    // Suites of later turns have cases that stand in it.
-    assert_eq!(said, ["There is no such file. Turns 3-5 could not be checked in full"]);
+    let messages = mismatches_at(&report, "scenario_0/test_suites/turn_3.json");
+    // Suites of later turns have cases from this file.
+    assert_eq!(messages, ["There is no such file. Turns 3-5 could not be checked in full"]);
     assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
     assert!(report.mutants > 100, "the other turns are looked at");
 
-    // Cut short, it is named itself, not those that refer to it.
+    // A cut file is named itself, and not the files that refer to it.
     std::fs::write(&suite, &text[..text.len() / 2]).expect("it is written");
-    let report = look(&path, |options| options.mutants = 0).expect("there is a report");
+    let report = validate_pack(&path, |options| options.mutants = 0).expect("there is a report");
     let places: Vec<&str> = report.mismatches.iter().map(|m| m.at.as_str()).collect();
     assert_eq!(places, ["scenario_0, turn 3", "scenario_0/test_suites/turn_3.json"]);
     assert!(report.mismatches[1].what.contains("cut short"), "{:?}", report.mismatches);
@@ -190,37 +192,40 @@ fn a_damaged_file_is_told_and_does_not_sink_the_report() {
     for part in ["specs/turn_5.md", "changes/turn_4.md", "changes/turn_5.yaml"] {
         std::fs::remove_file(path.join("scenario_1").join(part)).expect("it is removed");
     }
-    let report = look(&path, |options| options.mutants = 1).expect("there is a report");
+    let report = validate_pack(&path, |options| options.mutants = 1).expect("there is a report");
     assert!(!report.is_good());
-    let said = told(&report, "scenario_1/schemas/turn_2.yaml");
-    // The turn after it is held against it.
-    assert!(said.len() == 1 && said[0].ends_with(". Turns 2-3 could not be checked in full"), "{said:?}");
+    let messages = mismatches_at(&report, "scenario_1/schemas/turn_2.yaml");
+    // The turn after it needs it.
+    assert!(
+        messages.len() == 1 && messages[0].ends_with(". Turns 2-3 could not be checked in full"),
+        "{messages:?}"
+    );
     for (at, turn) in [("specs/turn_5.md", 5), ("changes/turn_4.md", 4), ("changes/turn_5.yaml", 5)] {
         let expected = format!("There is no such file. Turn {turn} could not be checked in full");
-        assert_eq!(told(&report, &format!("scenario_1/{at}")), [expected]);
+        assert_eq!(mismatches_at(&report, &format!("scenario_1/{at}")), [expected]);
     }
-    // What needs no file that is missing is looked at all the same, and nothing is made up.
+    // Checks without the missing file run, and have no false findings.
     assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));
 }
 
 #[test]
-fn what_pytest_leaves_is_no_content_and_what_else_lies_there_is() {
+fn files_of_pytest_are_no_content_and_other_files_are() {
     let (_temp, path) = pack(1);
     for left in ["__pycache__", ".pytest_cache"] {
         let folder = path.join("scenario_0/test_suites").join(left);
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("CACHEDIR.TAG"), "x").expect("it is written");
     }
-    let look = || look(&path, |options| options.mutants = 0).expect("there is a report");
-    assert!(look().is_good(), "{:?}", look().mismatches);
+    let look = || validate_pack(&path, |options| options.mutants = 0).expect("there is a report");
+    assert!(validate_pack().is_good(), "{:?}", validate_pack().mismatches);
     std::fs::create_dir(path.join("scenario_0/schemas/__pycache__")).expect("a folder");
     std::fs::write(path.join("scenario_1/test_suites/__pycache__"), "no folder").expect("it is written");
-    let places: Vec<String> = look().mismatches.into_iter().map(|m| m.at).collect();
+    let places: Vec<String> = validate_pack().mismatches.into_iter().map(|m| m.at).collect();
     assert_eq!(places, ["scenario_0/schemas/__pycache__", "scenario_1/test_suites/__pycache__"]);
 }
 
-/// A zip of the files of a folder, and of at most two entries of names that no zip may have (put in the place of others, as
-/// a writer of zips would not take them).
+/// A zip of the files of a folder, and of at most two entries with invalid names (which replace other names, because a writer
+/// of zips would refuse them).
 fn zip_with(folder: &std::path::Path, names: &[&str]) -> PathBuf {
     use std::io::Write as _;
     let at = folder.with_extension("zip");
@@ -271,11 +276,13 @@ fn zip_with(folder: &std::path::Path, names: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn what_is_left_out_of_a_zip_as_unsafe_is_told() {
+fn unsafe_entries_of_a_zip_are_reported() {
     let (_temp, path) = pack(1);
-    let look = |path: &std::path::Path| look(path, |options| options.mutants = 0).expect("there is a report");
-    assert!(look(&zip_with(&path, &[])).is_good());
-    let report = look(&zip_with(&path, &["../evil_of_a_zip.txt", "/etc/an_absolute_name"]));
+    let look = |path: &std::path::Path| {
+        validate_pack(path, |options| options.mutants = 0).expect("there is a report")
+    };
+    assert!(validate_pack(&zip_with(&path, &[])).is_good());
+    let report = validate_pack(&zip_with(&path, &["../evil_of_a_zip.txt", "/etc/an_absolute_name"]));
     assert!(!report.is_good() && !report.hashes_ok);
     let places: Vec<&str> = report.mismatches.iter().map(|m| m.at.as_str()).collect();
     assert_eq!(places, ["../evil_of_a_zip.txt", "/etc/an_absolute_name"]);
@@ -284,12 +291,12 @@ fn what_is_left_out_of_a_zip_as_unsafe_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_place_of_a_file_is_told_once() {
+fn a_link_in_place_of_a_file_is_reported_once() {
     let (_temp, path) = pack(1);
     let schema = path.join("scenario_0/schemas/turn_1.yaml");
     std::fs::rename(&schema, path.join("elsewhere")).expect("it is moved");
     std::os::unix::fs::symlink("../../elsewhere", &schema).expect("a link");
-    let report = look(&path, |options| options.mutants = 0).expect("there is a report");
-    let said = told(&report, "scenario_0/schemas/turn_1.yaml");
-    assert!(said.len() == 1 && said[0].contains("link"), "{:?}", report.mismatches);
+    let report = validate_pack(&path, |options| options.mutants = 0).expect("there is a report");
+    let messages = mismatches_at(&report, "scenario_0/schemas/turn_1.yaml");
+    assert!(messages.len() == 1 && messages[0].contains("link"), "{:?}", report.mismatches);
 }

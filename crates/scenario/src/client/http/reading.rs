@@ -1,38 +1,38 @@
-//! An answer, from the bytes that come in: HTTP/1.0 and 1.1, with a length, in chunks, or up to the end of the
-//! connection (RFC 9112, sections 6 and 7).
+//! Parses a response from received bytes: HTTP/1.0 and 1.1, with a length, in chunks, or up to the end of the connection (RFC
+//! 9112, sections 6 and 7).
 
 use std::io;
 
 use super::Trouble;
 
-/// The largest head of an answer, in bytes; also the longest line that says how large a chunk is.
+/// The largest head of a response in bytes, and the longest line with the size of a chunk.
 const HEAD: usize = 64 * 1024;
 /// Most headers.
 const HEADERS: usize = 100;
-/// Most interim answers (status 1xx) before the one that counts.
+/// Most interim responses (status 1xx) before the final one.
 const INTERIM: usize = 8;
-/// What is asked of the system at once.
+/// Size of one read.
 const PIECE: usize = 16 * 1024;
 
-/// An answer as it came.
+/// A received response.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
-    /// The connection can be used for another request.
+    /// Whether the connection can be used for another request.
     pub(super) keep: bool,
 }
 
-/// Where bytes come from: some at a time, none at the end.
+/// A source of bytes: some at a time, none at the end.
 type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> io::Result<usize>;
 
-/// Bytes that have come in, and how far they were looked at. Kept from answer to answer for its room.
+/// Received bytes, and how many are consumed. The buffer is reused for all responses.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     bytes: Vec<u8>,
-    /// Up to where there are bytes that came.
+    /// The end of the received bytes.
     filled: usize,
-    /// Up to where they were taken.
+    /// The end of the consumed bytes.
     taken: usize,
 }
 
@@ -48,26 +48,26 @@ enum Length {
     UntilClosed,
 }
 
-fn other(why: impl Into<String>) -> Trouble {
+fn invalid(why: impl Into<String>) -> Trouble {
     Trouble::Other(why.into())
 }
 
-fn breaks_off() -> Trouble {
-    other("the answer breaks off")
+fn incomplete() -> Trouble {
+    invalid("the answer breaks off")
 }
 
 fn too_large(limit: usize) -> Trouble {
-    other(format!("the answer is larger than {limit} bytes"))
+    invalid(format!("the answer is larger than {limit} bytes"))
 }
 
 impl Incoming {
-    /// Reads one answer.
+    /// Reads one response.
     pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<Read, Trouble> {
         (self.filled, self.taken) = (0, 0);
         for _ in 0..=INTERIM {
             let Head { status, length, keep } = self.head(source)?;
             if status == 101 {
-                return Err(other("the server changes to another protocol"));
+                return Err(invalid("the server changes to another protocol"));
             }
             if (100..200).contains(&status) {
                 continue;
@@ -78,31 +78,31 @@ impl Incoming {
                 Length::Chunked => (self.chunked(limit, source)?, false),
                 Length::UntilClosed => (self.until_closed(limit, source)?, true),
             };
-            // What comes behind an answer belongs to none.
+            // Bytes after a response belong to no response.
             let keep = keep && !closes && self.taken == self.filled;
             return Ok(Read { status, body, keep });
         }
-        Err(other("nothing but interim answers came"))
+        Err(invalid("nothing but interim answers came"))
     }
 
     fn head(&mut self, source: Source<'_>) -> Result<Head, Trouble> {
         let mut seen = self.taken;
         loop {
-            // Only the end of a line can be the end of the head.
+            // The head can only end at the end of a line.
             if self.bytes.get(seen..self.filled).is_some_and(|new| new.contains(&b'\n')) {
                 let mut headers = [httparse::EMPTY_HEADER; HEADERS];
                 let mut answer = httparse::Response::new(&mut headers);
                 let parsed =
-                    answer.parse(self.untaken()).map_err(|error| other(format!("no HTTP ({error})")))?;
+                    answer.parse(self.unread()).map_err(|error| invalid(format!("no HTTP ({error})")))?;
                 if let httparse::Status::Complete(length) = parsed {
-                    let head = understood(&answer)?;
+                    let head = parse_head(&answer)?;
                     self.taken += length;
                     return Ok(head);
                 }
             }
             seen = self.filled;
             if self.filled - self.taken > HEAD {
-                return Err(other("no HTTP (the head has no end)"));
+                return Err(invalid("no HTTP (the head has no end)"));
             }
             let nothing = self.filled == 0;
             match self.fill(source) {
@@ -113,7 +113,7 @@ impl Incoming {
                     ));
                 }
                 Err(Trouble::Closed(why)) if nothing => return Err(Trouble::Closed(why)),
-                Ok(false) | Err(Trouble::Closed(_)) => return Err(breaks_off()),
+                Ok(false) | Err(Trouble::Closed(_)) => return Err(incomplete()),
                 Err(trouble) => return Err(trouble),
             }
         }
@@ -132,7 +132,7 @@ impl Incoming {
         let mut body = Vec::new();
         loop {
             let line = self.line(source)?;
-            // What stands behind a semicolon are extensions that nobody asked for.
+            // The text after a semicolon has extensions, which are ignored.
             let digits = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
             let size = match std::str::from_utf8(digits) {
                 Ok(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
@@ -140,30 +140,30 @@ impl Incoming {
                 }
                 _ => None,
             };
-            let Some(size) = size else { return Err(other("no HTTP (the size of a chunk is no number)")) };
+            let Some(size) = size else { return Err(invalid("no HTTP (the size of a chunk is no number)")) };
             if size == 0 {
                 break;
             }
-            let room = limit - body.len();
-            let size = usize::try_from(size).ok().filter(|size| *size <= room);
+            let remaining = limit - body.len();
+            let size = usize::try_from(size).ok().filter(|size| *size <= remaining);
             self.move_to(&mut body, size.ok_or_else(|| too_large(limit))?, source)?;
             if !self.line(source)?.is_empty() {
-                return Err(other("no HTTP (a chunk does not end where it says)"));
+                return Err(invalid("no HTTP (a chunk does not end where it says)"));
             }
         }
-        // Headers behind the body say nothing here.
+        // Trailers are ignored.
         for _ in 0..HEADERS {
             if self.line(source)?.is_empty() {
                 return Ok(body);
             }
         }
-        Err(other("no HTTP (the trailers have no end)"))
+        Err(invalid("no HTTP (the trailers have no end)"))
     }
 
     fn until_closed(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
         let mut body = Vec::new();
         loop {
-            let new = self.untaken();
+            let new = self.unread();
             if new.len() > limit - body.len() {
                 return Err(too_large(limit));
             }
@@ -172,17 +172,17 @@ impl Incoming {
             match self.fill(source) {
                 Ok(true) => {}
                 Ok(false) => return Ok(body),
-                Err(Trouble::Closed(_)) => return Err(breaks_off()),
+                Err(Trouble::Closed(_)) => return Err(incomplete()),
                 Err(trouble) => return Err(trouble),
             }
         }
     }
 
-    /// Moves so many bytes into a body.
+    /// Moves this number of bytes into a body.
     fn move_to(&mut self, body: &mut Vec<u8>, length: usize, source: Source<'_>) -> Result<(), Trouble> {
         let mut left = length;
         loop {
-            let new = self.untaken();
+            let new = self.unread();
             let new = new.get(..left).unwrap_or(new);
             body.extend_from_slice(new);
             left -= new.len();
@@ -190,7 +190,7 @@ impl Incoming {
             if left == 0 {
                 return Ok(());
             }
-            self.more(source)?;
+            self.read_more(source)?;
         }
     }
 
@@ -198,7 +198,7 @@ impl Incoming {
     fn line(&mut self, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
         let mut line = Vec::new();
         loop {
-            let new = self.untaken();
+            let new = self.unread();
             let end = new.iter().position(|byte| *byte == b'\n');
             let part = new.get(..end.unwrap_or(new.len())).unwrap_or(new);
             line.extend_from_slice(part);
@@ -208,27 +208,27 @@ impl Incoming {
                 return Ok(line);
             }
             if line.len() > HEAD {
-                return Err(other("no HTTP (a line has no end)"));
+                return Err(invalid("no HTTP (a line has no end)"));
             }
-            self.more(source)?;
+            self.read_more(source)?;
         }
     }
 
-    fn untaken(&self) -> &[u8] {
+    fn unread(&self) -> &[u8] {
         self.bytes.get(self.taken..self.filled).unwrap_or_default()
     }
 
-    /// Reads on in the middle of a body, where all that came was taken.
-    fn more(&mut self, source: Source<'_>) -> Result<(), Trouble> {
+    /// Reads more bytes inside a body, after all received bytes are consumed.
+    fn read_more(&mut self, source: Source<'_>) -> Result<(), Trouble> {
         (self.filled, self.taken) = (0, 0);
         match self.fill(source) {
             Ok(true) => Ok(()),
-            Ok(false) | Err(Trouble::Closed(_)) => Err(breaks_off()),
+            Ok(false) | Err(Trouble::Closed(_)) => Err(incomplete()),
             Err(trouble) => Err(trouble),
         }
     }
 
-    /// Reads some bytes; false at the end of the connection.
+    /// Reads some bytes. False at the end of the connection.
     fn fill(&mut self, source: Source<'_>) -> Result<bool, Trouble> {
         if self.bytes.len() < self.filled + PIECE {
             self.bytes.resize(self.filled + PIECE, 0);
@@ -246,8 +246,8 @@ impl Incoming {
     }
 }
 
-/// What a head says of the body and the connection.
-fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
+/// The framing of the body and the state of the connection, from a head.
+fn parse_head(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
     let mut keep = answer.version == Some(1);
     let (mut known, mut coding) = (None, None);
     for header in answer.headers.iter() {
@@ -257,7 +257,7 @@ fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
                 std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
             let length: Option<u64> = digits.and_then(|digits| digits.parse().ok());
             if length.is_none() || (known.is_some() && known != length) {
-                return Err(other("no HTTP (the length of the body is no number)"));
+                return Err(invalid("no HTTP (the length of the body is no number)"));
             }
             known = length;
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
@@ -275,9 +275,9 @@ fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
     let length = match (coding, known) {
         (Some(coding), known) => {
             if !coding.eq_ignore_ascii_case(b"chunked") {
-                return Err(other("the answer is coded in a way that was not asked for"));
+                return Err(invalid("the answer is coded in a way that was not asked for"));
             }
-            // Two lengths: the chunks count, and nothing after them.
+            // With both lengths, the chunks count, and the connection ends after them.
             keep &= known.is_none();
             Length::Chunked
         }
@@ -291,7 +291,7 @@ fn understood(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
 mod tests {
     use super::*;
 
-    /// Reads an answer from bytes that come in pieces of a size, then the end.
+    /// Reads a response from bytes in pieces of this size, and then the end.
     fn read(bytes: &[u8], piece: usize, limit: usize) -> Result<(u16, String, bool), String> {
         let mut rest = bytes;
         let answer = Incoming::default().answer(limit, &mut |into| {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_behind_an_answer_ends_the_connection() {
+    fn bytes_after_an_answer_end_the_connection() {
         let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}{}";
         assert_eq!(read(bytes, 1000, 1000), Ok((200, "{}".to_owned(), false)));
         let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n";
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_answer_is_none() {
+    fn an_incomplete_answer_is_an_error() {
         let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
         for (bytes, why) in [
             (String::new(), "closed: "),
@@ -381,8 +381,8 @@ mod tests {
             (format!("{chunked}0\r\n{}", "x: y\r\n".repeat(200)), "no HTTP (the trailers"),
         ] {
             for piece in [1, 7, 100_000] {
-                let said = read(bytes.as_bytes(), piece, 1000).expect_err(&bytes[..bytes.len().min(80)]);
-                assert!(said.starts_with(why), "{piece}: {said:?} for {bytes:.80?}");
+                let error = read(bytes.as_bytes(), piece, 1000).expect_err(&bytes[..bytes.len().min(80)]);
+                assert!(error.starts_with(why), "{piece}: {error:?} for {bytes:.80?}");
             }
         }
     }

@@ -1,11 +1,11 @@
-//! A request, as it goes over the wire.
+//! Serializes a request.
 
 use std::io::Write as _;
 
 use crate::reference::Request;
 use crate::suite::Method;
 
-/// Writes a request into an emptied buffer.
+/// Writes a request into a cleared buffer.
 pub(super) fn request(out: &mut Vec<u8>, request: &Request, authority: &str) {
     out.clear();
     out.extend_from_slice(request.method.as_str().as_bytes());
@@ -29,7 +29,7 @@ pub(super) fn request(out: &mut Vec<u8>, request: &Request, authority: &str) {
     }
 }
 
-/// Path and query, percent-encoded: whatever a capture holds, nothing in it ends the line.
+/// Path and query, percent-encoded, so that no capture can end the line.
 fn target(out: &mut Vec<u8>, request: &Request) {
     if !request.path.starts_with('/') {
         out.push(b'/');
