@@ -189,7 +189,7 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
         .collect();
     assert_eq!(marked, ["path", "quote"]);
     let text = String::from_utf8_lossy(&library.run(&["show", id]).stdout).into_owned();
-    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognized")))
+    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognised")))
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert_eq!(marked, ["path", "quote"], "{text}");

@@ -435,7 +435,7 @@ fn mortal() -> Option<Engine> {
 
 #[test]
 #[ignore = "needs a container engine"]
-fn an_attempt_waits_for_a_killed_engine_and_is_retried() {
+fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_retried() {
     let Some(mut engine) = mortal() else { return };
     let home = TestHome::new();
     let (expected, _) = home.calm(&[]);

@@ -162,6 +162,7 @@ fn chain(tasks: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
 async fn a_resume_continues_a_trial_from_its_last_snapshot() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");

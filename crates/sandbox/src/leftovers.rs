@@ -282,6 +282,7 @@ mod tests {
     }
 
     #[test]
+    // docs/security.md: Tasks of Harbor
     fn a_snapshot_stays_while_the_file_that_names_it_is_there() {
         let room = tempfile::tempdir().unwrap();
         let file = room.path().join("snapshot.json");

@@ -1,9 +1,11 @@
-//! Random choices: the same on every machine, and independent of one another.
+//! Random choices that are equal on every machine and independent of each other.
 //!
-//! Every choice comes from a [`Draw`] named by (base seed, scenario, turn, purpose). Turn k of a scenario therefore does
-//! not depend on how many turns follow, nor one purpose on how much another one drew. Choices that hold over all turns
-//! of a scenario (values in tests, for instance) use turn 0. Only integer arithmetic is used, none of it from a library
-//! that may change its algorithm: `ChaCha8` gives the words, this module makes the choices.
+//! Every choice comes from a [`Draw`] named by base seed, scenario, turn and purpose. Turn k of a scenario therefore does
+//! not depend on the number of later turns, and a purpose does not depend on the draws of another purpose. Choices that
+//! hold over all turns of a scenario, for example values in tests, use turn 0.
+//!
+//! The arithmetic uses integers only. A library could change its algorithm, so `ChaCha8` only gives the words, and this
+//! module makes the choices.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -45,17 +47,17 @@ impl Draw {
         low.saturating_add_unsigned(self.below((high - low + 1).max(0) as usize) as u64)
     }
 
-    /// True `percent` times out of 100.
+    /// True with a probability of `percent` / 100.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.below(100) < percent as usize
     }
 
-    /// One of them; nothing if there is none.
+    /// An item of `from`, all equally likely. `None` if it is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }
 
-    /// The index of one of them, as often as its weight; nothing if all weights are 0.
+    /// An index of `weights`, with a probability proportional to its weight. `None` if all weights are 0.
     pub fn weighted(&mut self, weights: &[u32]) -> Option<usize> {
         let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
         if total == 0 {
@@ -71,7 +73,7 @@ impl Draw {
         None
     }
 
-    /// Brings them into a random order (Fisher–Yates).
+    /// Puts items into a random order (Fisher–Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

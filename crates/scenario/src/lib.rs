@@ -1,12 +1,17 @@
-//! The benchmark itself: an API that changes from turn to turn, with all that a turn needs, from a seed.
+//! The benchmark: scenarios, generated from a seed. A scenario is an API that changes from turn to turn, with everything
+//! that a turn needs.
 //!
-//! One way through: [`sample`] draws a first [`ir::Schema`] and then [`change::Change`]s; [`change::apply`] makes the
-//! schema of the next turn. From the schemas of a turn and of the one before come [`text`] (the specification and the
-//! request), [`suite`] (the tests, as data), [`reference`](mod@reference) (a server that interprets the schema) and
-//! [`code`] (a Flask server and a pytest suite, written out). [`pack`] puts scenarios on disk and reads them back,
-//! [`client`] runs a suite against any server, [`mutants`] and [`validate`] prove that the suites are worth something.
+//! - [`sample`] draws a first [`ir::Schema`], and then [`change::Change`]s.
+//! - [`change::apply`] makes the schema of the next turn.
+//! - [`text`] writes the specification and the request of a turn, from its schema and the schema of the turn before.
+//! - [`suite`] makes the tests, as data.
+//! - [`reference`](mod@reference) is a server that interprets the schema.
+//! - [`code`] writes a Flask server and a pytest suite.
+//! - [`pack`] writes scenarios to disk and reads them.
+//! - [`client`] runs a suite against any server.
+//! - [`mutants`] and [`validate`] check that the suites detect faults.
 //!
-//! What each part of a schema means is written once, in `docs/scenarios.md`.
+//! `docs/scenarios.md` defines each part of a schema.
 
 pub mod change;
 pub mod check;
@@ -24,7 +29,7 @@ pub mod text;
 pub mod validate;
 pub mod vocabulary;
 
-/// Where the random choices of a scenario come from.
+/// The source of the random choices of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Seed {
     /// `base_seed` of the pack.
@@ -34,7 +39,7 @@ pub struct Seed {
 }
 
 impl Seed {
-    /// The choices for a purpose in a turn; turn 0 for what holds over all turns.
+    /// The choices for a purpose in a turn. Turn 0 is for choices that hold over all turns.
     pub fn draw(self, turn: u32, purpose: &str) -> draw::Draw {
         draw::Draw::new(self.base, self.scenario, turn, purpose)
     }

@@ -1,13 +1,16 @@
-//! The words that schemas are made of: domain topics with their entities, fields, values and verbs, and other words for
-//! each, so that nothing is ever renamed to noise.
+//! The words of schemas: topics with their entities, fields, values and verbs. Each word has alternatives, so that a rename
+//! gives a meaningful name.
 //!
-//! The words stand in text files beside this module, one thing a line: `topics/*.txt` (a domain: its own field words and
-//! its entities), `shared.txt` (entities that fit in any topic), `children.txt` (entities that belong to another one:
-//! `parcel` and `comment` give `parcel_comment`, so that a scenario never runs out) and `fields.txt` (field words for all
-//! topics; its head explains the form). They are part of the program and parsed once.
+//! The words are in text files beside this module, one entry a line. The files are part of the program and parsed once:
 //!
-//! A word is a name as [`crate::ir::is_name`] demands. Its *others* are what it can be renamed to; no word means two
-//! things within a topic.
+//! - `topics/*.txt`: a topic, with its field words and entities.
+//! - `shared.txt`: entities that fit in any topic.
+//! - `children.txt`: entities that belong to another entity. `parcel` and `comment` give `parcel_comment`, so a scenario
+//!   always has enough entities.
+//! - `fields.txt`: field words for all topics. Its head explains the format.
+//!
+//! A word is a valid name ([`crate::ir::is_name`]). Its *others* are its possible new names. Within a topic, no word has two
+//! meanings.
 
 mod parse;
 #[cfg(test)]
@@ -18,76 +21,76 @@ use std::sync::OnceLock;
 
 use crate::ir::Pattern;
 
-/// A domain that an API can be about.
+/// A topic of an API.
 #[derive(Debug)]
 pub struct Topic {
     /// Its identity: `parcel_logistics`.
     pub key: &'static str,
     /// As a title: `Parcel logistics`.
     pub title: &'static str,
-    /// Field words that only make sense here.
+    /// Field words of this topic only.
     pub fields: Vec<FieldWord>,
-    /// The most typical first.
+    /// The entities, the most typical first.
     pub entities: Vec<EntityWord>,
 }
 
-/// A thing that records stand for.
+/// A word for an entity.
 #[derive(Debug, Clone)]
 pub struct EntityWord {
     /// Singular.
     pub name: &'static str,
     /// Plural.
     pub plural: &'static str,
-    /// What a record stands for, as the rest of a sentence.
+    /// The meaning of a record, as the rest of a sentence.
     pub about: &'static str,
     /// Other words: (singular, plural).
     pub others: Vec<(&'static str, &'static str)>,
-    /// Singulars of the entities that it typically refers to; `*` is any.
+    /// Singulars of the entities that it typically refers to. `*` is any entity.
     pub refers: Vec<&'static str>,
     /// Typical fields, by their words, the most typical first.
     pub fields: Vec<&'static str>,
 }
 
-/// A property that records have.
+/// A word for a field.
 #[derive(Debug)]
 pub struct FieldWord {
     /// The word.
     pub name: &'static str,
-    /// What it holds, plausibly.
+    /// The plausible values.
     pub holds: Holds,
-    /// Fits any entity; otherwise only where an entity names it.
+    /// Whether it fits any entity. Otherwise it fits the entities that name it.
     pub general: bool,
     /// Other words.
     pub others: Vec<&'static str>,
-    /// Actions that set a text or number to a parameter, count an integer up, or set a boolean.
+    /// Actions that set a text or number to a parameter, increment an integer, or set a boolean.
     pub verbs: Vec<&'static str>,
     /// Actions that clear a boolean.
     pub undoing: Vec<&'static str>,
 }
 
-/// What a field plausibly holds.
+/// The plausible values of a field.
 #[derive(Debug)]
 pub enum Holds {
-    /// Text of a length; `None` if nothing is said about it.
+    /// Text of a length. `None` if the file does not give the length.
     Text(Option<(u32, u32)>),
-    /// Text of a form.
+    /// Text of a format.
     Form(Pattern),
     /// An integer of a range.
     Integer(i64, i64),
     /// A number of a range.
     Number(f64, f64),
-    /// Yes or no; its usual default.
+    /// A boolean, with its usual default.
     Boolean(bool),
     /// A date and time.
     Time,
-    /// One of some words; those after `usual` are spare.
+    /// A word of an enum. The words after `usual` are for later changes.
     Enum {
         /// All words.
         values: Vec<ValueWord>,
-        /// So many of them are there from the beginning.
+        /// The number of words at the start.
         usual: usize,
     },
-    /// Texts, so many.
+    /// A list of texts, with its length.
     List(u32, u32),
 }
 
@@ -96,7 +99,7 @@ pub enum Holds {
 pub struct ValueWord {
     /// The word.
     pub name: &'static str,
-    /// Another one.
+    /// An alternative word.
     pub others: Vec<&'static str>,
     /// Actions that set it.
     pub verbs: Vec<&'static str>,
@@ -105,14 +108,14 @@ pub struct ValueWord {
 /// An entity that belongs to another one.
 #[derive(Debug)]
 pub struct ChildWord {
-    /// What is joined to the name of the other entity; `about` has `{}` in its place.
+    /// The part that is joined to the name of the other entity. `about` has `{}` in place of that name.
     pub word: EntityWord,
 }
 
 /// All words.
 #[derive(Debug)]
 pub struct Vocabulary {
-    /// In the order of their keys.
+    /// The topics, in the order of their keys.
     pub topics: Vec<Topic>,
     /// Entities that fit in any topic.
     pub shared: Vec<EntityWord>,
@@ -120,7 +123,7 @@ pub struct Vocabulary {
     pub children: Vec<ChildWord>,
     /// Field words for all topics.
     pub fields: Vec<FieldWord>,
-    /// Where the field words stand: by topic (none for all topics), then by word.
+    /// The position of the field words: by topic (`None` for all topics), then by word.
     places: BTreeMap<(&'static str, &'static str), usize>,
 }
 
@@ -130,7 +133,7 @@ impl Vocabulary {
         self.topics.iter().find(|topic| topic.key == key)
     }
 
-    /// A field word: the topic's own, or one for all topics. The topic may be unknown.
+    /// A field word of the topic, or one for all topics. The topic may be unknown.
     pub fn field(&self, topic: &str, name: &str) -> Option<&FieldWord> {
         let own = self.topic(topic).zip(self.places.get(&(topic, name)));
         match own {

@@ -190,7 +190,7 @@ fn a_migration_computes_what_episodes_used() {
          ALTER TABLE episode DROP COLUMN identity; ALTER TABLE run_slug DROP COLUMN preferred;
          ALTER TABLE episode DROP COLUMN unrecognised; ALTER TABLE run_totals DROP COLUMN unrecognised;
          ALTER TABLE run_totals DROP COLUMN tokens_known;
-         ALTER TABLE run_summary DROP COLUMN pass_rate; ALTER TABLE run_summary DROP COLUMN scored; ALTER TABLE run_summary DROP COLUMN clustered; ALTER TABLE run_summary DROP COLUMN rounds; DROP TABLE installation; DROP TABLE run_origin; DROP TABLE endpoint_abilities;
+         ALTER TABLE run_summary DROP COLUMN pass_rate; ALTER TABLE run_summary DROP COLUMN scored; ALTER TABLE run_summary DROP COLUMN clustered; ALTER TABLE run_summary DROP COLUMN rounds; ALTER TABLE run_summary DROP COLUMN doubts; DROP TABLE installation; DROP TABLE run_origin; DROP TABLE endpoint_abilities;
          ALTER TABLE source DROP COLUMN reader; ALTER TABLE source DROP COLUMN set_aside; ALTER TABLE source DROP COLUMN imported; DROP TABLE column_names;
          ALTER TABLE run DROP COLUMN unsummed; DROP TABLE withdrawn; DROP TABLE withdrawn_episode; DROP TABLE session;
          DROP TRIGGER text_of_attempt_deleted; DROP TRIGGER text_of_turn_deleted; DROP TRIGGER text_of_episode_deleted;

@@ -456,9 +456,9 @@ fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
             let its_other = other.join(scenario.strip_prefix(&one).unwrap());
             let removed = if number % 2 == 0 { scenario } else { its_other };
             if removed.is_dir() {
-                fs::remove_dir_all(removed).unwrap()
+                fs::remove_dir_all(removed).unwrap();
             } else {
-                fs::remove_file(removed).unwrap()
+                fs::remove_file(removed).unwrap();
             }
         }
         assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "{name}");

@@ -150,7 +150,6 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
         FigureWord::Bars => {
             let requested = request()?;
             let measure = match args.measure {
-                Some(MeasureWord::Stamina) => Measure::Stamina,
                 Some(MeasureWord::PassRate) => Measure::PassRate,
                 Some(MeasureWord::Score) => Measure::Score,
                 Some(MeasureWord::Tokens) => Measure::Tokens,
@@ -161,7 +160,7 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
                 Some(MeasureWord::ToolCalls) => Measure::ToolCalls,
                 Some(MeasureWord::CostPerSurvivedTurn) => Measure::CostPerSurvivedTurn,
                 None if workbench.compare_runs(requested.clone())?.of_one_turn => Measure::PassRate,
-                None => Measure::Stamina,
+                Some(MeasureWord::Stamina) | None => Measure::Stamina,
             };
             FigureOf::Bars { of: requested, measure, published }
         }

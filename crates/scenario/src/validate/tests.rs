@@ -216,11 +216,11 @@ fn files_of_pytest_are_no_content_and_other_files_are() {
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("CACHEDIR.TAG"), "x").expect("it is written");
     }
-    let look = || validate_pack(&path, |options| options.mutants = 0).expect("there is a report");
-    assert!(validate_pack().is_good(), "{:?}", validate_pack().mismatches);
+    let report_of = || validate_pack(&path, |options| options.mutants = 0).expect("there is a report");
+    assert!(report_of().is_good(), "{:?}", report_of().mismatches);
     std::fs::create_dir(path.join("scenario_0/schemas/__pycache__")).expect("a folder");
     std::fs::write(path.join("scenario_1/test_suites/__pycache__"), "no folder").expect("it is written");
-    let places: Vec<String> = validate_pack().mismatches.into_iter().map(|m| m.at).collect();
+    let places: Vec<String> = report_of().mismatches.into_iter().map(|m| m.at).collect();
     assert_eq!(places, ["scenario_0/schemas/__pycache__", "scenario_1/test_suites/__pycache__"]);
 }
 
@@ -278,11 +278,11 @@ fn zip_with(folder: &std::path::Path, names: &[&str]) -> PathBuf {
 #[test]
 fn unsafe_entries_of_a_zip_are_reported() {
     let (_temp, path) = pack(1);
-    let look = |path: &std::path::Path| {
+    let report_of = |path: &std::path::Path| {
         validate_pack(path, |options| options.mutants = 0).expect("there is a report")
     };
-    assert!(validate_pack(&zip_with(&path, &[])).is_good());
-    let report = validate_pack(&zip_with(&path, &["../evil_of_a_zip.txt", "/etc/an_absolute_name"]));
+    assert!(report_of(&zip_with(&path, &[])).is_good());
+    let report = report_of(&zip_with(&path, &["../evil_of_a_zip.txt", "/etc/an_absolute_name"]));
     assert!(!report.is_good() && !report.hashes_ok);
     let places: Vec<&str> = report.mismatches.iter().map(|m| m.at.as_str()).collect();
     assert_eq!(places, ["../evil_of_a_zip.txt", "/etc/an_absolute_name"]);

@@ -1,5 +1,5 @@
-//! Reading the word files. They are part of the program: a line that cannot be read is left out, and the tests say so
-//! (they count the lines).
+//! Parses the word files. They are part of the program. An invalid line is skipped, and a test that counts the lines then
+//! fails.
 
 use super::{ChildWord, EntityWord, FieldWord, Holds, Topic, ValueWord, Vocabulary};
 use crate::ir::Pattern;
@@ -63,7 +63,7 @@ pub(super) fn vocabulary() -> Vocabulary {
     }
 }
 
-/// The lines that say something.
+/// The lines without blank lines and comments.
 pub(super) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }

@@ -33,7 +33,7 @@ pub struct SpecFile {
 #[derive(Debug, Clone)]
 pub enum MadeAgain {
     /// A file.
-    Written(Exported),
+    Written(Box<Exported>),
     /// An SVG.
     Svg(String),
 }
@@ -79,6 +79,6 @@ impl Workbench {
             return Ok(MadeAgain::Svg(String::from_utf8_lossy(&made.bytes).into_owned()));
         };
         let written = self.write_export(to, &made)?;
-        Ok(MadeAgain::Written(made.exported(request.format, Some(written))))
+        Ok(MadeAgain::Written(Box::new(made.exported(request.format, Some(written)))))
     }
 }

@@ -10,8 +10,10 @@ use serde_json::Value;
 const VALUES: usize = 8;
 /// Most settings that are compared.
 const SETTINGS: usize = 1_000;
+/// What the names of its settings begin with.
+const AGENT: &str = "agent.";
 /// What names the agent and its model. The run says it.
-const NAMES: [&str; 3] = ["agent.name", "agent.import_path", "agent.model_name"];
+const NAMES: [&str; 3] = ["name", "import_path", "model_name"];
 /// Settings of which Harbor writes those that were given. Other settings may lack because an older version did not have them.
 const GIVEN: &str = "agent.kwargs.";
 
@@ -38,7 +40,7 @@ impl AgentSettings {
         }
         self.trials += 1;
         for (name, value) in settings {
-            if NAMES.contains(&name.as_str())
+            if name.strip_prefix(AGENT).is_some_and(|name| NAMES.contains(&name))
                 || self.by_name.len() >= SETTINGS && !self.by_name.contains_key(&name)
             {
                 continue;
