@@ -40,6 +40,7 @@ fn kinds() -> Vec<(String, Figure)> {
         .into_iter()
         .filter(|(name, _)| !name.starts_with("table"))
         .map(|(name, figure)| (name.to_owned(), figure))
+        .chain([("retries-8".to_owned(), cases::many::retries(8))])
         .chain(HOSTILE.iter().enumerate().map(|(i, name)| (format!("hostile-{i}"), kinds::named(name))))
         .collect()
 }
