@@ -115,7 +115,8 @@ fn a_job_of_one_turn_has_a_pass_rate() {
     let listed = text(&home.stamina(&["runs"]).stdout);
     assert!(listed.contains("pass rate") && listed.contains("55.6 %") && !listed.contains("tau"), "{listed}");
     let shown = text(&home.stamina(&["show", run["id"].as_str().expect("an id")]).stdout);
-    assert!(shown.starts_with("Pass rate 55.6 % (95 % CI "), "{shown}");
+    assert!(shown.contains("\nPass rate 55.6 % (95 % CI "), "{shown}");
+    assert!(shown.contains("several trials of a task, interval clustered by task\n"), "{shown}");
     assert!(shown.contains("clustered by task; 1 trial not scored.") && shown.contains("pass^k"), "{shown}");
     assert!(!shown.contains("stamina"), "{shown}");
 }
