@@ -50,7 +50,7 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
         vec!["runs"],
         vec!["show", &run],
         vec!["survival", &run],
-        vec!["compare", &run],
+        vec!["compare", &run, "--json"],
         vec!["table", "library"],
         vec!["table", "runs", &run],
         vec!["table", "survival", &run],

@@ -428,19 +428,20 @@ fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
     assert_eq!((spent.agent_seconds, spent.agent_seconds_known), (None, 0));
 }
 
-/// Rows of a tidy table: two trials of each task, of which those of `b` end by what no table knows.
+/// Rows of a tidy table: two trials of each task, of which those of `b` end by a cause that is not recognised.
 fn trials(run: &str, tasks: &[&str]) -> String {
     let mut rows =
-        "run,harness,model,scenario,repeat,turn,attempt,passed,exception,planned_turns\n".to_owned();
+        "run,harness,model,scenario,repeat,turn,attempt,passed,end_reason,unrecognised,planned_turns\n"
+            .to_owned();
     for task in tasks {
         for repeat in 1..=2 {
             for turn in 1..=3 {
-                let (passed, exception) = match *task {
-                    "b" if turn == 2 => ("", "Oddity: never heard of"),
-                    "c" if turn == 3 => ("false", ""),
-                    _ => ("true", ""),
+                let (passed, end) = match *task {
+                    "b" if turn == 2 => ("", "agent_error,true"),
+                    "c" if turn == 3 => ("false", ","),
+                    _ => ("true", ","),
                 };
-                writeln!(rows, "{run},h,m,{task},{repeat},{turn},1,{passed},{exception},3").unwrap();
+                writeln!(rows, "{run},h,m,{task},{repeat},{turn},1,{passed},{end},3").unwrap();
                 if *task == "b" && turn == 2 {
                     break;
                 }
