@@ -349,8 +349,9 @@ mod tests {
         let refs: Vec<&SeriesLabel> = labels.iter().collect();
         let shown = |width: f64| shown_all(&refs, width, 7.0);
         assert_eq!(shown(1e9)[4], "oracle-middling · claude_code (simulated)");
-        assert_eq!(shown(120.0)[4], "middling · claude_code (sim.)");
-        assert_eq!(shown(120.0)[8], "weak · kimi_code (sim.)");
+        let narrow = text_width("middling · claude_code (sim.)", 7.0);
+        assert_eq!(shown(narrow)[4], "middling · claude_code (sim.)");
+        assert_eq!(shown(narrow)[8], "weak · kimi_code (sim.)");
         // A common harness is removed.
         let one = [&labels[0], &labels[3], &labels[6]];
         assert_eq!(shown_all(&one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);

@@ -87,8 +87,8 @@ fn the_name_of_the_forests_axis_is_never_cut() {
     for width in [234.0, 486.0] {
         let spec = FigureSpec::new(Figure::Differences(data.clone()), Layout::print(width), Theme::Print);
         let svg = draw(&spec).svg;
-        let whole = format!("{} to {}", data.axis, data.reference.name);
-        let lines = [format!(">{}<", data.axis), format!(">to {}<", data.reference.name)];
+        let whole = format!("{} vs. {}", data.axis, data.reference.name);
+        let lines = [format!(">{}<", data.axis), format!(">vs. {}<", data.reference.name)];
         assert!(
             svg.contains(&format!(">{whole}<")) || lines.iter().all(|line| svg.contains(line)),
             "{width}"
