@@ -109,7 +109,7 @@ pub(crate) fn clean(yes: bool, all: bool, as_json: bool) -> Result<ExitCode, Api
         let rows: Vec<Vec<String>> = found
             .iter()
             .map(|l| {
-                let state = if l.in_use { "in use" } else { "left behind" };
+                let state = if l.in_use { "needed" } else { "left behind" };
                 vec![l.kind.clone(), l.name.clone(), l.run.clone(), state.to_owned()]
             })
             .collect();
@@ -119,7 +119,10 @@ pub(crate) fn clean(yes: bool, all: bool, as_json: bool) -> Result<ExitCode, Api
             print(&table::table(&["kind", "name", "run", "state"], &[false; 4], &rows));
         }
         if !kept.is_empty() {
-            note(&format!("{} of running runs stay; --all removes them, too", kept.len()));
+            note(&format!(
+                "{} of running runs, or of runs that a resume continues, stay; --all removes them, too",
+                kept.len()
+            ));
         }
     }
     let is_confirmed =

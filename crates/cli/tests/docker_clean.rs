@@ -137,7 +137,7 @@ fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
     }
     assert!(!table.contains(&living.id), "{table}");
     let message = text(&shown.stderr);
-    assert!(message.contains("of running runs stay; --all removes them, too"), "{message}");
+    assert!(message.contains("stay; --all removes them, too"), "{message}");
     assert!(message.contains("nothing was removed; --yes removes it"), "{message}");
     assert_eq!(dead.has(), of_dead);
 

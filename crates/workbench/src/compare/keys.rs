@@ -5,6 +5,14 @@ use settings::is_harness_section;
 /// Parts that say nothing about what a setting is.
 const EMPTY: [&str; 3] = ["kwargs", "restful_server_gen_iterative", "restful_server_gen"];
 
+/// Sections of harnesses that configurations of StaminaBench have and that are not played here.
+const NOT_PLAYED_HERE: [&str; 1] = ["mimo_code"];
+
+/// Whether a configuration has the settings of a harness under this name.
+fn is_of_a_harness(section: &str) -> bool {
+    is_harness_section(section) || NOT_PLAYED_HERE.contains(&section)
+}
+
 /// The name of a setting, in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
@@ -22,7 +30,7 @@ impl Key {
             name.split('.').filter(|part| !EMPTY.contains(part) && part.parse::<u32>().is_err()).collect();
         let harness = harness.map(str::to_lowercase);
         let mut of_harness = parts.len() > 1 && parts[0] == "agent";
-        if parts.len() > 1 && (is_harness_section(parts[0]) || harness.as_deref() == Some(parts[0])) {
+        if parts.len() > 1 && (is_of_a_harness(parts[0]) || harness.as_deref() == Some(parts[0])) {
             parts[0] = "agent";
             of_harness = true;
         }
@@ -73,6 +81,7 @@ mod tests {
         for (name, harness) in [
             ("agent.kwargs.temperature", Some("terminus-2")),
             ("mini_swe.temperature", None),
+            ("mimo_code.temperature", None),
             ("Goose.temperature", Some("goose")),
         ] {
             let key = Key::new(name, harness);
