@@ -38,11 +38,12 @@ impl SharingRun {
         (Reverse(self.trials), gaps, Reverse(self.preferred), self.is_nameless, &self.place, &self.key)
     }
 
-    /// Whether all its trials are in another run, each in a copy that is as good. It comes after the other one by
-    /// [`Self::order`].
+    /// Whether all its trials are in another run, each in a copy that is as good, and that run knows its harness if this one does.
+    /// It comes after the other one by [`Self::order`].
     fn is_copy_of(&self, other: &Self) -> bool {
         self.trials as usize == self.shared.len()
             && self.preferred <= other.preferred
+            && self.is_nameless >= other.is_nameless
             && self.shared.iter().all(|(trial, gaps)| other.shared.get(trial).is_some_and(|its| its <= gaps))
     }
 }

@@ -32,12 +32,21 @@ pub(super) fn of_trial(config: &Node, out: &mut Extra) {
     }
 }
 
-/// Adds a value under a dotted key; lists of plain values stay lists, null and empty values are left out.
+/// The most settings of a run that are kept. A name stands in the key of each value below it, so both are bounded.
+const SETTINGS_CAP: usize = 5_000;
+/// The longest key in bytes.
+const KEY_CAP: usize = 1_000;
+
+/// Adds a value under a dotted key; lists of plain values stay lists, null and empty values are left out, and what lies beyond
+/// the bounds.
 pub(in crate::formats) fn flatten(key: &str, value: &Node, out: &mut Extra) {
+    if key.len() > KEY_CAP || out.len() >= SETTINGS_CAP {
+        return;
+    }
     match value {
         Node::Null => {}
         Node::Map(map) => {
-            for (name, value) in map {
+            for (name, value) in map.iter().filter(|(name, _)| key.len() + name.len() < KEY_CAP) {
                 flatten(&format!("{key}.{name}"), value, out);
             }
         }
@@ -83,6 +92,20 @@ fn is_template(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn settings_are_kept_up_to_a_number_and_a_length_of_their_names() {
+        let leaves: serde_json::Map<String, Value> =
+            (0..2 * SETTINGS_CAP).map(|index| (format!("k{index}"), index.into())).collect();
+        let config =
+            serde_json::json!({ "agent": { "x".repeat(100_000): leaves.clone(), "kwargs": leaves, "": 1 } });
+        let node: Node = serde_json::from_str(&config.to_string()).unwrap();
+        let mut out = Extra::new();
+        of_trial(&node, &mut out);
+        assert_eq!(out.len(), SETTINGS_CAP);
+        assert!(out.keys().all(|key| key.len() <= KEY_CAP));
+    }
 
     #[test]
     fn nothing_of_an_env_is_shown_but_names_of_variables() {
