@@ -318,6 +318,11 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
         let doubts = &library.json(&["matrix"])["cells"][0]["doubts"];
         assert!(doubts.to_string().matches(" of 6 episodes").count() == 1, "{doubts}");
         assert!(doubts.to_string().contains("5 of 6 episodes of "), "{doubts}");
+        // A trial that lies in both is there once.
+        trials[1].write(&one, "the-job", 1.0, true);
+        library.ingest(&library.path("one"));
+        let compared = library.json(&["compare", "model:model-a"]).to_string();
+        assert!(compared.contains("5 of 6") && !compared.contains("6 of 6"), "{compared}");
     }
 }
 

@@ -19,14 +19,14 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
+    /// How many of them count in none of these runs.
+    pub(crate) fn count_outside(&self, runs: &[&str]) -> u32 {
+        self.counted_in.iter().filter(|(run, _)| !runs.contains(&run.as_str())).map(|(_, n)| n).sum()
+    }
+
     /// Whether the episode of this slug is counted elsewhere.
     pub(crate) fn contains(&self, slug: &str) -> bool {
         self.slugs.contains(slug)
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> u32 {
-        self.ids.len() as u32
     }
 
     /// The names of the scenarios that they play.

@@ -78,5 +78,8 @@ pub(super) fn present(pools: &[Pool], run: &PooledRun) -> u32 {
     };
     let has_run = |pool: &&Pool| pool.runs.iter().any(|own| own.record.entry.id == run.record.entry.id);
     let of_member = pools.iter().find(has_run).map_or(&[][..], |pool| pool.runs.as_slice());
-    of_member.iter().filter(is_own).map(|own| own.episodes.len() as u32 + own.copied.count()).sum()
+    let own: Vec<&PooledRun> = of_member.iter().filter(is_own).collect();
+    let slugs: Vec<&str> = own.iter().map(|run| run.record.entry.slug.as_str()).collect();
+    // A trial that two of them have counts in one of the two.
+    own.iter().map(|run| run.episodes.len() as u32 + run.copied.count_outside(&slugs)).sum()
 }
