@@ -759,6 +759,6 @@ fn the_help_says_what_exit_codes_mean_and_gives_examples() {
         assert!(run.contains(message), "{message}: {run}");
     }
     assert!(help(&["images", "build", "--help"]).contains("proxy that inspects TLS"));
-    assert!(help(&["clean", "--help"]).contains("Results are never touched"));
+    assert!(help(&["clean", "--help"]).contains("Results are never changed"));
     assert!(help(&["harnesses"]).contains("CLAUDE_CODE"));
 }
