@@ -13,6 +13,6 @@ taken: number,
  */
 refused: number, 
 /**
- * Parts that were drawn from the seed instead, since every answer was refused.
+ * Parts that were generated from the seed instead, because every answer was refused.
  */
 filled: number, };

@@ -2,7 +2,7 @@
 import type { NotRecognised } from "./NotRecognised";
 
 /**
- * What a caller is told when a command fails. The UI decides by `code`, never by `message`.
+ * The error of a command. The UI decides by `code`, never by `message`.
  */
 export type ApiError = { 
 /**

@@ -3,16 +3,16 @@ import type { EndReason } from "./EndReason";
 import type { Ending } from "./Ending";
 
 /**
- * Which end reasons count as events. What it does not name keeps [`EndReason::default_ending`].
+ * Which end reasons count as events. A reason without an entry keeps [`EndReason::default_ending`].
  *
  * `PassedAll` is always censored: nobody failed.
  */
 export type CensoringPolicy = { 
 /**
- * Reasons that are counted otherwise than by default.
+ * Reasons whose ending differs from the default.
  */
 overrides: { [key in EndReason]?: Ending }, 
 /**
- * Rows of the decision tables of exceptions ([`DECIDED_BY`]) that give another end reason than by default.
+ * Rows of the decision tables of exceptions ([`DECIDED_BY`]) whose end reason differs from the default.
  */
 rows: { [key in string]: EndReason }, };

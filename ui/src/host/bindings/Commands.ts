@@ -137,7 +137,7 @@ export interface Commands {
   prefer_run: { request: RunRef; response: RunDetail };
   /** Marks runs as invalid, or takes the mark away. */
   withdraw: { request: Withdraw; response: Nothing };
-  /** Which trials of a run to run again, and how its runner is told. */
+  /** Which trials of a run to run again, and the commands for its runner. */
   list_reruns: { request: RerunRequest; response: RerunList };
   /** Sets tags and notes. */
   annotate: { request: Annotate; response: Nothing };

@@ -20,7 +20,7 @@ preset: string,
  */
 height_pt: number | null, 
 /**
- * In greys.
+ * In grayscale.
  */
 grey: boolean, } | { "what": "table", 
 /**
@@ -32,7 +32,7 @@ table: TableOf,
  */
 preset: string, 
 /**
- * In greys.
+ * In grayscale.
  */
 grey: boolean, } | { "what": "report", 
 /**

@@ -45,6 +45,6 @@ short_caption: string,
  */
 inches: [number, number] | null, 
 /**
- * What does not read well: series that greys do not tell apart, letters that the font lacks, …
+ * What does not read well: series that look alike in grayscale, letters that the font lacks, …
  */
 warnings: Array<string>, };

@@ -159,7 +159,7 @@ batch_size: number | null,
  */
 quick_debug: boolean, 
 /**
- * Containers, or plain processes (mock agent with the oracle only).
+ * Containers, or plain processes (mock agent with the simulated model only).
  */
 use_docker: boolean, 
 /**

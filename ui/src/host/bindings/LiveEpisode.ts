@@ -25,11 +25,11 @@ phase: LivePhase,
  */
 turns: number, 
 /**
- * Turn in play or last played; 0 = not begun.
+ * The current or the last turn; 0 = not begun.
  */
 turn: number, 
 /**
- * Attempt in play or last played.
+ * The current or the last attempt.
  */
 attempt: number, 
 /**

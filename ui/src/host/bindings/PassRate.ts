@@ -2,10 +2,10 @@
 import type { RateInterval } from "./RateInterval";
 
 /**
- * The pass rate of a run, or of runs taken together, whose tasks take one turn. Shares go from 0 to 1.
+ * The pass rate of a run, or of pooled runs, whose tasks take one turn. Shares go from 0 to 1.
  *
- * A trial is *scored* if its agent passed or failed the turn; one that was stopped from outside before is not, and is in
- * no share (`docs/metrics.md`, "Runs of one turn").
+ * A trial is *scored* if its agent passed or failed the turn. A trial that was stopped from outside before that is not
+ * scored and enters no share (`docs/metrics.md`, "Runs of one turn").
  */
 export type PassRate = { 
 /**
@@ -21,7 +21,7 @@ ci_low: number | null,
  */
 ci_high: number | null, 
 /**
- * How the interval is made; `None` = there is none.
+ * How the interval is computed; `None` = there is none.
  */
 interval: RateInterval | null, 
 /**
@@ -33,7 +33,7 @@ tasks: number,
  */
 trials: number, 
 /**
- * Those of them that passed.
+ * Scored trials that passed.
  */
 passed: number, 
 /**
@@ -50,10 +50,10 @@ pass_at_k: Array<number>,
  */
 pass_hat_k: Array<number>, 
 /**
- * The 95 % interval of each pass@k, by tasks; `None` = it is not defined: there is one task.
+ * The 95 % interval of each pass@k, clustered by task; `None` = not defined, because there is one task.
  */
 pass_at_k_ci: Array<[number, number] | null>, 
 /**
- * The same of each pass^k.
+ * The same for each pass^k.
  */
 pass_hat_k_ci: Array<[number, number] | null>, };

@@ -23,7 +23,7 @@ trials: Array<RerunTrial>,
  */
 unnamed: number, 
 /**
- * How the runner is told; one for each number of repeats.
+ * The commands for the runner; one for each number of repeats.
  */
 commands: Array<RerunCommand>, 
 /**

@@ -5,36 +5,36 @@
  */
 export type RoundScores = { 
 /**
- * MT@k for k = 1, 2, …: over the first k trials by their start, up to the fewest of a task; or round by round, up to the
- * tries that a round may have. Empty = refused.
+ * MT@k for k = 1, 2, …: over the first k trials by their start, up to the fewest of a task; or by round, up to the
+ * attempts that a round may have. Empty = not defined for this run.
  */
 mt_at_k: Array<number>, 
 /**
- * Whether each round was tried from one snapshot until a try passed, as in the paper, and not whole tasks.
+ * Whether each round was repeated from one snapshot until an attempt passed, as in the paper, instead of whole tasks.
  */
 round_by_round: boolean, 
 /**
- * Whether each round was played by itself, after the reference solutions of the rounds before it: then there is SR, and no
- * score of chains.
+ * Whether each round started from the reference solutions of the rounds before it. Such a run has SR, and no score of
+ * chains.
  */
 alone: boolean, 
 /**
- * SR, of the first try at each round; `None` = no round was played by itself, or it is unknown.
+ * SR, of the first attempt at each round; `None` = no round started from reference solutions, or it is unknown.
  */
 sr: number | null, 
 /**
- * SR@k for k = 1, 2, … up to the tries that a round may have: of the first k.
+ * SR@k for k = 1, 2, … up to the attempts that a round may have: over the first k attempts.
  */
 sr_at_k: Array<number>, 
 /**
- * SR − MT@4, in points, with MT@4 of runs of the same harness and model round by round; `None` = one of the two is unknown.
+ * SR − MT@4, in points, with MT@4 by round of runs of the same harness and model; `None` = one of them is unknown.
  */
 gap: number | null, 
 /**
- * Share of tasks of which some trial, or some try at the last round, has a reward of 1 there; `None` = refused or unknown.
+ * Share of tasks whose last round has a reward of 1 in at least one trial or attempt; `None` = not defined or unknown.
  */
 comp: number | null, 
 /**
- * Why what is missing is missing, in sentences.
+ * Why scores are missing, in sentences.
  */
 missing: Array<string>, };

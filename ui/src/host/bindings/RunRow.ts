@@ -181,6 +181,6 @@ note: string,
  */
 invalid: string | null, 
 /**
- * Episodes that a user has withdrawn: they are in none of its numbers, and not among its `episodes`.
+ * Episodes that a user has withdrawn: its numbers and its `episodes` do not include them.
  */
 withdrawn_episodes: number, };

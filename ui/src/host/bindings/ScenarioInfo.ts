@@ -22,6 +22,6 @@ turns: number,
  */
 sampled: number | null, 
 /**
- * Parts that were drawn from the seed instead.
+ * Parts that were generated from the seed instead.
  */
 fallback: number | null, };

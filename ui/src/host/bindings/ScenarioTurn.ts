@@ -41,7 +41,7 @@ changes: Array<ChangeInfo>,
  */
 sampled: number | null, 
 /**
- * Parts that were drawn from the seed instead, since all answers of the model were refused.
+ * Parts that were generated from the seed instead, because all answers of the model were refused.
  */
 fallback: number | null, 
 /**

@@ -7,31 +7,31 @@ import type { ImportedFigures } from "./ImportedFigures";
  */
 export type SessionFigures = { 
 /**
- * The word of the program for its end (`completed`, `timeout`, `failed`). Not a verdict.
+ * The end as the program names it (`completed`, `timeout`, `failed`). It is not a verdict.
  */
 status: string | null, 
 /**
- * Task category, told from the scenario's name.
+ * Task category, from the name of the scenario.
  */
 category: string | null, 
 /**
- * Difficulty of the scenario, told from its name.
+ * Difficulty of the scenario, from its name.
  */
 difficulty: string | null, 
 /**
- * Programming language, told from the scenario's name.
+ * Programming language, from the name of the scenario.
  */
 language: string | null, 
 /**
- * Phases that the program calls completed.
+ * Phases that the program reports as completed.
  */
 completed_phases: number | null, 
 /**
- * Phases that were planned.
+ * Planned phases.
  */
 planned_phases: number | null, 
 /**
- * Turns as the program counts them: also those in which the model gave no answer.
+ * Turns as the program counts them, including those without an answer of the model.
  */
 turns: number | null, 
 /**
@@ -43,22 +43,22 @@ answered: number | null,
  */
 tool_calls: number | null, 
 /**
- * Messages with which the program stepped in; `None` = no transcript.
+ * Messages with which the program intervened; `None` = there is no transcript.
  */
 interventions: number | null, 
 /**
- * Entries of its log of errors.
+ * Entries of its error log.
  */
 errors: number | null, 
 /**
- * What the program computed.
+ * The figures that the program reports.
  */
 imported: ImportedFigures, 
 /**
- * The nine, computed here by the program's rules; `None` = calls, conversation or files are not recorded.
+ * The nine metrics by the rules of the program; `None` = calls, conversation or files are not recorded.
  */
 compat: [number, number, number, number, number, number, number, number, number] | null, 
 /**
- * What can be read off the calls and their results.
+ * The figures computed from the calls and their results.
  */
 corrected: CorrectedFigures, };

@@ -12,7 +12,7 @@ export type Step = {
  */
 index: number, 
 /**
- * Who speaks.
+ * Who is the author.
  */
 kind: StepKind, 
 /**
@@ -20,11 +20,11 @@ kind: StepKind,
  */
 text: string, 
 /**
- * Bytes cut from the end of `text` (0 = whole).
+ * Bytes cut from the end of `text` (0 = complete).
  */
 text_cut: number, 
 /**
- * The model's reasoning, where recorded.
+ * The reasoning of the model, if recorded.
  */
 reasoning: string | null, 
 /**
@@ -40,6 +40,6 @@ tokens: Tokens | null,
  */
 cost_usd: number | null, 
 /**
- * When, RFC 3339.
+ * The time, RFC 3339.
  */
 at: string | null, };

@@ -2,7 +2,7 @@
 import type { TestOutcome } from "./TestOutcome";
 
 /**
- * One test of one attempt. Passed tests carry only their id.
+ * One test of one attempt. Passed tests have only their id.
  */
 export type TestResult = { 
 /**
@@ -10,11 +10,11 @@ export type TestResult = {
  */
 id: string, 
 /**
- * What it said.
+ * The outcome.
  */
 outcome: TestOutcome, 
 /**
- * The requirement or group it belongs to, where the source says so.
+ * The requirement or group it belongs to, if the source names one.
  */
 group: string | null, 
 /**
@@ -22,7 +22,7 @@ group: string | null,
  */
 kind: string | null, 
 /**
- * What it is about, in one line.
+ * What it checks, in one line.
  */
 intent: string | null, 
 /**
@@ -30,7 +30,7 @@ intent: string | null,
  */
 expected: string | null, 
 /**
- * What came.
+ * What happened instead.
  */
 actual: string | null, 
 /**

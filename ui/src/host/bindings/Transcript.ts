@@ -10,14 +10,14 @@ export type Transcript = {
  */
 steps: Array<Step>, 
 /**
- * What the source wrote it in, such as `ATIF-v1.8`.
+ * The format of the source, such as `ATIF-v1.8`.
  */
 format: string | null, 
 /**
- * Whose steps they are, where the source says it.
+ * The agent, if the source names it.
  */
 agent: string | null, 
 /**
- * Steps after the last shown one that were left out because the file is too large.
+ * Steps after the last shown one that are omitted because the file is too large.
  */
 steps_cut: number, };

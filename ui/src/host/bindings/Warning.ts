@@ -2,7 +2,7 @@
 import type { Treatment } from "./Treatment";
 
 /**
- * One line of the import report: what, where, and what was done instead.
+ * One line of the import report: what happened, where, and what the reader did.
  */
 export type Warning = { 
 /**
@@ -10,14 +10,14 @@ export type Warning = {
  */
 path: string, 
 /**
- * A stable code such as `json.truncated`; documented in `docs/formats.md`.
+ * A stable code such as `json.truncated`. `docs/formats.md` documents it.
  */
 code: string, 
 /**
- * A sentence for a person: what is wrong and what was done instead.
+ * A sentence for people: what is wrong and what the reader did.
  */
 message: string, 
 /**
- * What was done.
+ * What the reader did.
  */
 treatment: Treatment, };

@@ -13,6 +13,6 @@ notes: number,
  */
 repairs: number, 
 /**
- * Warnings: a number may be wrong.
+ * Warnings.
  */
 warnings: number, };
