@@ -9,6 +9,7 @@
 
 pub mod api;
 mod benchmarks;
+mod censoring_policy;
 mod changes;
 mod commands;
 mod compare;
@@ -25,7 +26,6 @@ mod live;
 mod matrix;
 mod memory;
 mod packs;
-mod censoring_policy;
 mod published;
 mod reruns;
 mod rounds;
